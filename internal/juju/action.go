@@ -1,0 +1,83 @@
+package juju
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// resultKey is what Juju takes as the key of a result. Source:
+// jujuc/action-set.go, by charm.GetActionNameRule.
+var resultKey = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)
+
+// reservedKeys are the results that Juju sets itself. Source:
+// jujuc/action-set.go.
+var reservedKeys = []string{"stdout", "stdout-encoding", "stderr", "stderr-encoding"}
+
+// ActionParams returns the parameters of the running action, with the defaults of
+// actions.yaml filled in. A number is a [json.Number], which keeps its digits; a
+// boolean is a bool, an object a map[string]any. In a hook it is
+// [ErrNotAnAction].
+//
+// What a person has typed was read as YAML on its way here: the identity 3974
+// arrives as a number, 0017 as the number 15.
+func (t *Tools) ActionParams(ctx context.Context) (map[string]any, error) {
+	var params map[string]any
+	if err := t.query(ctx, &params, "action-get"); err != nil {
+		return nil, fmt.Errorf("cannot read action parameters: %w", err)
+	}
+	return params, nil
+}
+
+// ActionSet adds results to those of the running action, in one call. Nothing is
+// set if a key is not of lower-case letters, digits and inner hyphens, or is one
+// of Juju's own (stdout, stderr, …-encoding), or if key and value together are
+// longer than [MaxArgument], which is [ErrTooLarge]. All of them together must
+// fit the command line (2 MiB where the stack is limited to 8 MiB), else that is
+// [ErrTooLarge] too. In a hook it is [ErrNotAnAction].
+func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error {
+	if len(results) == 0 {
+		return nil
+	}
+	var args []string
+	for _, key := range slices.Sorted(maps.Keys(results)) {
+		arg := key + "=" + results[key]
+		switch {
+		case !resultKey.MatchString(key):
+			return fmt.Errorf("cannot set action result %q: a key starts and ends with a-z or 0-9 and has only these and - between", key)
+		case slices.Contains(reservedKeys, key):
+			return fmt.Errorf("cannot set action result %q: Juju sets it itself", key)
+		case strings.ContainsRune(arg, 0):
+			return fmt.Errorf("cannot set action result %q: it has a NUL byte", key)
+		case len(arg) > MaxArgument:
+			return fmt.Errorf("cannot set action result %q: %w: %d bytes with its key, at most %d", key, ErrTooLarge, len(arg), MaxArgument)
+		}
+		args = append(args, arg)
+	}
+	if err := t.tell(ctx, "action-set", args...); err != nil {
+		return fmt.Errorf("cannot set action results: %w", err)
+	}
+	return nil
+}
+
+// ActionFail marks the running action as failed, with the reason. End the program
+// with exit code 0 then: another one replaces the message by "exit status N".
+// In a hook it is [ErrNotAnAction].
+func (t *Tools) ActionFail(ctx context.Context, message string) error {
+	if err := t.tell(ctx, "action-fail", "--", argument(message)); err != nil {
+		return fmt.Errorf("cannot mark the action as failed (%s): %w", oneLine(message), err)
+	}
+	return nil
+}
+
+// ActionLog shows message to who waits for the running action, at once. In a
+// hook it is [ErrNotAnAction].
+func (t *Tools) ActionLog(ctx context.Context, message string) error {
+	if err := t.tell(ctx, "action-log", "--", argument(message)); err != nil {
+		return fmt.Errorf("cannot log to the action: %w", err)
+	}
+	return nil
+}

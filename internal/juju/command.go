@@ -1,0 +1,71 @@
+package juju
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Command is an action that a person is told to run.
+type Command struct {
+	// Unit and Action are names by Juju's rules, which need no quotes.
+	Unit, Action string
+	// Params come in the order in which they are to be read.
+	Params []Param
+}
+
+// Param is one parameter of an action. Juju reads Value as YAML: `true` is a
+// boolean and 3974 a number, as the schemas of our actions allow.
+type Param struct {
+	Key, Value string
+}
+
+// Render is the line that a person types, in the syntax of this version of Juju,
+// to run c and wait for its results. An unknown version is taken for 3.x.
+// Source: cmd/juju/action run.go (3.x) and runaction.go (2.9) of Juju.
+func (v Version) Render(c Command) string {
+	old := v.Major == 2
+	words := []string{"juju", "run"}
+	if old {
+		words[1] = "run-action"
+	}
+	words = append(words, c.Unit, c.Action)
+	for _, p := range c.Params {
+		words = append(words, p.Key+"="+typed(p.Value))
+	}
+	if old {
+		words = append(words, "--wait")
+	}
+	return strings.Join(words, " ")
+}
+
+// RemoveUnit is the line that removes a unit, the same in 2.9 and 3.x.
+func RemoveUnit(unit string) string {
+	return "juju remove-unit " + unit
+}
+
+// Resolved is the line that ends the error state of a unit, the same in 2.9 and
+// 3.x: the failed hook is run again, or with noRetry taken as done.
+func Resolved(unit string, noRetry bool) string {
+	if noRetry {
+		return "juju resolved --no-retry " + unit
+	}
+	return "juju resolved " + unit
+}
+
+// bare values mean themselves to a shell and to YAML, plain ones to YAML. What
+// is not surely so gets quotes.
+var (
+	bare  = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/+,@=-])?$`)
+	plain = regexp.MustCompile(`^[\pL\pN/_]([\pL\pN ._/+,@=;()'!?$-]*[\pL\pN._/+,@=;()'!?$-])?$`)
+)
+
+// typed is value as it is typed, so that shell and YAML leave it what it is.
+func typed(value string) string {
+	if bare.MatchString(value) {
+		return value
+	}
+	if !plain.MatchString(value) {
+		value = yamlJSON(value)
+	}
+	return "'" + strings.ReplaceAll(value, "'", `'\''`) + "'"
+}

@@ -1,0 +1,106 @@
+package juju_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v2" // by go.mod the fork that Juju reads with
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
+	t.Parallel()
+	kick := juju.Command{Unit: "ovn-central/0", Action: "kick", Params: []juju.Param{{"nb-identity", "77eb"}, {"i-really-mean-it", "true"}}}
+	status := juju.Command{Unit: "ovn-central/0", Action: "cluster-status"}
+	tests := map[string]struct {
+		version juju.Version
+		command juju.Command
+		want    string
+	}{
+		"2.9":            {juju.Version{Major: 2, Minor: 9}, kick, "juju run-action ovn-central/0 kick nb-identity=77eb i-really-mean-it=true --wait"},
+		"3.0":            {juju.Version{Major: 3}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"3.6":            {juju.Version{Major: 3, Minor: 6}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"4.0":            {juju.Version{Major: 4}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"unknown":        {juju.Version{}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"2.9 no params":  {juju.Version{Major: 2, Minor: 9}, status, "juju run-action ovn-central/0 cluster-status --wait"},
+		"3.6 no params":  {juju.Version{Major: 3, Minor: 6}, status, "juju run ovn-central/0 cluster-status"},
+		"3.6 full IDs":   {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "kick", Params: []juju.Param{{"sb-identity", "00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"}}}, "juju run a/0 kick sb-identity=00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"},
+		"3.6 with words": {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "hold", Params: []juju.Param{{"reason", "rack 3"}}}, "juju run a/0 hold reason='rack 3'"},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, tc.want, tc.version.Render(tc.command))
+		})
+	}
+}
+
+func TestUnitCommandsAreTheSameInEveryJuju(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "juju remove-unit ovn-central/4", juju.RemoveUnit("ovn-central/4"))
+	assert.Equal(t, "juju resolved ovn-central/4", juju.Resolved("ovn-central/4", false))
+	assert.Equal(t, "juju resolved --no-retry ovn-central/4", juju.Resolved("ovn-central/4", true))
+}
+
+func TestValueIsQuotedNoMoreThanItNeeds(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"77eb": "77eb", "3974": "3974", "true": "true", "tcp:10.0.0.1:6643": "tcp:10.0.0.1:6643", "/var/lib/ovn": "/var/lib/ovn",
+		"rack 3, row B": "'rack 3, row B'", "it's down": `'it'\''s down'`, "größer": "'größer'", "$HOME": `'"$HOME"'`,
+		"ticket: 7": `'"ticket: 7"'`, "a\nb": `'"a\nb"'`, "": `'""'`, "~": `'"~"'`, "-1": `'"-1"'`,
+	}
+	for value, want := range tests {
+		line := juju.Version{}.Render(juju.Command{Unit: "a/0", Action: "b", Params: []juju.Param{{"k", value}}})
+		assert.Equal(t, "juju run a/0 b k="+want, line)
+	}
+}
+
+// What is typed passes a shell, which splits it, and then YAML: Juju's client
+// reads each value so (cmd/juju/action/run.go enqueueActions).
+func TestValueSurvivesShellAndYAML(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{}
+	for name, value := range nasty() {
+		if !strings.Contains(value, "\x00") && len(value) < 1000 {
+			values[name] = value
+		}
+	}
+	for r := rune(1); r < 0x180; r++ {
+		values[fmt.Sprintf("%04x-alone", r)] = string(r)
+		values[fmt.Sprintf("%04x-first", r)] = string(r) + "ab"
+		values[fmt.Sprintf("%04x-inside", r)] = "a" + string(r) + "b"
+		values[fmt.Sprintf("%04x-spaced", r)] = "a " + string(r) + " b"
+		values[fmt.Sprintf("%04x-last", r)] = "ab" + string(r)
+	}
+	command := juju.Command{Unit: "a/0", Action: "b"}
+	names := slices.Sorted(maps.Keys(values))
+	for _, name := range names {
+		command.Params = append(command.Params, juju.Param{Key: "k", Value: values[name]})
+	}
+	line := juju.Version{}.Render(command)
+	assert.NotContains(t, line, "\n", "it is one line to type")
+
+	script := run.Command{Name: "sh", Stdin: []byte(`juju() { printf '%s\000' "$@"; }; ` + line)}
+	out, err := run.Exec{}.Run(t.Context(), script)
+	require.NoError(t, err)
+	words := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+	require.Equal(t, []string{"run", "a/0", "b"}, words[:3])
+	require.Len(t, words[3:], len(names))
+	for i, name := range names {
+		_, typed, _ := strings.Cut(words[3+i], "=")
+		var read any = typed
+		require.NoError(t, yaml.Unmarshal([]byte(typed), &read), "%q", values[name])
+		if _, text := read.(string); !text && typed == values[name] {
+			assert.Regexp(t, `^(\w+|\d+-\d+-\d+)$`, typed, "only a number, a boolean or null is left to YAML")
+			continue
+		}
+		assert.Equal(t, values[name], read, "%q", typed)
+	}
+}

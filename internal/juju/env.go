@@ -1,0 +1,81 @@
+package juju
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Env is what Juju tells a hook or an action by its environment. What is not set
+// is empty; nothing is taken from HOME or USER, which hooks do not have. Source:
+// runner/context HookVars and env.go of Juju.
+type Env struct {
+	// Unit is this unit, App its application: all of Unit before the slash.
+	Unit, App string
+	// ModelUUID and ModelName are those of the model that the unit is in.
+	ModelUUID, ModelName string
+	// CharmDir is the unpacked charm, and the working directory of hooks.
+	CharmDir string
+	// Version is the agent's.
+	Version Version
+	// HookName is empty in actions.
+	HookName string
+	// ActionName and ActionID are empty in hooks.
+	ActionName, ActionID string
+	// Relation is the endpoint, RelationID the relation, as `ovsdb-peer:1`, of a
+	// relation hook.
+	Relation, RelationID string
+	// RemoteUnit is empty in -created and -broken hooks, and in the -changed that
+	// tells of the other application's data.
+	RemoteUnit, RemoteApp string
+	// DepartingUnit is, in -departed hooks, the unit that leaves: this one, where
+	// it is this one, or its application, that is being removed.
+	DepartingUnit string
+	// ContextID names this run to the agent. Without it no hook tool works.
+	ContextID string
+}
+
+// ReadEnv reads the environment by getenv, for which [os.Getenv] serves.
+func ReadEnv(getenv func(string) string) Env {
+	env := Env{
+		Unit:          getenv("JUJU_UNIT_NAME"),
+		ModelUUID:     getenv("JUJU_MODEL_UUID"),
+		ModelName:     getenv("JUJU_MODEL_NAME"),
+		CharmDir:      cmp.Or(getenv("JUJU_CHARM_DIR"), getenv("CHARM_DIR")),
+		Version:       parseVersion(getenv("JUJU_VERSION")),
+		HookName:      getenv("JUJU_HOOK_NAME"),
+		ActionName:    getenv("JUJU_ACTION_NAME"),
+		ActionID:      getenv("JUJU_ACTION_UUID"),
+		Relation:      getenv("JUJU_RELATION"),
+		RelationID:    getenv("JUJU_RELATION_ID"),
+		RemoteUnit:    getenv("JUJU_REMOTE_UNIT"),
+		RemoteApp:     getenv("JUJU_REMOTE_APP"),
+		DepartingUnit: getenv("JUJU_DEPARTING_UNIT"),
+		ContextID:     getenv("JUJU_CONTEXT_ID"),
+	}
+	env.App, _, _ = strings.Cut(env.Unit, "/")
+	return env
+}
+
+// Version is a version of Juju, as far as anything here depends on it. The zero
+// value is an unknown one.
+type Version struct {
+	Major, Minor int
+}
+
+// parseVersion reads `3.6.11`, `2.9.42.1` and `3.5-beta1`. Anything else is
+// unknown.
+func parseVersion(s string) Version {
+	majorText, rest, ok := strings.Cut(s, ".")
+	end := strings.IndexFunc(rest, func(r rune) bool { return !unicode.IsDigit(r) })
+	if end < 0 {
+		end = len(rest)
+	}
+	major, err := strconv.ParseUint(majorText, 10, 16)
+	minor, err2 := strconv.ParseUint(rest[:end], 10, 16)
+	if !ok || err != nil || err2 != nil {
+		return Version{}
+	}
+	return Version{Major: int(major), Minor: int(minor)}
+}

@@ -1,0 +1,121 @@
+package juju
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+// MaxLogLine is how long a line of [NewLogHandler] may be, in bytes; what is
+// longer is cut. It is our own choice: what rsyslog, to which Juju's logs are
+// often forwarded, takes by default.
+const MaxLogLine = 8 << 10
+
+// Log writes one message to Juju's log, as DEBUG, INFO, WARNING or ERROR,
+// whichever is the highest that level reaches.
+func (t *Tools) Log(ctx context.Context, level slog.Level, message string) error {
+	if err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(message)); err != nil {
+		return fmt.Errorf("cannot write to Juju's log: %w", err)
+	}
+	return nil
+}
+
+func levelWord(level slog.Level) string {
+	switch {
+	case level >= slog.LevelError:
+		return "ERROR"
+	case level >= slog.LevelWarn:
+		return "WARNING"
+	case level >= slog.LevelInfo:
+		return "INFO"
+	}
+	return "DEBUG"
+}
+
+// NewLogHandler returns a handler that sends each record to Juju's log as one
+// line, `message key=value group.key=value`; the time is Juju's. A nil level is
+// [slog.LevelInfo]: each record is a process, so what nobody asked for is dropped
+// before it costs one.
+//
+// Logging never fails who logs, and outlives the caller's context. The first time
+// that juju-log fails, stderr says so, and that record and all later ones go
+// there; Juju adds a hook's stderr to the unit's log.
+//
+// Nothing is hidden: keys, certificates and passwords must not be logged.
+func NewLogHandler(tools *Tools, stderr io.Writer, level slog.Leveler) slog.Handler {
+	if level == nil {
+		level = slog.LevelInfo
+	}
+	out := &logOutput{tools: tools, stderr: stderr}
+	return logHandler{out: out, level: level, attrs: slog.NewTextHandler(&out.attrs, nil)}
+}
+
+// logHandler leaves the form of attributes and groups to a [slog.TextHandler],
+// which is given records that have nothing but attributes.
+type logHandler struct {
+	out   *logOutput
+	level slog.Leveler
+	attrs slog.Handler
+}
+
+// noRecord is what the TextHandler writes of such a record besides.
+const noRecord = `level=INFO msg=""`
+
+func (h logHandler) Enabled(_ context.Context, level slog.Level) bool {
+	return level >= h.level.Level()
+}
+
+func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
+	attrs := slog.NewRecord(time.Time{}, slog.LevelInfo, "", 0)
+	r.Attrs(func(a slog.Attr) bool {
+		attrs.AddAttrs(a)
+		return true
+	})
+	h.out.mu.Lock()
+	defer h.out.mu.Unlock()
+	h.out.attrs.Reset()
+	if err := h.attrs.Handle(ctx, attrs); err != nil {
+		return err
+	}
+	rest := strings.TrimPrefix(strings.TrimSuffix(h.out.attrs.String(), "\n"), noRecord)
+	h.out.write(ctx, r.Level, clip(oneLine(r.Message)+rest, MaxLogLine))
+	return nil
+}
+
+func (h logHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	h.attrs = h.attrs.WithAttrs(attrs)
+	return h
+}
+
+func (h logHandler) WithGroup(name string) slog.Handler {
+	h.attrs = h.attrs.WithGroup(name)
+	return h
+}
+
+// logOutput is what a handler and all that derive from it share.
+type logOutput struct {
+	mu     sync.Mutex
+	attrs  bytes.Buffer
+	tools  *Tools
+	stderr io.Writer
+	failed bool
+}
+
+// write does not give up with ctx: the record that tells of a deadline is the
+// one that is wanted.
+func (o *logOutput) write(ctx context.Context, level slog.Level, line string) {
+	if !o.failed {
+		err := o.tools.Log(context.WithoutCancel(ctx), level, line)
+		if err == nil {
+			return
+		}
+		o.failed = true
+		fmt.Fprintf(o.stderr, "%v; it continues here\n", err)
+	}
+	fmt.Fprintf(o.stderr, "%s %s\n", levelWord(level), line)
+}

@@ -1,0 +1,193 @@
+package juju_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"testing/slogtest"
+	"time"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func jujuLog(level, line string) runtest.Call {
+	return runtest.Expect("juju-log", "-l", level, "--", line)
+}
+
+func TestRecordBecomesOneLineOfJujusLog(t *testing.T) {
+	t.Parallel()
+	stderr := &bytes.Buffer{}
+	log := slog.New(juju.NewLogHandler(tools(t,
+		jujuLog("DEBUG", "trace"),
+		jujuLog("DEBUG", "looked up unit=ovn-central/0"),
+		jujuLog("INFO", `kicked member=77eb reason="two words" lines="a\nb"`),
+		jujuLog("INFO", "a message of lines"),
+		jujuLog("WARNING", "--help with=me"),
+		jujuLog("WARNING", "notice+"),
+		jujuLog("ERROR", `failed db.name=nb db.err="no answer" db.took_ms=12 level=3 msg=x time=now`),
+		jujuLog("ERROR", "fatal"),
+	), stderr, slog.LevelDebug-4))
+	ctx := t.Context()
+	log.Log(ctx, slog.LevelDebug-4, "trace")
+	log.Debug("looked up", "unit", "ovn-central/0")
+	log.Info("kicked", "member", "77eb", "reason", "two words", "lines", "a\nb")
+	log.Info("a message\nof\r\n  lines\n")
+	log.Warn("--help", "with", "me")
+	log.Log(ctx, slog.LevelWarn+1, "notice+")
+	log.Error("failed", slog.Group("db", "name", "nb", "err", errors.New("no answer"), "took_ms", 12), slog.Group("none"),
+		"level", 3, "msg", "x", "time", "now")
+	log.Log(ctx, slog.LevelError+4, "fatal")
+	assert.Empty(t, stderr.String())
+}
+
+func TestDerivedLoggersKeepTheirOwnAttributes(t *testing.T) {
+	t.Parallel()
+	log := slog.New(juju.NewLogHandler(tools(t,
+		jujuLog("INFO", "one hook=stop sb.member=77eb sb.up=true"),
+		jujuLog("INFO", "two hook=stop nb.up=false"),
+		jujuLog("INFO", "three up=1"),
+	), io.Discard, nil))
+	hook := log.With("hook", "stop")
+	southbound, northbound := hook.WithGroup("sb").With("member", "77eb"), hook.WithGroup("nb")
+	southbound.Info("one", "up", true)
+	northbound.Info("two", "up", false)
+	log.Info("three", "up", 1)
+}
+
+func TestRecordsBelowTheMinimumCostNothing(t *testing.T) {
+	t.Parallel()
+	log := slog.New(juju.NewLogHandler(tools(t, jujuLog("INFO", "shown")), io.Discard, nil))
+	log.Debug("hidden")
+	log.Info("shown")
+
+	level := &slog.LevelVar{}
+	level.Set(slog.LevelError)
+	log = slog.New(juju.NewLogHandler(tools(t, jujuLog("DEBUG", "asked for")), io.Discard, level))
+	log.Warn("hidden")
+	level.Set(slog.LevelDebug)
+	log.Debug("asked for")
+}
+
+func TestLogGoesToStderrOnceJujuLogFails(t *testing.T) {
+	t.Parallel()
+	stderr := &bytes.Buffer{}
+	log := slog.New(juju.NewLogHandler(tools(t,
+		jujuLog("INFO", "sent"),
+		jujuLog("WARNING", "lost n=1").Fails(1, "ERROR connection is shut down\n"),
+	), stderr, nil))
+	log.Info("sent")
+	log.Warn("lost", "n", 1)
+	log.With("k", "v").Error("later\nstill")
+	assert.Equal(t, "cannot write to Juju's log: juju-log: ERROR connection is shut down; it continues here\n"+
+		"WARNING lost n=1\nERROR later still k=v\n", stderr.String())
+}
+
+func TestLogOutlivesTheCallersContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	stderr := &bytes.Buffer{}
+	slog.New(juju.NewLogHandler(tools(t, jujuLog("ERROR", "the deadline is over")), stderr, nil)).
+		ErrorContext(ctx, "the deadline is over")
+	assert.Empty(t, stderr.String(), "the tool was not told to end")
+}
+
+func TestLongLineIsCut(t *testing.T) {
+	t.Parallel()
+	runner := &recorder{}
+	log := slog.New(juju.NewLogHandler(juju.New(runner), io.Discard, nil))
+	log.Info("status", "text", strings.Repeat("é", juju.MaxLogLine))
+	require.Len(t, runner.calls, 1)
+	line := runner.calls[0].Args[3]
+	assert.LessOrEqual(t, len(line), juju.MaxLogLine)
+	assert.Greater(t, len(line), juju.MaxLogLine-4)
+	assert.True(t, utf8.ValidString(line))
+	assert.True(t, strings.HasPrefix(line, "status text="))
+	assert.True(t, strings.HasSuffix(line, "…"))
+}
+
+func TestLogOfManyGoroutinesKeepsLinesWhole(t *testing.T) {
+	t.Parallel()
+	runner := &recorder{}
+	log := slog.New(juju.NewLogHandler(juju.New(runner), io.Discard, nil))
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() { log.With("i", i).Info("line", "again", i) })
+	}
+	all.Wait()
+	require.Len(t, runner.calls, 8)
+	for _, c := range runner.calls {
+		assert.Regexp(t, `^line i=(\d) again=\d$`, c.Args[3])
+	}
+}
+
+func TestHandlerKeepsTheRulesOfSlog(t *testing.T) {
+	t.Parallel()
+	runner := &recorder{}
+	// The time of a record is Juju's; so that slogtest can see what was made of
+	// it, the one that came in is noted beside.
+	clock := &timed{Handler: juju.NewLogHandler(juju.New(runner), io.Discard, nil), times: &[]time.Time{}}
+	require.NoError(t, slogtest.TestHandler(clock, func() []map[string]any {
+		var records []map[string]any
+		for i, c := range runner.calls {
+			record := parseLine(t, c)
+			if when := (*clock.times)[i]; !when.IsZero() {
+				record[slog.TimeKey] = when
+			}
+			records = append(records, record)
+		}
+		return records
+	}))
+}
+
+// timed notes the times of records.
+type timed struct {
+	slog.Handler
+	times *[]time.Time
+}
+
+func (h *timed) Handle(ctx context.Context, r slog.Record) error {
+	*h.times = append(*h.times, r.Time)
+	return h.Handler.Handle(ctx, r)
+}
+
+func (h *timed) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &timed{Handler: h.Handler.WithAttrs(attrs), times: h.times}
+}
+
+func (h *timed) WithGroup(name string) slog.Handler {
+	return &timed{Handler: h.Handler.WithGroup(name), times: h.times}
+}
+
+// parseLine reads the words of a line: the message is one.
+func parseLine(t *testing.T, c run.Command) map[string]any {
+	t.Helper()
+	require.Len(t, c.Args, 4)
+	words := strings.Fields(c.Args[3])
+	record := map[string]any{slog.LevelKey: c.Args[1], slog.MessageKey: words[0]}
+	for _, word := range words[1:] {
+		path, value, _ := strings.Cut(word, "=")
+		group, keys := record, strings.Split(path, ".")
+		for _, key := range keys[:len(keys)-1] {
+			inner, ok := group[key].(map[string]any)
+			if !ok {
+				inner = map[string]any{}
+				group[key] = inner
+			}
+			group = inner
+		}
+		group[keys[len(keys)-1]] = value
+	}
+	return record
+}

@@ -1,0 +1,114 @@
+package juju
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// RelationIDs returns the IDs (`ovsdb-peer:0`) of the relations of an endpoint,
+// sorted as Juju sorts them. It is empty where there are none: also for the peer
+// relation in the hook `stop`, if the unit's agent has restarted since the unit
+// joined it.
+func (t *Tools) RelationIDs(ctx context.Context, endpoint string) ([]string, error) {
+	var ids []string
+	if err := t.query(ctx, &ids, "relation-ids", endpoint); err != nil {
+		return nil, fmt.Errorf("cannot list relations of %s: %w", endpoint, err)
+	}
+	return ids, nil
+}
+
+// RelationUnits returns the other units in a relation. Juju 4 keeps units in it
+// that were removed: those that exist are in [Tools.GoalState]. An unknown
+// relation is [ErrNotFound].
+func (t *Tools) RelationUnits(ctx context.Context, relationID string) ([]string, error) {
+	var units []string
+	if err := t.query(ctx, &units, "relation-list", "-r", relationID); err != nil {
+		return nil, fmt.Errorf("cannot list units in %s: %w", relationID, err)
+	}
+	return units, nil
+}
+
+// RelationGet returns everything that a unit, this one or another, has published
+// in a relation: strings as they were set, whatever they look like. Data of units
+// that have left stay readable while the relation exists. A unit or relation
+// that is not there, or not ours to read, is [ErrNotFound].
+func (t *Tools) RelationGet(ctx context.Context, relationID, unit string) (map[string]string, error) {
+	return t.relationData(ctx, unit, relationID, "-r", relationID, "-", unit)
+}
+
+// RelationGetApp returns what the leader of app, this application or the other
+// one, has published for the application as a whole. Errors are those of
+// [Tools.RelationGet].
+func (t *Tools) RelationGetApp(ctx context.Context, relationID, app string) (map[string]string, error) {
+	return t.relationData(ctx, "application "+app, relationID, "-r", relationID, "--app", "-", app)
+}
+
+func (t *Tools) relationData(ctx context.Context, owner, relationID string, args ...string) (map[string]string, error) {
+	var data map[string]string
+	if err := t.query(ctx, &data, "relation-get", args...); err != nil {
+		return nil, fmt.Errorf("cannot read relation data of %s in %s: %w", owner, relationID, err)
+	}
+	return data, nil
+}
+
+// RelationSet publishes values of this unit in a relation; the keys that it does
+// not name stay as they are, and an empty value takes its key away. Without
+// values it does nothing. The other units see them once the hook has ended well,
+// this unit at once. An unknown relation is [ErrNotFound].
+//
+// The values go through stdin, so their size is not that of an argument, and no
+// list of processes shows them. A value that is not UTF-8 is refused: it would
+// arrive as another one.
+func (t *Tools) RelationSet(ctx context.Context, relationID string, values map[string]string) error {
+	return t.setRelationData(ctx, "this unit's", relationID, values, "-r", relationID, "--file", "-")
+}
+
+// RelationSetApp is [Tools.RelationSet] for the application as a whole. Only the
+// leader may: to other units Juju answers "cannot write relation settings".
+func (t *Tools) RelationSetApp(ctx context.Context, relationID string, values map[string]string) error {
+	return t.setRelationData(ctx, "the application's", relationID, values, "-r", relationID, "--app", "--file", "-")
+}
+
+func (t *Tools) setRelationData(ctx context.Context, whose, relationID string, values map[string]string, args ...string) error {
+	if len(values) == 0 {
+		return nil
+	}
+	for key, value := range values {
+		if !utf8.ValidString(key) || !utf8.ValidString(value) {
+			return fmt.Errorf("cannot write %s relation data in %s: the value of %q is not UTF-8", whose, relationID, key)
+		}
+	}
+	file := run.Command{Name: "relation-set", Args: args, Stdin: []byte(yamlJSON(values))}
+	if _, err := t.call(ctx, file); err != nil {
+		return fmt.Errorf("cannot write %s relation data in %s: %w", whose, relationID, err)
+	}
+	return nil
+}
+
+// yamlJSON writes v as text that a reader of JSON and one of YAML, which
+// relation-set --file is, understand alike. All strings are quoted, so YAML sees
+// no number in 13e4 and no boolean in true. JSON leaves characters bare in strings
+// that YAML refuses (U+007F to U+009F, U+FEFF, U+FFFE) or folds to a space
+// (U+0085): from U+007F on they are written as \uXXXX, up to the last that this
+// can name.
+func yamlJSON[T string | map[string]string](v T) string {
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(v) // never fails for these types and this writer
+	var b strings.Builder
+	for _, r := range strings.TrimSuffix(text.String(), "\n") {
+		if r >= 0x7f && r <= 0xffff {
+			fmt.Fprintf(&b, `\u%04x`, r)
+			continue
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

@@ -1,0 +1,142 @@
+package juju_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v2" // by go.mod the fork that Juju reads with
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+// nasty holds strings that a reader may take for something else.
+func nasty() map[string]string {
+	values := map[string]string{}
+	for i, s := range []string{
+		"13e4", "1e10", "0017", "3974", "0b11", "0x1F", "1_000", "-1", ".5", "+1", ".inf", ".NaN", "12:30:45", "2001-12-14",
+		"true", "True", "yes", "off", "null", "~", "<<", "=", " ", "  two  spaces  ", "\t", "\n", "a\nb\n", "a\r\nb", "\n\n", "---", "...",
+		"-", "- a", "? a", ": a", "a: b", "a #b", "#", "&a", "*a", "!a", "%a", "@a", "`a`", "|", ">", "{a: b}", "[a]", "{", "]", ",",
+		`"`, `'`, `"quoted"`, `it's`, `\`, `\n`, `\u0041`, `\/`, "<b>&amp;</b>", "$HOME", "k=v", "",
+		"é", "日本語", "😀 over U+FFFF", "\u0085 next line", "\u2028\u2029", "\ufeff mark", "\ufffd", "\ufffe\uffff", "\x7f", "\u0080\u009f", "\x00", "\x01\x1b",
+		"-----BEGIN CERTIFICATE-----\nMIIB+/==\n-----END CERTIFICATE-----\n", strings.Repeat("x: y\n", 40_000),
+	} {
+		values[fmt.Sprintf("key-%02d", i)] = s
+	}
+	for _, key := range []string{"<<", "true", "null", "17", "a: b", "é"} {
+		values[key] = "by its name"
+	}
+	return values
+}
+
+func TestRelationSetSendsEachStringAsItIs(t *testing.T) {
+	t.Parallel()
+	values := nasty()
+	runner := &recorder{}
+	require.NoError(t, juju.New(runner).RelationSet(t.Context(), "ovsdb-peer:0", values))
+	require.Len(t, runner.calls, 1)
+	sent := runner.calls[0]
+	assert.Equal(t, "relation-set -r ovsdb-peer:0 --file -", sent.String())
+
+	// As relation-set does it: jujuc/relation-set.go readSettings.
+	read := map[string]string{}
+	require.NoError(t, yaml.Unmarshal(sent.Stdin, read))
+	assert.Equal(t, values, read)
+
+	read = map[string]string{}
+	require.NoError(t, json.Unmarshal(sent.Stdin, &read))
+	assert.Equal(t, values, read, "it is JSON as well")
+}
+
+func TestRelationSetSendsEachCharacterAsItIs(t *testing.T) {
+	t.Parallel()
+	values := map[string]string{}
+	for r := rune(0); r < 0x11000; r++ {
+		if r < 0xd800 || r > 0xdfff {
+			values[fmt.Sprintf("u%05x", r&^0xff)] += string(r)
+		}
+	}
+	runner := &recorder{}
+	require.NoError(t, juju.New(runner).RelationSet(t.Context(), "ovsdb-peer:0", values))
+	read := map[string]string{}
+	require.NoError(t, yaml.Unmarshal(runner.calls[0].Stdin, read))
+	assert.Equal(t, values, read)
+}
+
+func TestRelationSetRefusesWhatIsNotText(t *testing.T) {
+	t.Parallel()
+	err := tools(t).RelationSet(t.Context(), "ovsdb-peer:0", map[string]string{"good": "é", "bad": "\xe9"})
+	assert.EqualError(t, err, `cannot write this unit's relation data in ovsdb-peer:0: the value of "bad" is not UTF-8`)
+	err = tools(t).RelationSet(t.Context(), "ovsdb-peer:0", map[string]string{"\xe9": "good"})
+	assert.Error(t, err)
+}
+
+func TestRelationSetSendsEmptyValuesWhichDelete(t *testing.T) {
+	t.Parallel()
+	call := runtest.Expect("relation-set", "-r", "ovsdb-peer:0", "--app", "--file", "-").Reads(`{"a":"","b":"1"}`)
+	require.NoError(t, tools(t, call).RelationSetApp(t.Context(), "ovsdb-peer:0", map[string]string{"b": "1", "a": ""}))
+}
+
+func TestRelationSetOfNothingCallsNothing(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, tools(t).RelationSet(t.Context(), "ovsdb-peer:0", nil))
+	require.NoError(t, tools(t).RelationSetApp(t.Context(), "ovsdb-peer:0", map[string]string{}))
+}
+
+func TestRelationGetReadsEachStringAsItIs(t *testing.T) {
+	t.Parallel()
+	values := nasty()
+	text, err := json.Marshal(values)
+	require.NoError(t, err)
+	script := tools(t,
+		runtest.Expect("relation-get", "--format=json", "-r", "ovsdb-peer:0", "-", "ovn-central/1").Writes(string(text)+"\n"),
+		runtest.Expect("relation-get", "--format=json", "-r", "ovsdb-peer:0", "--app", "-", "ovn-central").Writes(string(text)+"\n"),
+	)
+	got, err := script.RelationGet(t.Context(), "ovsdb-peer:0", "ovn-central/1")
+	require.NoError(t, err)
+	assert.Equal(t, values, got)
+	got, err = script.RelationGetApp(t.Context(), "ovsdb-peer:0", "ovn-central")
+	require.NoError(t, err)
+	assert.Equal(t, values, got)
+}
+
+func TestRelationGetOfAnEmptyBagIsEmpty(t *testing.T) {
+	t.Parallel()
+	for _, stdout := range []string{"{}\n", "null\n"} {
+		got, err := tools(t, runtest.Expect("relation-get", "--format=json", "-r", "a:0", "-", "b/1").Writes(stdout)).
+			RelationGet(t.Context(), "a:0", "b/1")
+		require.NoError(t, err)
+		assert.Empty(t, got)
+	}
+}
+
+func TestRelationsAndUnitsAreListed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		stdout string
+		want   []string
+	}{
+		"none":   {"[]\n", nil},
+		"nobody": {"null\n", nil},
+		"two":    {`["ovsdb-peer:1","ovsdb-peer:7"]` + "\n", []string{"ovsdb-peer:1", "ovsdb-peer:7"}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			script := tools(t,
+				runtest.Expect("relation-ids", "--format=json", "ovsdb-peer").Writes(tc.stdout),
+				runtest.Expect("relation-list", "--format=json", "-r", "ovsdb-peer:1").Writes(tc.stdout),
+			)
+			ids, err := script.RelationIDs(t.Context(), "ovsdb-peer")
+			require.NoError(t, err)
+			assert.ElementsMatch(t, tc.want, ids)
+			units, err := script.RelationUnits(t.Context(), "ovsdb-peer:1")
+			require.NoError(t, err)
+			assert.ElementsMatch(t, tc.want, units)
+		})
+	}
+}

@@ -1,0 +1,138 @@
+// Package juju speaks with the Juju agent that runs this program: the hook
+// tools as typed calls, the environment of a hook or an action, a log handler,
+// and the commands that a person types in reply.
+//
+// Juju 2.9 and 3.x are meant throughout. "Source: jujuc" is the package of that
+// name in github.com/juju/juju, under worker/uniter/runner in 2.9 to 3.5 and
+// under internal/worker/uniter/runner in 3.6.
+package juju
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Timeout bounds one call of a hook tool. A call takes about 5 ms; where the
+// agent must ask the controller it takes as long as that does. It is our own
+// choice: long enough for a controller that fails over, short enough for a
+// hook that makes a few such calls to end while somebody still waits for it.
+const Timeout = 30 * time.Second
+
+// What a caller can decide by. Each is wrapped together with the [run.Error]
+// that holds the tool's own words; the tools have no other sign than these.
+var (
+	// ErrNotFound: there is no such relation, or none such that this unit may
+	// read, or nobody of that name was ever in it.
+	ErrNotFound = errors.New("no such relation data")
+	// ErrNoTool: the tool is not in PATH, so this is not a hook or an action.
+	ErrNoTool = errors.New("no such hook tool")
+	// ErrNotAnAction: an action-… tool was called in a hook.
+	ErrNotAnAction = errors.New("not in an action")
+	// ErrTooLarge: a value is longer than an argument of a program can be.
+	ErrTooLarge = errors.New("too large for an argument")
+)
+
+// signs are the ends of the tools' error texts, by the start of the tool's
+// name. They come, in this order:
+//
+//   - from the controller, where the relation has no settings of that unit
+//     (state/relationunit.go ReadSettings; exit code 1);
+//   - from the parser of -r (jujuc/context.go; exit code 2), and with exit code
+//     1 where the relation goes while the tool runs;
+//   - from the controller (apiserver/facades/agent/uniter ReadRemoteSettings;
+//     exit code 1), which says so of a relation that is gone and of an
+//     application that is not part of it. With the word before it, since a
+//     socket that can't be opened ends in "permission denied" as well;
+//   - from the agent, in a hook (runner/context/context.go; exit code 1).
+var signs = []struct {
+	tool, end string
+	kind      error
+}{
+	{"relation-", "settings not found", ErrNotFound},
+	{"relation-", "relation not found", ErrNotFound},
+	{"relation-", "ERROR permission denied", ErrNotFound},
+	{"action-", "not running an action", ErrNotAnAction},
+}
+
+// Tools calls Juju's hook tools, each as a program in PATH and each for at most
+// [Timeout]. They work only in a hook or an action: elsewhere every call is
+// [ErrNoTool].
+//
+// What is written to relations Juju keeps back until the hook ends well; status,
+// log and the messages of actions are out at once.
+type Tools struct {
+	runner run.Runner
+}
+
+// New returns the tools that r runs.
+func New(r run.Runner) *Tools { return &Tools{runner: r} }
+
+// query decodes the JSON that a tool writes into answer. Numbers stay
+// [json.Number] where the type is open.
+func (t *Tools) query(ctx context.Context, answer any, tool string, args ...string) error {
+	out, err := t.call(ctx, run.Command{Name: tool, Args: append([]string{"--format=json"}, args...)})
+	if err != nil {
+		return err
+	}
+	decoder := json.NewDecoder(strings.NewReader(string(out)))
+	decoder.UseNumber()
+	if err := decoder.Decode(answer); err != nil {
+		return fmt.Errorf("%s: the answer is not what Juju documents: %w", tool, err)
+	}
+	return nil
+}
+
+// tell runs a tool that has nothing to answer.
+func (t *Tools) tell(ctx context.Context, tool string, args ...string) error {
+	_, err := t.call(ctx, run.Command{Name: tool, Args: args})
+	return err
+}
+
+func (t *Tools) call(ctx context.Context, c run.Command) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	out, err := t.runner.Run(ctx, c)
+	if err == nil {
+		return out, nil
+	}
+	if kind := kindOf(c.Name, err); kind != nil {
+		err = &toolError{kind: kind, cause: err}
+	}
+	return nil, err
+}
+
+func kindOf(tool string, err error) error {
+	switch {
+	case run.Missing(err):
+		return ErrNoTool
+	case errors.Is(err, syscall.E2BIG):
+		return ErrTooLarge
+	}
+	failed := (*run.Error)(nil)
+	if !errors.As(err, &failed) {
+		return nil
+	}
+	said := strings.TrimSpace(failed.Stderr)
+	for _, sign := range signs {
+		if strings.HasPrefix(tool, sign.tool) && strings.HasSuffix(said, sign.end) {
+			return sign.kind
+		}
+	}
+	return nil
+}
+
+// toolError adds to a tool's failure what it means. It reads as the failure:
+// the tool's own words say it already.
+type toolError struct {
+	kind, cause error
+}
+
+func (e *toolError) Error() string   { return e.cause.Error() }
+func (e *toolError) Unwrap() []error { return []error{e.kind, e.cause} }

@@ -1,0 +1,212 @@
+package juju_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+// everyTool calls each tool once.
+var everyTool = map[string]func(context.Context, *juju.Tools) error{
+	"relation-ids":  func(ctx context.Context, t *juju.Tools) error { _, err := t.RelationIDs(ctx, "ovsdb"); return err },
+	"relation-list": func(ctx context.Context, t *juju.Tools) error { _, err := t.RelationUnits(ctx, "ovsdb:1"); return err },
+	"relation-get": func(ctx context.Context, t *juju.Tools) error {
+		_, err := t.RelationGet(ctx, "ovsdb:1", "a/0")
+		return err
+	},
+	"relation-get app": func(ctx context.Context, t *juju.Tools) error {
+		_, err := t.RelationGetApp(ctx, "ovsdb:1", "a")
+		return err
+	},
+	"relation-set": func(ctx context.Context, t *juju.Tools) error {
+		return t.RelationSet(ctx, "ovsdb:1", map[string]string{"k": "v"})
+	},
+	"relation-set app": func(ctx context.Context, t *juju.Tools) error {
+		return t.RelationSetApp(ctx, "ovsdb:1", map[string]string{"k": "v"})
+	},
+	"is-leader":   func(ctx context.Context, t *juju.Tools) error { _, err := t.IsLeader(ctx); return err },
+	"goal-state":  func(ctx context.Context, t *juju.Tools) error { _, err := t.GoalState(ctx); return err },
+	"status-set":  func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
+	"action-get":  func(ctx context.Context, t *juju.Tools) error { _, err := t.ActionParams(ctx); return err },
+	"action-set":  func(ctx context.Context, t *juju.Tools) error { return t.ActionSet(ctx, map[string]string{"k": "v"}) },
+	"action-fail": func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
+	"action-log":  func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
+	"juju-log":    func(ctx context.Context, t *juju.Tools) error { return t.Log(ctx, 0, "m") },
+}
+
+// runner is a run.Runner that is a function.
+type runner func(context.Context, run.Command) ([]byte, error)
+
+func (r runner) Run(ctx context.Context, c run.Command) ([]byte, error) { return r(ctx, c) }
+
+func TestEveryCallHasADeadline(t *testing.T) {
+	t.Parallel()
+	for name, call := range everyTool {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			called := false
+			_ = call(context.Background(), juju.New(runner(func(ctx context.Context, _ run.Command) ([]byte, error) {
+				called = true
+				deadline, ok := ctx.Deadline()
+				assert.True(t, ok)
+				assert.WithinDuration(t, time.Now().Add(juju.Timeout), deadline, 10*time.Second)
+				return nil, nil
+			})))
+			assert.True(t, called)
+		})
+	}
+}
+
+func TestCallerMayBeInMoreOfAHurry(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err := juju.New(runner(func(ctx context.Context, _ run.Command) ([]byte, error) {
+		deadline, _ := ctx.Deadline()
+		assert.WithinDuration(t, time.Now(), deadline, time.Second)
+		return []byte("true"), nil
+	})).IsLeader(ctx)
+	require.NoError(t, err)
+}
+
+func TestEveryToolThatIsMissingIsErrNoTool(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	for name, call := range everyTool {
+		t.Run(name, func(t *testing.T) {
+			err := call(t.Context(), juju.New(run.Exec{}))
+			require.ErrorIs(t, err, juju.ErrNoTool)
+			assert.ErrorContains(t, err, "cannot ")
+			assert.ErrorContains(t, err, ": program not found")
+		})
+	}
+}
+
+// The texts are those of Juju's hook tools.
+func TestToolsWordsBecomeTypedErrors(t *testing.T) {
+	t.Parallel()
+	kinds := []error{juju.ErrNotFound, juju.ErrNotAnAction, juju.ErrNoTool, juju.ErrTooLarge}
+	tests := map[string]struct {
+		tool   string
+		code   int
+		stderr string
+		kind   error
+	}{
+		"unknown unit": {
+			"relation-get", 1,
+			`ERROR cannot read settings for unit "a/9" in relation "a:ovsdb-peer": unit "a/9": settings not found` + "\n", juju.ErrNotFound,
+		},
+		"unknown relation":                {"relation-get", 2, `ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
+		"units of an unknown relation":    {"relation-list", 2, `ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
+		"relation that went meanwhile":    {"relation-set", 1, "ERROR relation not found\n", juju.ErrNotFound},
+		"relation that the model lost":    {"relation-get", 1, "ERROR permission denied\n", juju.ErrNotFound},
+		"application outside":             {"relation-get app", 1, "ERROR permission denied\n", juju.ErrNotFound},
+		"socket that can't be opened":     {"relation-get", 1, "ERROR dial unix /var/lib/juju/agent.socket: connect: permission denied\n", nil},
+		"permission of something else":    {"goal-state", 1, "ERROR permission denied\n", nil},
+		"application data, not as leader": {"relation-set app", 1, "ERROR cannot write relation settings\n", nil},
+		"parameters in a hook":            {"action-get", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
+		"results in a hook":               {"action-set", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
+		"failure in a hook":               {"action-fail", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
+		"progress in a hook":              {"action-log", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
+		"leadership unknown":              {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
+		"no words":                        {"relation-get", 1, "", nil},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := everyTool[tc.tool](t.Context(), juju.New(runner(func(_ context.Context, c run.Command) ([]byte, error) {
+				return nil, &run.Error{Command: c, ExitCode: tc.code, Stderr: tc.stderr, Err: errors.New("exit status")}
+			})))
+			failed := (*run.Error)(nil)
+			require.ErrorAs(t, err, &failed)
+			assert.Equal(t, tc.code, failed.ExitCode)
+			for _, kind := range kinds {
+				assert.Equal(t, tc.kind == kind, errors.Is(err, kind), "%v", kind)
+			}
+		})
+	}
+}
+
+func TestErrorSaysWhatCouldNotBeDoneAndWhy(t *testing.T) {
+	t.Parallel()
+	tests := map[string]string{
+		"relation-ids":     "cannot list relations of ovsdb: relation-ids: ERROR no",
+		"relation-list":    "cannot list units in ovsdb:1: relation-list: ERROR no",
+		"relation-get":     "cannot read relation data of a/0 in ovsdb:1: relation-get: ERROR no",
+		"relation-get app": "cannot read relation data of application a in ovsdb:1: relation-get: ERROR no",
+		"relation-set":     "cannot write this unit's relation data in ovsdb:1: relation-set: ERROR no",
+		"relation-set app": "cannot write the application's relation data in ovsdb:1: relation-set: ERROR no",
+		"is-leader":        "cannot ask for leadership: is-leader: ERROR no",
+		"goal-state":       "cannot read goal state: goal-state: ERROR no",
+		"status-set":       "cannot set status active: status-set: ERROR no",
+		"action-get":       "cannot read action parameters: action-get: ERROR no",
+		"action-set":       "cannot set action results: action-set: ERROR no",
+		"action-fail":      "cannot mark the action as failed (m): action-fail: ERROR no",
+		"action-log":       "cannot log to the action: action-log: ERROR no",
+		"juju-log":         "cannot write to Juju's log: juju-log: ERROR no",
+	}
+	require.Len(t, tests, len(everyTool))
+	for name, text := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := everyTool[name](t.Context(), juju.New(runner(func(_ context.Context, c run.Command) ([]byte, error) {
+				return nil, &run.Error{Command: c, ExitCode: 1, Stderr: "ERROR no\n", Err: errors.New("exit status 1")}
+			})))
+			assert.EqualError(t, err, text)
+		})
+	}
+}
+
+func TestCommandLineThatIsTooLongIsErrTooLarge(t *testing.T) {
+	t.Parallel()
+	err := everyTool["action-set"](t.Context(), juju.New(runner(func(_ context.Context, c run.Command) ([]byte, error) {
+		return nil, &run.Error{Command: c, ExitCode: -1, Err: syscall.E2BIG}
+	})))
+	assert.ErrorIs(t, err, juju.ErrTooLarge)
+}
+
+func TestAnswerThatIsNotWhatJujuDocumentsIsAnError(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ tool, stdout string }{
+		"nothing":                     {"relation-ids", ""},
+		"not JSON":                    {"is-leader", "True"},
+		"a word for a boolean":        {"is-leader", `"true"`},
+		"a number in relation data":   {"relation-get", `{"sb-identity":3974}`},
+		"an object for a list":        {"relation-list", `{}`},
+		"half of a goal state":        {"goal-state", `{"units":{"a/0":`},
+		"a list of action parameters": {"action-get", `[1]`},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			err := everyTool[tc.tool](t.Context(), juju.New(runner(func(context.Context, run.Command) ([]byte, error) {
+				return []byte(tc.stdout), nil
+			})))
+			assert.ErrorContains(t, err, tc.tool+": the answer is not what Juju documents: ")
+		})
+	}
+}
+
+// tools returns Tools that expect these calls.
+func tools(t *testing.T, calls ...runtest.Call) *juju.Tools {
+	t.Helper()
+	return juju.New(runtest.New(t, calls...))
+}
+
+// recorder keeps what is run; everything succeeds in silence.
+type recorder struct {
+	calls []run.Command
+}
+
+func (r *recorder) Run(_ context.Context, c run.Command) ([]byte, error) {
+	r.calls = append(r.calls, c)
+	return nil, nil
+}

@@ -1,0 +1,144 @@
+// Package lease decides who may act, where several could. It is pure: it takes
+// what stands in the shared store and the time, and says what may be done. What
+// reads and writes the store is somebody else's business.
+//
+// OVSDB's own locks are no use for this: each server of a cluster grants them by
+// itself, so that two clients can hold the same one. What a cluster does
+// serialise is a compare-and-swap: a transaction that waits for a value and
+// writes another.
+package lease
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Record is what stands in the store. An absent record is the zero value.
+type Record struct {
+	// Holder is the unit that may act; empty when nobody may, so that anybody
+	// can take it.
+	Holder string `json:"holder,omitempty"`
+	// Term is one higher each time the record is taken. Sequence is one higher
+	// with each renewal, so that every write changes the value: a write that
+	// changes nothing succeeds even without a quorum.
+	Term     uint64 `json:"term"`
+	Sequence uint64 `json:"seq"`
+	// TTLSeconds is after how many seconds without a change others may take
+	// over.
+	TTLSeconds int `json:"ttl"`
+	// Pending names the changes (server IDs) that holders have begun and nobody
+	// has yet seen finished. It outlives its holder.
+	Pending []string `json:"pending,omitempty"`
+}
+
+// maxTTL bounds what a foreign or damaged record can make others wait.
+const maxTTL = 10 * time.Minute
+
+// ErrMalformed is returned for a value that is not a record.
+var ErrMalformed = errors.New("not a lease record")
+
+// Parse reads a record; the empty string is the absent one.
+func Parse(value string) (Record, error) {
+	var r Record
+	if value == "" {
+		return r, nil
+	}
+	if err := json.Unmarshal([]byte(value), &r); err != nil {
+		return Record{}, fmt.Errorf("%w: %q", ErrMalformed, value)
+	}
+	return r, nil
+}
+
+// String is the form that stands in the store.
+func (r Record) String() string {
+	b, _ := json.Marshal(r) // a struct of strings and numbers always marshals
+	return string(b)
+}
+
+// TTL is how long the record's holder may go without renewing it.
+func (r Record) TTL() time.Duration {
+	return time.Duration(min(max(r.TTLSeconds, 0), int(maxTTL/time.Second))) * time.Second
+}
+
+// Taken is the record by which unit takes over from r.
+func (r Record) Taken(unit string, ttl time.Duration) Record {
+	return Record{
+		Holder: unit, Term: r.Term + 1, Sequence: r.Sequence + 1,
+		TTLSeconds: int((ttl + time.Second - 1) / time.Second), Pending: slices.Clone(r.Pending),
+	}
+}
+
+// Renewed is the record by which its holder keeps it.
+func (r Record) Renewed() Record {
+	r.Sequence++
+	r.Pending = slices.Clone(r.Pending)
+	return r
+}
+
+// Released is the record by which its holder gives it up.
+func (r Record) Released() Record {
+	r = r.Renewed()
+	r.Holder, r.TTLSeconds = "", 0
+	return r
+}
+
+// WithPending adds a change that is about to be begun.
+func (r Record) WithPending(id string) Record {
+	r = r.Renewed()
+	if !slices.Contains(r.Pending, id) {
+		r.Pending = append(r.Pending, id)
+	}
+	return r
+}
+
+// WithoutPending takes away the changes for which over says true.
+func (r Record) WithoutPending(over func(id string) bool) Record {
+	r = r.Renewed()
+	r.Pending = slices.DeleteFunc(r.Pending, over)
+	return r
+}
+
+// Watch follows a record that somebody else may hold. Only time that passed
+// between two looks of this very process counts, so that the clocks of two
+// machines need not agree.
+type Watch struct {
+	value string
+	since time.Time
+	begun bool
+}
+
+// Observe takes the value that stands in the store at now and says how much
+// longer it must stay unchanged before it may be taken; 0: now.
+func (w *Watch) Observe(value string, now time.Time) time.Duration {
+	if !w.begun || value != w.value {
+		w.value, w.since, w.begun = value, now, true
+	}
+	r, err := Parse(value)
+	ttl := r.TTL()
+	switch {
+	case err != nil:
+		ttl = maxTTL
+	case r.Holder == "":
+		return 0
+	}
+	return max(w.since.Add(ttl).Sub(now), 0)
+}
+
+// Held is a record that this process has written.
+type Held struct {
+	Record
+	// Written is when the last write that succeeded was begun.
+	Written time.Time
+}
+
+// actShare is the part of the TTL in which a holder may still begin something:
+// it must be done, or be seen by all to be under way, before others take over.
+const actShare = 2
+
+// MayAct says whether the holder may begin something at now.
+func (h Held) MayAct(now time.Time) bool {
+	return h.Holder != "" && now.Before(h.Written.Add(h.TTL()/actShare))
+}

@@ -1,0 +1,116 @@
+package lease
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func TestRecordSurvivesTheStore(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		want := Record{
+			Holder: rapid.StringMatching(`[a-z-]{1,12}/[0-9]{1,3}`).Draw(t, "holder"), Term: rapid.Uint64().Draw(t, "term"),
+			Sequence: rapid.Uint64().Draw(t, "seq"), TTLSeconds: rapid.IntRange(1, 600).Draw(t, "ttl"),
+			Pending: rapid.SliceOfN(rapid.StringMatching(`[0-9a-f]{8}`), 1, 3).Draw(t, "pending"),
+		}
+		got, err := Parse(want.String())
+		require.NoError(t, err)
+		assert.Equal(t, want, got)
+	})
+}
+
+func TestAbsentAndReleasedRecordsAreFree(t *testing.T) {
+	var w Watch
+	assert.Zero(t, w.Observe("", start))
+	taken := Record{}.Taken("a/0", 30*time.Second)
+	assert.Zero(t, w.Observe(taken.Released().String(), start))
+	assert.Equal(t, taken.Term, taken.Released().Term, "the term goes on counting")
+}
+
+func TestHeldRecordIsFreeOnlyAfterItsTTLWithoutChange(t *testing.T) {
+	held := Record{}.Taken("a/0", 30*time.Second)
+	var w Watch
+	assert.Equal(t, 30*time.Second, w.Observe(held.String(), start))
+	assert.Equal(t, 10*time.Second, w.Observe(held.String(), start.Add(20*time.Second)))
+	renewed := held.Renewed().String()
+	assert.Equal(t, 30*time.Second, w.Observe(renewed, start.Add(25*time.Second)), "a renewal starts the clock again")
+	assert.Equal(t, time.Second, w.Observe(renewed, start.Add(54*time.Second)))
+	assert.Zero(t, w.Observe(renewed, start.Add(55*time.Second)))
+}
+
+func TestDamagedRecordDoesNotBlockForEver(t *testing.T) {
+	var w Watch
+	assert.Equal(t, maxTTL, w.Observe("{garbage", start))
+	assert.Zero(t, w.Observe("{garbage", start.Add(maxTTL)))
+	_, err := Parse("{garbage")
+	require.ErrorIs(t, err, ErrMalformed)
+	huge := Record{Holder: "a/0", TTLSeconds: 1 << 40}
+	assert.Equal(t, maxTTL, new(Watch).Observe(huge.String(), start))
+	assert.Zero(t, new(Watch).Observe(Record{Holder: "a/0", TTLSeconds: -5}.String(), start))
+}
+
+func TestEveryWriteChangesTheValue(t *testing.T) {
+	r := Record{}.Taken("a/0", time.Second)
+	for name, next := range map[string]Record{
+		"renewed": r.Renewed(), "released": r.Released(), "pending": r.WithPending("x"),
+		"no pending": r.WithoutPending(func(string) bool { return true }), "taken": r.Taken("a/0", time.Second),
+	} {
+		assert.NotEqual(t, r.String(), next.String(), name)
+	}
+}
+
+func TestPendingChangesOutliveTheirHolder(t *testing.T) {
+	r := Record{}.Taken("a/0", time.Second).WithPending("x").WithPending("x").WithPending("y")
+	assert.Equal(t, []string{"x", "y"}, r.Pending)
+	assert.Equal(t, []string{"x", "y"}, r.Taken("a/1", time.Second).Pending)
+	assert.Equal(t, []string{"x", "y"}, r.Released().Pending)
+	assert.Equal(t, []string{"y"}, r.WithoutPending(func(id string) bool { return id == "x" }).Pending)
+	assert.Equal(t, []string{"x", "y"}, r.Pending, "the original is not touched")
+}
+
+func TestHolderMayNotBeginAnythingLateInItsTTL(t *testing.T) {
+	h := Held{Record: Record{}.Taken("a/0", 30*time.Second), Written: start}
+	assert.True(t, h.MayAct(start.Add(14*time.Second)))
+	assert.False(t, h.MayAct(start.Add(15*time.Second)))
+	assert.False(t, Held{Record: h.Released(), Written: start}.MayAct(start))
+}
+
+// Two units that follow the rules never both believe that they may act,
+// whatever the order of their looks and writes.
+func TestAtMostOneHolderMayAct(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now, store := start, ""
+		units := []string{"a/0", "a/1", "a/2"}
+		watches := make([]Watch, len(units))
+		held := make([]Held, len(units))
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.IntRange(0, 20).Draw(t, "dt")) * time.Second)
+			i := rapid.IntRange(0, len(units)-1).Draw(t, "unit")
+			if held[i].Holder != "" { // renew, as a compare-and-swap
+				if store == held[i].String() {
+					held[i] = Held{Record: held[i].Renewed(), Written: now}
+					store = held[i].String()
+				} else {
+					held[i] = Held{}
+				}
+			} else if watches[i].Observe(store, now) == 0 {
+				current, err := Parse(store)
+				require.NoError(t, err)
+				held[i] = Held{Record: current.Taken(units[i], 30*time.Second), Written: now}
+				store = held[i].String()
+			}
+			acting := 0
+			for j := range held {
+				if held[j].MayAct(now) {
+					acting++
+				}
+			}
+			require.LessOrEqual(t, acting, 1)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package raft
+
+// Database names one of the two databases that every unit serves. Its value is
+// the name that OVN's schema gives it.
+type Database string
+
+// The two databases, in the order in which they are judged, locked and shown.
+const (
+	NB Database = "OVN_Northbound"
+	SB Database = "OVN_Southbound"
+)
+
+// Databases lists both, in the order in which locks on them are taken, so that
+// two units that need both never wait for each other.
+func Databases() []Database { return []Database{NB, SB} }
+
+// Short is the name that people read and type: nb or sb.
+func (d Database) Short() string {
+	if d == SB {
+		return "sb"
+	}
+	return "nb"
+}
+
+// Other is the database that d is not.
+func (d Database) Other() Database {
+	if d == SB {
+		return NB
+	}
+	return SB
+}

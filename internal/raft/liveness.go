@@ -1,0 +1,221 @@
+package raft
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Answer is what a server said of itself when its client port was asked for
+// the row of the database in `_Server` (ovsdb-server(5), table Database).
+type Answer struct {
+	// Address is the Raft address of the member that was asked.
+	Address string
+	// Server and Cluster are empty where the server has not got them yet.
+	Server, Cluster ID
+	// Connected is false while the server is not in touch with a majority, or
+	// is joining or leaving.
+	Connected bool
+	Leader    bool
+}
+
+// View is everything that one member can find out about its cluster at one
+// moment.
+type View struct {
+	Status Status
+	// Answers are those of the other members that answered in time. On a leader
+	// they only tell full IDs; elsewhere liveness depends on them.
+	Answers []Answer
+	// Reference is a log index that was already committed when an earlier status
+	// was read; a member that has not stored it by now does not keep up. 0: the
+	// committed index of Status itself, which a healthy member may miss by the
+	// entries that are on their way.
+	Reference uint64
+	// Names are full IDs known from elsewhere: published by units, or recorded.
+	Names []ID
+}
+
+// Peer is a member together with what was found out about it.
+type Peer struct {
+	Member
+	// ID is the full server ID; empty where only its first four digits are
+	// known.
+	ID ID
+	Up bool
+	// Why says what a member that is not up failed to do.
+	Why string
+	// Lag is the number of committed entries that the leader has not seen it
+	// store; 0 where not known.
+	Lag uint64
+}
+
+// Longest is the longest form of the ID that is known.
+func (p Peer) Longest() string {
+	if p.ID != "" {
+		return string(p.ID)
+	}
+	return p.Short
+}
+
+// Committed is the index of the newest entry that the server knows to be
+// committed (raft_unixctl_status() prints the number of entries after it).
+func (s Status) Committed() uint64 {
+	if s.Log.End < s.NotCommitted+1 {
+		return 0
+	}
+	return s.Log.End - s.NotCommitted - 1
+}
+
+// HasLeader says whether this server knows a leader that it follows, or is it.
+func (s Status) HasLeader() bool {
+	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected
+}
+
+// Self is the server's own row; false while it is not in the configuration.
+func (s Status) Self() (Member, bool) {
+	for _, m := range s.Servers {
+		if m.Self {
+			return m, true
+		}
+	}
+	return Member{}, false
+}
+
+// Lagging says whether a member that is in touch with this leader has not yet
+// stored what was committed at reference: worth looking again, since under load
+// entries are always on their way.
+func (s Status) Lagging(reference uint64) bool {
+	if s.Role != Leader {
+		return false
+	}
+	for _, m := range s.Servers {
+		if !m.Self && s.fresh(m) && (m.Match == nil || *m.Match < reference) {
+			return true
+		}
+	}
+	return false
+}
+
+func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s.ElectionTimer }
+
+// Peers judges every member by rule R0. On the leader a member is up if and
+// only if its last message is younger than the election timer and its log keeps
+// up. Elsewhere it is up if and only if its connection to this server stands and
+// it has answered on its client port, as the same server of the same cluster,
+// in touch with a majority. Whatever is not known counts as down.
+func (v View) Peers() []Peer {
+	peers := make([]Peer, 0, len(v.Status.Servers))
+	for _, m := range v.Status.Servers {
+		p := Peer{Member: m, ID: v.fullID(m)}
+		switch {
+		case m.Self:
+			p.ID = v.Status.Server
+			p.Up = v.Status.HasLeader()
+			if !p.Up {
+				p.Why = "it has no leader"
+			}
+		case v.Status.Role == Leader:
+			p.judgeAsLeader(v)
+		default:
+			p.judgeAsFollower(v)
+		}
+		peers = append(peers, p)
+	}
+	return peers
+}
+
+func (p *Peer) judgeAsLeader(v View) {
+	reference := v.Reference
+	if reference == 0 {
+		reference = v.Status.Committed()
+	}
+	var match uint64
+	if p.Match != nil {
+		match = *p.Match
+	}
+	if match < reference {
+		p.Lag = reference - match
+	}
+	switch {
+	case p.LastMsg == nil:
+		p.Why = "the leader has never heard from it"
+	case !v.Status.fresh(p.Member):
+		p.Why = fmt.Sprintf("its last message is %s old, election timer %s", short(*p.LastMsg), short(v.Status.ElectionTimer))
+	case p.Lag > 0:
+		p.Why = fmt.Sprintf("it does not store what it is sent: %d entries behind", p.Lag)
+	default:
+		p.Up = true
+	}
+}
+
+func (p *Peer) judgeAsFollower(v View) {
+	answer, answered := v.answer(p.Member)
+	switch {
+	case !v.Status.hears(p.Short):
+		p.Why = "it has no connection to this unit"
+	case !answered:
+		p.Why = "it does not answer on its client port"
+	case v.Status.Cluster != nil && answer.Cluster != *v.Status.Cluster:
+		p.Why = "it answers as a member of another cluster"
+	case !answer.Connected:
+		p.Why = "it says that it is out of touch with the cluster"
+	default:
+		p.Up = true
+	}
+}
+
+func (s Status) hears(short string) bool {
+	for _, c := range s.Connections {
+		if c.Incoming && c.Up && c.Peer == short {
+			return true
+		}
+	}
+	return false
+}
+
+// answer finds what a member said. The address alone would mix up a stale
+// member and the one that took its address, the four digits alone two members
+// that happen to share them.
+func (v View) answer(m Member) (Answer, bool) {
+	for _, a := range v.Answers {
+		if a.Address == m.Address && a.Server.Short() == m.Short {
+			return a, true
+		}
+	}
+	return Answer{}, false
+}
+
+// fullID gives the member's full ID if exactly one is known that begins with
+// its four digits; what it says itself is preferred.
+func (v View) fullID(m Member) ID {
+	if a, ok := v.answer(m); ok {
+		return a.Server
+	}
+	twins := 0
+	for _, other := range v.Status.Servers {
+		if other.Short == m.Short {
+			twins++
+		}
+	}
+	if twins > 1 {
+		return ""
+	}
+	var found ID
+	for _, id := range v.Names {
+		if !strings.HasPrefix(string(id), m.Short) || id == found {
+			continue
+		}
+		if found != "" {
+			return ""
+		}
+		found = id
+	}
+	return found
+}
+
+func short(d time.Duration) string {
+	if d < time.Second {
+		return fmt.Sprintf("%d ms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%.1f s", d.Seconds())
+}

@@ -1,0 +1,200 @@
+package raft
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxText bounds the text that [Parse] looks at. Unit: bytes. A status of five
+// members has about 1200, and every further member adds about 120.
+const maxText = 1 << 20
+
+// maxQuoted bounds the part of a line that a [ParseError] repeats. Unit: bytes.
+const maxQuoted = 160
+
+// ParseError says which line of a text is not what ovsdb-server prints. It is
+// the only type of error that [Parse] returns.
+type ParseError struct {
+	// Line counts from 1; 0 where the text as a whole is at fault.
+	Line int
+	// Text is the line, or as much of its beginning as fits a message.
+	Text string
+	// Reason says what is wrong with it, in lower case.
+	Reason string
+}
+
+func (e *ParseError) Error() string {
+	if e.Line == 0 {
+		return "cannot read cluster/status: " + e.Reason
+	}
+	return fmt.Sprintf("cannot read cluster/status: line %d %q: %s", e.Line, e.Text, e.Reason)
+}
+
+// Parse reads the text of `cluster/status`. It takes nothing on trust: lines
+// that are always printed must all be there, in their order; a line that it
+// knows must be right to the last character; a line that it does not know is
+// kept in [Status.Unknown], and the end of a member's row that it does not know
+// in [Member.Extra]. So what it accepts, [Status.String] gives back byte for
+// byte; only a missing final newline is added.
+//
+// The one thing that it cannot see is a text that was cut off below "Servers:".
+// The first members are then right and the others are missing; the last one may
+// lack values, and if the cut went through the digits of its match_index, has a
+// smaller one. Who fetches the text must make sure that it is whole.
+//
+// Texts above 1 MiB, and those of servers with "unix:" addresses, whose
+// nicknames are file names, are refused. The error is always a [*ParseError].
+func Parse(text string) (Status, error) {
+	if len(text) > maxText {
+		return Status{}, &ParseError{Reason: fmt.Sprintf("the text has %d bytes, more than %d", len(text), maxText)}
+	}
+	if !utf8.ValidString(text) {
+		return Status{}, &ParseError{Reason: "the text is not UTF-8: it is foreign"}
+	}
+	var p parser
+	for line := range strings.SplitSeq(strings.TrimSuffix(text, "\n"), "\n") {
+		p.number++
+		if err := p.read(line); err != nil {
+			return Status{}, &ParseError{Line: p.number, Text: shorten(line), Reason: err.Error()}
+		}
+	}
+	if missing := p.missing(len(statusLines)); missing != "" {
+		return Status{}, &ParseError{Reason: missing + " is missing: the text is truncated or foreign"}
+	}
+	return p.status, nil
+}
+
+// parser is the state between two lines.
+type parser struct {
+	status Status
+	// number is that of the line being read, from 1.
+	number int
+	// next is the index of the first of statusLines that may come now.
+	next int
+	// seen has bit i set when statusLines[i] was read.
+	seen uint32
+	// rows is true directly under "Servers:".
+	rows bool
+}
+
+func (p *parser) read(line string) error {
+	if !printable(line) {
+		return errors.New("holds a control character: the text is foreign")
+	}
+	if p.number == 1 {
+		if !isNick(line) {
+			return errors.New("not the four hex digits of a server: the text is truncated or foreign")
+		}
+		p.status.Nick = line
+		return nil
+	}
+	if p.rows && strings.HasPrefix(line, " ") {
+		return p.readRow(line)
+	}
+	p.rows = false
+	known, err := p.readKnown(line)
+	if known || err != nil {
+		return err
+	}
+	if p.next == len(statusLines) {
+		// A member that is counted, or not counted, by mistake changes what a
+		// quorum is.
+		if _, err := readMember(line); err == nil {
+			return errors.New("a member's row that does not stand directly under \"Servers:\"")
+		}
+	}
+	p.status.Unknown = append(p.status.Unknown, Unknown{Line: p.number, Text: line})
+	return nil
+}
+
+// readKnown reads the line if it is one of statusLines.
+func (p *parser) readKnown(line string) (known bool, err error) {
+	for i := p.next; i < len(statusLines); i++ {
+		f := &statusLines[i]
+		rest, ok := strings.CutPrefix(line, f.key)
+		if !ok || f.key == "" && (line != "" || i != p.next) {
+			continue
+		}
+		if missing := p.missing(i); missing != "" {
+			return true, fmt.Errorf("%s is missing before it: the text is truncated or foreign", missing)
+		}
+		p.next, p.seen = i+1, p.seen|1<<i
+		if f.many {
+			p.next = i
+		}
+		p.rows = p.next == len(statusLines)
+		value, err := f.value(rest)
+		if err != nil {
+			return true, err
+		}
+		return true, f.read(&p.status, value)
+	}
+	for i, f := range statusLines[:p.next] {
+		switch {
+		case f.key == "" || !strings.HasPrefix(line, f.key):
+		case p.seen&(1<<i) != 0 && !f.many:
+			return true, errors.New("stands twice")
+		default:
+			return true, errors.New("out of order")
+		}
+	}
+	return false, nil
+}
+
+// missing names the first line before statusLines[end] that is always printed
+// and has not been read.
+func (p *parser) missing(end int) string {
+	for i := p.next; i < end; i++ {
+		switch f := &statusLines[i]; {
+		case !f.always:
+		case f.key == "":
+			return fmt.Sprintf("the empty line after %q", statusLines[i-1].key)
+		default:
+			return fmt.Sprintf("%q", f.key)
+		}
+	}
+	return ""
+}
+
+func (p *parser) readRow(line string) error {
+	m, err := readMember(line)
+	if err != nil {
+		return err
+	}
+	if m.Self {
+		if m.Short != p.status.Server.Short() {
+			return errors.New("\"(self)\" is not at the row of the server that was asked")
+		}
+		for _, other := range p.status.Servers {
+			if other.Self {
+				return errors.New("\"(self)\" stands twice")
+			}
+		}
+	}
+	p.status.Servers = append(p.status.Servers, m)
+	return nil
+}
+
+// printable is false for ASCII control characters, the carriage return of a
+// CRLF text among them.
+func printable(line string) bool {
+	for i := range len(line) {
+		if c := line[i]; c < ' ' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+func shorten(line string) string {
+	if len(line) <= maxQuoted {
+		return line
+	}
+	end := maxQuoted
+	for !utf8.RuneStart(line[end]) {
+		end--
+	}
+	return line[:end] + "…"
+}

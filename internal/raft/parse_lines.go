@@ -1,0 +1,195 @@
+package raft
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// statusLine is one kind of line: how it begins and what the rest of it means.
+type statusLine struct {
+	// key is the line's beginning; that of the empty line is empty.
+	key string
+	// always is true for what every version prints in every state.
+	always bool
+	// many is true for what may stand several times in a row.
+	many bool
+	read func(s *Status, value string) error
+}
+
+// statusLines are the lines after the first one, in the order in which
+// raft_unixctl_status() in ovsdb/raft.c prints them, OVS 2.16 to 3.6.
+var statusLines = []statusLine{
+	{key: "Name:", always: true, read: func(s *Status, v string) (err error) {
+		s.Name, err = readWord(v)
+		return err
+	}},
+	{key: "Cluster ID:", always: true, read: readCluster},
+	{key: "Server ID:", always: true, read: func(s *Status, v string) (err error) {
+		if s.Server, err = readID(v); err == nil && s.Server.Short() != s.Nick {
+			err = fmt.Errorf("does not begin with the digits of the first line, %q", s.Nick)
+		}
+		return err
+	}},
+	{key: "Address:", always: true, read: func(s *Status, v string) (err error) {
+		s.Address, err = readAddress(v)
+		return err
+	}},
+	{key: "Status:", always: true, read: func(s *Status, v string) (err error) {
+		s.State, err = readOneOf(v, ClusterMember, JoiningCluster, LeavingCluster, LeftCluster, Failed, Disconnected)
+		return err
+	}},
+	{key: "Remotes for joining:", read: readRemotes},
+	{key: "Adding server ", many: true, read: func(s *Status, v string) error {
+		return readPending(&s.Adding, v)
+	}},
+	{key: "Removing server ", many: true, read: func(s *Status, v string) error {
+		return readPending(&s.Removing, v)
+	}},
+	{key: "Role:", always: true, read: func(s *Status, v string) (err error) {
+		s.Role, err = readOneOf(v, Leader, Candidate, Follower)
+		return err
+	}},
+	{key: "Term:", always: true, read: func(s *Status, v string) (err error) {
+		s.Term, err = readNumber(v)
+		return err
+	}},
+	{key: "Leader:", always: true, read: func(s *Status, v string) (err error) {
+		s.Leader, err = readRef(v)
+		return err
+	}},
+	{key: "Vote:", always: true, read: func(s *Status, v string) (err error) {
+		s.Vote, err = readRef(v)
+		return err
+	}},
+	{key: "", always: true, read: func(*Status, string) error { return nil }},
+	{key: "Last Election started ", read: readElection},
+	{key: "Last Election won:", read: func(s *Status, v string) error {
+		ago, err := readAgo(v)
+		s.Won = &ago
+		return err
+	}},
+	{key: "Election timer:", always: true, read: readElectionTimer},
+	{key: "Log:", always: true, read: readLog},
+	{key: "Entries not yet committed:", always: true, read: func(s *Status, v string) (err error) {
+		s.NotCommitted, err = readNumber(v)
+		return err
+	}},
+	{key: "Entries not yet applied:", always: true, read: func(s *Status, v string) (err error) {
+		s.NotApplied, err = readNumber(v)
+		return err
+	}},
+	{key: "Connections:", always: true, read: readConnections},
+	{key: "Disconnections:", read: func(s *Status, v string) error {
+		n, err := readNumber(v)
+		s.Disconnections = &n
+		return err
+	}},
+	{key: "Servers:", always: true, read: func(_ *Status, v string) error {
+		if v != "" {
+			return errors.New("followed by something on the same line")
+		}
+		return nil
+	}},
+}
+
+// value is what stands behind the key: after a colon either nothing, or one
+// space and something.
+func (f *statusLine) value(rest string) (string, error) {
+	if rest == "" || !strings.HasSuffix(f.key, ":") {
+		return rest, nil
+	}
+	v, ok := strings.CutPrefix(rest, " ")
+	if !ok || v == "" {
+		return "", errors.New("no value after one space")
+	}
+	return v, nil
+}
+
+func readCluster(s *Status, v string) error {
+	if v == clusterUnknown {
+		return nil
+	}
+	id, err := readID(v)
+	s.Cluster = &id
+	return err
+}
+
+func readRemotes(s *Status, v string) error {
+	for item := range strings.SplitSeq(v, " ") {
+		address, err := readAddress(item)
+		if err != nil {
+			return err
+		}
+		s.Remotes = append(s.Remotes, address)
+	}
+	return nil
+}
+
+func readPending(to *[]Pending, v string) error {
+	head, rest, err := readServer(v)
+	if err != nil {
+		return err
+	}
+	if rest == "" {
+		return errors.New("no phase")
+	}
+	p := Pending{Nick: head.nick, Short: head.short, Address: head.address}
+	p.Phase, p.Extra = cutPhase(rest)
+	*to = append(*to, p)
+	return nil
+}
+
+func readElection(s *Status, v string) error {
+	ms, reason, ok := strings.Cut(v, " ms ago, reason: ")
+	if !ok || reason == "" {
+		return errors.New("not \"N ms ago, reason: REASON\"")
+	}
+	ago, err := readMillis(ms)
+	s.Election = &Election{Ago: ago, Reason: reason}
+	return err
+}
+
+func readElectionTimer(s *Status, v string) (err error) {
+	ms, change, changing := strings.Cut(v, " (")
+	if s.ElectionTimer, err = readMillis(ms); err != nil || !changing {
+		return err
+	}
+	ms, ok := cutAround(change, "changing to ", ")")
+	if !ok {
+		return errors.New("not \"N (changing to N)\"")
+	}
+	if s.ChangingTo, err = readMillis(ms); err == nil && s.ChangingTo == 0 {
+		err = errors.New("changing to no time at all")
+	}
+	return err
+}
+
+func readLog(s *Status, v string) (err error) {
+	bounds, inside := cutAround(v, "[", "]")
+	start, end, ok := strings.Cut(bounds, ", ")
+	if !inside || !ok {
+		return errors.New("not \"[START, END]\"")
+	}
+	if s.Log.Start, err = readNumber(start); err != nil {
+		return err
+	}
+	if s.Log.End, err = readNumber(end); err == nil && s.Log.End < s.Log.Start {
+		err = errors.New("ends before its start")
+	}
+	return err
+}
+
+func readConnections(s *Status, v string) error {
+	if v == "" {
+		return nil
+	}
+	for item := range strings.SplitSeq(v, " ") {
+		c, err := readConnection(item)
+		if err != nil {
+			return err
+		}
+		s.Connections = append(s.Connections, c)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package raft
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// rowIndent begins every row of "Servers:".
+const rowIndent = "    "
+
+// serverHead is what rows and pending changes begin with.
+type serverHead struct{ nick, short, address string }
+
+// readServer reads "NICK (SHORT at ADDRESS)" and leaves the rest.
+func readServer(v string) (head serverHead, rest string, err error) {
+	nick, v, _ := strings.Cut(v, " (")
+	short, v, _ := strings.Cut(v, " at ")
+	address, rest, ok := strings.Cut(v, ")")
+	if !ok || !isNick(nick) || !isNick(short) {
+		return head, "", errors.New("not \"NICK (SHORT at ADDRESS)\"")
+	}
+	if nick != short {
+		return head, "", fmt.Errorf("%q and %q are not the same server", nick, short)
+	}
+	if _, err = readAddress(address); err != nil {
+		return head, "", err
+	}
+	return serverHead{nick, short, address}, rest, nil
+}
+
+// readMember reads a row of "Servers:". The parts after the head come in a fixed
+// order and none is mandatory; from the first one that is not understood, the
+// row goes into Extra.
+func readMember(line string) (Member, error) {
+	v, ok := strings.CutPrefix(line, rowIndent)
+	if !ok {
+		return Member{}, fmt.Errorf("not indented by %d spaces", len(rowIndent))
+	}
+	head, rest, err := readServer(v)
+	if err != nil {
+		return Member{}, err
+	}
+	m := Member{Nick: head.nick, Short: head.short, Address: head.address}
+	rest, m.Self = strings.CutPrefix(rest, " (self)")
+	m.Phase, rest = cutPhase(rest)
+	rest = m.cutVote(rest)
+	rest = m.cutIndexes(rest)
+	m.Extra = m.cutLastMsg(rest)
+	return m, nil
+}
+
+// cutPhase takes only the phases that are known: what a member that is neither
+// stable nor in one of them may do is not ours to guess.
+func cutPhase(v string) (phase Phase, rest string) {
+	if text, ok := strings.CutPrefix(v, " ("); ok {
+		for _, known := range [...]Phase{AddingCatchup, AddingCaughtUp, AddingCommitting, RemovingPhase} {
+			if after, ok := strings.CutPrefix(text, string(known)); ok && strings.HasPrefix(after, ")") {
+				return known, after[1:]
+			}
+		}
+	}
+	return "", v
+}
+
+func (m *Member) cutVote(v string) (rest string) {
+	text, ok := strings.CutPrefix(v, " (voted for ")
+	nick, rest, closed := strings.Cut(text, ")")
+	if !ok || !closed || !isNick(nick) {
+		return v
+	}
+	m.VotedFor = nick
+	return rest
+}
+
+func (m *Member) cutIndexes(v string) (rest string) {
+	text, ok := strings.CutPrefix(v, " next_index=")
+	next, text, both := strings.Cut(text, " match_index=")
+	if !ok || !both {
+		return v
+	}
+	match, rest := text, ""
+	if end := strings.IndexByte(text, ' '); end >= 0 {
+		match, rest = text[:end], text[end:]
+	}
+	n, errNext := readNumber(next)
+	i, errMatch := readNumber(match)
+	if errNext != nil || errMatch != nil {
+		return v
+	}
+	m.Next, m.Match = &n, &i
+	return rest
+}
+
+func (m *Member) cutLastMsg(v string) (rest string) {
+	text, ok := strings.CutPrefix(v, " last msg ")
+	ms, rest, ago := strings.Cut(text, " ms ago")
+	if !ok || !ago {
+		return v
+	}
+	last, err := readMillis(ms)
+	if err != nil {
+		return v
+	}
+	m.LastMsg = &last
+	return rest
+}

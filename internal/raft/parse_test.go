@@ -1,0 +1,184 @@
+package raft
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const captured = "testdata/cluster-status"
+
+// capture is the text of one file under testdata.
+func capture(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(captured, name))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// captures returns the names of all files that hold a status, and of those that
+// don't.
+func captures(t testing.TB) (statuses, others []string) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(captured, "*.txt"))
+	require.NoError(t, err)
+	for _, path := range paths {
+		switch name := filepath.Base(path); {
+		case name == "errors.txt", name == "server-table.txt", name == "unixctl-jsonrpc.txt", strings.HasSuffix(name, ".stderr.txt"):
+			others = append(others, name)
+		default:
+			statuses = append(statuses, name)
+		}
+	}
+	require.NotEmpty(t, statuses)
+	require.NotEmpty(t, others)
+	return statuses, others
+}
+
+func ms(n int64) time.Duration { return time.Duration(n) * time.Millisecond }
+
+func TestParseGivesEveryFieldItsType(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		file string
+		want Status
+	}{
+		"leader": {"nb-3member-leader.txt", Status{
+			Nick: "7d80", Name: "OVN_Northbound",
+			Cluster: new(ID("f3b03511-e217-40a8-8457-fbae1b4bf63f")), Server: "7d8017e6-7fae-4d5c-b09d-c3301d930b5b",
+			Address: "tcp:127.77.1.1:6643", State: ClusterMember, Role: Leader, Term: 2, Leader: Self, Vote: Self,
+			Election: &Election{Ago: ms(46979), Reason: "timeout"}, Won: new(ms(46979)), ElectionTimer: time.Second,
+			Log: Log{Start: 2, End: 6}, Disconnections: new(uint64(0)),
+			Connections: []Connection{
+				{Peer: "6e62", Incoming: true, Up: true}, {Peer: "6e62", Up: true},
+				{Peer: "c14a", Incoming: true, Up: true}, {Peer: "c14a", Up: true},
+			},
+			Servers: []Member{
+				{Nick: "c14a", Short: "c14a", Address: "tcp:127.77.1.3:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
+				{Nick: "7d80", Short: "7d80", Address: "tcp:127.77.1.1:6643", Self: true, Next: new(uint64(3)), Match: new(uint64(5))},
+				{Nick: "6e62", Short: "6e62", Address: "tcp:127.77.1.2:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
+			},
+		}},
+		"follower of ssl members": {"nb-ssl-follower2.txt", Status{
+			Nick: "5a45", Name: "OVN_Northbound",
+			Cluster: new(ID("f87ca8ca-3c6b-44c2-b93e-936b091213d5")), Server: "5a459fa9-153c-4e89-ba31-0c67811fd335",
+			Address: "ssl:127.77.8.2:6643", State: ClusterMember, Role: Follower, Term: 2, Leader: "86bb", Vote: UnknownRef,
+			ElectionTimer: time.Second, Log: Log{Start: 2, End: 6}, Disconnections: new(uint64(0)),
+			Connections: []Connection{
+				{Peer: "0000", Up: true}, {Peer: "86bb", Incoming: true, Up: true},
+				{Peer: "351c", Incoming: true, Up: true}, {Peer: "351c", Up: true},
+			},
+			Servers: []Member{
+				{Nick: "86bb", Short: "86bb", Address: "ssl:127.77.8.1:6643", LastMsg: new(ms(194))},
+				{Nick: "5a45", Short: "5a45", Address: "ssl:127.77.8.2:6643", Self: true},
+				{Nick: "351c", Short: "351c", Address: "ssl:127.77.8.3:6643"},
+			},
+		}},
+		"candidate with votes": {"nb-candidate-with-votes.txt", Status{
+			Nick: "74e5", Name: "OVN_Northbound",
+			Cluster: new(ID("fbfa9ba5-fa19-48e3-a125-fbabe8186c7a")), Server: "74e541cd-10c9-413f-b36b-c289d80fb736",
+			Address: "tcp:127.77.16.1:6643", State: Disconnected, Role: Candidate, Term: 3, Leader: UnknownRef, Vote: Self,
+			Election: &Election{Ago: ms(1), Reason: "timeout"}, ElectionTimer: time.Second,
+			Log: Log{Start: 2, End: 6}, Disconnections: new(uint64(0)),
+			Connections: []Connection{{Peer: "b72b", Up: true}, {Peer: "cd97"}, {Peer: "b72b", Incoming: true, Up: true}},
+			Servers: []Member{
+				{Nick: "b72b", Short: "b72b", Address: "tcp:127.77.16.2:6643", VotedFor: "b72b", LastMsg: new(ms(0))},
+				{Nick: "74e5", Short: "74e5", Address: "tcp:127.77.16.1:6643", Self: true, VotedFor: "74e5"},
+				{Nick: "cd97", Short: "cd97", Address: "tcp:127.77.16.3:6643"},
+			},
+		}},
+		"joining with an unknown cluster": {"nb-joining-remote-unreachable.txt", Status{
+			Nick: "9474", Name: "OVN_Northbound", Server: "94740072-fe63-4c80-b7ca-8df80c95cdbc",
+			Address: "tcp:127.77.7.2:6643", State: JoiningCluster, Remotes: []string{"tcp:127.77.7.1:6643"},
+			Role: Follower, Leader: UnknownRef, Vote: UnknownRef, ElectionTimer: time.Second,
+			Log: Log{Start: 1, End: 1}, Disconnections: new(uint64(0)), Connections: []Connection{{Peer: "0000"}},
+		}},
+		"last member, leaving, on OVS 3.6": {"ovs36-nb-single-leaving.txt", Status{
+			Nick: "563f", Name: "OVN_Northbound",
+			Cluster: new(ID("30ca9780-2fe7-43d3-a745-8b3bf335c70f")), Server: "563f4269-2ff8-4ae2-8394-d9a573b0edf9",
+			Address: "tcp:127.77.21.1:6643", State: LeavingCluster, Role: Follower, Term: 5, Leader: UnknownRef, Vote: Self,
+			Won: new(ms(656)), ElectionTimer: time.Second, Log: Log{Start: 2, End: 7}, Disconnections: new(uint64(0)),
+			Servers: []Member{{Nick: "563f", Short: "563f", Address: "tcp:127.77.21.1:6643", Self: true}},
+		}},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Parse(capture(t, tt.file))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestParseReadsWhatOnlySomeStatesPrint(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		file  string
+		field func(s Status) any
+		want  any
+	}{
+		"a server that is being added": {"nb-leader-adding-caught-up-and-committing.txt",
+			func(s Status) any { return s.Adding },
+			[]Pending{{Nick: "7c34", Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}}},
+		"a server that has just begun to be added": {"nb-leader-adding-committing.txt",
+			func(s Status) any { return s.Adding[0].Phase }, AddingCatchup},
+		"a row whose addition is being committed": {"nb-leader-adding-committing.txt",
+			func(s Status) any { return s.Servers[1].Phase }, AddingCommitting},
+		"a server that is being removed": {"nb-leader-two-removals-pending.txt",
+			func(s Status) any { return s.Removing },
+			[]Pending{{Nick: "25b7", Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}}},
+		"a row whose removal waits": {"nb-leader-two-removals-pending.txt",
+			func(s Status) any { return s.Servers[0].Phase }, RemovingPhase},
+		"a row behind a phase": {"nb-leader-two-removals-pending.txt",
+			func(s Status) any { return []any{*s.Servers[0].Next, *s.Servers[0].Match, *s.Servers[0].LastMsg} },
+			[]any{uint64(9), uint64(7), ms(48)}},
+		"entries that are not committed": {"nb-leader-two-removals-pending.txt",
+			func(s Status) any { return []uint64{s.NotCommitted, s.NotApplied} }, []uint64{1, 1}},
+		"an election timer that changes": {"nb-election-timer-changing.txt",
+			func(s Status) any { return []time.Duration{s.ElectionTimer, s.ChangingTo} },
+			[]time.Duration{time.Second, 2 * time.Second}},
+		"an IPv6 address": {"nb-ipv6-leader.txt",
+			func(s Status) any { return []string{s.Address, s.Servers[1].Address} },
+			[]string{"tcp:[fd77:77::1]:6643", "tcp:[fd77:77::3]:6643"}},
+		"a cluster that a joining server has learnt": {"nb-joining-learned-cid.txt",
+			func(s Status) any { return *s.Cluster }, ID("b4c4d133-2a49-4ca8-8641-185962fdc981")},
+		"an election that was won but not started, on OVS 3.6": {"ovs36-nb-leader.txt",
+			func(s Status) any { return []any{s.Election, *s.Won} }, []any{(*Election)(nil), ms(505)}},
+		"an election for a transfer": {"nb-leader-after-transfer.txt",
+			func(s Status) any { return s.Election.Reason }, "leadership_transfer"},
+		"a broken connection": {"sb-5member-follower-one-dead.txt",
+			func(s Status) any { return s.Connections[1] }, Connection{Peer: "431d"}},
+		"lost connections": {"sb-5member-follower-one-dead.txt",
+			func(s Status) any { return *s.Disconnections }, uint64(1)},
+		"no connection": {"nb-single-server.txt",
+			func(s Status) any { return s.Connections }, []Connection(nil)},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := Parse(capture(t, tt.file))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, tt.field(got))
+		})
+	}
+}
+
+func TestParseRefusesWhatIsNoStatus(t *testing.T) {
+	t.Parallel()
+	_, others := captures(t)
+	for _, name := range others {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := Parse(capture(t, name))
+			var refused *ParseError
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, 1, refused.Line)
+		})
+	}
+}

@@ -1,0 +1,148 @@
+package raft
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// clusterUnknown stands for the cluster's ID until a joining server learns it.
+const clusterUnknown = "not yet known"
+
+// maxMillis is the longest time that a time.Duration holds. Unit: milliseconds.
+const maxMillis = uint64(math.MaxInt64 / time.Millisecond)
+
+var errNotNumber = errors.New("not a number")
+
+// readNumber takes digits only, and no leading zero, which C's %u never prints.
+func readNumber(v string) (uint64, error) {
+	n, err := strconv.ParseUint(v, 10, 64)
+	switch {
+	case errors.Is(err, strconv.ErrRange):
+		return 0, errors.New("a number above 64 bits")
+	case err != nil || len(v) > 1 && v[0] == '0':
+		return 0, errNotNumber
+	}
+	return n, nil
+}
+
+func readMillis(v string) (time.Duration, error) {
+	n, err := readNumber(v)
+	if err == nil && n > maxMillis {
+		return 0, errors.New("more milliseconds than a duration holds")
+	}
+	return time.Duration(n) * time.Millisecond, err
+}
+
+func readAgo(v string) (time.Duration, error) {
+	ms, ok := strings.CutSuffix(v, " ms ago")
+	if !ok {
+		return 0, errors.New("not \"N ms ago\"")
+	}
+	return readMillis(ms)
+}
+
+func readWord(v string) (string, error) {
+	if v == "" || strings.Contains(v, " ") {
+		return "", errors.New("not one word")
+	}
+	return v, nil
+}
+
+func readOneOf[T ~string](v string, values ...T) (T, error) {
+	if !slices.Contains(values, T(v)) {
+		return "", errors.New("not a value that is known")
+	}
+	return T(v), nil
+}
+
+func readRef(v string) (Ref, error) {
+	if r := Ref(v); r == Self || r == UnknownRef || isNick(v) {
+		return r, nil
+	}
+	return "", errors.New("not \"self\", \"unknown\" or four hex digits")
+}
+
+// readID reads "XXXX (UUID)".
+func readID(v string) (ID, error) {
+	short, rest, _ := strings.Cut(v, " (")
+	id, ok := strings.CutSuffix(rest, ")")
+	if !ok || !isNick(short) || !isUUID(id) {
+		return "", errors.New("not \"XXXX (UUID)\" in lower-case hex digits")
+	}
+	if id[:4] != short {
+		return "", errors.New("the UUID does not begin with the four digits before it")
+	}
+	return ID(id), nil
+}
+
+// readAddress takes what raft_address_validate() in ovsdb/raft-private.c takes,
+// but for "unix:": PROTO:HOST:PORT with an IPv6 address in brackets.
+func readAddress(v string) (string, error) {
+	hostPort, tcp := strings.CutPrefix(v, "tcp:")
+	if !tcp {
+		var ssl bool
+		if hostPort, ssl = strings.CutPrefix(v, "ssl:"); !ssl {
+			return "", fmt.Errorf("%q is not a \"tcp:\" or \"ssl:\" address", shorten(v))
+		}
+	}
+	colon := max(strings.LastIndexByte(hostPort, ':'), 0)
+	host, port := hostPort[:colon], strings.TrimPrefix(hostPort[colon:], ":")
+	forbidden := ":[]() "
+	if inside, ok := cutAround(host, "[", "]"); ok {
+		host, forbidden = inside, "[]() "
+	}
+	_, err := strconv.ParseUint(port, 10, 16)
+	if err != nil || host == "" || strings.ContainsAny(host, forbidden) {
+		return "", fmt.Errorf("%q is not PROTO:HOST:PORT", shorten(v))
+	}
+	return v, nil
+}
+
+// readConnection reads "->X", "<-X", "(->X)" or "(<-X)".
+func readConnection(item string) (Connection, error) {
+	arrow, down := cutAround(item, "(", ")")
+	if !down {
+		arrow = item
+	}
+	peer, incoming := strings.CutPrefix(arrow, "<-")
+	ok := incoming
+	if !incoming {
+		peer, ok = strings.CutPrefix(arrow, "->")
+	}
+	if !ok || !isNick(peer) {
+		return Connection{}, fmt.Errorf("%q is not a connection", shorten(item))
+	}
+	return Connection{Peer: peer, Incoming: incoming, Up: !down}, nil
+}
+
+// cutAround is what stands between before and after.
+func cutAround(v, before, after string) (inside string, ok bool) {
+	if inside, ok = strings.CutPrefix(v, before); ok {
+		inside, ok = strings.CutSuffix(inside, after)
+	}
+	return inside, ok
+}
+
+// isNick is true for SID_FMT of ovsdb/raft-private.h. raft_address_to_nickname()
+// uses it for every address but "unix:".
+func isNick(v string) bool { return len(v) == 4 && isHex(v) }
+
+// isUUID is true for UUID_FMT of lib/uuid.h.
+func isUUID(v string) bool {
+	return len(v) == 36 && v[8] == '-' && v[13] == '-' && v[18] == '-' && v[23] == '-' &&
+		isHex(v[:8]) && isHex(v[9:13]) && isHex(v[14:18]) && isHex(v[19:23]) && isHex(v[24:])
+}
+
+func isHex(v string) bool {
+	for i := range len(v) {
+		if c := v[i]; (c < '0' || c > '9') && (c < 'a' || c > 'f') {
+			return false
+		}
+	}
+	return true
+}

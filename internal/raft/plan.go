@@ -1,0 +1,179 @@
+package raft
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Change is a leave or a kick of one member that is to be judged.
+type Change struct {
+	Database Database
+	View     View
+	// Target is the ID of the member that goes, in the longest form known.
+	Target string
+	// UnitInModel is the unit that the target belongs to, where that unit still
+	// is in the model; empty otherwise.
+	UnitInModel string
+	// Force permits what rule R4 otherwise refuses, and nothing else.
+	Force bool
+	// Pending are the IDs of members whose own leave or kick was begun by a unit
+	// that did not see it end (rule R5): they are judged as if they were going.
+	Pending []ID
+}
+
+// Plan is a judged change: the arithmetic before and after, and what stands
+// against it. It is also what a dry run shows.
+type Plan struct {
+	Database      Database
+	Target        Peer
+	Before, After Quorum
+	Refusal       *Refusal
+	// Warnings are what the operator should know but does not stop the change.
+	Warnings []string
+}
+
+// PlanLeave judges this server's own leave (rules R1, R2, R5, R11).
+func PlanLeave(c Change) Plan {
+	plan := c.begin()
+	if plan.Refusal == nil && len(c.View.Status.Servers) == 1 {
+		plan.refuse(SoleMember, "it has no other member, so leaving would make the only copy unusable")
+	}
+	return c.finish(plan)
+}
+
+// PlanKick judges a kick of another member (rules R1 to R5, R11). The target is
+// to be one that [Resolve] found in a view of the same cluster.
+func PlanKick(c Change) Plan {
+	plan := c.begin()
+	t := plan.Target
+	switch {
+	case plan.Refusal != nil:
+	case t.Short == "":
+		plan.refuse(UnknownID, fmt.Sprintf("%s is not a member", c.Target))
+	case len(c.View.Status.Servers) == 1:
+		plan.refuse(SoleMember, fmt.Sprintf("%s is the only member, and kicking it would make the only copy unusable", t.Short))
+	case t.Self:
+		plan.refuse(OwnID, fmt.Sprintf("%s is this unit's own server", t.Short))
+	case c.UnitInModel != "" && !c.Force:
+		plan.refuse(UnitInModel, fmt.Sprintf("%s belongs to %s, which is still in the model", t.Short, c.UnitInModel))
+	case t.Up && !c.Force:
+		plan.refuse(LiveMember, fmt.Sprintf("%s at %s is up", t.Short, t.Address))
+	}
+	return c.finish(plan)
+}
+
+func (p *Plan) refuse(r Reason, text string) {
+	p.Refusal = &Refusal{Database: p.Database, Reason: r, Text: text}
+}
+
+// begin finds the target and judges what holds for every change: this server
+// works as a member, and nothing else is under way.
+func (c Change) begin() Plan {
+	plan := Plan{Database: c.Database}
+	peers := c.View.Peers()
+	for _, p := range peers {
+		if p.Longest() == c.Target || p.Self && c.Target == string(c.View.Status.Server) ||
+			len(c.Target) > len(p.Longest()) && p.matches(c.Target) {
+			plan.Target = p
+		}
+	}
+	plan.Before = c.View.Quorum()
+	s := c.View.Status
+	switch _, member := s.Self(); {
+	case s.State == JoiningCluster || s.State == LeavingCluster:
+		plan.refuse(NotMember, fmt.Sprintf("this unit's server is %q", s.State))
+	case !c.View.LeaderUp():
+		plan.refuse(NoQuorum, noLeaderText(s))
+	case !member:
+		plan.refuse(NotMember, "this unit's server is not in the cluster's configuration")
+	}
+	return plan
+}
+
+func noLeaderText(s Status) string {
+	if s.HasLeader() {
+		return fmt.Sprintf("its leader %s does not answer; an election may be under way", s.Leader)
+	}
+	return fmt.Sprintf("this unit's server knows no leader (%s, %s): either a majority is down, or this unit is cut off from it", s.State, s.Role)
+}
+
+// finish applies R1, R5 and R11 to a plan that nothing else stands against.
+func (c Change) finish(plan Plan) Plan {
+	peers := c.View.Peers()
+	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }
+	plan.After = quorumOf(peers, isTarget)
+	if plan.Refusal != nil {
+		return plan
+	}
+	if phase := c.pendingPhase(plan.Target); phase != "" {
+		plan.refuse(ChangePending, phase)
+		return plan
+	}
+	// A member whose leave may yet be carried out is the worse for the quorum if
+	// it is up: then it goes, else it stays and is down.
+	worst := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && c.pending(p) })
+	switch {
+	case !plan.Before.Holds():
+		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
+	case !worst.Holds():
+		text := fmt.Sprintf("of %d members %d are up; without %s there would be %s",
+			plan.Before.Members, plan.Before.Up, plan.Target.Short, worst)
+		if worst != plan.After {
+			text += ", since a removal that was begun earlier may still be carried out"
+		}
+		plan.refuse(WouldLoseQuorum, text)
+	}
+	if plan.Refusal != nil {
+		for _, p := range peers {
+			if !p.Up && !isTarget(p) {
+				plan.Refusal.Blockers = append(plan.Refusal.Blockers, p)
+			}
+		}
+		if plan.Refusal.Reason == WouldLoseQuorum && len(plan.Refusal.Blockers) > 0 {
+			plan.Refusal.Text += "; down: " + list(plan.Refusal.Blockers)
+		}
+		return plan
+	}
+	plan.warn()
+	return plan
+}
+
+func (p *Plan) warn() {
+	switch n := p.After.Members; {
+	case n < 3:
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %d would remain; fewer than 3 members tolerate no failure", p.Database.Short(), n))
+	case n%2 == 0:
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %d would remain; an even number tolerates no more failures than %d", p.Database.Short(), n, n-1))
+	}
+}
+
+// pendingPhase says what other change the server itself has under way. A server
+// that joins and only catches up has no vote yet and hinders nobody.
+func (c Change) pendingPhase(target Peer) string {
+	s := c.View.Status
+	for _, r := range s.Removing {
+		if r.Short != target.Short {
+			return fmt.Sprintf("the removal of %s at %s is not finished", r.Short, r.Address)
+		}
+	}
+	for _, m := range s.Servers {
+		if m.Phase != "" && m.Short != target.Short {
+			return fmt.Sprintf("%s at %s is %q", m.Short, m.Address, m.Phase)
+		}
+	}
+	return ""
+}
+
+func (c Change) pending(p Peer) bool {
+	return slices.ContainsFunc(c.Pending, func(id ID) bool {
+		known := p.Longest()
+		return strings.HasPrefix(known, string(id)) || strings.HasPrefix(string(id), known)
+	})
+}
+
+// same says whether two rows are of one member. Only the row as a whole tells
+// apart members that share four digits or an address.
+func (m Member) same(o Member) bool {
+	return m.Short == o.Short && m.Address == o.Address && m.Self == o.Self
+}

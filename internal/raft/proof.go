@@ -1,0 +1,39 @@
+package raft
+
+import "slices"
+
+// Proof watches for the end of a removal (rule R6). A member's absence from
+// Servers proves nothing: the rows are those of the newest log entry, committed
+// or not. So it notes where the log ended when the member was first absent, and
+// is satisfied when everything before that is committed.
+type Proof struct {
+	// Target is the four digits of the member that goes, Address where it was:
+	// another member may share one of them. An empty Address stands for any.
+	Target, Address string
+	end             uint64
+	absent          bool
+}
+
+// Observe takes the status of a member that remains and says whether the removal
+// is proved by it.
+func (p *Proof) Observe(s Status) bool {
+	if !p.isAbsent(s) || s.State != ClusterMember || !s.HasLeader() {
+		p.absent = p.absent && p.isAbsent(s)
+		return false
+	}
+	if !p.absent || s.Log.End < p.end {
+		p.absent, p.end = true, s.Log.End
+	}
+	return s.Committed()+1 >= p.end
+}
+
+// Absent says whether the member was missing when the status was last observed.
+func (p *Proof) Absent() bool { return p.absent }
+
+func (p *Proof) isAbsent(s Status) bool {
+	is := func(short, address string) bool {
+		return short == p.Target && (p.Address == "" || address == p.Address)
+	}
+	return !slices.ContainsFunc(s.Servers, func(m Member) bool { return is(m.Short, m.Address) }) &&
+		!slices.ContainsFunc(s.Removing, func(r Pending) bool { return is(r.Short, r.Address) })
+}

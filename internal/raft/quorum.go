@@ -1,0 +1,63 @@
+package raft
+
+import "fmt"
+
+// Majority is the number of members that must be up for a cluster of n to work.
+func Majority(n int) int { return n/2 + 1 }
+
+// Quorum counts a cluster's members and those of them that are up.
+type Quorum struct{ Members, Up int }
+
+// Holds says whether the members that are up are a majority.
+func (q Quorum) Holds() bool { return q.Members > 0 && q.Up >= Majority(q.Members) }
+
+// Tolerance is how many of the members that are up may still fail. It is
+// negative where a majority is already missing.
+func (q Quorum) Tolerance() int { return q.Up - Majority(q.Members) }
+
+// String is the arithmetic as people read it: "2 of 3 up, 2 needed".
+func (q Quorum) String() string {
+	return fmt.Sprintf("%d of %d up, %d needed", q.Up, q.Members, Majority(q.Members))
+}
+
+// quorumOf counts the members that are not gone: with a target as gone, it is
+// the configuration after a change.
+func quorumOf(peers []Peer, gone func(Peer) bool) Quorum {
+	var q Quorum
+	for _, p := range peers {
+		if gone != nil && gone(p) {
+			continue
+		}
+		q.Members++
+		if p.Up {
+			q.Up++
+		}
+	}
+	return q
+}
+
+// Quorum counts the members of the view. Up is 0 where no leader that answers
+// is known: then nothing can be committed, whoever is reachable.
+func (v View) Quorum() Quorum {
+	q := quorumOf(v.Peers(), nil)
+	if !v.LeaderUp() {
+		q.Up = 0
+	}
+	return q
+}
+
+// LeaderUp says whether a leader is known and is itself up.
+func (v View) LeaderUp() bool {
+	if !v.Status.HasLeader() {
+		return false
+	}
+	if v.Status.Leader == Self {
+		return true
+	}
+	for _, p := range v.Peers() {
+		if p.Short == string(v.Status.Leader) && p.Up {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,118 @@
+// Package runtest plays programs for tests of code that runs them by a
+// [run.Runner].
+package runtest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Call is one command that is expected, and what becomes of it.
+type Call struct {
+	// Command must be run exactly so: name, arguments and stdin.
+	Command run.Command
+	// Stdout is what the command writes.
+	Stdout string
+	// Err is how it fails; nil is success.
+	Err error
+}
+
+// Expect is a call of name with args, which succeeds and writes nothing unless it
+// is told otherwise.
+func Expect(name string, args ...string) Call {
+	return Call{Command: run.Command{Name: name, Args: args}}
+}
+
+// Writes is the call with this output.
+func (c Call) Writes(stdout string) Call {
+	c.Stdout = stdout
+	return c
+}
+
+// Reads is the call with this input.
+func (c Call) Reads(stdin string) Call {
+	c.Command.Stdin = []byte(stdin)
+	return c
+}
+
+// Fails is the call that ends as a program does that exits with code and writes
+// stderr.
+func (c Call) Fails(code int, stderr string) Call {
+	c.Err = &run.Error{Command: c.Command, ExitCode: code, Stderr: stderr, Err: fmt.Errorf("exit status %d", code)}
+	return c
+}
+
+// Script is a [run.Runner] that expects calls in their order. A call that is not
+// the next one fails the test and gets an error; a call that never came fails the
+// test at its end. It may be used by several goroutines.
+type Script struct {
+	t testing.TB
+
+	mu    sync.Mutex
+	left  []Call
+	calls []run.Command
+}
+
+// New returns a Script of calls. It reports to t.
+func New(t testing.TB, calls ...Call) *Script {
+	t.Helper()
+	s := &Script{t: t, left: slices.Clone(calls)}
+	t.Cleanup(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		for _, c := range s.left {
+			t.Errorf("never called: %s", c.Command)
+		}
+	})
+	return s
+}
+
+// Run implements [run.Runner]. A context that has ended fails the call as it
+// would fail a program, and the call counts as made.
+func (s *Script) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls = append(s.calls, c)
+	if len(s.left) == 0 || !same(s.left[0].Command, c) {
+		s.t.Errorf("unexpected call: %s\nexpected: %s", describe(c), s.next())
+		return nil, &run.Error{Command: c, ExitCode: -1, Err: errors.New("unexpected call")}
+	}
+	call := s.left[0]
+	s.left = s.left[1:]
+	if err := ctx.Err(); err != nil {
+		return nil, &run.Error{Command: c, ExitCode: -1, Err: err}
+	}
+	return []byte(call.Stdout), call.Err
+}
+
+// Calls returns the commands that were run so far, in their order.
+func (s *Script) Calls() []run.Command {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.calls)
+}
+
+func (s *Script) next() string {
+	if len(s.left) == 0 {
+		return "no more calls"
+	}
+	return describe(s.left[0].Command)
+}
+
+func same(a, b run.Command) bool {
+	return a.Name == b.Name && slices.Equal(a.Args, b.Args) && string(a.Stdin) == string(b.Stdin)
+}
+
+func describe(c run.Command) string {
+	text := fmt.Sprintf("%q", append([]string{c.Name}, c.Args...))
+	if len(c.Stdin) > 0 {
+		text += fmt.Sprintf(" < %q", c.Stdin)
+	}
+	return text
+}
