@@ -1,0 +1,73 @@
+# What people and CI run. `make` alone lists the targets.
+
+ARCH     ?= amd64
+VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
+# A count of runs: with a time, Go before 1.27 can fail as it ends (go.dev/issue/75804).
+FUZZTIME ?= 100000x
+
+MODULE := github.com/ovn-central/ovn-central-operator
+BINARY := build/$(ARCH)/ovn-central-operator
+CHARM  := build/ovn-central_$(ARCH).charm
+LINTER := build/tools/golangci-lint
+VULN   := build/tools/govulncheck
+
+# What keeps directories, times and build IDs out of the binary.
+STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
+REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)'
+
+# A checkout that belongs to another user has no version control to ask.
+export GOFLAGS := -buildvcs=false $(GOFLAGS)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help deps build charm test race functional fuzz bench demo lint vuln generate check-generated reproducible clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+deps: ## install what is missing of OVN and Open vSwitch; starts no service
+	tests/install-deps
+
+build: ## the binary, for ARCH=amd64, arm64, ppc64le or s390x
+	$(STATIC) go build $(REPRODUCIBLE) -o $(BINARY) ./cmd/ovn-central-operator
+
+charm: build ## the charm file that juju deploys, for ARCH
+	go run ./tools/pack -dispatch $(BINARY) -arch $(ARCH) -version '$(VERSION)' -out $(CHARM)
+
+test: deps race functional fuzz ## all tests, as in CI; installs what is missing
+
+race: deps ## unit tests, with the race detector
+	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
+
+functional: deps ## tests on real servers, with the race detector
+	go test -race -count=1 -p 1 -timeout 40m ./tests/...
+
+fuzz: ## every fuzz target, FUZZTIME=100000x runs each
+	tests/fuzz $(FUZZTIME)
+
+bench: deps ## benchmarks; no result of theirs fails a build
+	go test -run '^$$' -bench . -benchmem -p 1 -timeout 30m ./...
+
+demo: deps build ## see it work on real clusters; ends and cleans up by itself
+	go run ./tests/demo
+
+lint: $(LINTER) ## the linters of .golangci.yml, at the version of internal/tools/go.mod
+	$(LINTER) run ./...
+
+vuln: $(VULN) ## known vulnerabilities; asks vuln.go.dev, which CI can't reach
+	$(VULN) ./...
+
+build/tools/%: internal/tools/go.mod internal/tools/go.sum
+	go build -C internal/tools -o $(CURDIR)/$@ $$(go -C internal/tools list -f '{{.ImportPath}}' tool | grep '/$*$$')
+
+generate: ## docs/reference, from the charm's files
+	go run ./tools/docgen
+
+check-generated: ## fail if docs/reference is not what generate writes
+	go run ./tools/docgen -check
+
+reproducible: charm ## build the charm again, elsewhere and with nothing cached; compare
+	tools/pack/reproducible $(ARCH) '$(VERSION)' $(CHARM)
+
+clean: ## remove what was built
+	rm -rf build

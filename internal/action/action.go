@@ -1,0 +1,69 @@
+// Package action is what Juju runs by the name of an action: it reads the
+// parameters, calls one service, and reports. A failure is said by action-fail
+// and an exit code of 0, since Juju drops the message of an action that exits
+// with another.
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+)
+
+// Timeout bounds a whole action.
+const Timeout = 20 * time.Minute
+
+// Unit is the unit that actions run on.
+type Unit struct {
+	Tools   *juju.Tools
+	Env     juju.Env
+	Service *membership.Service
+	Log     *slog.Logger
+}
+
+// results are what an action hands to Juju.
+type results map[string]string
+
+var handlers = map[string]func(context.Context, Unit, params) (results, error){
+	"cluster-status": clusterStatus,
+	"kick":           kick("sb-identity", "nb-identity"),
+	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
+}
+
+// Names lists the actions that are handled, sorted.
+func Names() []string { return slices.Sorted(maps.Keys(handlers)) }
+
+// ErrUnknown is returned for an action that there is none of.
+var ErrUnknown = errors.New("unknown action")
+
+// Run runs an action. What it refuses or can't do is reported to Juju; an error
+// is returned only where Juju can't be told.
+func Run(ctx context.Context, u Unit, name string) error {
+	handle, known := handlers[name]
+	if !known {
+		return fmt.Errorf("%w %q", ErrUnknown, name)
+	}
+	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	defer cancel()
+	given, err := u.Tools.ActionParams(ctx)
+	if err != nil {
+		return err
+	}
+	found, failure := handle(ctx, u, params(given))
+	if len(found) > 0 {
+		if err := u.Tools.ActionSet(ctx, found); err != nil {
+			failure = errors.Join(failure, err)
+		}
+	}
+	if failure != nil {
+		return u.Tools.ActionFail(ctx, failure.Error())
+	}
+	return nil
+}

@@ -1,0 +1,49 @@
+package action
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
+)
+
+// clusterStatus shows both clusters with the units of their members.
+func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
+	format, err := p.text("format")
+	if err != nil {
+		return nil, err
+	}
+	show, err := formatter(format)
+	if err != nil {
+		return nil, err
+	}
+	sight := u.Service.Look(ctx, u.Tools)
+	report := u.Service.Report(ctx, sight.Model, sight.Locals)
+	found := results{"fault-tolerance": report.Tolerance()}
+	for _, c := range report.Clusters {
+		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
+			return nil, err
+		}
+	}
+	if warnings := report.Warnings(); len(warnings) > 0 {
+		found["warnings"] = strings.Join(warnings, "\n")
+	}
+	if next := u.Service.Next(report); len(next) > 0 {
+		found["next"] = strings.Join(next, "\n")
+	}
+	return found, nil
+}
+
+func formatter(format string) (func(membership.Cluster) (string, error), error) {
+	switch format {
+	case "", "text":
+		return func(c membership.Cluster) (string, error) { return c.Text(), nil }, nil
+	case "yaml":
+		return func(c membership.Cluster) (string, error) { return render.YAML(document(c)) }, nil
+	case "json":
+		return func(c membership.Cluster) (string, error) { return render.JSON(document(c)) }, nil
+	}
+	return nil, fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+}

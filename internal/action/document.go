@@ -1,0 +1,129 @@
+package action
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// statusDocument is a cluster's status for programs. Up to UnitMap it has the
+// keys, in the order and with the types, of the charm that this one replaces.
+// Fields are only ever added.
+type statusDocument struct {
+	Name                string           `json:"name" yaml:"name"`
+	ClusterID           string           `json:"cluster_id" yaml:"cluster_id"`
+	ServerID            string           `json:"server_id" yaml:"server_id"`
+	Address             string           `json:"address" yaml:"address"`
+	Status              string           `json:"status" yaml:"status"`
+	Role                string           `json:"role" yaml:"role"`
+	Term                uint64           `json:"term" yaml:"term"`
+	Leader              string           `json:"leader" yaml:"leader"`
+	Vote                string           `json:"vote" yaml:"vote"`
+	ElectionTimerMS     int64            `json:"election_timer" yaml:"election_timer"`
+	Log                 string           `json:"log" yaml:"log"`
+	EntriesNotCommitted uint64           `json:"entries_not_yet_committed" yaml:"entries_not_yet_committed"`
+	EntriesNotApplied   uint64           `json:"entries_not_yet_applied" yaml:"entries_not_yet_applied"`
+	Connections         string           `json:"connections" yaml:"connections"`
+	Servers             [][2]string      `json:"servers" yaml:"servers"`
+	UnitMap             map[string]any   `json:"unit_map" yaml:"unit_map"`
+	Members             []memberDocument `json:"members" yaml:"members"`
+	Quorum              quorumDocument   `json:"quorum" yaml:"quorum"`
+}
+
+// memberDocument is one member. Lag counts committed entries that the leader has
+// not seen the member store; only the leader knows it.
+type memberDocument struct {
+	Identity string  `json:"identity" yaml:"identity"`
+	ServerID string  `json:"server_id,omitempty" yaml:"server_id,omitempty"`
+	Address  string  `json:"address" yaml:"address"`
+	Unit     string  `json:"unit" yaml:"unit"`
+	WasUnit  string  `json:"was_unit,omitempty" yaml:"was_unit,omitempty"`
+	Up       bool    `json:"up" yaml:"up"`
+	Why      string  `json:"why_not_up,omitempty" yaml:"why_not_up,omitempty"`
+	Self     bool    `json:"self,omitempty" yaml:"self,omitempty"`
+	Leaving  bool    `json:"leaving,omitempty" yaml:"leaving,omitempty"`
+	Stale    bool    `json:"stale,omitempty" yaml:"stale,omitempty"`
+	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
+	Lag      *uint64 `json:"lag,omitempty" yaml:"lag,omitempty"`
+}
+
+type quorumDocument struct {
+	Members        int `json:"members" yaml:"members"`
+	Up             int `json:"up" yaml:"up"`
+	Needed         int `json:"needed" yaml:"needed"`
+	FaultTolerance int `json:"fault_tolerance" yaml:"fault_tolerance"`
+}
+
+// absentDocument stands for a database that is not served here.
+type absentDocument struct {
+	Name      string `json:"name" yaml:"name"`
+	Condition string `json:"condition" yaml:"condition"`
+	Reason    string `json:"reason" yaml:"reason"`
+}
+
+const unknownUnit = "UNKNOWN"
+
+func document(c membership.Cluster) any {
+	if c.Condition != membership.Serving {
+		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.Local.Text()}
+	}
+	s := c.Status
+	doc := statusDocument{
+		Name: s.Name, ServerID: string(s.Server), Address: s.Address, Status: string(s.State), Role: string(s.Role),
+		Term: s.Term, Leader: string(s.Leader), Vote: string(s.Vote), ElectionTimerMS: s.ElectionTimer.Milliseconds(),
+		Log:                 fmt.Sprintf("[%d, %d]", s.Log.Start, s.Log.End),
+		EntriesNotCommitted: s.NotCommitted, EntriesNotApplied: s.NotApplied,
+		Connections: connections(s.Connections), Servers: [][2]string{}, UnitMap: map[string]any{}, Members: []memberDocument{},
+		Quorum: quorumDocument{
+			Members: c.Quorum.Members, Up: c.Quorum.Up, Needed: raft.Majority(c.Quorum.Members), FaultTolerance: c.Quorum.Tolerance(),
+		},
+	}
+	if s.Cluster != nil {
+		doc.ClusterID = string(*s.Cluster)
+	}
+	var unknown []string
+	for _, row := range c.Rows {
+		doc.Servers = append(doc.Servers, [2]string{row.Short, row.Address})
+		if row.Owner.Unit == "" {
+			unknown = append(unknown, row.Short)
+		} else {
+			doc.UnitMap[row.Owner.Unit] = row.Short
+		}
+		doc.Members = append(doc.Members, member(s, row))
+	}
+	if len(unknown) > 0 {
+		doc.UnitMap[unknownUnit] = unknown
+	}
+	return doc
+}
+
+func member(s raft.Status, row membership.Row) memberDocument {
+	m := memberDocument{
+		Identity: row.Short, ServerID: string(row.ID), Address: row.Address, Unit: row.Owner.Unit, WasUnit: row.Owner.Was,
+		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase),
+	}
+	if m.Unit == "" {
+		m.Unit = unknownUnit
+	}
+	if s.Role == raft.Leader {
+		m.Lag = &row.Lag
+	}
+	return m
+}
+
+func connections(all []raft.Connection) string {
+	var words []string
+	for _, c := range all {
+		word := "->" + c.Peer
+		if c.Incoming {
+			word = "<-" + c.Peer
+		}
+		if !c.Up {
+			word = "(" + word + ")"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}

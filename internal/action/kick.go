@@ -1,0 +1,62 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// kick removes what another unit left behind. The names of the two IDs differ
+// between the specification and the charm that this one replaces.
+func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, error) {
+	return func(ctx context.Context, u Unit, p params) (results, error) {
+		request, err := kickRequest(p, map[raft.Database]string{raft.SB: sbKey, raft.NB: nbKey})
+		if err != nil {
+			return nil, err
+		}
+		sight := u.Service.Look(ctx, u.Tools)
+		outcomes, err := u.Service.Kick(ctx, sight.Model, request)
+		if err != nil {
+			return nil, err
+		}
+		found := results{}
+		var failures []string
+		for _, o := range outcomes {
+			found["ovn"+o.Database.Short()] = o.String()
+			if !o.Done() {
+				failures = append(failures, o.Database.Short()+": "+o.String())
+			}
+		}
+		if len(failures) > 0 {
+			return found, errors.New(strings.Join(failures, "\n"))
+		}
+		return found, nil
+	}
+}
+
+func kickRequest(p params, keys map[raft.Database]string) (r membership.KickRequest, err error) {
+	r.IDs = map[raft.Database]raft.Given{}
+	for d, key := range keys {
+		id, given, err := p.identity(key)
+		if err != nil {
+			return r, err
+		}
+		if given {
+			r.IDs[d] = id
+		}
+	}
+	if r.Unit, err = p.text("unit"); err != nil {
+		return r, err
+	}
+	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
+		return r, err
+	}
+	if r.Force, err = p.flag("force"); err != nil {
+		return r, err
+	}
+	r.DryRun, err = p.flag("dry-run")
+	return r, err
+}

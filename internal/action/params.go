@@ -1,0 +1,47 @@
+package action
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// params are an action's parameters. Juju has checked them against actions.yaml,
+// but other clients than its own may send what they like.
+type params map[string]any
+
+func (p params) flag(key string) (bool, error) {
+	switch v := p[key].(type) {
+	case nil:
+		return false, nil
+	case bool:
+		return v, nil
+	}
+	return false, fmt.Errorf("parameter %s is %v: it takes true or false", key, p[key])
+}
+
+func (p params) text(key string) (string, error) {
+	switch v := p[key].(type) {
+	case nil:
+		return "", nil
+	case string:
+		return strings.TrimSpace(v), nil
+	}
+	return "", fmt.Errorf("parameter %s is %v: it takes a text", key, p[key])
+}
+
+// identity reads a server ID, which Juju may have taken for a number.
+func (p params) identity(key string) (id raft.Given, given bool, err error) {
+	switch v := p[key].(type) {
+	case nil:
+		return raft.Given{}, false, nil
+	case string:
+		text := strings.TrimSpace(v)
+		return raft.Given{Text: text}, text != "", nil
+	case json.Number:
+		return raft.Given{Text: v.String(), Number: true}, true, nil
+	}
+	return raft.Given{}, false, fmt.Errorf("parameter %s is %v: it takes a server ID, at least the four digits that cluster-status shows", key, p[key])
+}

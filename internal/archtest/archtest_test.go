@@ -1,0 +1,82 @@
+package archtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// root is the module's directory.
+const root = "../.."
+
+// listTimeout bounds go list, which may first have to download modules.
+const listTimeout = 5 * time.Minute
+
+func TestImportsRunDownwards(t *testing.T) {
+	assert.Empty(t, checkImports(list(t)))
+}
+
+func TestPackagesAreCommentedNamedAndInSmallFiles(t *testing.T) {
+	for _, p := range list(t) {
+		wrong, err := checkPackage(p, sources(t, p))
+		require.NoError(t, err)
+		assert.Empty(t, wrong)
+	}
+}
+
+// list is every package of the module.
+func list(t *testing.T) []pkg {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), listTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "list",
+		"-json=ImportPath,Name,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+
+	var pkgs []pkg
+	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
+		var p pkg
+		err := decoder.Decode(&p)
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+		pkgs = append(pkgs, p)
+	}
+	require.NotEmpty(t, pkgs)
+	return pkgs
+}
+
+// sources reads the files of a package.
+func sources(t *testing.T, p pkg) []source {
+	t.Helper()
+	tests := slices.Concat(p.TestGoFiles, p.XTestGoFiles)
+	var files []source
+	for _, name := range slices.Concat(p.GoFiles, tests) {
+		path := filepath.Join(p.Dir, name)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		files = append(files, source{
+			name: p.ImportPath + "/" + name,
+			text: text,
+			test: slices.Contains(tests, name),
+			pure: isPure(p.ImportPath),
+		})
+	}
+	return files
+}

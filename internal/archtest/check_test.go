@@ -1,0 +1,135 @@
+package archtest
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// pkg is a package as `go list -json` describes it.
+type pkg struct {
+	ImportPath   string
+	Name         string
+	Dir          string
+	Imports      []string // of the files that aren't tests
+	GoFiles      []string
+	TestGoFiles  []string
+	XTestGoFiles []string
+}
+
+// local is the path below internal/, or "" where the package isn't there.
+func (p pkg) local() string {
+	return local(p.ImportPath)
+}
+
+func local(importPath string) string {
+	rest, _ := strings.CutPrefix(importPath, module+"/internal/")
+	if rest == importPath {
+		return ""
+	}
+	return rest
+}
+
+// isProduct tells whether p's code ends up in the binary.
+func (p pkg) isProduct() bool {
+	if strings.HasPrefix(p.ImportPath, module+"/cmd/") {
+		return true
+	}
+	return p.local() != "" && p.local() != "archtest" && !isSupport(p.ImportPath)
+}
+
+// isSupport tells whether a package of this project is for tests only.
+func isSupport(importPath string) bool {
+	return local(importPath) != "" && strings.HasSuffix(importPath, "test")
+}
+
+// checkImports returns what is wrong with the imports of pkgs, a line each.
+func checkImports(pkgs []pkg) []string {
+	var wrong []string
+	for _, p := range pkgs {
+		if !p.isProduct() {
+			continue
+		}
+		if _, ok := layerOf(p.ImportPath); !ok && !isPure(p.ImportPath) {
+			wrong = append(wrong, fmt.Sprintf("%s has no layer in rules_test.go", p.ImportPath))
+			continue
+		}
+		for _, imported := range p.Imports {
+			if reason := refuse(p, imported); reason != "" {
+				wrong = append(wrong, fmt.Sprintf("%s imports %s: %s", p.ImportPath, imported, reason))
+			}
+		}
+	}
+	return wrong
+}
+
+// refuse says why p may not import a package, or "".
+func refuse(p pkg, imported string) string {
+	if owner, ok := ownersOf(imported); ok && !slices.Contains(owner, p.local()) {
+		return fmt.Sprintf("only %v may", owner)
+	}
+	if isSupport(imported) {
+		return "it is for tests"
+	}
+	if isPure(p.ImportPath) {
+		return refusePure(imported)
+	}
+	if isPure(imported) || local(imported) == "" {
+		return ""
+	}
+	from, _ := layerOf(p.ImportPath)
+	to, ok := layerOf(imported)
+	if ok && to <= from {
+		return "imports run downwards only"
+	}
+	return ""
+}
+
+func refusePure(imported string) string {
+	if isPure(imported) {
+		return ""
+	}
+	if isStandard(imported) && !slices.ContainsFunc(outside, func(path string) bool { return under(imported, path) }) {
+		return ""
+	}
+	return "a pure package imports no such thing"
+}
+
+// layerOf is the place of a package in layers, 0 for cmd/.
+func layerOf(importPath string) (int, bool) {
+	if strings.HasPrefix(importPath, module+"/cmd/") {
+		return 0, true
+	}
+	for i, layer := range layers {
+		if slices.Contains(layer, local(importPath)) {
+			return i + 1, true
+		}
+	}
+	return 0, false
+}
+
+func isPure(importPath string) bool {
+	return slices.Contains(pure, local(importPath))
+}
+
+// isStandard tells whether a path is of the standard library, whose first
+// element has no dot.
+func isStandard(importPath string) bool {
+	first, _, _ := strings.Cut(importPath, "/")
+	return !strings.Contains(first, ".")
+}
+
+func ownersOf(imported string) (owner []string, ok bool) {
+	longest := -1
+	for path, names := range owners {
+		if under(imported, path) && len(path) > longest {
+			owner, ok, longest = names, true, len(path)
+		}
+	}
+	return owner, ok
+}
+
+// under tells whether importPath is path or below it.
+func under(importPath, path string) bool {
+	return importPath == path || strings.HasPrefix(importPath, path+"/")
+}

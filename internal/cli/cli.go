@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/action"
+	"github.com/ovn-central/ovn-central-operator/internal/hook"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
+)
+
+// Exit codes. Juju only tells 0 from the rest.
+const (
+	exitOK          = 0
+	exitFailure     = 1
+	exitUsage       = 2
+	exitInterrupted = 130
+)
+
+// usageError marks a command line that can't be understood.
+type usageError struct{ error }
+
+// loggedError marks an error that stands in Juju's log already, where what a hook
+// writes to stderr goes too.
+type loggedError struct{ error }
+
+// Unwrap gives the error that was logged.
+func (e loggedError) Unwrap() error { return e.error }
+
+// Main runs what was asked for and returns the exit code.
+func Main(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+	root := Root(getenv, stderr)
+	root.SetArgs(append([]string{}, Route(args, getenv)...))
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitOK
+	}
+	if !errors.As(err, new(loggedError)) {
+		fmt.Fprintf(stderr, "error: %v\n", err)
+	}
+	switch {
+	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
+		return exitInterrupted
+	case errors.As(err, new(usageError)) || errors.Is(err, action.ErrUnknown):
+		return exitUsage
+	}
+	return exitFailure
+}
+
+// Root is the command tree.
+func Root(getenv func(string) string, stderr io.Writer) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "ovn-central-operator",
+		Short: "The charm ovn-central: it changes the membership of OVN's databases, safely",
+		Long: `The charm ovn-central. Juju runs this binary as ` + "`dispatch`" + ` for every hook and
+action; a person rarely needs to run it by hand.
+
+EXIT STATUS
+  0    done; for an action also: refused, which Juju is told otherwise
+  1    failed; of a hook, Juju shows it and runs the hook again
+  2    the command line can't be understood
+  130  interrupted`,
+		Example:       "  ovn-central-operator hook update-status\n  ovn-central-operator version",
+		Args:          cobra.NoArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError{fmt.Errorf("nothing to do: Juju sets JUJU_DISPATCH_PATH, a person names a command (see %s --help)", cmd.Name())}
+		},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newVersion())
+	for _, c := range root.Commands() {
+		c.Args = usage(c.Args)
+	}
+	return root
+}
+
+// usage makes a wrong number of arguments a usage error.
+func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{err}
+		}
+		return nil
+	}
+}
+
+func newHook(getenv func(string) string, stderr io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "hook NAME",
+		Short: "Run a hook, as Juju does",
+		Long: `Run a hook in the environment that Juju gives it: its tools must be in PATH.
+A hook that is not known is no error.
+
+HOOKS
+  ` + strings.Join(hook.Names(), "\n  "),
+		Example: "  ovn-central-operator hook update-status",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tools, env, service, log := unit(getenv, stderr)
+			err := hook.Run(cmd.Context(), hook.Unit{Tools: tools, Env: env, Service: service, Log: log}, args[0])
+			if err == nil {
+				return nil
+			}
+			for line := range strings.Lines(err.Error()) {
+				log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line))
+			}
+			return loggedError{err}
+		},
+	}
+}
+
+func newAction(getenv func(string) string, stderr io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "action NAME",
+		Short: "Run an action, as Juju does",
+		Long: `Run an action in the environment that Juju gives it: its tools must be in PATH,
+and give the action's parameters.
+
+ACTIONS
+  ` + strings.Join(action.Names(), "\n  "),
+		Example: "  ovn-central-operator action cluster-status",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			tools, env, service, log := unit(getenv, stderr)
+			service.Progress = func(ctx context.Context, text string) {
+				if err := tools.ActionLog(ctx, text); err != nil {
+					log.InfoContext(ctx, text)
+				}
+			}
+			return action.Run(cmd.Context(), action.Unit{Tools: tools, Env: env, Service: service, Log: log}, args[0])
+		},
+	}
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Long:    "Print the version that this binary was built as.",
+		Example: "  ovn-central-operator version",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), version.Version)
+			return err
+		},
+	}
+}
+
+// unit puts together what a hook or an action needs.
+func unit(getenv func(string) string, stderr io.Writer) (*juju.Tools, juju.Env, *membership.Service, *slog.Logger) {
+	var (
+		runner = run.Exec{}
+		env    = juju.ReadEnv(getenv)
+		paths  = ovn.PathsFromEnv(getenv)
+		tools  = juju.New(runner)
+		log    = slog.New(juju.NewLogHandler(tools, stderr, slog.LevelInfo))
+	)
+	service := &membership.Service{
+		Env:      env,
+		Control:  ovn.Control{Runner: runner, Paths: paths},
+		Files:    ovn.Files{Runner: runner, Paths: paths},
+		Services: ovn.Services{Runner: runner},
+		Dialer:   &ovsdb.Dialer{Credentials: ovsdb.Credentials(paths.Credentials())},
+		Goal:     tools.GoalState,
+		Now:      time.Now,
+		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) },
+		Log:      log,
+	}
+	return tools, env, service, log
+}

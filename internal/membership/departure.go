@@ -1,0 +1,223 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// leaveBase and the election timer say how long a leave may take: a follower is
+// gone in milliseconds, a leader in one election timer; an election that comes
+// between takes two more.
+const leaveBase = 10 * time.Second
+
+func leaveTimeout(electionTimer time.Duration) time.Duration { return leaveBase + 4*electionTimer }
+
+// strandedTimeout is how long the leave of a server that the others have removed
+// already may take. It ends as soon as any of them tells it so.
+const strandedTimeout = 10 * time.Second
+
+// departure is this unit's leave of one database's cluster.
+type departure struct {
+	service *Service
+	model   Model
+	local   Local
+	// stranded: the others have removed this server already.
+	stranded bool
+	lock     *lock
+	begun    bool
+	warnings []string
+	fate     Fate
+}
+
+// fateSoFar says what became of the database, done or not.
+func (d *departure) fateSoFar() Fate {
+	switch {
+	case d.fate.Text != "":
+		return d.fate
+	case d.begun:
+		return Fate{Database: d.local.Database, Text: "the leave was begun and is not done"}
+	}
+	return Fate{Database: d.local.Database, Text: "still a member, nothing was changed"}
+}
+
+// needsJudging is false where the cluster no longer counts on this server, or
+// the leave is under way and can't be taken back.
+func (d *departure) needsJudging() bool { return !d.stranded && d.local.Member() }
+
+// judge finds out whether the leave is safe now.
+func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) {
+	if sole := len(d.local.Status.Servers) == 1; sole && !d.stranded {
+		return d.refuseSole(), nil, nil
+	}
+	if !d.needsJudging() {
+		return nil, nil, nil
+	}
+	view, err := d.service.View(ctx, d.local, d.model.Names(d.local.Database))
+	if err != nil {
+		return nil, nil, err
+	}
+	change := raft.Change{Database: d.local.Database, View: view, Target: string(view.Status.Server)}
+	if d.lock != nil {
+		change.Pending = d.lock.pending()
+	}
+	plan := raft.PlanLeave(change)
+	if plan.Refusal == nil {
+		d.warnings = plan.Warnings
+		return nil, nil, nil
+	}
+	if plan.Refusal.Reason == raft.NoQuorum {
+		return plan.Refusal, d.waysOut(), nil
+	}
+	return plan.Refusal, d.service.unblock(plan.Refusal, view, d.model), nil
+}
+
+// refuseSole is the refusal of the only member while other units stay: theirs
+// have yet to join.
+func (d *departure) refuseSole() *raft.Refusal {
+	text := "this unit's server is the only member, so it has the only copy of the database; it waits until another unit has joined"
+	if d.local.Status.State == raft.LeavingCluster {
+		text = "this unit's server is the only member and was told to leave, which can't end; restart the service ovn-ovsdb-server-" +
+			d.local.Database.Short() + " to serve the database again"
+	}
+	return &raft.Refusal{Database: d.local.Database, Reason: raft.SoleMember, Text: text}
+}
+
+// waysOut are those where this unit's server has no leader. Nobody is named as
+// dead: this unit may be the one that is cut off.
+func (d *departure) waysOut() []string {
+	target := map[raft.Database]string{d.local.Database: string(d.local.Status.Server)}
+	other := d.model.otherUnit()
+	return []string{
+		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", d.service.statusCommand(other), d.service.kickCommand(other, target, true)),
+		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
+	}
+}
+
+func (d *departure) lockIfNeeded(ctx context.Context) (err error) {
+	if d.needsJudging() {
+		d.lock, err = d.service.lock(ctx, d.local, d.service.interrupted(d.model))
+	}
+	return err
+}
+
+// leave makes the cluster forget this unit's server, and returns when it has.
+func (d *departure) leave(ctx context.Context) error {
+	s, db := d.service, d.local.Database
+	switch {
+	case d.stranded:
+		return d.leaveStranded(ctx)
+	case d.local.Status.State == raft.LeavingCluster:
+		s.Progress(ctx, db.Short()+": the leave that was begun earlier is awaited")
+	default:
+		// Look again, just before what can't be taken back.
+		if d.local = s.Observe(ctx, db); d.local.Condition != Serving {
+			return fmt.Errorf("cannot leave %s: %s", db, d.local.Text())
+		}
+		refusal, _, err := d.judge(ctx)
+		if err != nil {
+			return err
+		}
+		if refusal != nil {
+			return &RefusedError{Refusals: []*raft.Refusal{refusal}}
+		}
+		if err := d.lock.begin(ctx, string(d.local.Status.Server)); err != nil {
+			return err
+		}
+		for _, w := range d.warnings {
+			s.Log.WarnContext(ctx, w)
+		}
+		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.local.Status.Server.Short(), d.local.Status.Role))
+		if err := s.Control.Leave(ctx, db); err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster) {
+			return err
+		}
+	}
+	d.begun = true
+	if err := d.await(ctx, leaveTimeout(d.local.Status.ElectionTimer)); err != nil {
+		return err
+	}
+	d.fate = Fate{Database: db, Gone: true, Text: "left the cluster as " + d.local.Status.Server.Short()}
+	return nil
+}
+
+// leaveStranded lets a server that is no member any more find that out. Where it
+// can't, the record says so all the same.
+func (d *departure) leaveStranded(ctx context.Context) error {
+	s, db := d.service, d.local.Database
+	err := s.Control.Leave(ctx, db)
+	if err == nil || errors.Is(err, ovn.ErrLeaving) {
+		err = d.await(ctx, strandedTimeout)
+	}
+	if errors.Is(err, errEverybodyGoes) {
+		return err
+	}
+	if err != nil && !errors.Is(err, ovn.ErrUnknownCluster) {
+		s.Log.InfoContext(ctx, "the server can't find out that it was removed; the record says so", "database", db.Short(), "error", err)
+	}
+	d.fate = Fate{Database: db, Gone: true, Text: "the others have removed " + d.local.Status.Server.Short() + " while it was down or cut off"}
+	return nil
+}
+
+// await returns when the server has left: it no longer serves the database, and
+// the file says so.
+func (d *departure) await(ctx context.Context, timeout time.Duration) error {
+	s, db := d.service, d.local.Database
+	everybodyGoes := s.interrupted(d.model)
+	for until := s.Now().Add(timeout); ; {
+		now := s.Observe(ctx, db)
+		switch {
+		case now.Condition == Left:
+			return nil
+		case now.Condition == Serving && now.Status.State != raft.LeavingCluster:
+			return &PendingError{db, "the server was restarted while it was leaving, which cancels it; Juju tries again"}
+		case s.Now().After(until):
+			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and waits on", d.local.Status.Server.Short(), timeout, now.Text())}
+		case now.Condition != Serving && now.Condition != Hung:
+			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
+		}
+		if err := everybodyGoes(ctx); err != nil {
+			return err
+		}
+		if err := wait(ctx, pollInterval); err != nil {
+			return &PendingError{db, "the leave was begun and not seen to end: " + err.Error()}
+		}
+	}
+}
+
+// release gives the lock back. After a leave that goes through the remaining
+// members, and proves that they store what is written.
+func (d *departure) release(ctx context.Context) {
+	if d.lock == nil {
+		return
+	}
+	s, removed := d.service, map[raft.ID]string{}
+	if d.fate.Gone {
+		removed[d.local.Status.Server] = s.removedText(d.model.Unit, "left")
+		if err := d.lock.moveTo(ctx, others(d.local.Status)); err != nil {
+			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.local.Database.Short(), "error", err)
+		}
+	}
+	d.lock.release(ctx, removed)
+	d.lock = nil
+}
+
+// readRecords reads the records of removals from the first endpoint that serves
+// the database.
+func (s *Service) readRecords(ctx context.Context, d raft.Database, endpoints ...string) (map[raft.ID]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	global, err := s.Dialer.Global(ctx, d, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	defer global.Close()
+	ids, err := global.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return removedServers(ids), nil
+}

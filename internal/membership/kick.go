@@ -1,0 +1,261 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// kickBase and the election timer say how long a kick may take to be proved.
+const kickBase = 10 * time.Second
+
+func kickTimeout(electionTimer time.Duration) time.Duration { return kickBase + 3*electionTimer }
+
+// KickRequest is what an operator asks for.
+type KickRequest struct {
+	// IDs name the member to kick, for one database or both.
+	IDs map[raft.Database]raft.Given
+	// Unit names it instead: what that unit has left behind, in both databases.
+	Unit string
+	// Confirmed is i-really-mean-it; Force permits what rule R4 refuses.
+	Confirmed, Force bool
+	// DryRun judges and shows, and changes nothing.
+	DryRun bool
+}
+
+// Outcome is what became of a kick in one database.
+type Outcome string
+
+// The outcomes of a kick.
+const (
+	Removed     Outcome = "removed"
+	AlreadyGone Outcome = "already gone"
+	WouldRemove Outcome = "would be removed"
+	Refused     Outcome = "refused"
+	// Pending: asked for, and not proved within its time.
+	Pending Outcome = "pending"
+	// Untouched: nothing was done, since something else stood in the way.
+	Untouched Outcome = "not touched"
+)
+
+// KickResult is the report on one database that the request names.
+type KickResult struct {
+	Database raft.Database
+	Outcome  Outcome
+	// Text is for people: the member, its unit and state, the arithmetic.
+	Text string
+	// Next are commands or advice, where something remains to be done.
+	Next []string
+}
+
+// Done says whether nothing more is to be done about it.
+func (r KickResult) Done() bool {
+	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
+}
+
+// String is one line of the outcome, then one line for each way on.
+func (r KickResult) String() string {
+	lines := []string{string(r.Outcome) + ": " + r.Text}
+	for _, n := range r.Next {
+		lines = append(lines, "next: "+n)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// InputError says that a request can't be understood or was not confirmed.
+// Nothing was looked at or done.
+type InputError struct{ Text string }
+
+// Error is the text.
+func (e *InputError) Error() string { return e.Text }
+
+// Kick removes another unit's member from each database that the request names
+// (rules R1 to R8). All are judged before any is touched. It returns a result
+// for each; an error is one that came before any judgement.
+func (s *Service) Kick(ctx context.Context, m Model, r KickRequest) ([]KickResult, error) {
+	if err := r.check(); err != nil {
+		return nil, err
+	}
+	kicks := s.resolveAll(ctx, m, r)
+	if !judged(ctx, kicks) || r.DryRun {
+		return results(kicks), nil
+	}
+	defer func() {
+		for _, k := range kicks {
+			k.release(ctx)
+		}
+	}()
+	for _, k := range kicks {
+		if !k.open() {
+			continue
+		}
+		var err error
+		if k.lock, err = s.lock(ctx, k.local, func(context.Context) error { return nil }); err != nil {
+			k.result.Outcome, k.result.Text = Refused, err.Error()
+			k.result.Next = []string{"run the same command again"}
+			return results(kicks), nil
+		}
+		// Others may have changed the membership while this unit waited.
+		k.local = s.Observe(ctx, k.local.Database)
+		k.resolve(ctx)
+	}
+	if !judged(ctx, kicks) {
+		return results(kicks), nil
+	}
+	for _, k := range kicks {
+		if k.open() && !k.kick(ctx) {
+			break // the rest stays untouched, and says so
+		}
+	}
+	return results(kicks), nil
+}
+
+func (r KickRequest) check() error {
+	switch {
+	case len(r.IDs) == 0 && r.Unit == "":
+		return &InputError{"nothing was done: name the member to kick, by sb-identity and nb-identity or by unit; the action cluster-status shows them"}
+	case len(r.IDs) > 0 && r.Unit != "":
+		return &InputError{"nothing was done: name the member either by its identities or by its unit, not by both"}
+	case !r.Confirmed && !r.DryRun:
+		return &InputError{"nothing was done: a member that is kicked never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see what would happen"}
+	}
+	return nil
+}
+
+// judged judges every kick that is still open, and says whether all may go on.
+func judged(ctx context.Context, kicks []*kick) bool {
+	ok := true
+	for _, k := range kicks {
+		if k.open() {
+			k.judge(ctx)
+		}
+		ok = ok && k.result.Outcome != Refused
+	}
+	return ok
+}
+
+func results(kicks []*kick) []KickResult {
+	refused := false
+	for _, k := range kicks {
+		refused = refused || k.result.Outcome == Refused
+	}
+	var all []KickResult
+	for _, k := range kicks {
+		r := k.result
+		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
+			r.Outcome, r.Next = Untouched, append([]string{"run the same command again, once the other database's result allows it"}, r.Next...)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// kick is the removal of one member from one database.
+type kick struct {
+	service *Service
+	model   Model
+	request KickRequest
+	local   Local
+	// other is what this unit has of the other database, to recognise its IDs.
+	other  Local
+	target raft.Peer
+	// id is what to name to the server.
+	id      string
+	lock    *lock
+	removed string
+	result  KickResult
+}
+
+// open says whether the kick is yet to be made.
+func (k *kick) open() bool { return k.result.Outcome == "" || k.result.Outcome == WouldRemove }
+
+func (k *kick) refuse(text string, next ...string) {
+	k.result.Outcome, k.result.Text, k.result.Next = Refused, text, next
+}
+
+// kick asks for the removal and waits for its proof. It says whether to go on
+// with the other database.
+func (k *kick) kick(ctx context.Context) bool {
+	s, d := k.service, k.local.Database
+	who := k.model.describe(d, k.target)
+	if err := k.lock.begin(ctx, k.target.Longest()); err != nil {
+		k.refuse(err.Error(), "run the same command again")
+		return false
+	}
+	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
+	if err := s.Control.Kick(ctx, d, k.id); err != nil && !errors.Is(err, ovn.ErrUnknownServer) {
+		if errors.Is(err, ovn.ErrHung) {
+			k.pending(who + " was asked to be kicked, but the server hangs and may yet do it")
+		} else {
+			k.refuse(err.Error(), "run the same command again, once the database has a leader")
+		}
+		return false
+	}
+	if reason := k.await(ctx); reason != "" {
+		k.pending(fmt.Sprintf("%s is not proved to be gone: %s", who, reason))
+		return false
+	}
+	k.removed = s.removedText(k.model.lastUnit(d, k.target), "kicked")
+	k.result.Outcome, k.result.Next = Removed, nil
+	k.result.Text = fmt.Sprintf("%s is no member of %s any more", who, d)
+	return true
+}
+
+func (k *kick) pending(text string) {
+	k.result.Outcome, k.result.Text = Pending, text
+	k.result.Next = []string{
+		k.service.statusCommand(k.model.Unit) + ", and if it still is a member, the same command again",
+	}
+}
+
+// await watches this unit's own server until the removal is proved (rule R6). It
+// returns why it gave up, or nothing.
+func (k *kick) await(ctx context.Context) (reason string) {
+	s, d := k.service, k.local.Database
+	proof := raft.Proof{Target: k.target.Short, Address: k.target.Address}
+	timeout := kickTimeout(k.local.Status.ElectionTimer)
+	for begun, told := s.Now(), s.Now(); ; {
+		status, err := s.Control.Status(ctx, d)
+		if err == nil && proof.Observe(status) {
+			return ""
+		}
+		switch {
+		case err != nil:
+			reason = err.Error()
+		case proof.Absent():
+			reason = "its removal is not committed"
+		default:
+			reason = "it still is in the configuration"
+		}
+		if s.Now().After(begun.Add(timeout)) {
+			return fmt.Sprintf("after %s %s", timeout, reason)
+		}
+		if s.Now().After(told.Add(tellInterval)) {
+			told = s.Now()
+			s.Progress(ctx, fmt.Sprintf("%s: waiting, %s", d.Short(), reason))
+		}
+		if err := k.lock.renew(ctx); err != nil {
+			s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
+		}
+		if err := wait(ctx, pollInterval); err != nil {
+			return err.Error()
+		}
+	}
+}
+
+func (k *kick) release(ctx context.Context) {
+	if k.lock == nil {
+		return
+	}
+	removed := map[raft.ID]string{}
+	if k.removed != "" {
+		removed[raft.ID(k.target.Longest())] = k.removed
+	}
+	k.lock.release(ctx, removed)
+	k.lock = nil
+}

@@ -1,0 +1,226 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// resolveAll finds, for each database that the request names, the member that it
+// means. What can't be resolved is refused there.
+func (s *Service) resolveAll(ctx context.Context, m Model, r KickRequest) []*kick {
+	locals := s.ObserveAll(ctx)
+	var kicks []*kick
+	for _, d := range raft.Databases() {
+		if _, named := r.IDs[d]; !named && r.Unit == "" {
+			continue
+		}
+		k := &kick{service: s, model: m, request: r, local: locals[d], other: locals[d.Other()]}
+		k.result.Database = d
+		k.resolve(ctx)
+		kicks = append(kicks, k)
+	}
+	if r.Unit != "" && noneKnown(kicks) {
+		for _, k := range kicks {
+			k.refuse(fmt.Sprintf("there is no record of a server of %s; members of no known unit: %s", r.Unit, k.unknownMembers()),
+				"name the members by sb-identity and nb-identity")
+		}
+	}
+	return kicks
+}
+
+// noRecord marks a database in which the named unit is not known to have had a
+// server.
+const noRecord = "no record"
+
+func noneKnown(kicks []*kick) bool {
+	return !slices.ContainsFunc(kicks, func(k *kick) bool { return k.result.Outcome == Refused || k.id != noRecord })
+}
+
+// resolve finds the target in the database's present configuration (rule R3).
+func (k *kick) resolve(ctx context.Context) {
+	k.result = KickResult{Database: k.local.Database}
+	if !k.local.Member() {
+		k.refuse("this unit can't kick anybody: "+k.local.Text(), "run the action on a unit whose server is a member")
+		return
+	}
+	if k.request.Unit != "" {
+		k.resolveUnit()
+		return
+	}
+	d, given := k.local.Database, k.request.IDs[k.local.Database]
+	found, ok := raft.Resolve(given, k.peers())
+	switch {
+	case !ok:
+		k.refuse(fmt.Sprintf("%q is not an ID: give at least the four hex digits that cluster-status shows, at most the whole ID", given.Text))
+	case len(found.Peers) == 1:
+		k.target, k.id = found.Peers[0], found.Text
+	case len(found.Peers) > 1:
+		k.refuse(fmt.Sprintf("%s can mean %s", given.Text, strings.Join(k.describeAll(found.Peers), " or ")),
+			"give the whole ID, which the unit it belongs to publishes as "+d.Short()+"-server-id, and which cluster-status format=yaml shows")
+	case k.knownAsRemoved(ctx, given):
+		k.result.Outcome, k.result.Text = AlreadyGone, given.Text+" was removed earlier"
+	default:
+		k.refuseUnknown(given)
+	}
+}
+
+func (k *kick) refuseUnknown(given raft.Given) {
+	d := k.local.Database
+	if k.other.Condition == Serving {
+		v := raft.View{Status: k.other.Status, Names: k.model.Names(d.Other())}
+		if r, _ := raft.Resolve(given, v.Peers()); len(r.Peers) > 0 {
+			k.refuse(fmt.Sprintf("%s is a member of %s, not of %s", k.model.describe(d.Other(), r.Peers[0]), d.Other(), d),
+				fmt.Sprintf("to kick it there, name it as %s-identity", d.Other().Short()))
+			return
+		}
+	}
+	k.refuse(fmt.Sprintf("%s is no member of %s and no known former one; members: %s", given.Text, d, strings.Join(k.describeAll(k.peers()), ", ")))
+}
+
+// peers are the members with their IDs as far as they are known without asking
+// them. Whether they are up is judged later.
+func (k *kick) peers() []raft.Peer {
+	return raft.View{Status: k.local.Status, Names: k.model.Names(k.local.Database)}.Peers()
+}
+
+func (k *kick) describeAll(peers []raft.Peer) []string {
+	var all []string
+	for _, p := range peers {
+		text := k.model.describe(k.local.Database, p)
+		if p.Self {
+			text += " (this unit)"
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+func (k *kick) unknownMembers() string {
+	var unknown []raft.Peer
+	for _, p := range k.peers() {
+		if k.model.Owner(k.local.Database, p).Unit == "" {
+			unknown = append(unknown, p)
+		}
+	}
+	if len(unknown) == 0 {
+		return "none"
+	}
+	var all []string
+	for _, p := range unknown {
+		all = append(all, p.Longest()+" at "+p.Address)
+	}
+	return strings.Join(all, ", ")
+}
+
+// resolveUnit finds what a unit has left behind.
+func (k *kick) resolveUnit() {
+	d, unit := k.local.Database, k.request.Unit
+	ids := k.model.serversOf(d, unit)
+	if len(ids) == 0 {
+		k.id, k.result.Outcome = noRecord, AlreadyGone
+		k.result.Text = "there is no record of a server of " + unit
+		return
+	}
+	var present []raft.Peer
+	for _, p := range k.peers() {
+		if slices.ContainsFunc(ids, func(id raft.ID) bool { return sameServer(id, p) }) {
+			present = append(present, p)
+		}
+	}
+	switch len(present) {
+	case 0:
+		k.result.Outcome, k.result.Text = AlreadyGone, fmt.Sprintf("%s has no member in %s any more", unit, d)
+	case 1:
+		k.target, k.id = present[0], present[0].Longest()
+	default:
+		k.refuse(fmt.Sprintf("%s has had several servers that are members: %s", unit, strings.Join(k.describeAll(present), ", ")),
+			"name one of them by "+d.Short()+"-identity")
+	}
+}
+
+// knownAsRemoved says whether a record tells that the server once was a member.
+func (k *kick) knownAsRemoved(ctx context.Context, given raft.Given) bool {
+	d := k.local.Database
+	former := k.model.Names(d)
+	endpoint := "unix:" + k.service.Control.Paths.Socket(d)
+	if ids, err := k.service.readRecords(ctx, d, endpoint); err == nil {
+		for id := range ids {
+			former = append(former, id)
+		}
+	}
+	var peers []raft.Peer
+	for _, id := range former {
+		peers = append(peers, raft.Peer{ID: id, Member: raft.Member{Short: id.Short()}})
+	}
+	r, _ := raft.Resolve(given, peers)
+	return len(r.Peers) > 0
+}
+
+// judge applies the rules to a resolved kick. Its result then is a refusal, or
+// what would be done.
+func (k *kick) judge(ctx context.Context) {
+	s, d := k.service, k.local.Database
+	view, err := s.View(ctx, k.local, k.model.Names(d))
+	if err != nil {
+		k.refuse(err.Error())
+		return
+	}
+	owner := k.model.Owner(d, k.target)
+	change := raft.Change{
+		Database: d, View: view, Target: k.target.Longest(), UnitInModel: owner.Unit, Force: k.request.Force,
+	}
+	if k.lock != nil {
+		change.Pending = k.lock.pending()
+	}
+	plan := raft.PlanKick(change)
+	if plan.Target.Short != "" {
+		k.target = plan.Target
+	}
+	arithmetic := fmt.Sprintf("now %s; after it %s", plan.Before, plan.After)
+	if plan.Refusal != nil {
+		k.refuse(fmt.Sprintf("%s; %s", plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
+		return
+	}
+	state := "down (" + k.target.Why + ")"
+	if k.target.Up {
+		state = "up"
+	}
+	k.result.Outcome = WouldRemove
+	k.result.Text = fmt.Sprintf("%s at %s, %s; %s", k.model.describe(d, k.target), k.target.Address, state, arithmetic)
+	k.result.Next = plan.Warnings
+}
+
+// advice is the command that would be right.
+func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
+	s, d := k.service, k.local.Database
+	target := map[raft.Database]string{d: k.target.Longest()}
+	forced := s.kickCommand(k.model.Unit, target, true)
+	switch plan.Refusal.Reason {
+	case raft.LiveMember, raft.UnitInModel:
+		// What is advised must not be refused in its turn.
+		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.target.Longest(), Force: true})
+		var advice []string
+		if owner.Unit != "" {
+			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
+		}
+		if again.Refusal == nil {
+			advice = append(advice, "to kick it all the same: "+forced)
+		}
+		return advice
+	case raft.OwnID:
+		return []string{"a unit leaves when it is removed: " + juju.RemoveUnit(k.model.Unit)}
+	case raft.WouldLoseQuorum:
+		return s.unblock(plan.Refusal, view, k.model)
+	case raft.NoQuorum, raft.NotMember:
+		return []string{"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.model.otherUnit()),
+			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md"}
+	case raft.SoleMember:
+		return []string{"add units, and wait until they have joined: juju add-unit " + s.Env.App}
+	}
+	return []string{"wait until it is done, and run the same command again"}
+}

@@ -1,0 +1,148 @@
+package membership
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// Memory is what a unit keeps on its disk, beside the databases: Juju drops what
+// a failed hook has published, and takes the peer relation away before `stop`.
+type Memory struct {
+	History relation.History `json:"history,omitempty"`
+	// Published is what the units last published.
+	Published relation.Units `json:"published,omitempty"`
+	// Sightings are the configurations that this unit's servers last had.
+	Sightings map[raft.Database]relation.Sighting `json:"sightings,omitempty"`
+}
+
+const memoryFile = "ovn-central-operator.json"
+
+func (s *Service) memoryPath() string { return filepath.Join(s.Control.Paths.DB, memoryFile) }
+
+// Recall reads the unit's memory. What can't be read is forgotten, with a line
+// in the log: it is a help, not a condition.
+func (s *Service) Recall(ctx context.Context) Memory {
+	m := Memory{Sightings: map[raft.Database]relation.Sighting{}}
+	text, err := os.ReadFile(s.memoryPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return m
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err != nil {
+		s.Log.WarnContext(ctx, "cannot read what this unit remembers; going on without", "path", s.memoryPath(), "error", err)
+		return Memory{Sightings: map[raft.Database]relation.Sighting{}}
+	}
+	if m.Sightings == nil {
+		m.Sightings = map[raft.Database]relation.Sighting{}
+	}
+	return m
+}
+
+// Remember writes the unit's memory, if it changed.
+func (s *Service) Remember(m Memory) error {
+	text, err := json.MarshalIndent(m, "", " ")
+	if err != nil {
+		return fmt.Errorf("cannot write what this unit remembers: %w", err)
+	}
+	if old, err := os.ReadFile(s.memoryPath()); err == nil && string(old) == string(text) {
+		return nil
+	}
+	if err := replaceFile(s.memoryPath(), text); err != nil {
+		return fmt.Errorf("cannot write what this unit remembers: %w", err)
+	}
+	return nil
+}
+
+// replaceFile puts a new file in the place of an old one, or leaves the old one
+// as it was.
+func replaceFile(path string, text []byte) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // gone already if all went well
+	_, err = f.Write(text)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), path)
+}
+
+// Identities finds what this unit is to publish, from the servers that answer
+// and the files of those that don't. One database's trouble doesn't hide the
+// other; a server that has left has no identity any more.
+func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local) relation.Unit {
+	own := relation.Unit{}
+	for d, l := range locals {
+		if l.Condition == Serving {
+			id := relation.Identity{Server: l.Status.Server}
+			if l.Status.Cluster != nil {
+				id.Cluster = *l.Status.Cluster
+			}
+			own[d] = id
+			continue
+		}
+		file := l.File
+		if l.Condition == Hung || l.Condition == Unreadable {
+			var err error
+			if file, err = s.Files.Inspect(ctx, d); err != nil {
+				s.Log.WarnContext(ctx, "cannot find the server's identity", "database", d.Short(), "error", err)
+				continue
+			}
+		}
+		if file.Exists && file.Clustered && !file.Left && file.Server != "" {
+			own[d] = relation.Identity{Server: file.Server, Cluster: file.Cluster}
+		}
+	}
+	return own
+}
+
+// Learn updates the memory with what the model and the unit's servers tell.
+func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local) Memory {
+	next := Memory{History: m.History, Published: m.Published, Sightings: maps.Clone(memory.Sightings)}
+	for _, d := range raft.Databases() {
+		if l := locals[d]; l.Condition == Serving {
+			next.History, next.Sightings[d] = next.History.See(d, memory.Sightings[d], l.Status, s.Now())
+		}
+	}
+	m.History = next.History
+	return next
+}
+
+// removedBefore says whether a server is remembered as removed.
+func (m Memory) removedBefore(d raft.Database, id raft.ID) bool {
+	known, found := m.History[d][id]
+	return found && !known.Removed.IsZero()
+}
+
+// others lists the addresses of the other members of a status.
+func others(s raft.Status) []string {
+	var all []string
+	for _, m := range s.Servers {
+		if !m.Self && !slices.Contains(all, m.Address) {
+			all = append(all, m.Address)
+		}
+	}
+	return all
+}

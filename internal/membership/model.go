@@ -1,0 +1,223 @@
+package membership
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// Model is what Juju, the units' published data and this unit's memory tell of
+// the application.
+type Model struct {
+	// Unit is this unit.
+	Unit string
+	// Goal are the units that are to exist; nil where Juju could not be asked.
+	Goal map[string]juju.UnitGoal
+	// Published are the identities of the units that exist, this one included.
+	Published relation.Units
+	// History remembers the servers of units that may be gone.
+	History relation.History
+	// Relations are the peer relation's IDs. It is empty in the hook stop of a
+	// unit whose agent has restarted since it joined.
+	Relations []string
+	// Problems are what was wrong with what others publish.
+	Problems []string
+}
+
+// ReadModel asks Juju. Where the peer relation is gone, or a call fails, what
+// this unit remembers takes its place: nothing of importance may depend on a
+// relation (rule R9). own is what this unit publishes.
+func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memory, own relation.Unit) Model {
+	m := Model{Unit: env.Unit, Published: relation.Units{}, History: memory.History}
+	note := func(err error) {
+		if err != nil {
+			m.Problems = append(m.Problems, err.Error())
+		}
+	}
+	goal, err := tools.GoalState(ctx)
+	note(err)
+	if err == nil {
+		m.Goal = goal.Units
+	}
+	m.Relations, err = tools.RelationIDs(ctx, relation.Peer)
+	note(err)
+	for _, id := range m.Relations {
+		note(m.readRelation(ctx, tools, env, id))
+	}
+	if len(m.Relations) == 0 {
+		for unit, published := range memory.Published {
+			if m.exists(unit) {
+				m.Published[unit] = published
+			}
+		}
+	}
+	m.Published[env.Unit] = own
+	m.History = m.History.Publish(m.Published)
+	return m
+}
+
+func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
+	units, err := tools.RelationUnits(ctx, id)
+	if err != nil {
+		return err
+	}
+	for _, unit := range units {
+		if !m.exists(unit) { // Juju 4 goes on listing units that are gone
+			continue
+		}
+		bag, err := tools.RelationGet(ctx, id, unit)
+		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+			return err
+		}
+		published, problems := relation.ParseUnit(bag)
+		for _, p := range problems {
+			m.Problems = append(m.Problems, fmt.Sprintf("%s publishes nonsense: %s", unit, p))
+		}
+		m.Published[unit] = published
+	}
+	bag, err := tools.RelationGetApp(ctx, id, env.App)
+	if errors.Is(err, juju.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	history, problems := relation.ParseHistory(bag)
+	for _, p := range problems {
+		m.Problems = append(m.Problems, "the application's data are damaged: "+p)
+	}
+	m.History = m.History.Merge(history)
+	return nil
+}
+
+// exists says whether the unit is in the model; true where that is not known.
+func (m Model) exists(unit string) bool {
+	_, found := m.Goal[unit]
+	return found || m.Goal == nil
+}
+
+// Dying says whether the unit is being removed.
+func (m Model) Dying(unit string) bool { return juju.GoalState{Units: m.Goal}.Dying(unit) }
+
+// OthersStay says whether another unit exists that is not being removed. Where
+// Juju could not be asked, others stay.
+func (m Model) OthersStay() bool { return othersStay(m.Goal, m.Unit) }
+
+func othersStay(goal map[string]juju.UnitGoal, unit string) bool {
+	if goal == nil {
+		return true
+	}
+	for other := range goal {
+		if other != unit && !(juju.GoalState{Units: goal}).Dying(other) {
+			return true
+		}
+	}
+	return false
+}
+
+// Owner says whose server a member is.
+type Owner struct {
+	// Unit is the unit of the model that has published the member's ID.
+	Unit string
+	// Was is the unit that once published it, where that is no unit's of the
+	// model now.
+	Was string
+	// Stale (rule R16): every unit of the model has published both identities,
+	// and none of them is this one. Only then may anybody be told to kick it.
+	Stale bool
+}
+
+// Owner finds the unit of a member.
+func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
+	for _, unit := range m.Published.Names() {
+		if id := m.Published[unit][d].Server; id != "" && sameServer(id, p) {
+			return Owner{Unit: unit}
+		}
+	}
+	o := Owner{Stale: m.allPublished()}
+	was := map[string]bool{}
+	for id, known := range m.History[d] {
+		if sameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
+			was[known.Unit] = true
+		}
+	}
+	if len(was) == 1 {
+		o.Was = slices.Collect(maps.Keys(was))[0]
+	}
+	return o
+}
+
+// sameServer compares as much of the IDs as is known of both.
+func sameServer(id raft.ID, p raft.Peer) bool {
+	if p.ID != "" && len(id) > 4 {
+		return id == p.ID
+	}
+	return id.Short() == p.Short
+}
+
+func (m Model) allPublished() bool { return m.Goal != nil && len(m.Unpublished()) == 0 }
+
+// Unpublished lists the units of the model that have not published an identity
+// for each database, with what is missing.
+func (m Model) Unpublished() []string {
+	var all []string
+	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), compareUnits) {
+		var missing []string
+		for _, d := range raft.Databases() {
+			if m.Published[unit][d].Server == "" {
+				missing = append(missing, d.Short())
+			}
+		}
+		if len(missing) > 0 {
+			all = append(all, fmt.Sprintf("%s has published no %s identity", unit, strings.Join(missing, " and no ")))
+		}
+	}
+	return all
+}
+
+// serversOf lists the servers that a unit publishes or once has published.
+func (m Model) serversOf(d raft.Database, unit string) []raft.ID {
+	var ids []raft.ID
+	if id := m.Published[unit][d].Server; id != "" {
+		ids = append(ids, id)
+	}
+	for id, known := range m.History[d] {
+		if known.Unit == unit {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// lastUnit is the unit that has or had the member; empty if none is known.
+func (m Model) lastUnit(d raft.Database, p raft.Peer) string {
+	o := m.Owner(d, p)
+	return cmp.Or(o.Unit, o.Was)
+}
+
+// Names are all full IDs known for a database.
+func (m Model) Names(d raft.Database) []raft.ID {
+	names := slices.Collect(maps.Keys(m.History[d]))
+	slices.Sort(names)
+	return names
+}
+
+// compareUnits orders units by application, then by number.
+func compareUnits(a, b string) int {
+	appA, numA, _ := strings.Cut(a, "/")
+	appB, numB, _ := strings.Cut(b, "/")
+	if c := strings.Compare(appA, appB); c != 0 {
+		return c
+	}
+	if c := len(numA) - len(numB); c != 0 {
+		return c
+	}
+	return strings.Compare(numA, numB)
+}

@@ -1,0 +1,204 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Condition is what this unit has of a database.
+type Condition string
+
+// The conditions of a database on a unit.
+const (
+	// Serving: a server answers and is, joins or leaves as a cluster's member;
+	// its raft.Status says which.
+	Serving Condition = "serving"
+	// Absent: there is neither a server nor a file.
+	Absent Condition = "absent"
+	// Left: the server has left or was kicked; the file says so.
+	Left Condition = "left"
+	// Standalone: the database is not clustered.
+	Standalone Condition = "standalone"
+	// Failed: the server runs, but has given the database up, as after a write
+	// that failed.
+	Failed Condition = "failed"
+	// Down: there is a file, but no server runs on it.
+	Down Condition = "down"
+	// Hung: the server does not answer.
+	Hung Condition = "hung"
+	// Unreadable: the server or the file can't be asked, or the answer can't be
+	// understood.
+	Unreadable Condition = "unreadable"
+)
+
+// Local is what was found of one database on this unit.
+type Local struct {
+	Database  raft.Database
+	Condition Condition
+	// Status is set where Condition is Serving.
+	Status raft.Status
+	// File is set where the server could not be asked.
+	File ovn.File
+	// Err is the reason for any Condition but Serving.
+	Err error
+}
+
+// Member says whether the unit's server is a working or disconnected member,
+// neither joining nor leaving.
+func (l Local) Member() bool {
+	return l.Condition == Serving && l.Status.State != raft.JoiningCluster && l.Status.State != raft.LeavingCluster
+}
+
+// Text says in one line what is the matter with a database that is not served.
+func (l Local) Text() string {
+	switch l.Condition {
+	case Serving:
+		return string(l.Status.State)
+	case Absent:
+		return "there is no database file, and no server runs"
+	case Left:
+		return "this unit's server has left the cluster or was kicked from it"
+	case Standalone:
+		return "the database is standalone, not a member of a cluster"
+	case Failed:
+		return "the server runs but has given up the database, as it does when it can't write to the disk; see its log"
+	case Down:
+		return "the server is not running"
+	case Hung:
+		return "the server hangs: " + l.Err.Error()
+	}
+	return l.Err.Error()
+}
+
+// Observe finds out what there is of the database on this unit. It asks the
+// server first, and the file where the server can't tell.
+func (s *Service) Observe(ctx context.Context, d raft.Database) Local {
+	l := Local{Database: d}
+	l.Status, l.Err = s.Control.Status(ctx, d)
+	switch {
+	case l.Err == nil && l.Status.Name != string(d):
+		l.Condition, l.Err = Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", d, l.Status.Name)
+	case l.Err == nil:
+		l.Condition = Serving
+	case errors.Is(l.Err, ovn.ErrUnknownCluster):
+		s.observeFile(ctx, &l, Failed)
+	case errors.Is(l.Err, ovn.ErrNotClustered):
+		// A process that has dropped its only clustered database still has the
+		// commands; one that never had any has not.
+		l.Condition = Standalone
+	case errors.Is(l.Err, ovn.ErrNotRunning):
+		s.observeFile(ctx, &l, Down)
+	case errors.Is(l.Err, ovn.ErrHung):
+		l.Condition = Hung
+	default:
+		l.Condition = Unreadable
+	}
+	return l
+}
+
+func (s *Service) observeFile(ctx context.Context, l *Local, otherwise Condition) {
+	file, err := s.Files.Inspect(ctx, l.Database)
+	l.File = file
+	switch {
+	case err != nil:
+		l.Condition, l.Err = Unreadable, err
+	case !file.Exists:
+		l.Condition = Absent
+	case !file.Clustered:
+		l.Condition = Standalone
+	case file.Left:
+		l.Condition = Left
+	default:
+		l.Condition = otherwise
+	}
+}
+
+// ObserveAll observes both databases at the same time.
+func (s *Service) ObserveAll(ctx context.Context) map[raft.Database]Local {
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all = map[raft.Database]Local{}
+	)
+	for _, d := range raft.Databases() {
+		wg.Go(func() {
+			l := s.Observe(ctx, d)
+			mu.Lock()
+			defer mu.Unlock()
+			all[d] = l
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// lagInterval and lagTimeout are how often and how long a leader is asked again
+// until the members that it hears have stored what was committed before.
+const (
+	lagInterval = 50 * time.Millisecond
+	lagTimeout  = time.Second
+)
+
+// View looks at the cluster from this unit's server: on a leader until every
+// member that it hears has had time to keep up, elsewhere by asking the others.
+// names are full IDs known from elsewhere.
+func (s *Service) View(ctx context.Context, l Local, names []raft.ID) (raft.View, error) {
+	v := raft.View{Status: l.Status, Names: names}
+	if l.Status.Role != raft.Leader {
+		v.Answers = s.ask(ctx, l)
+		return v, nil
+	}
+	v.Reference = l.Status.Committed()
+	for until := s.Now().Add(lagTimeout); v.Status.Lagging(v.Reference) && s.Now().Before(until); {
+		if err := wait(ctx, lagInterval); err != nil {
+			return v, err
+		}
+		status, err := s.Control.Status(ctx, l.Database)
+		if err != nil {
+			return v, err
+		}
+		if v.Status = status; status.Role != raft.Leader {
+			v.Reference, v.Answers = 0, s.ask(ctx, Local{Database: l.Database, Status: status})
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+// ask puts the question of rule R0 to all other members at the same time.
+func (s *Service) ask(ctx context.Context, l Local) []raft.Answer {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var (
+		mu      sync.Mutex
+		wg      sync.WaitGroup
+		answers []raft.Answer
+		asked   = map[string]bool{}
+	)
+	for _, m := range l.Status.Servers {
+		if m.Self || asked[m.Address] {
+			continue
+		}
+		asked[m.Address] = true
+		wg.Go(func() {
+			state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, m.Address)...)
+			if err != nil {
+				s.Log.DebugContext(ctx, "member does not answer", "database", l.Database.Short(), "address", m.Address, "error", err)
+				return
+			}
+			state.Address = m.Address
+			mu.Lock()
+			defer mu.Unlock()
+			answers = append(answers, state.Answer)
+		})
+	}
+	wg.Wait()
+	return answers
+}

@@ -1,0 +1,243 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Row is one member of a cluster, with what is known of it.
+type Row struct {
+	raft.Peer
+	Owner Owner
+	// Leaving says that its unit is being removed.
+	Leaving bool
+}
+
+// Label is what stands at the end of the member's line: its unit, or UNKNOWN.
+func (r Row) Label() string {
+	switch {
+	case r.Owner.Unit != "" && r.Leaving:
+		return r.Owner.Unit + " (leaving)"
+	case r.Owner.Unit != "":
+		return r.Owner.Unit
+	case r.Owner.Was != "":
+		return "UNKNOWN (was " + r.Owner.Was + ")"
+	}
+	return "UNKNOWN"
+}
+
+// Cluster is one database's cluster as this unit sees it.
+type Cluster struct {
+	Local
+	View raft.View
+	// Quorum is meaningful where Condition is Serving.
+	Quorum raft.Quorum
+	Rows   []Row
+}
+
+// Report is what this unit sees of both clusters.
+type Report struct {
+	Model    Model
+	Clusters []Cluster
+}
+
+// Report looks at both clusters at the same time. What is wrong with one does
+// not hide the other.
+func (s *Service) Report(ctx context.Context, m Model, locals map[raft.Database]Local) Report {
+	report := Report{Model: m, Clusters: make([]Cluster, len(raft.Databases()))}
+	var wg sync.WaitGroup
+	for i, d := range raft.Databases() {
+		wg.Go(func() { report.Clusters[i] = s.cluster(ctx, m, locals[d]) })
+	}
+	wg.Wait()
+	return report
+}
+
+func (s *Service) cluster(ctx context.Context, m Model, l Local) Cluster {
+	c := Cluster{Local: l}
+	if l.Condition != Serving {
+		return c
+	}
+	view, err := s.View(ctx, l, m.Names(l.Database))
+	if err != nil {
+		c.Condition, c.Err = Unreadable, err
+		return c
+	}
+	c.View, c.Status, c.Quorum = view, view.Status, view.Quorum()
+	for _, p := range view.Peers() {
+		o := m.Owner(l.Database, p)
+		c.Rows = append(c.Rows, Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)})
+	}
+	return c
+}
+
+// Text is the status as ovsdb-server prints it, with the time of the last
+// message, which says little on a follower, replaced by the member's unit.
+func (c Cluster) Text() string {
+	if c.Condition != Serving {
+		return fmt.Sprintf("%s: %s", c.Database, c.Local.Text())
+	}
+	s := c.Status
+	s.Servers = slices.Clone(s.Servers)
+	for i := range s.Servers {
+		m := &s.Servers[i]
+		m.LastMsg = nil
+		m.Extra += " " + c.Rows[i].Label() // a row that renders has its rest led by a space
+	}
+	return strings.TrimSuffix(s.String(), "\n")
+}
+
+// Tolerance says how many failures the cluster survives from now on.
+func (c Cluster) Tolerance() string {
+	name := c.Database.Short()
+	switch t := c.Quorum.Tolerance(); {
+	case c.Condition != Serving:
+		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
+	case c.Status.State == raft.JoiningCluster:
+		return name + ": not known (joining)"
+	case t < 0:
+		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.Quorum)
+	default:
+		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, t, c.Quorum.Members, c.Quorum.Up)
+	}
+}
+
+// Tolerance is that of both clusters.
+func (r Report) Tolerance() string {
+	var all []string
+	for _, c := range r.Clusters {
+		all = append(all, c.Tolerance())
+	}
+	return strings.Join(all, "; ")
+}
+
+// Warnings lists what an operator should know, most pressing first.
+func (r Report) Warnings() []string {
+	var all []string
+	for _, c := range r.Clusters {
+		name := c.Database.Short()
+		if c.Condition != Serving {
+			all = append(all, name+": "+c.Local.Text())
+			continue
+		}
+		for _, row := range c.Rows {
+			all = append(all, r.warnings(c, row)...)
+		}
+		if n := len(c.Rows); n < 3 {
+			all = append(all, fmt.Sprintf("%s: %d members; fewer than 3 tolerate no failure", name, n))
+		} else if n%2 == 0 {
+			all = append(all, fmt.Sprintf("%s: %d members; an even number tolerates no more failures than %d", name, n, n-1))
+		}
+		for _, line := range c.Status.Unknown {
+			all = append(all, fmt.Sprintf("%s: ovsdb-server says something that this charm does not know: %q", name, line.Text))
+		}
+	}
+	all = append(all, r.foreignClusters()...)
+	all = append(all, r.Model.Unpublished()...)
+	return append(all, r.Model.Problems...)
+}
+
+// warnings tells apart the ways in which a member can be wrong.
+func (r Report) warnings(c Cluster, row Row) []string {
+	var all []string
+	name := c.Database.Short()
+	who := fmt.Sprintf("%s: %s at %s, %s,", name, row.Short, row.Address, row.Label())
+	if !row.Up && c.Quorum.Up > 0 {
+		all = append(all, fmt.Sprintf("%s is down: %s", who, row.Why))
+	}
+	if owner := r.wrongDatabase(c.Database, row); owner != "" {
+		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
+	} else if row.Owner.Stale {
+		all = append(all, who+" is stale: no unit of the model stands behind it")
+	}
+	if row.Extra != "" {
+		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", who, row.Extra))
+	}
+	for _, other := range c.Rows {
+		if other.Address == row.Address && other.Short < row.Short {
+			all = append(all, fmt.Sprintf("%s: two members have the address %s: %s (%s) and %s (%s)", name, row.Address, other.Short, other.Label(), row.Short, row.Label()))
+		}
+	}
+	return all
+}
+
+// wrongDatabase recognises a server of the other database, which ovsdb-server
+// lets in: by its ID, or by its port.
+func (r Report) wrongDatabase(d raft.Database, row Row) string {
+	other := d.Other()
+	for _, unit := range r.Model.Published.Names() {
+		if id := r.Model.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
+			return fmt.Sprintf("%s, of %s", other, unit)
+		}
+	}
+	if ovsdb.RaftPort(row.Address) == ovsdb.DefaultRaftPort(other) {
+		return string(other)
+	}
+	return ""
+}
+
+// foreignClusters names the units whose server is in a cluster of its own.
+func (r Report) foreignClusters() []string {
+	var all []string
+	for _, c := range r.Clusters {
+		if c.Condition != Serving || c.Status.Cluster == nil {
+			continue
+		}
+		for _, unit := range r.Model.Published.Names() {
+			if id := r.Model.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster {
+				all = append(all, fmt.Sprintf("%s: %s is in another cluster, %s; this unit's is %s", c.Database.Short(), unit, id, *c.Status.Cluster))
+			}
+		}
+	}
+	return all
+}
+
+// stale is a member to kick, in one database or in both.
+type stale struct {
+	targets map[raft.Database]string
+	force   bool
+	rows    map[raft.Database]Row
+}
+
+// Next lists the commands to run, where something needs doing: each one passes
+// the rules of the action as printed.
+func (s *Service) Next(r Report) []string {
+	var all []string
+	for _, k := range r.stale() {
+		all = append(all, s.kickCommand(r.Model.stayingUnit(), k.targets, k.force))
+	}
+	return all
+}
+
+// stale lists the members that nobody stands behind and that may be kicked now,
+// those of one former unit together.
+func (r Report) stale() []*stale {
+	var all []*stale
+	byUnit := map[string]*stale{}
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if !row.Owner.Stale {
+				continue
+			}
+			plan := raft.PlanKick(raft.Change{Database: c.Database, View: c.View, Target: row.Longest(), Force: row.Up})
+			if plan.Refusal != nil {
+				continue
+			}
+			k := byUnit[row.Owner.Was]
+			if k == nil || row.Owner.Was == "" || k.targets[c.Database] != "" {
+				k = &stale{targets: map[raft.Database]string{}, rows: map[raft.Database]Row{}}
+				all = append(all, k)
+				byUnit[row.Owner.Was] = k
+			}
+			k.targets[c.Database], k.rows[c.Database] = row.Longest(), row
+			k.force = k.force || row.Up
+		}
+	}
+	return all
+}

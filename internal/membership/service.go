@@ -1,0 +1,63 @@
+// Package membership changes who is a member of the databases' clusters, and
+// says who is. It offers three services: a unit leaves, a unit kicks what another
+// left behind, and a unit reports what it sees. What may be done is decided by
+// package raft; here it is found out, done in small steps, and proved.
+package membership
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// Service acts for one unit.
+type Service struct {
+	Env      juju.Env
+	Control  ovn.Control
+	Files    ovn.Files
+	Services ovn.Services
+	Dialer   *ovsdb.Dialer
+	// Goal asks Juju which units the application is to have. It is asked again
+	// during every wait.
+	Goal func(context.Context) (juju.GoalState, error)
+	// Now is the clock.
+	Now func() time.Time
+	// Progress tells a person who waits what goes on.
+	Progress func(context.Context, string)
+	Log      *slog.Logger
+}
+
+// Intervals and limits of waits.
+const (
+	// pollInterval is how often a server is asked whether a change is done: a
+	// follower's leave takes about 5 ms, a leader's one election timer.
+	pollInterval = 20 * time.Millisecond
+	// lockInterval is how often a lock that another unit holds is looked at.
+	lockInterval = 250 * time.Millisecond
+	// tellInterval is how often a person is told what is waited for.
+	tellInterval = 5 * time.Second
+	// goalInterval is how often Juju is asked, in a wait, who is to stay.
+	goalInterval = 2 * time.Second
+	// answerTimeout is how long a member may take to answer on its client port
+	// before it counts as down (rule R0).
+	answerTimeout = 2 * time.Second
+	// storeTimeout bounds one read or write of the lock. A write waits for a
+	// majority to store it.
+	storeTimeout = 10 * time.Second
+)
+
+// wait returns after d, or earlier with an error if ctx ends.
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

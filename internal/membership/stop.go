@@ -1,0 +1,219 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Fate is what became of one database of a unit that is going.
+type Fate struct {
+	Database raft.Database
+	// Gone says that the cluster no longer counts this unit's server, so that its
+	// file must never be used again.
+	Gone bool
+	// Text is for people, one line.
+	Text string
+}
+
+// errEverybodyGoes means that no unit of the application stays: there is no
+// cluster to leave to anybody.
+var errEverybodyGoes = errors.New("every unit of the application is being removed")
+
+// Stop takes this unit out of both clusters, stops the services, and puts away
+// the files that must not be used again (rules R1, R2, R5, R6, R8 to R10). It
+// returns a [*RefusedError] without having touched anything where leaving would
+// break a quorum, and a [*PendingError] where a leave has not ended in time;
+// either is to be tried again later. It needs nothing of any relation.
+func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, error) {
+	locals := s.ObserveAll(ctx)
+	fates := map[raft.Database]Fate{}
+	var going []*departure
+	for _, d := range raft.Databases() {
+		if l := locals[d]; l.Condition == Serving && l.Status.State != raft.JoiningCluster {
+			going = append(going, &departure{service: s, model: m, local: l, stranded: s.removedElsewhere(ctx, l, memory)})
+		} else {
+			fates[d] = s.nothingToLeave(l)
+		}
+	}
+	err := s.leaveAll(ctx, m, going)
+	for _, d := range going {
+		fates[d.local.Database] = d.fateSoFar()
+	}
+	switch {
+	case errors.Is(err, errEverybodyGoes):
+		for _, d := range going {
+			if !d.fate.Gone {
+				fates[d.local.Database] = s.kept(d.local.Database)
+			}
+		}
+	case err != nil:
+		return inOrder(fates), err
+	}
+	return s.putAway(ctx, fates)
+}
+
+func inOrder(fates map[raft.Database]Fate) []Fate {
+	var all []Fate
+	for _, d := range raft.Databases() {
+		if f, found := fates[d]; found && f.Text != "" {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+func (s *Service) kept(d raft.Database) Fate {
+	return Fate{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
+}
+
+// nothingToLeave is the fate of a database that no server of this unit serves as
+// a member: there, failing would protect nothing.
+func (s *Service) nothingToLeave(l Local) Fate {
+	f := Fate{Database: l.Database}
+	switch l.Condition {
+	case Left:
+		f.Gone, f.Text = true, "the server has left already"
+	case Absent:
+		f.Text = "there is no database"
+	case Standalone:
+		f.Text = "the database is standalone; it stays in " + s.Control.Paths.File(l.Database)
+	case Serving:
+		f.Text = "the server had not joined yet"
+	default:
+		f.Text = l.Text() + "; it stays a member until it is kicked from another unit, which action cluster-status there shows how to do"
+	}
+	return f
+}
+
+// putAway stops the services, then renames the files of servers that are gone.
+func (s *Service) putAway(ctx context.Context, fates map[raft.Database]Fate) ([]Fate, error) {
+	if err := s.Services.StopForGood(ctx); err != nil {
+		return inOrder(fates), err
+	}
+	for _, d := range raft.Databases() {
+		f := fates[d]
+		if !f.Gone {
+			continue
+		}
+		path, err := s.Files.Archive(d, s.Now())
+		if err != nil {
+			return inOrder(fates), err
+		}
+		f.Text += "; its file is now " + path
+		fates[d] = f
+	}
+	return inOrder(fates), nil
+}
+
+// removedElsewhere says whether the others have removed this unit's server while
+// it was down or cut off. The server itself can't know: it waits for a leader
+// for ever. What says so is the record in the database, read from any member
+// that answers, or the memory of this unit.
+func (s *Service) removedElsewhere(ctx context.Context, l Local, memory Memory) bool {
+	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
+		return false
+	}
+	if memory.removedBefore(l.Database, l.Status.Server) {
+		return true
+	}
+	for _, address := range others(l.Status) {
+		removed, err := s.readRecords(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
+		id := l.Status.Server
+		if err == nil && (removed[id] != "" || removed[raft.ID(id.Short())] != "") {
+			return true
+		}
+	}
+	return false
+}
+
+// interrupted returns a function that ends a wait with errEverybodyGoes once no
+// other unit is to stay. It asks Juju no more often than goalInterval.
+func (s *Service) interrupted(m Model) func(context.Context) error {
+	next := s.Now()
+	return func(ctx context.Context) error {
+		if s.Now().Before(next) {
+			return nil
+		}
+		next = s.Now().Add(goalInterval)
+		goal, err := s.Goal(ctx)
+		if err == nil && !othersStay(goal.Units, m.Unit) {
+			return errEverybodyGoes
+		}
+		return nil
+	}
+}
+
+// leaveAll judges every database, and only if none is refused leaves one after
+// the other, each under its lock.
+func (s *Service) leaveAll(ctx context.Context, m Model, going []*departure) error {
+	if len(going) == 0 {
+		return nil
+	}
+	if !m.OthersStay() {
+		return errEverybodyGoes
+	}
+	defer func() {
+		for _, d := range going {
+			d.release(ctx)
+		}
+	}()
+	if err := s.judgeAll(ctx, m, going); err != nil {
+		return err
+	}
+	for _, d := range going {
+		if err := d.lockIfNeeded(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.judgeAll(ctx, m, going); err != nil {
+		return err
+	}
+	var failures []error
+	for _, d := range going {
+		if err := d.leave(ctx); err != nil {
+			failures = append(failures, err)
+			if errors.Is(err, errEverybodyGoes) {
+				return err
+			}
+		}
+	}
+	return errors.Join(failures...)
+}
+
+func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) error {
+	refused := &RefusedError{}
+	for _, d := range going {
+		refusal, advice, err := d.judge(ctx)
+		if err != nil {
+			return err
+		}
+		if refusal != nil {
+			refused.Refusals = append(refused.Refusals, refusal)
+			refused.Advice = append(refused.Advice, advice...)
+		}
+	}
+	if len(refused.Refusals) == 0 {
+		return nil
+	}
+	anyway := "to remove the unit all the same, and leave its members behind: "
+	if refused.Refusals[0].Reason == raft.SoleMember {
+		anyway = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
+	}
+	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers go on serving until then",
+		anyway+juju.Resolved(m.Unit, true))
+	return refused
+}
+
+// PendingError says that a change was begun and has not ended in time.
+type PendingError struct {
+	Database raft.Database
+	Text     string
+}
+
+// Error is one line.
+func (e *PendingError) Error() string { return e.Database.Short() + ": " + e.Text }

@@ -1,0 +1,140 @@
+package membership
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Summary is the unit's workload status: one word and one line, the most
+// pressing thing first.
+func (s *Service) Summary(r Report) (juju.StatusWord, string) {
+	if word, text := r.trouble(); text != "" {
+		return word, text
+	}
+	if text := s.waitingToLeave(r); text != "" {
+		return juju.Active, text
+	}
+	if text := r.staleText(); text != "" {
+		return juju.Active, text
+	}
+	return juju.Active, r.health()
+}
+
+// trouble is what keeps this unit from being a working member.
+func (r Report) trouble() (juju.StatusWord, string) {
+	for _, c := range r.Clusters {
+		name := c.Database.Short()
+		switch {
+		case c.Condition == Absent:
+			return juju.Waiting, name + ": no database yet"
+		case c.Condition != Serving:
+			return juju.Blocked, name + ": " + c.Local.Text()
+		case c.Status.State == raft.JoiningCluster:
+			return juju.Waiting, name + ": joining the cluster"
+		case c.Status.State == raft.LeavingCluster:
+			return juju.Waiting, name + ": leaving the cluster"
+		case !c.View.LeaderUp() || !c.Quorum.Holds():
+			return juju.Blocked, fmt.Sprintf("%s has no quorum: %s; run action cluster-status on the other units", name, c.quorumText())
+		}
+	}
+	return "", ""
+}
+
+// quorumText names nobody as dead where this unit itself may be cut off.
+func (c Cluster) quorumText() string {
+	if !c.Status.HasLeader() {
+		return fmt.Sprintf("this unit knows no leader of %d members", len(c.Rows))
+	}
+	return c.View.Quorum().String()
+}
+
+// waitingToLeave is the first unit that is being removed and may not leave yet,
+// and why: Juju itself shows only that its hook failed.
+func (s *Service) waitingToLeave(r Report) string {
+	for _, unit := range slices.SortedFunc(maps.Keys(r.Model.Goal), compareUnits) {
+		if unit == r.Model.Unit || !r.Model.Dying(unit) {
+			continue
+		}
+		for _, c := range r.Clusters {
+			if reason := s.whyNotLeave(r, c, unit); reason != "" {
+				return fmt.Sprintf("%s waits to leave: %s", unit, reason)
+			}
+		}
+	}
+	return ""
+}
+
+func (s *Service) whyNotLeave(r Report, c Cluster, unit string) string {
+	for _, row := range c.Rows {
+		if row.Owner.Unit != unit {
+			continue
+		}
+		plan := raft.PlanLeave(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
+		if plan.Refusal == nil {
+			continue
+		}
+		if len(plan.Refusal.Blockers) == 0 {
+			return plan.Refusal.Error()
+		}
+		down := plan.Refusal.Blockers[0]
+		text := fmt.Sprintf("%s member %s is down", c.Database.Short(), r.Model.describe(c.Database, down))
+		return text + "; " + s.unblock(plan.Refusal, c.View, r.Model)[0]
+	}
+	return ""
+}
+
+// staleText names the stale members, R16.
+func (r Report) staleText() string {
+	var all []string
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if !row.Owner.Stale {
+				continue
+			}
+			text := fmt.Sprintf("%s: stale member %s", c.Database.Short(), row.Short)
+			if row.Owner.Was != "" {
+				text += " (was " + row.Owner.Was + ")"
+			}
+			all = append(all, text)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return strings.Join(all, ", ") + "; run action kick"
+}
+
+// health is the line of a unit that works: its part in each cluster, who is up,
+// and who is not.
+func (r Report) health() string {
+	var roles, counts, down []string
+	for _, c := range r.Clusters {
+		role := "member"
+		if c.Status.Role == raft.Leader {
+			role = "leader"
+		}
+		name := c.Database.Short()
+		roles = append(roles, name+" "+role)
+		counts = append(counts, fmt.Sprintf("%d of %d up", c.Quorum.Up, c.Quorum.Members))
+		for _, row := range c.Rows {
+			if !row.Up {
+				down = append(down, fmt.Sprintf("%s %s down", name, r.Model.describe(c.Database, row.Peer)))
+			}
+		}
+	}
+	text := strings.Join(roles, ", ") + "; "
+	if counts[0] == counts[1] {
+		text += counts[0]
+	} else {
+		text += fmt.Sprintf("nb %s, sb %s", counts[0], counts[1])
+	}
+	if len(down) > 0 {
+		text += "; " + strings.Join(down, ", ")
+	}
+	return text
+}

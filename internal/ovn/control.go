@@ -1,0 +1,144 @@
+package ovn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// controlTimeout bounds one command to a server. A healthy one answers in
+// milliseconds; one that takes longer than this hangs.
+const controlTimeout = 5 * time.Second
+
+// What a server's control socket can answer instead of a result. A caller tells
+// them apart with errors.Is.
+var (
+	// ErrNotRunning: nobody listens on the control socket.
+	ErrNotRunning = errors.New("server is not running")
+	// ErrHung: somebody listens, but does not answer in time.
+	ErrHung = errors.New("server does not answer")
+	// ErrDenied: this user may not open the socket.
+	ErrDenied = errors.New("no permission to open the server's control socket")
+	// ErrUnknownCluster: the process does not serve this database as a cluster's
+	// member: it has left, was kicked, or failed on a write.
+	ErrUnknownCluster = errors.New("server does not serve the database")
+	// ErrNotClustered: the process serves no clustered database at all.
+	ErrNotClustered = errors.New("server has no clustered database")
+	// ErrLeaving: a leave was asked for earlier and is under way.
+	ErrLeaving = errors.New("already leaving")
+	// ErrJoining: the server has not yet joined.
+	ErrJoining = errors.New("join in progress")
+	// ErrUnknownServer: the server to kick is no member, or not exactly one.
+	ErrUnknownServer = errors.New("unknown server")
+	// ErrNoLeader: a kick could not be passed on to a leader.
+	ErrNoLeader = errors.New("no leader to ask for it")
+)
+
+// answers maps what ovsdb-server says (ovsdb/raft.c) to the errors above.
+var answers = []struct {
+	text string
+	err  error
+}{
+	{"unknown cluster", ErrUnknownCluster},
+	{"is not a valid command", ErrNotClustered},
+	{"already in progress leaving cluster", ErrLeaving},
+	{"can't leave while join in progress", ErrJoining},
+	{"unknown server", ErrUnknownServer},
+	{"failed to send removal request", ErrNoLeader},
+	{"(Permission denied)", ErrDenied},
+	{"(No such file or directory)", ErrNotRunning},
+	{"(Connection refused)", ErrNotRunning},
+}
+
+// Control talks to the servers of this unit by ovs-appctl.
+type Control struct {
+	Runner run.Runner
+	Paths  Paths
+}
+
+// Status is what cluster/status says. A text that can't be understood is a
+// *raft.ParseError.
+func (c Control) Status(ctx context.Context, d raft.Database) (raft.Status, error) {
+	out, err := c.call(ctx, d, "cluster/status")
+	if err != nil {
+		return raft.Status{}, err
+	}
+	return raft.Parse(out)
+}
+
+// ServerID is the full ID under which this unit's server is a member.
+func (c Control) ServerID(ctx context.Context, d raft.Database) (raft.ID, error) {
+	return c.id(ctx, d, "cluster/sid")
+}
+
+// ClusterID is the ID of the cluster that this unit's server is a member of.
+func (c Control) ClusterID(ctx context.Context, d raft.Database) (raft.ID, error) {
+	return c.id(ctx, d, "cluster/cid")
+}
+
+func (c Control) id(ctx context.Context, d raft.Database, command string) (raft.ID, error) {
+	out, err := c.call(ctx, d, command)
+	if err != nil {
+		return "", err
+	}
+	id, ok := raft.ParseID(strings.TrimSpace(out))
+	if !ok {
+		return "", fmt.Errorf("cannot read %s of %s: %.80q is no ID", command, d, out)
+	}
+	return id, nil
+}
+
+// Leave asks the server to leave its cluster. Success only means that it has
+// begun. It checks nothing: that is the caller's business.
+func (c Control) Leave(ctx context.Context, d raft.Database) error {
+	_, err := c.call(ctx, d, "cluster/leave")
+	return err
+}
+
+// Kick asks for the removal of another member. Success only means that the
+// request was sent; from a follower it may get lost. It checks nothing: that is
+// the caller's business.
+func (c Control) Kick(ctx context.Context, d raft.Database, id string) error {
+	_, err := c.call(ctx, d, "cluster/kick", id)
+	return err
+}
+
+// call runs one command. ovs-appctl's own time-out ends it even where this
+// process is killed meanwhile. A command that was sent to a server that hangs is
+// carried out when the server goes on, whatever became of ovs-appctl.
+func (c Control) call(ctx context.Context, d raft.Database, command string, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	defer cancel()
+	own := strconv.Itoa(int(controlTimeout/time.Second) + 1)
+	args = append([]string{"-T", own, "-t", c.Paths.Control(d), command, string(d)}, args...)
+	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
+	if err == nil {
+		return string(out), nil
+	}
+	return "", fmt.Errorf("cannot ask %s's server for %s: %w", d, command, classify(err))
+}
+
+func classify(err error) error {
+	failed := (*run.Error)(nil)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w within %s", ErrHung, controlTimeout)
+	case !errors.As(err, &failed):
+		return err
+	}
+	for _, a := range answers {
+		if strings.Contains(failed.Stderr, a.text) {
+			return a.err
+		}
+	}
+	if first, _, more := strings.Cut(failed.Stderr, "\n"); more && failed.ExitCode == 2 {
+		return errors.New(first)
+	}
+	return err
+}

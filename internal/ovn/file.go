@@ -1,0 +1,125 @@
+package ovn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// fileTimeout bounds one ovsdb-tool call. check-cluster reads the whole file,
+// which may be hundreds of MiB.
+const fileTimeout = 60 * time.Second
+
+// File is what a database's file says of itself, whether a server runs or not.
+type File struct {
+	Path string
+	// Exists is false where there is no file; then nothing else is set.
+	Exists bool
+	// Clustered is false for a standalone database; then only Name is set.
+	Clustered bool
+	Name      string
+	Server    raft.ID
+	// Cluster is empty while the server has not joined yet.
+	Cluster raft.ID
+	// Left says that the file has a "left" record: no server starts on it again.
+	Left bool
+}
+
+// Files reads database files by ovsdb-tool.
+type Files struct {
+	Runner run.Runner
+	Paths  Paths
+}
+
+// Inspect reads the file of database d. A file of another database is an error,
+// so that nobody publishes its ID.
+func (f Files) Inspect(ctx context.Context, d raft.Database) (File, error) {
+	file := File{Path: f.Paths.File(d)}
+	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
+		return file, nil
+	} else if err != nil {
+		return file, fmt.Errorf("cannot look at the database file: %w", err)
+	}
+	file.Exists = true
+	name, err := f.tool(ctx, "db-name", file.Path)
+	if err != nil {
+		return file, err
+	}
+	if file.Name = name; name != string(d) {
+		return file, fmt.Errorf("file %s holds the database %q, not %s", file.Path, name, d)
+	}
+	if _, err = f.tool(ctx, "db-is-clustered", file.Path); exitCode(err) == 2 {
+		return file, nil
+	} else if err != nil {
+		return file, err
+	}
+	file.Clustered = true
+	if name, err = f.tool(ctx, "db-sid", file.Path); err != nil {
+		return file, err
+	}
+	file.Server, _ = raft.ParseID(name)
+	if name, err = f.tool(ctx, "db-cid", file.Path); err == nil {
+		file.Cluster, _ = raft.ParseID(name)
+	} else if exitCode(err) != 2 { // 2: not yet known
+		return file, err
+	}
+	file.Left, err = f.left(ctx, file.Path)
+	return file, err
+}
+
+// left looks for the record that a server writes when it has left. ovsdb-tool
+// check-cluster warns of it, with exit code 0.
+func (f Files) left(ctx context.Context, path string) (bool, error) {
+	out, err := f.tool(ctx, "check-cluster", path)
+	if failed := (*run.Error)(nil); errors.As(err, &failed) {
+		out += failed.Stderr
+		if failed.ExitCode < 0 {
+			return false, err
+		}
+	}
+	return strings.Contains(out, "left the cluster"), nil
+}
+
+func (f Files) tool(ctx context.Context, command, path string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
+	defer cancel()
+	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: []string{command, path}})
+	if err != nil {
+		return "", fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}
+
+func exitCode(err error) int {
+	if failed := (*run.Error)(nil); errors.As(err, &failed) {
+		return failed.ExitCode
+	}
+	return -1
+}
+
+// Archive renames the file of database d to FILE.left-TIME, together with its
+// lock file's removal left to the next server, and says what it is called now.
+// The caller has made sure that the file may not be used again.
+func (f Files) Archive(d raft.Database, now time.Time) (string, error) {
+	from := f.Paths.File(d)
+	to := from + ".left-" + now.UTC().Format("20060102T150405Z")
+	for n := 1; ; n++ {
+		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
+			break
+		} else if err != nil {
+			return "", fmt.Errorf("cannot archive %s: %w", from, err)
+		}
+		to = fmt.Sprintf("%s.%d", strings.TrimSuffix(to, fmt.Sprintf(".%d", n-1)), n)
+	}
+	if err := os.Rename(from, to); err != nil {
+		return "", fmt.Errorf("cannot archive the database that left: %w", err)
+	}
+	return to, nil
+}

@@ -1,0 +1,62 @@
+// Package ovn drives what the packages of OVN put on a machine: the control
+// sockets of the database servers, the database files and the services.
+package ovn
+
+import (
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Paths are the directories of one unit's OVN.
+type Paths struct {
+	// Run holds sockets and pid files, DB the databases, Etc the certificates.
+	Run, DB, Etc string
+}
+
+// PathsFromEnv reads OVN's own variables, with the packages' defaults, as
+// /usr/share/ovn/scripts/ovn-lib does, so that several units can live on one
+// machine.
+func PathsFromEnv(getenv func(string) string) Paths {
+	or := func(value, fallback string) string {
+		if value != "" {
+			return value
+		}
+		return fallback
+	}
+	etc := filepath.Join(or(getenv("OVN_SYSCONFDIR"), "/etc"), "ovn")
+	db := "/var/lib/ovn"
+	if getenv("OVN_SYSCONFDIR") != "" {
+		db = etc
+	}
+	return Paths{
+		Run: or(getenv("OVN_RUNDIR"), "/var/run/ovn"),
+		DB:  or(getenv("OVN_DBDIR"), db),
+		Etc: etc,
+	}
+}
+
+func stem(d raft.Database) string { return "ovn" + d.Short() + "_db" }
+
+// Control is the unixctl socket of the database's server.
+func (p Paths) Control(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".ctl") }
+
+// Socket is the server's client socket: no TLS, no RBAC, root only.
+func (p Paths) Socket(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".sock") }
+
+// File is the database file.
+func (p Paths) File(d raft.Database) string { return filepath.Join(p.DB, stem(d)+".db") }
+
+// Credentials are the files for connections over TLS, as the services' units are
+// told of them.
+type Credentials struct{ Key, Certificate, CA string }
+
+// Credentials are where the charm keeps the unit's key and certificates, under
+// the names that the charm before this one gave them.
+func (p Paths) Credentials() Credentials {
+	return Credentials{
+		Key:         filepath.Join(p.Etc, "key_host"),
+		Certificate: filepath.Join(p.Etc, "cert_host"),
+		CA:          filepath.Join(p.Etc, "ovn-central.crt"),
+	}
+}

@@ -1,0 +1,163 @@
+// Package ovsdb talks to OVSDB servers. It is the only importer of libovsdb, and
+// keeps to what that library does reliably: one short-lived client for each
+// purpose, every call with a deadline, no reconnection and no inactivity probe
+// of the library's own (both can deadlock in v0.7.0), no lock.
+package ovsdb
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/go-logr/logr"
+	"github.com/ovn-org/libovsdb/client"
+	"github.com/ovn-org/libovsdb/model"
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Credentials are the files that connections over ssl: need. They are read when
+// the first such connection is made.
+type Credentials struct{ Key, Certificate, CA string }
+
+// Dialer makes connections. It is safe for concurrent use.
+type Dialer struct {
+	Credentials Credentials
+	once        sync.Once
+	config      *tls.Config
+	err         error
+}
+
+// Client ports of the two databases, as the packages and the charm that this
+// one replaces set them up. On managementPort the Southbound server grants every
+// right; on its other port only those of an ovn-controller.
+const (
+	northboundPort = "6641"
+	southboundPort = "6642"
+	managementPort = "16642"
+)
+
+// Endpoints are where the clients of a member are served, best first, given its
+// Raft address: the host is the same, and the protocol.
+func Endpoints(d raft.Database, raftAddress string) []string {
+	protocol, rest, ok := strings.Cut(raftAddress, ":")
+	host, _, err := net.SplitHostPort(rest)
+	if !ok || err != nil {
+		return nil
+	}
+	at := func(port string) string { return protocol + ":" + net.JoinHostPort(host, port) }
+	if d == raft.SB {
+		return []string{at(managementPort), at(southboundPort)}
+	}
+	return []string{at(northboundPort)}
+}
+
+// connect returns a connected client of the database that m models, at the first
+// of the endpoints that serves it.
+func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
+	var failures []error
+	for _, endpoint := range endpoints {
+		c, err := d.connectOne(ctx, m, endpoint)
+		if err == nil {
+			return c, nil
+		}
+		failures = append(failures, fmt.Errorf("cannot connect to %s: %w", endpoint, err))
+	}
+	return nil, errors.Join(failures...)
+}
+
+func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (client.Client, error) {
+	quiet := logr.Discard() // else the library writes to stderr
+	options := []client.Option{client.WithEndpoint(endpoint), client.WithLogger(&quiet)}
+	if strings.HasPrefix(endpoint, "ssl:") {
+		config, err := d.tls()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, client.WithTLSConfig(config))
+	}
+	c, err := client.NewOVSDBClient(m, options...)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Connect(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// tls trusts what Open vSwitch trusts: a certificate of the CA, whatever names
+// stand in it (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c checks no name).
+func (d *Dialer) tls() (*tls.Config, error) {
+	d.once.Do(func() {
+		pair, err := tls.LoadX509KeyPair(d.Credentials.Certificate, d.Credentials.Key)
+		if err != nil {
+			d.err = fmt.Errorf("cannot load the unit's certificate: %w", err)
+			return
+		}
+		pem, err := os.ReadFile(d.Credentials.CA)
+		if err != nil {
+			d.err = fmt.Errorf("cannot read the CA's certificate: %w", err)
+			return
+		}
+		roots := x509.NewCertPool()
+		if !roots.AppendCertsFromPEM(pem) {
+			d.err = fmt.Errorf("no certificate in %s", d.Credentials.CA)
+			return
+		}
+		d.config = &tls.Config{
+			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+			InsecureSkipVerify: true, //nolint:gosec // the chain is verified below, only the name is not
+			VerifyConnection: func(state tls.ConnectionState) error {
+				if len(state.PeerCertificates) == 0 {
+					return errors.New("the server has shown no certificate")
+				}
+				chain := x509.NewCertPool()
+				for _, c := range state.PeerCertificates[1:] {
+					chain.AddCert(c)
+				}
+				_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: chain})
+				return err
+			},
+		}
+	})
+	return d.config, d.err
+}
+
+// transact runs one transaction; an operation that failed is an error.
+func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
+	results, err := c.Transact(ctx, ops...)
+	if err != nil {
+		return nil, err
+	}
+	if failed, err := ovsdb.CheckOperationResults(results, ops); err != nil {
+		for _, f := range failed {
+			return nil, fmt.Errorf("%w: %s", err, f)
+		}
+		return nil, err
+	}
+	return results, nil
+}
+
+// RaftPort is the port of a member's Raft address.
+func RaftPort(raftAddress string) string {
+	_, rest, _ := strings.Cut(raftAddress, ":")
+	_, port, _ := net.SplitHostPort(rest)
+	return port
+}
+
+// DefaultRaftPort is the port on which the packages' servers of a database speak
+// Raft (--db-nb-cluster-local-port in ovn-ctl(8)).
+func DefaultRaftPort(d raft.Database) string {
+	if d == raft.SB {
+		return "6644"
+	}
+	return "6643"
+}

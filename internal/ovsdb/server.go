@@ -1,0 +1,74 @@
+package ovsdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ovn-org/libovsdb/model"
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// ErrNoDatabase is returned where a server answers, but does not serve the
+// database: it has left the cluster or was kicked.
+var ErrNoDatabase = errors.New("server does not serve the database")
+
+// serverRow is the part of table Database of `_Server` (ovsdb-server(5)) that
+// the product reads.
+type serverRow struct {
+	UUID      string  `ovsdb:"_uuid"`
+	Name      string  `ovsdb:"name"`
+	Model     string  `ovsdb:"model"`
+	Connected bool    `ovsdb:"connected"`
+	Leader    bool    `ovsdb:"leader"`
+	CID       *string `ovsdb:"cid"`
+	SID       *string `ovsdb:"sid"`
+}
+
+// ServerState is what a server says of one database that it serves.
+type ServerState struct {
+	raft.Answer
+	// Clustered is false for a standalone database.
+	Clustered bool
+}
+
+// Server asks the server at the first endpoint that answers for its state.
+func (d *Dialer) Server(ctx context.Context, db raft.Database, endpoints ...string) (ServerState, error) {
+	m, err := model.NewClientDBModel("_Server", map[string]model.Model{"Database": &serverRow{}})
+	if err != nil {
+		return ServerState{}, fmt.Errorf("cannot model _Server: %w", err)
+	}
+	c, err := d.connect(ctx, m, endpoints...)
+	if err != nil {
+		return ServerState{}, err
+	}
+	defer c.Close()
+	results, err := transact(ctx, c, ovsdb.Operation{
+		Op: ovsdb.OperationSelect, Table: "Database",
+		Where:   []ovsdb.Condition{ovsdb.NewCondition("name", ovsdb.ConditionEqual, string(db))},
+		Columns: []string{"model", "connected", "leader", "cid", "sid"},
+	})
+	if err != nil {
+		return ServerState{}, fmt.Errorf("cannot read _Server: %w", err)
+	}
+	if len(results[0].Rows) != 1 {
+		return ServerState{}, ErrNoDatabase
+	}
+	row := results[0].Rows[0]
+	var s ServerState
+	s.Connected, _ = row["connected"].(bool)
+	s.Leader, _ = row["leader"].(bool)
+	s.Clustered = row["model"] == "clustered"
+	s.Cluster, s.Server = id(row["cid"]), id(row["sid"])
+	return s, nil
+}
+
+// id is empty for a column that has no value, or the zero ID of a server that
+// has not joined yet.
+func id(value any) raft.ID {
+	uuid, _ := value.(ovsdb.UUID)
+	id, _ := raft.ParseID(uuid.GoUUID)
+	return id
+}

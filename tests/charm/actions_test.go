@@ -1,0 +1,88 @@
+package charm_test
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/juju/charm/v12"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/action"
+)
+
+// listWidth is what fits, after the longest name, on one line of what
+// `juju actions` prints in a terminal of 100 columns.
+const listWidth = 80
+
+func actionSpec(t *testing.T, name string) charm.ActionSpec {
+	t.Helper()
+	spec, ok := readCharm(t).Actions().ActionSpecs[name]
+	require.True(t, ok, "no action %s in actions.yaml", name)
+	return spec
+}
+
+func params(t *testing.T, action string) map[string]any {
+	t.Helper()
+	properties, ok := actionSpec(t, action).Params["properties"].(map[string]any)
+	require.True(t, ok)
+	return properties
+}
+
+func TestEveryActionHasAHandlerAndTheReverse(t *testing.T) {
+	specs := readCharm(t).Actions().ActionSpecs
+	assert.Equal(t, slices.Sorted(maps.Keys(specs)), slices.Sorted(slices.Values(action.Names())))
+}
+
+func TestActionsAndTheirParametersAreDescribed(t *testing.T) {
+	for name, spec := range readCharm(t).Actions().ActionSpecs {
+		summary, rest, _ := strings.Cut(spec.Description, "\n")
+		assert.LessOrEqual(t, len(summary), listWidth, "%s: %q", name, summary)
+		assert.True(t, strings.HasSuffix(summary, "."), "%s: %q is cut off in juju actions", name, summary)
+		assert.NotEmpty(t, strings.TrimSpace(rest), name)
+		for param, schema := range params(t, name) {
+			assert.NotEmpty(t, schema.(map[string]any)["description"], "%s %s", name, param)
+		}
+	}
+}
+
+// Juju validates what was given before it fills in the defaults, so that a
+// required parameter with a default is missing all the same.
+func TestNoParameterIsBothRequiredAndDefaulted(t *testing.T) {
+	for name, spec := range readCharm(t).Actions().ActionSpecs {
+		required, _ := spec.Params["required"].([]any)
+		for _, param := range required {
+			schema := params(t, name)[param.(string)].(map[string]any)
+			assert.NotContains(t, schema, "default", "%s %s", name, param)
+		}
+	}
+}
+
+func TestClusterKickIsKickUnderTheEarlierNames(t *testing.T) {
+	want := params(t, "kick")
+	want["sb-server-id"], want["nb-server-id"] = want["sb-identity"], want["nb-identity"]
+	delete(want, "sb-identity")
+	delete(want, "nb-identity")
+	assert.Equal(t, want, params(t, "cluster-kick"))
+}
+
+func TestDefaultsAreFilledIn(t *testing.T) {
+	tests := map[string]struct {
+		action string
+		want   map[string]any
+	}{
+		"cluster-status": {"cluster-status", map[string]any{"format": "text"}},
+		"kick":           {"kick", map[string]any{"force": false, "dry-run": false}},
+		"cluster-kick":   {"cluster-kick", map[string]any{"force": false, "dry-run": false}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			spec := actionSpec(t, test.action)
+			got, err := spec.InsertDefaults(nil)
+			require.NoError(t, err)
+			assert.Equal(t, test.want, got)
+		})
+	}
+}

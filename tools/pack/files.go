@@ -1,0 +1,125 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/juju/charm/v12"
+)
+
+// dispatchLink is where every file in hooks/ leads: the one binary.
+const dispatchLink = "../dispatch"
+
+// needed and optional are the files that go into the charm as they are. Juju
+// reads the needed ones; the others are for people and for Charmhub.
+var (
+	needed   = []string{"actions.yaml", "config.yaml", "metadata.yaml"}
+	optional = []string{"LICENSE", "README.md", "copyright", "icon.svg", "lxd-profile.yaml"}
+)
+
+// entry is one file of the charm.
+type entry struct {
+	name string      // with slashes, from the charm's root
+	mode fs.FileMode // 0644, 0755 or a symbolic link
+	data []byte      // of a symbolic link: its target
+}
+
+// collect reads everything that goes into the charm.
+func collect(o options) ([]entry, error) {
+	if o.version == "" || strings.ContainsAny(o.version, "\r\n") {
+		return nil, fmt.Errorf("version %q is not one line", o.version)
+	}
+	target, err := lookupArch(o.arch)
+	if err != nil {
+		return nil, err
+	}
+	dispatch, err := os.ReadFile(o.dispatch)
+	if err != nil {
+		return nil, err
+	}
+	if err := target.check(dispatch); err != nil {
+		return nil, fmt.Errorf("cannot use %s as dispatch: %w", o.dispatch, err)
+	}
+	manifest, err := manifestFor(filepath.Join(o.root, "manifest.yaml"), target)
+	if err != nil {
+		return nil, err
+	}
+	entries := []entry{
+		{name: "dispatch", mode: 0o755, data: dispatch},
+		{name: "manifest.yaml", mode: 0o644, data: manifest},
+		{name: "version", mode: 0o644, data: []byte(o.version + "\n")},
+	}
+	plain, err := plainFiles(o.root)
+	if err != nil {
+		return nil, err
+	}
+	hooks, err := hookLinks(o.root)
+	if err != nil {
+		return nil, err
+	}
+	return slices.Concat(entries, plain, hooks), nil
+}
+
+func plainFiles(root string) ([]entry, error) {
+	var entries []entry
+	for _, name := range slices.Concat(needed, optional) {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if errors.Is(err, fs.ErrNotExist) && !slices.Contains(needed, name) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, entry{name: name, mode: 0o644, data: data})
+	}
+	return entries, nil
+}
+
+func hookLinks(root string) ([]entry, error) {
+	dir := filepath.Join(root, "hooks")
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for _, f := range files {
+		link, err := os.Readlink(filepath.Join(dir, f.Name()))
+		if err != nil || link != dispatchLink {
+			return nil, fmt.Errorf("hooks/%s is not a symbolic link to %s", f.Name(), dispatchLink)
+		}
+		entries = append(entries, entry{
+			name: "hooks/" + f.Name(),
+			mode: fs.ModeSymlink | 0o777,
+			data: []byte(link),
+		})
+	}
+	return entries, nil
+}
+
+// manifestFor is the manifest in path with target as the only architecture.
+func manifestFor(path string, target arch) ([]byte, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	manifest, err := charm.ReadManifest(bytes.NewReader(source))
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %s: %w", path, err)
+	}
+	var out bytes.Buffer
+	out.WriteString("bases:\n")
+	for _, base := range manifest.Bases {
+		if !slices.Contains(base.Architectures, target.juju) {
+			return nil, fmt.Errorf("%s: base %s is not for %s", path, base, target.juju)
+		}
+		fmt.Fprintf(&out, "  - name: %s\n    channel: %q\n    architectures: [%s]\n",
+			base.Name, base.Channel.String(), target.juju)
+	}
+	return out.Bytes(), nil
+}

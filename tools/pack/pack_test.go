@@ -1,0 +1,195 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"crypto/sha256"
+	"debug/elf"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/juju/charm/v12"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// repository is the directory of the charm's own files.
+const repository = "../.."
+
+// optionsFor packs the charm's own files around a made-up binary.
+func optionsFor(t *testing.T, arch string) options {
+	t.Helper()
+	dir := t.TempDir()
+	dispatch := filepath.Join(dir, "binary")
+	require.NoError(t, os.WriteFile(dispatch, elfFile(t, archs[arch], elf.PT_LOAD), 0o755))
+	return options{
+		root:     repository,
+		dispatch: dispatch,
+		arch:     arch,
+		version:  "1.2.3-4-gabcdef0",
+		out:      filepath.Join(dir, "build", "ovn-central_"+arch+".charm"),
+	}
+}
+
+func TestJujuReadsWhatWasPackedForEachArchitecture(t *testing.T) {
+	for name, target := range archs {
+		t.Run(name, func(t *testing.T) {
+			o := optionsFor(t, name)
+			_, err := pack(o)
+			require.NoError(t, err)
+
+			archive, err := charm.ReadCharmArchive(o.out)
+			require.NoError(t, err)
+			assert.Equal(t, "ovn-central", archive.Meta().Name)
+			assert.Equal(t, o.version, archive.Version())
+			var bases []string
+			for _, b := range archive.Manifest().Bases {
+				bases = append(bases, b.String())
+			}
+			assert.Equal(t, []string{
+				"ubuntu@22.04/stable on " + target.juju,
+				"ubuntu@24.04/stable on " + target.juju,
+			}, bases)
+		})
+	}
+}
+
+func TestDispatchIsExecutableAndHooksLeadToIt(t *testing.T) {
+	o := optionsFor(t, "amd64")
+	_, err := pack(o)
+	require.NoError(t, err)
+	archive, err := charm.ReadCharmArchive(o.out)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, archive.ExpandTo(dir))
+
+	want, err := os.ReadFile(o.dispatch)
+	require.NoError(t, err)
+	got, err := os.ReadFile(filepath.Join(dir, "dispatch"))
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	info, err := os.Lstat(filepath.Join(dir, "dispatch"))
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o755), info.Mode())
+
+	hooks, err := os.ReadDir(filepath.Join(repository, "hooks"))
+	require.NoError(t, err)
+	require.NotEmpty(t, hooks)
+	for _, h := range hooks {
+		path := filepath.Join(dir, "hooks", h.Name())
+		link, err := os.Readlink(path)
+		require.NoError(t, err)
+		assert.Equal(t, "../dispatch", link)
+		target, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.True(t, os.SameFile(info, target), "%s leads elsewhere", h.Name())
+	}
+}
+
+func TestSameSourcesGiveTheSameBytesFromAnyDirectory(t *testing.T) {
+	first := optionsFor(t, "amd64")
+	want, err := pack(first)
+	require.NoError(t, err)
+
+	second := first
+	second.root = copyOfSources(t)
+	second.out = filepath.Join(t.TempDir(), "other-name.charm")
+	got, err := pack(second)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	assert.Equal(t, readFile(t, first.out), readFile(t, second.out))
+}
+
+// Two files are left out, as Juju's packer makes them up: a revision, and a
+// version, which it takes from the git checkout that surrounds the directory.
+func TestFilesAndModesAreThoseOfJujusOwnPacker(t *testing.T) {
+	o := optionsFor(t, "amd64")
+	_, err := pack(o)
+	require.NoError(t, err)
+	archive, err := charm.ReadCharmArchive(o.out)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	require.NoError(t, archive.ExpandTo(dir))
+	charmDir, err := charm.ReadCharmDir(dir)
+	require.NoError(t, err)
+	var juju bytes.Buffer
+	require.NoError(t, charmDir.ArchiveTo(&juju))
+
+	want := contents(t, juju.Bytes())
+	got := contents(t, readFile(t, o.out))
+	for _, name := range []string{"revision", "version"} {
+		delete(want, name)
+		delete(got, name)
+	}
+	require.NotEmpty(t, want)
+	assert.Equal(t, want, got)
+}
+
+func TestOptionalFilesAreTakenOnlyWhereTheyAre(t *testing.T) {
+	o := optionsFor(t, "amd64")
+	o.root = copyOfSources(t)
+	require.NoError(t, os.WriteFile(filepath.Join(o.root, "copyright"), []byte("©\n"), 0o600))
+	require.NoError(t, os.Remove(filepath.Join(o.root, "icon.svg")))
+	require.NoError(t, os.WriteFile(filepath.Join(o.root, "notes.txt"), nil, 0o600))
+	_, err := pack(o)
+	require.NoError(t, err)
+
+	got := contents(t, readFile(t, o.out))
+	assert.Equal(t, file{mode: 0o644, sum: sha256.Sum256([]byte("©\n"))}, got["copyright"])
+	assert.NotContains(t, got, "icon.svg")
+	assert.NotContains(t, got, "notes.txt")
+	assert.Contains(t, got, "LICENSE")
+}
+
+// copyOfSources is a copy of what pack reads, with other times and modes.
+func copyOfSources(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range append([]string{"manifest.yaml", "LICENSE", "README.md", "icon.svg"}, needed...) {
+		data, err := os.ReadFile(filepath.Join(repository, name))
+		if os.IsNotExist(err) {
+			continue
+		}
+		require.NoError(t, err)
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, data, 0o600))
+		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
+	}
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "hooks"), os.DirFS(filepath.Join(repository, "hooks"))))
+	return dir
+}
+
+type file struct {
+	mode fs.FileMode
+	sum  [sha256.Size]byte
+}
+
+// contents lists the files of a zip, without directories.
+func contents(t *testing.T, archive []byte) map[string]file {
+	t.Helper()
+	z, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))
+	require.NoError(t, err)
+	files := map[string]file{}
+	for _, f := range z.File {
+		if f.Mode().IsDir() {
+			continue
+		}
+		r, err := f.Open()
+		require.NoError(t, err)
+		data, err := io.ReadAll(r)
+		require.NoError(t, err)
+		files[f.Name] = file{mode: f.Mode(), sum: sha256.Sum256(data)}
+	}
+	return files
+}
+
+func readFile(t *testing.T, path string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return data
+}

@@ -1,0 +1,35 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"cmp"
+	"io"
+	"io/fs"
+	"slices"
+)
+
+// writeZip writes entries as Juju's own packer lays them out, sorted and
+// without times. It is not used itself (charm.CharmDir.ArchiveTo) because it
+// takes the version from whatever git checkout surrounds the directory.
+func writeZip(w io.Writer, entries []entry) error {
+	sorted := slices.SortedFunc(slices.Values(entries), func(a, b entry) int {
+		return cmp.Compare(a.name, b.name)
+	})
+	z := zip.NewWriter(w)
+	for _, e := range sorted {
+		header := &zip.FileHeader{Name: e.name, Method: zip.Deflate}
+		if e.mode&fs.ModeSymlink != 0 {
+			header.Method = zip.Store
+		}
+		header.SetMode(e.mode)
+		file, err := z.CreateHeader(header)
+		if err != nil {
+			return err
+		}
+		if _, err := io.Copy(file, bytes.NewReader(e.data)); err != nil {
+			return err
+		}
+	}
+	return z.Close()
+}
