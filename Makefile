@@ -49,7 +49,7 @@ bench: deps ## benchmarks; no result of theirs fails a build
 	go test -run '^$$' -bench . -benchmem -p 1 -timeout 30m ./...
 
 demo: deps build ## see it work on real clusters; ends and cleans up by itself
-	go run ./tests/demo
+	go run ./tests/demo $(BINARY)
 
 lint: $(LINTER) ## the linters of .golangci.yml, at the version of internal/tools/go.mod
 	$(LINTER) run ./...

@@ -21,20 +21,24 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	sight := u.Service.Look(ctx, u.Tools)
 	report := u.Service.Report(ctx, sight.Model, sight.Locals)
-	found := results{"fault-tolerance": report.Tolerance()}
+	found := results{"fault-tolerance": lines(report.Tolerance())}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
 	}
 	if warnings := report.Warnings(); len(warnings) > 0 {
-		found["warnings"] = strings.Join(warnings, "\n")
+		found["warnings"] = lines(warnings)
 	}
 	if next := u.Service.Next(report); len(next) > 0 {
-		found["next"] = strings.Join(next, "\n")
+		found["next"] = lines(next)
 	}
 	return found, nil
 }
+
+// lines is a result of whole lines. With the last one ended, Juju's client prints
+// them as they are; else it would fold them, and a folded command can't be pasted.
+func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
 
 func formatter(format string) (func(membership.Cluster) (string, error), error) {
 	switch format {

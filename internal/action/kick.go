@@ -25,7 +25,7 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		found := results{}
 		var failures []string
 		for _, o := range outcomes {
-			found["ovn"+o.Database.Short()] = o.String()
+			found["ovn"+o.Database.Short()] = lines([]string{o.String()})
 			if !o.Done() {
 				failures = append(failures, o.Database.Short()+": "+o.String())
 			}

@@ -143,10 +143,16 @@ func (k *kick) resolveUnit() {
 	}
 }
 
-// knownAsRemoved says whether a record tells that the server once was a member.
+// knownAsRemoved says whether a record tells that the server once was a member:
+// that of a removal, or that a unit had it that has none or another one now.
 func (k *kick) knownAsRemoved(ctx context.Context, given raft.Given) bool {
 	d := k.local.Database
-	former := k.model.Names(d)
+	var former []raft.ID
+	for _, id := range k.model.Names(d) {
+		if !k.model.published(d, id) { // else it has yet to join
+			former = append(former, id)
+		}
+	}
 	endpoint := "unix:" + k.service.Control.Paths.Socket(d)
 	if ids, err := k.service.readRecords(ctx, d, endpoint); err == nil {
 		for id := range ids {
@@ -181,18 +187,18 @@ func (k *kick) judge(ctx context.Context) {
 	if plan.Target.Short != "" {
 		k.target = plan.Target
 	}
+	state := "up"
+	if !k.target.Up {
+		state = "not known to be up: " + k.target.Why
+	}
+	who := fmt.Sprintf("%s at %s, %s", k.model.describe(d, k.target), k.target.Address, state)
 	arithmetic := fmt.Sprintf("now %s; after it %s", plan.Before, plan.After)
 	if plan.Refusal != nil {
-		k.refuse(fmt.Sprintf("%s; %s", plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
+		k.refuse(fmt.Sprintf("%s: %s; %s", who, plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
 		return
 	}
-	state := "down (" + k.target.Why + ")"
-	if k.target.Up {
-		state = "up"
-	}
-	k.result.Outcome = WouldRemove
-	k.result.Text = fmt.Sprintf("%s at %s, %s; %s", k.model.describe(d, k.target), k.target.Address, state, arithmetic)
-	k.result.Next = plan.Warnings
+	k.result.Outcome, k.result.Next = WouldRemove, plan.Warnings
+	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
 }
 
 // advice is the command that would be right.

@@ -52,11 +52,11 @@ func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memo
 	for _, id := range m.Relations {
 		note(m.readRelation(ctx, tools, env, id))
 	}
-	if len(m.Relations) == 0 {
-		for unit, published := range memory.Published {
-			if m.exists(unit) {
-				m.Published[unit] = published
-			}
+	// A unit that is being removed has left the relation, and is a member until
+	// it has left the clusters too.
+	for unit, published := range memory.Published {
+		if _, read := m.Published[unit]; !read && m.exists(unit) {
+			m.Published[unit] = published
 		}
 	}
 	m.Published[env.Unit] = own
@@ -194,6 +194,16 @@ func (m Model) serversOf(d raft.Database, unit string) []raft.ID {
 		}
 	}
 	return ids
+}
+
+// published says whether a unit of the model has the server now.
+func (m Model) published(d raft.Database, id raft.ID) bool {
+	for _, unit := range m.Published {
+		if unit[d].Server == id {
+			return true
+		}
+	}
+	return false
 }
 
 // lastUnit is the unit that has or had the member; empty if none is known.

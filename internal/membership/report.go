@@ -108,13 +108,13 @@ func (c Cluster) Tolerance() string {
 	}
 }
 
-// Tolerance is that of both clusters.
-func (r Report) Tolerance() string {
+// Tolerance is that of both clusters, a line each.
+func (r Report) Tolerance() []string {
 	var all []string
 	for _, c := range r.Clusters {
 		all = append(all, c.Tolerance())
 	}
-	return strings.Join(all, "; ")
+	return all
 }
 
 // Warnings lists what an operator should know, most pressing first.

@@ -1,0 +1,80 @@
+// Command demo plays the charm's story on real OVN databases, on this machine
+// alone, with the lab in Juju's place. It prints each command as a user of Juju
+// types it, ends by itself, and leaves nothing behind.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// limit bounds the whole story, which takes about half a minute.
+const limit = 5 * time.Minute
+
+func main() {
+	lab.Intercept()
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: demo BINARY, the charm's, as `make demo` builds it")
+		os.Exit(2)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	err := play(ctx, os.Args[1])
+	cancel()
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+func play(ctx context.Context, binary string) (err error) {
+	charm, err := layOut(binary)
+	if err != nil {
+		return fmt.Errorf("cannot lay out the charm: %w", err)
+	}
+	defer os.RemoveAll(charm)
+	l, err := lab.New(ctx, lab.Options{Charm: charm, ElectionTimer: time.Second})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if closed := l.Close(); err == nil {
+			err = closed
+		}
+	}()
+	s := &story{Lab: l, ctx: ctx, out: os.Stdout}
+	for _, chapter := range chapters {
+		if err := chapter(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// layOut makes the charm's directory as Juju unpacks it.
+func layOut(binary string) (dir string, err error) {
+	dir, err = os.MkdirTemp("", "charm-")
+	if err != nil {
+		return "", err
+	}
+	for name, from := range map[string]string{
+		"dispatch": binary, "metadata.yaml": "metadata.yaml", "actions.yaml": "actions.yaml", "config.yaml": "config.yaml",
+	} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return dir, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o755); err != nil { //nolint:gosec // dispatch is executed
+			return dir, err
+		}
+	}
+	return dir, nil
+}

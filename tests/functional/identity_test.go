@@ -1,0 +1,129 @@
+package functional
+
+import (
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// 000-5: identities are on the relation, and stay right.
+func TestUnitsPublishTheirIdentities(t *testing.T) {
+	m := deploy(t, 3)
+	for _, u := range m.units {
+		data := u.Data()
+		for _, db := range lab.Databases {
+			assert.Equal(t, m.short(u, db), data[string(db)+"-identity"])
+			assert.Equal(t, m.id(u, db), data[string(db)+"-server-id"])
+		}
+	}
+
+	u := m.followers(lab.NB)[0]
+	require.NoError(t, u.Kill(lab.NB))
+	require.NoError(t, u.Hang(lab.SB))
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	for _, db := range lab.Databases {
+		assert.Equal(t, m.short(u, db), u.Data()[string(db)+"-identity"], "from the file, where the server is down or hangs")
+	}
+	require.NoError(t, u.Resume(lab.SB))
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+
+	m.eventually("a kick of it", func() bool {
+		r, err := m.RunAction(t.Context(), m.leader(lab.NB), "kick", kickArgs("", m.id(u, lab.NB), "force=true")...)
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Empty(t, u.Data()["nb-identity"], "a server that was kicked has no identity any more")
+	assert.Equal(t, m.short(u, lab.SB), u.Data()["sb-identity"], "and doesn't hide the other")
+
+	// The file of the other database is never taken for this one's.
+	require.NoError(t, u.Stop(t.Context(), lab.SB))
+	text, err := os.ReadFile(m.leader(lab.NB).DBFile(lab.NB))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(u.DBFile(lab.SB), text, 0o600))
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Empty(t, u.Data()["sb-identity"])
+}
+
+// What a removed unit has left behind is still named by its unit, on every unit,
+// whoever leads, and the record of what was removed stays (R8).
+func TestHistoryOutlivesTheUnit(t *testing.T) {
+	m := deploy(t, 4)
+	gone := m.followers(lab.NB)[0]
+	id := m.id(gone, lab.NB)
+	m.vanish(gone)
+	m.requireDown(gone)
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	for _, u := range m.Units() {
+		assert.Contains(t, m.act(u, "cluster-status")["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
+	}
+	m.act(m.leader(lab.NB), "kick", "unit="+gone.Name(), "i-really-mean-it=true")
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	assert.Contains(t, m.AppData()["nb-servers"], id)
+	assert.Contains(t, m.AppData()["nb-servers"], "removed")
+}
+
+// R3: of the 65,536 identities 9,516 are numbers to Juju. All four kinds, as the
+// operator types them.
+func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
+	for name, pattern := range map[string]string{
+		"decimal, as 3974":          `^[1-9][0-9]{3}$`,
+		"octal, as 0017":            `^0[0-7]{3}$`,
+		"float, as 13e4":            `^[1-9][0-9]e[0-9]$`,
+		"a string to Juju, as 1e10": `^[1-9]e[1-9][0-9]$`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 2)
+			odd, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
+			require.NoError(t, err)
+			short := m.joinAs(odd, lab.NB, regexp.MustCompile(pattern))
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			assert.Equal(t, short, odd.Data()["nb-identity"])
+			m.vanish(odd)
+			m.eventually("a leader that misses it", func() bool {
+				s, err := m.status(m.leader(lab.NB), lab.NB)
+				require.NoError(t, err)
+				for _, row := range s.Servers {
+					if row.Short == short {
+						return row.LastMsg != nil && *row.LastMsg > s.ElectionTimer
+					}
+				}
+				return false
+			})
+			results := m.act(m.leader(lab.NB), "kick", kickArgs("", short)...)
+			assert.Contains(t, results["ovnnb"], "removed: "+short)
+			assert.NotContains(t, m.members(m.leader(lab.NB), lab.NB), short)
+		})
+	}
+}
+
+// joinAs makes a unit join with a server ID that is like pattern, by making files
+// until one has such an ID. It returns the identity.
+func (m *model) joinAs(u *lab.Unit, db lab.DB, pattern *regexp.Regexp) string {
+	m.t.Helper()
+	leader := m.leader(db)
+	s, err := m.status(leader, db)
+	require.NoError(m.t, err)
+	port := map[lab.DB]string{lab.NB: ":6643", lab.SB: ":6644"}[db]
+	for {
+		_, err := u.Exec(m.t.Context(), "ovsdb-tool", "--cid="+string(*s.Cluster), "join-cluster", u.DBFile(db),
+			db.Schema(), "tcp:"+u.Address()+port, s.Address)
+		require.NoError(m.t, err)
+		if id := m.short(u, db); pattern.MatchString(id) {
+			break
+		}
+		require.NoError(m.t, os.Remove(u.DBFile(db)))
+	}
+	require.NoError(m.t, u.Start(m.t.Context(), db))
+	m.eventually("a member", func() bool {
+		s, err := m.status(u, db)
+		return err == nil && s.State == raft.ClusterMember
+	})
+	return m.short(u, db)
+}

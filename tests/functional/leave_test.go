@@ -1,0 +1,429 @@
+package functional
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// 000-1, 000-2, R6, R10.
+func TestFollowerLeavesBothClusters(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	u := m.followers(lab.NB)[0]
+	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	m.remove(u)
+	w.Stop()
+	m.requireMembers(m.rest()...)
+	m.verified(w)
+	left, live := leftFiles(t, u)
+	assert.Len(t, left, 2, "both files are put away")
+	assert.Empty(t, live)
+	for _, service := range []string{"ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd", "ovn-central"} {
+		out, _, err := u.Systemctl(t.Context(), "is-active", service)
+		require.NoError(t, err)
+		assert.NotEqual(t, "active", strings.TrimSpace(out), service)
+		out, _, err = u.Systemctl(t.Context(), "is-enabled", service)
+		require.NoError(t, err)
+		assert.NotEqual(t, "enabled", strings.TrimSpace(out), service)
+	}
+}
+
+// 000-1: a leader needs one election timer to leave; its server is not stopped
+// before.
+func TestLeaderLeavesBothClusters(t *testing.T) {
+	for name, timer := range map[string]time.Duration{"election timer 1 s": time.Second, "election timer 4 s": 4 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			m := deployWith(t, 3, lab.Options{ElectionTimer: timer})
+			u := m.sameLeader()
+			w := m.StartWriter(t.Context(), lab.WriterOptions{})
+			m.remove(u)
+			w.Stop()
+			m.verified(w)
+			m.requireMembers(m.rest()...)
+			m.requireWritable()
+		})
+	}
+}
+
+// The specification's own example: five units, two of them removed, is a cluster
+// of three without a fault.
+func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
+	m := deploy(t, 5)
+	m.remove(m.followers(lab.NB)[0])
+	m.remove(m.leader(lab.NB))
+	rest := m.rest()
+	require.Len(t, rest, 3)
+	m.requireMembers(rest...)
+	m.killServers(rest[0])
+	m.requireDown(rest[0])
+	m.requireWritable()
+}
+
+// R5: each is judged with the other's leave done.
+func TestTwoLeaveAtOnce(t *testing.T) {
+	m := deploy(t, 4)
+	going := []*lab.Unit{m.leader(lab.NB), m.followers(lab.NB)[0]}
+	for _, err := range atOnce(going, func(u *lab.Unit) error {
+		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+	}) {
+		require.NoError(t, err)
+	}
+	rest := m.rest()
+	require.Len(t, rest, 2)
+	m.requireMembers(rest...)
+	m.requireWritable()
+}
+
+// R5: measured without the lock, both pass R1, both report success, and the
+// quorum is lost.
+func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
+	m := deploy(t, 4)
+	m.sameLeader()
+	followers := m.followers(lab.NB)
+	dead, going := followers[0], followers[1:3]
+	m.killServers(dead)
+	m.requireDown(dead)
+	var refused []string
+	for _, err := range atOnce(going, func(u *lab.Unit) error {
+		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+	}) {
+		if err != nil {
+			refused = append(refused, m.hookFailed(err, "stop"))
+		}
+	}
+	require.Len(t, refused, 1, "exactly one may leave")
+	assert.Contains(t, refused[0], "of 3 members 2 are up")
+	m.requireWritable()
+}
+
+func atOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {
+	errs := make([]error, len(units))
+	var wg sync.WaitGroup
+	for i, u := range units {
+		wg.Go(func() { errs[i] = do(u) })
+	}
+	wg.Wait()
+	return errs
+}
+
+// R1, R9: refused before anything is touched, with the command that helps; that
+// command works as printed; the next try succeeds by itself.
+func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	followers := m.followers(lab.NB)
+	gone, u := followers[0], followers[1]
+	m.vanish(gone)
+	m.requireDown(gone)
+	said := m.refuseRemoval(u)
+	assert.Contains(t, said, "of 3 members 2 are up; without")
+	assert.Contains(t, said, "(was "+gone.Name()+")")
+	for _, db := range lab.Databases {
+		assert.Len(t, m.members(u, db), 3, "nothing was touched")
+		assert.True(t, u.Running(db), "the server goes on serving")
+	}
+
+	survivor := m.leader(lab.NB)
+	require.NoError(t, m.RunHook(t.Context(), survivor, "update-status"))
+	assert.Contains(t, survivor.Workload().Message, u.Name()+" waits to leave: nb member "+m.short(gone, lab.NB)+" (was "+gone.Name()+") is down; kick")
+
+	for _, db := range lab.Databases {
+		command := lineWith(t, said, "kick "+m.short(gone, db)+" (was "+gone.Name()+") first: ")
+		assert.Equal(t, "completed", m.typed(command).Status, command)
+	}
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.requireMembers(survivor)
+	m.requireWritable()
+}
+
+// lineWith finds the rest of the line after mark.
+func lineWith(t *testing.T, text, mark string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, mark)
+	require.True(t, found, "%q in:\n%s", mark, text)
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
+}
+
+// R2, R9: the last unit of the application keeps its data.
+func TestLastMembersStopKeepsTheData(t *testing.T) {
+	m := deploy(t, 1)
+	u := m.units[0]
+	start := time.Now()
+	require.NoError(t, m.RemoveApplication(t.Context()))
+	assert.Less(t, time.Since(start), patience)
+	left, live := leftFiles(t, u)
+	assert.Empty(t, left)
+	assert.Equal(t, []string{"ovnnb_db.db", "ovnsb_db.db"}, live)
+}
+
+// R9: the only copy waits for the others' joins.
+func TestSoleMembersStopIsRefusedUntilAnotherUnitHasJoined(t *testing.T) {
+	m := deploy(t, 1)
+	u := m.units[0]
+	next, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
+	require.NoError(t, err)
+	said := m.refuseRemoval(u)
+	assert.Contains(t, said, "only member")
+	assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+	require.NoError(t, next.JoinDatabases(t.Context()))
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.units = append(m.units, next)
+	m.requireMembers(next)
+	m.requireWritable()
+}
+
+// R9: no unit stays, so nobody leaves; it ends, and the data stay on the disks.
+func TestWholeApplicationsStopEndsAndKeepsTheData(t *testing.T) {
+	m := deploy(t, 3)
+	start := time.Now()
+	require.NoError(t, m.RemoveApplication(t.Context()))
+	assert.Less(t, time.Since(start), patience)
+	files := 0
+	for _, u := range m.units {
+		_, live := leftFiles(t, u)
+		files += len(live)
+	}
+	assert.GreaterOrEqual(t, files, 2, "at least one copy of each database stays")
+}
+
+// R1: without a leader nobody is named as dead, for this unit may be the one
+// that is cut off; both ways out are said.
+func TestLeaveWithoutQuorumNamesNobodyAsDead(t *testing.T) {
+	m := deploy(t, 3)
+	u := m.units[0]
+	for _, other := range m.units[1:] {
+		m.killServers(other)
+	}
+	m.eventually("a quorum that is lost", func() bool {
+		s, err := m.status(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	said := m.refuseRemoval(u)
+	for _, other := range m.units[1:] {
+		assert.NotContains(t, said, m.short(other, lab.NB))
+	}
+	assert.Contains(t, said, "knows no leader")
+	assert.Contains(t, said, "nb-identity="+m.id(u, lab.NB)+" force=true i-really-mean-it=true", "the way out if it is cut off")
+	assert.Contains(t, said, "docs/how-to/recover-quorum.md")
+	assert.True(t, u.Running(lab.NB))
+}
+
+// A unit that is merely cut off is kicked from the other side, as its refusal
+// says; then its own leave ends by the record that the kick has left.
+func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	u := m.followers(lab.NB)[0]
+	rest := append(m.followers(lab.NB)[1:], m.leader(lab.NB))
+	for _, db := range lab.Databases {
+		for _, other := range rest {
+			require.NoError(t, other.Hang(db)) // u hears of nobody, as if its network were gone
+		}
+	}
+	m.eventually("a server without leader", func() bool {
+		s, err := m.status(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	said := m.refuseRemoval(u)
+	for _, db := range lab.Databases {
+		require.NoError(t, u.Hang(db))
+		for _, other := range rest {
+			require.NoError(t, other.Resume(db))
+		}
+	}
+	for _, db := range lab.Databases {
+		m.eventually("a leader on the other side", func() bool {
+			s, err := m.status(m.leader(db), db)
+			return err == nil && s.Role == "leader"
+		})
+	}
+	m.requireDown(u)
+	for _, line := range strings.Split(said, "\n") {
+		if _, command, found := strings.Cut(line, "this unit is cut off: "); found {
+			r := m.typed(strings.TrimSpace(command))
+			assert.Equal(t, "completed", r.Status, r.Message)
+		}
+	}
+	for _, db := range lab.Databases {
+		require.NoError(t, u.Resume(db))
+	}
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.requireMembers(rest...)
+	left, _ := leftFiles(t, u)
+	assert.Len(t, left, 2)
+}
+
+// R0: a hung peer stands in Connections for many seconds, and its kernel still
+// accepts connections. Only that it doesn't answer tells.
+func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
+	m := deployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
+	m.sameLeader()
+	followers := m.followers(lab.NB)
+	hung, u := followers[0], followers[1]
+	for _, db := range lab.Databases {
+		require.NoError(t, hung.Hang(db))
+	}
+	m.wait(6 * time.Second)
+	s, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	stands := false
+	for _, c := range s.Connections {
+		stands = stands || c.Up && c.Incoming && c.Peer == m.short(hung, lab.NB)
+	}
+	require.True(t, stands, "the premise: it still stands in Connections")
+	said := m.refuseRemoval(u)
+	assert.Contains(t, said, "down: "+m.short(hung, lab.NB))
+	for _, db := range lab.Databases {
+		require.NoError(t, hung.Resume(db))
+	}
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.requireMembers(hung, m.leader(lab.NB))
+}
+
+// R9: where failing protects nothing it must not wedge the removal.
+func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
+		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
+		"its socket is gone": func(u *lab.Unit) error {
+			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
+		},
+		"the run directory is gone": func(u *lab.Unit) error {
+			return os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 3)
+			m.sameLeader()
+			u := m.followers(lab.NB)[0]
+			ids := map[lab.DB]string{lab.NB: m.short(u, lab.NB), lab.SB: m.short(u, lab.SB)}
+			require.NoError(t, spoil(u))
+			start := time.Now()
+			m.remove(u)
+			assert.Less(t, time.Since(start), patience)
+			left, live := leftFiles(t, u)
+			assert.Empty(t, left, "nobody knows that it is gone")
+			assert.Len(t, live, 2)
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			survivor := m.leader(lab.NB)
+			assert.Equal(t, "active", survivor.Workload().Status)
+			assert.Contains(t, survivor.Workload().Message, "nb: stale member "+ids[lab.NB]+" (was "+u.Name()+")")
+			assert.Contains(t, survivor.Workload().Message, "run action kick")
+		})
+	}
+}
+
+// R6, R9: a leave that can't end fails the hook at its deadline, and the next try
+// waits on for the same leave.
+func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
+	m := deploy(t, 3)
+	u := m.sameLeader()
+	others := m.followers(lab.NB)
+	// The quorum goes just after it was judged, when the leave has been sent.
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "cluster/leave OVN_Northbound") {
+			for _, other := range others {
+				assert.NoError(t, other.Hang(lab.NB))
+			}
+		}
+	})
+	said := m.refuseRemoval(u)
+	u.OnCall(nil)
+	assert.Contains(t, said, "has not left within")
+	s, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, "leaving cluster", string(s.State))
+	for _, other := range others {
+		require.NoError(t, other.Resume(lab.NB))
+	}
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.requireMembers(others...)
+}
+
+// R6: "0 entries not yet committed" is rarely seen under load.
+func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
+	m := deploy(t, 5)
+	leader := m.sameLeader()
+	followers := m.followers(lab.NB)
+	gone, leaver := followers[0], followers[1]
+	ctx := t.Context()
+	var load []*lab.Writer
+	for range 4 {
+		load = append(load, m.StartWriter(ctx, lab.WriterOptions{Interval: time.Millisecond}))
+	}
+	m.vanish(gone)
+	m.requireDown(gone)
+	m.act(followers[2], "kick", kickArgs(m.id(gone, lab.SB), m.id(gone, lab.NB))...)
+	m.remove(leaver)
+	m.remove(leader)
+	for _, w := range load {
+		w.Stop()
+		for db, writes := range m.verified(w) {
+			assert.NotZero(t, writes.Acknowledged, db)
+		}
+	}
+	m.requireMembers(followers[2], followers[3])
+}
+
+// R5: the holder is gone for good; another takes over after its deadline.
+func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
+	m := deploy(t, 4)
+	m.sameLeader()
+	holder, next := m.followers(lab.NB)[0], m.followers(lab.NB)[1]
+	require.NoError(t, m.BeginRemoval(t.Context(), holder))
+	killed, err := m.RunHookKilledWhen(t.Context(), holder, "stop", func(call string) bool {
+		return strings.Contains(call, "cluster/leave")
+	})
+	require.NoError(t, err)
+	require.True(t, killed.Killed, "the lock is held, nothing is done under it")
+	require.NoError(t, holder.PowerOff())
+	m.requireDown(holder)
+	start := time.Now()
+	m.remove(next)
+	assert.Greater(t, time.Since(start), 10*time.Second, "the holder's time is respected")
+	assert.Len(t, m.members(m.leader(lab.NB), lab.NB), 3)
+	m.requireWritable()
+}
+
+// R8: idempotent at every point where it can be cut off.
+func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
+	m := deploy(t, 4)
+	m.sameLeader()
+	u := m.followers(lab.NB)[0]
+	require.NoError(t, m.BeginRemoval(t.Context(), u))
+	// Each run is killed one call later than the one before, until one ends.
+	calls := 0
+	for n := 1; ; n++ {
+		killed, err := m.RunHookKilledAt(t.Context(), u, "stop", n)
+		require.NoError(t, err)
+		if !killed.Killed {
+			break
+		}
+		calls++
+		for _, db := range lab.Databases {
+			assert.Contains(t, []int{3, 4}, len(m.members(m.leader(db), db)))
+		}
+	}
+	assert.Greater(t, calls, 10, "there were steps to be killed at")
+	m.remove(u)
+	m.requireMembers(m.rest()...)
+	left, live := leftFiles(t, u)
+	assert.Len(t, left, 2)
+	assert.Empty(t, live)
+}

@@ -1,0 +1,222 @@
+package functional
+
+import (
+	"encoding/json"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// 000-6: the text of the specification's example.
+func TestClusterStatusShowsTheUnitOfEachMember(t *testing.T) {
+	m := deploy(t, 3)
+	for _, u := range m.units {
+		results := m.act(u, "cluster-status")
+		for _, db := range lab.Databases {
+			text := results["ovn"+string(db)]
+			assert.NotContains(t, text, "last msg")
+			for _, other := range m.units {
+				line := regexp.MustCompile(`(?m)^    ` + m.short(other, db) + ` \(` + m.short(other, db) + ` at tcp:` +
+					regexp.QuoteMeta(other.Address()) + `:664[34]\).* ` + other.Name() + `$`)
+				assert.Regexp(t, line, text)
+			}
+		}
+		assert.Equal(t, "nb: 1 more of 3 members may fail (3 up)\nsb: 1 more of 3 members may fail (3 up)\n", results["fault-tolerance"])
+		assert.NotContains(t, results, "next")
+		assert.NotContains(t, results, "warnings")
+		assert.Equal(t, "active", u.Workload().Status)
+	}
+	messages := ""
+	for _, u := range m.units {
+		messages += u.Workload().Message + "\n"
+	}
+	assert.Contains(t, messages, "nb leader")
+	assert.Contains(t, messages, "; 3 of 3 up")
+}
+
+// The YAML keeps the keys of the charm that this one replaces.
+func TestClusterStatusForPrograms(t *testing.T) {
+	m := deploy(t, 3)
+	gone := m.followers(lab.NB)[0]
+	m.vanish(gone)
+	m.requireDown(gone)
+	leader := m.leader(lab.NB)
+	type document struct {
+		Name    string         `json:"name" yaml:"name"`
+		UnitMap map[string]any `json:"unit_map" yaml:"unit_map"`
+		Servers [][]string     `json:"servers" yaml:"servers"`
+		Timer   int            `json:"election_timer" yaml:"election_timer"`
+		Members []struct {
+			Identity string `json:"identity" yaml:"identity"`
+			ServerID string `json:"server_id" yaml:"server_id"`
+			Unit     string `json:"unit" yaml:"unit"`
+			Was      string `json:"was_unit" yaml:"was_unit"`
+			Up       bool   `json:"up" yaml:"up"`
+			Stale    bool   `json:"stale" yaml:"stale"`
+		} `json:"members" yaml:"members"`
+	}
+	for format, decode := range map[string]func([]byte, any) error{"yaml": yaml.Unmarshal, "json": json.Unmarshal} {
+		var d document
+		require.NoError(t, decode([]byte(m.act(leader, "cluster-status", "format="+format)["ovnnb"]), &d), format)
+		assert.Equal(t, "OVN_Northbound", d.Name)
+		assert.Equal(t, 1000, d.Timer)
+		assert.Len(t, d.Servers, 3)
+		assert.Equal(t, m.short(leader, lab.NB), d.UnitMap[leader.Name()])
+		assert.Equal(t, []any{m.short(gone, lab.NB)}, d.UnitMap["UNKNOWN"])
+		for _, row := range d.Members {
+			isGone := row.Identity == m.short(gone, lab.NB)
+			assert.Equal(t, !isGone, row.Up)
+			assert.Equal(t, isGone, row.Stale)
+			if isGone {
+				assert.Equal(t, gone.Name(), row.Was)
+				assert.Equal(t, m.id(gone, lab.NB), row.ServerID)
+			}
+		}
+	}
+	r, err := m.RunAction(t.Context(), leader, "cluster-status", "format=xml")
+	require.Error(t, err, "%v", r)
+}
+
+// R4, R16: what is printed as the next command is accepted as printed, and ends
+// with nothing more to do.
+func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
+	m := deploy(t, 5)
+	m.sameLeader()
+	gone := m.followers(lab.NB)[:2]
+	for _, u := range gone {
+		m.vanish(u)
+	}
+	m.requireDown(gone...)
+	for _, version := range []string{"from a follower", "from the leader"} {
+		from := m.leader(lab.NB)
+		if version == "from a follower" {
+			from = m.followers(lab.NB)[0]
+		}
+		next := strings.Split(m.act(from, "cluster-status")["next"], "\n")
+		require.NotEmpty(t, next[0], version)
+		r := m.typed(next[0])
+		require.Equal(t, "completed", r.Status, "%s\n%s", next[0], r.Message)
+	}
+	results := m.act(m.leader(lab.NB), "cluster-status")
+	assert.NotContains(t, results, "next")
+	assert.NotContains(t, results["ovnnb"], "UNKNOWN")
+}
+
+// R16: as long as a unit has not published, a member may be its.
+func TestUnknownMemberIsNotCalledStaleBeforeEveryUnitHasPublished(t *testing.T) {
+	m := deploy(t, 3)
+	gone := m.followers(lab.NB)[0]
+	silent, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
+	require.NoError(t, err)
+	m.vanish(gone)
+	m.requireDown(gone)
+	results := m.act(m.leader(lab.NB), "cluster-status")
+	assert.Contains(t, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
+	assert.NotContains(t, results, "next")
+	assert.Contains(t, results["warnings"], silent.Name()+" has published no nb and no sb identity")
+	assert.NotContains(t, results["warnings"], "stale")
+}
+
+// One database's trouble doesn't hide the other, and is called by its name.
+func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) {
+	m := deploy(t, 3)
+	u := m.followers(lab.NB)[0]
+	healthy := func(results map[string]string) {
+		t.Helper()
+		assert.Contains(t, results["ovnsb"], "Status: cluster member")
+		assert.Contains(t, results["fault-tolerance"], "sb: 1 more of 3 members may fail")
+	}
+	require.NoError(t, u.Hang(lab.NB))
+	results := m.act(u, "cluster-status")
+	healthy(results)
+	assert.Contains(t, results["ovnnb"], "the server hangs")
+	require.NoError(t, u.Resume(lab.NB))
+
+	require.NoError(t, u.Kill(lab.NB))
+	results = m.act(u, "cluster-status", "format=yaml")
+	assert.Contains(t, results["ovnnb"], "condition: down")
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Equal(t, "blocked", u.Workload().Status)
+	assert.Contains(t, u.Workload().Message, "nb: the server is not running")
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+
+	m.eventually("a kick of it", func() bool {
+		r, err := m.RunAction(t.Context(), m.leader(lab.SB), "kick", kickArgs("", m.id(u, lab.NB), "force=true")...)
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
+	m.eventually("a server that knows", func() bool {
+		results = m.act(u, "cluster-status")
+		return strings.Contains(results["ovnnb"], "has left the cluster or was kicked")
+	})
+	healthy(results)
+
+	// A standalone database in its place.
+	require.NoError(t, u.Stop(t.Context(), lab.NB))
+	_, err := u.Exec(t.Context(), "rm", u.DBFile(lab.NB))
+	require.NoError(t, err)
+	results = m.act(u, "cluster-status")
+	assert.Contains(t, results["ovnnb"], "no database file")
+	_, err = u.Exec(t.Context(), "ovsdb-tool", "create", u.DBFile(lab.NB), "/usr/share/ovn/ovn-nb.ovsschema")
+	require.NoError(t, err)
+	results = m.act(u, "cluster-status")
+	assert.Contains(t, results["ovnnb"], "standalone", "its server is down")
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+	results = m.act(u, "cluster-status")
+	healthy(results)
+	assert.Contains(t, results["ovnnb"], "standalone")
+}
+
+// A server of the other database votes, and holds nothing.
+func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
+	m := deploy(t, 3)
+	wrong, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
+	require.NoError(t, err)
+	require.NoError(t, wrong.JoinWith(t.Context(), lab.JoinOptions{
+		DB: lab.NB, Remotes: []string{"tcp:" + m.leader(lab.SB).Address() + ":6644"},
+	}))
+	m.eventually("a server that was let in", func() bool { return len(m.members(m.leader(lab.SB), lab.SB)) == 4 })
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	results := m.act(m.leader(lab.SB), "cluster-status")
+	assert.Contains(t, results["warnings"], "is a server of OVN_Northbound")
+	assert.Contains(t, results["warnings"], wrong.Name()+" is in another cluster")
+}
+
+// The status of the survivors is where an operator sees what a refused stop waits
+// for; here: who goes, and that a unit in error still answers.
+func TestActionsWorkWhileTheUnitsHookIsInError(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	gone, u := m.followers(lab.NB)[0], m.followers(lab.NB)[1]
+	m.vanish(gone)
+	m.requireDown(gone)
+	m.refuseRemoval(u)
+	require.Equal(t, "error", u.Agent().Status)
+	results := m.act(u, "cluster-status")
+	assert.Contains(t, results["ovnnb"], u.Name()+" (leaving)")
+	m.act(u, "kick", kickArgs(m.id(gone, lab.SB), m.id(gone, lab.NB))...)
+	_, err := m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+}
+
+// The survivors say what they miss.
+func TestSurvivorsSayThatTheQuorumIsLost(t *testing.T) {
+	m := deploy(t, 3)
+	u := m.units[0]
+	for _, other := range m.units[1:] {
+		require.NoError(t, other.Kill(lab.NB))
+	}
+	m.eventually("a quorum that is lost", func() bool {
+		s, err := m.status(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	assert.Equal(t, "blocked", u.Workload().Status)
+	assert.Contains(t, u.Workload().Message, "nb has no quorum: this unit knows no leader of 3 members")
+}

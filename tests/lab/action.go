@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"context"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"strconv"
+	"unicode/utf8"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// ActionResult is how an action ended.
+type ActionResult struct {
+	// ID is the task's number.
+	ID string
+	// Status is completed or failed.
+	Status string
+	// Message is that of action-fail, or "exit status N" where the action exited so:
+	// Juju then drops what action-fail said.
+	Message string
+	// Results are those of action-set, nested keys joined by dots, and Juju's own:
+	// return-code always, stdout and stderr where there is any.
+	Results map[string]string
+	// Log are the messages of action-log.
+	Log []string
+}
+
+// RunAction runs an action as `juju run UNIT ACTION key=value…` does. The error
+// says why it was refused before it ran, or is that of a hook which other units
+// ran because of it; an action that fails is no error. It runs also while the
+// unit is being removed, or in error, but not beside a hook.
+func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
+	spec, found := l.charm.Actions().ActionSpecs[action]
+	if !found {
+		return ActionResult{}, fmt.Errorf("action %q not defined on unit %q", action, u.name)
+	}
+	params, err := actionParams(spec, args)
+	if err != nil {
+		return ActionResult{}, err
+	}
+	result, err := l.act(ctx, u, action, params)
+	if err != nil {
+		return ActionResult{}, err
+	}
+	return result, l.settleStarted(ctx)
+}
+
+func (l *Lab) act(ctx context.Context, u *Unit, action string, params map[string]any) (ActionResult, error) {
+	if err := u.acquire(ctx); err != nil {
+		return ActionResult{}, err
+	}
+	defer u.release()
+	switch next := u.pending(); {
+	case next.gone:
+		return ActionResult{}, fmt.Errorf("cannot run %s: unit %q not found", action, u.name)
+	case next.lost:
+		return ActionResult{}, fmt.Errorf("cannot run %s on %s: %w", action, u.name, ErrLost)
+	}
+	id := ""
+	l.model.Do(func(s *model.State) {
+		id = strconv.Itoa(s.NextAction)
+		s.NextAction++
+	})
+	c := l.newContext(u, model.Hook{})
+	c.Action = &hooktool.Action{Params: params, Results: map[string]any{}}
+	env := append(l.environment(u, c, "actions/"+action),
+		"JUJU_ACTION_NAME="+action, "JUJU_ACTION_UUID="+id, "JUJU_ACTION_TAG=action-"+id)
+	run := l.execute(ctx, u, c, env, neverKill)
+
+	result := ActionResult{ID: id, Status: "completed", Message: c.Action.Message, Log: c.Action.Log}
+	if c.Action.Failed {
+		result.Status = "failed"
+	}
+	switch {
+	case run.err != nil:
+		result.Status, result.Message = "failed", "terminated: "+run.err.Error()
+	case run.code != 0:
+		result.Status, result.Message = "failed", fmt.Sprintf("exit status %d", run.code)
+	default:
+		c.Commit()
+	}
+	c.Action.Results["return-code"] = run.code
+	addOutput(c.Action.Results, "stdout", run.stdout)
+	addOutput(c.Action.Results, "stderr", run.stderr)
+	result.Results = flatten("", c.Action.Results)
+	return result, l.model.Save()
+}
+
+// addOutput adds what the action printed; what isn't text is encoded.
+func addOutput(results map[string]any, key string, text []byte) {
+	switch {
+	case len(text) == 0:
+	case utf8.Valid(text):
+		results[key] = string(text)
+	default:
+		results[key] = base64.StdEncoding.EncodeToString(text)
+		results[key+"-encoding"] = "base64"
+	}
+}
+
+func flatten(prefix string, tree map[string]any) map[string]string {
+	flat := map[string]string{}
+	for key, value := range tree {
+		if branch, is := value.(map[string]any); is {
+			maps.Copy(flat, flatten(prefix+key+".", branch))
+		} else {
+			flat[prefix+key] = fmt.Sprint(value)
+		}
+	}
+	return flat
+}

@@ -1,0 +1,131 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// HookError says which hook failed, and how. The unit is in error until the hook
+// is retried or skipped.
+type HookError struct {
+	Unit     string
+	Hook     string
+	ExitCode int
+	// Output is the end of what the charm wrote and logged.
+	Output string
+}
+
+// Error is one line; the output isn't part of it.
+func (e *HookError) Error() string {
+	return fmt.Sprintf("%s: hook failed: %q (exit code %d)", e.Unit, e.Hook, e.ExitCode)
+}
+
+// ErrLost is wrapped where something can't be done because the machine is off.
+var ErrLost = errors.New("the machine is off")
+
+// pending is what the unit's agent would do next.
+type pending struct {
+	hook   model.Hook
+	any    bool
+	failed *HookError // the hook failed before and waits to be resolved
+	lost   bool
+	gone   bool
+}
+
+func (u *Unit) pending() (p pending) {
+	u.lab.model.Do(func(s *model.State) {
+		known := s.Units[u.name]
+		if known == nil || known.Uniter.Removed {
+			p.gone = true
+			return
+		}
+		p.lost = known.Lost
+		p.hook, p.any = s.Next(u.name)
+		if f := known.Uniter.Failure; f != nil {
+			p.failed = &HookError{u.name, f.Hook, f.ExitCode, f.Output}
+		}
+	})
+	return p
+}
+
+// drive runs the unit's hooks one after another until there is none, or until
+// stop says that the next one is not to be run. A hook that failed before is run
+// only where retry is set, and only as the first.
+func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Hook) bool) (ran int, err error) {
+	if err := u.acquire(ctx); err != nil {
+		return 0, err
+	}
+	defer u.release()
+	for {
+		next := u.pending()
+		switch {
+		case next.gone:
+			return ran, nil
+		case next.lost:
+			return ran, fmt.Errorf("cannot run hooks of %s: %w", u.name, ErrLost)
+		case next.failed != nil && !retry:
+			return ran, next.failed
+		case !next.any || stop != nil && stop(next.hook):
+			return ran, nil
+		}
+		retry = false
+		if _, err := l.runHook(ctx, u, next.hook, nil, neverKill); err != nil {
+			return ran, err
+		}
+		ran++
+	}
+}
+
+// settle runs what the agents of units have to do until none has anything more:
+// a hook that changes a relation gives the others work. Units run at once, each
+// its own hooks in order. Units that are in error or off are left as they are.
+func (l *Lab) settle(ctx context.Context, units []*Unit) error {
+	var all []error
+	for {
+		var mu sync.Mutex
+		var group sync.WaitGroup
+		total := 0
+		for _, u := range units {
+			if next := u.pending(); next.gone || next.lost || next.failed != nil || !next.any || u.Dying() {
+				continue
+			}
+			group.Go(func() {
+				// A unit that somebody removes meanwhile is theirs.
+				ran, err := l.drive(ctx, u, false, func(model.Hook) bool { return u.Dying() })
+				mu.Lock()
+				defer mu.Unlock()
+				total += ran
+				if err != nil {
+					all = append(all, err)
+				}
+			})
+		}
+		group.Wait()
+		if total == 0 || ctx.Err() != nil {
+			return errors.Join(append(all, context.Cause(ctx))...)
+		}
+	}
+}
+
+// Settle runs everything that the agents of the units have to do: new units are
+// set up, and changes of relations and of the configuration reach the charm. A
+// unit that is being removed isn't driven on. Failures are [*HookError], joined.
+func (l *Lab) Settle(ctx context.Context) error { return l.settle(ctx, l.Units()) }
+
+// settleStarted is Settle for the units that have been set up: a unit that was
+// added without hooks waits for Settle.
+func (l *Lab) settleStarted(ctx context.Context) error {
+	var units []*Unit
+	for _, u := range l.Units() {
+		u.look(func(m *model.Unit) {
+			if m.Uniter.Started {
+				units = append(units, u)
+			}
+		})
+	}
+	return l.settle(ctx, units)
+}

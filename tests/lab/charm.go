@@ -1,0 +1,114 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/juju/charm/v12"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// readCharm reads a charm as Juju's controller does.
+func readCharm(dir string) (*charm.CharmDir, error) {
+	info, err := os.Stat(filepath.Join(dir, "dispatch"))
+	switch {
+	case dir == "":
+		return nil, errors.New("cannot read the charm: no directory is given")
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the charm: %w", err)
+	case info.Mode()&0o111 == 0:
+		return nil, fmt.Errorf("cannot read the charm: %s/dispatch isn't executable", dir)
+	}
+	ch, err := charm.ReadCharmDir(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the charm in %s: %w", dir, err)
+	}
+	return ch, nil
+}
+
+// declared is what hook tools need to know of a charm.
+func declared(ch *charm.CharmDir) hooktool.Charm {
+	meta := ch.Meta()
+	var bindings []string
+	for _, relations := range []map[string]charm.Relation{meta.Peers, meta.Provides, meta.Requires} {
+		bindings = append(bindings, slices.Collect(maps.Keys(relations))...)
+	}
+	bindings = append(bindings, slices.Collect(maps.Keys(meta.ExtraBindings))...)
+	return hooktool.Charm{Bindings: bindings, Options: ch.Config().DefaultSettings()}
+}
+
+// peerRelations are the relations that the model has from the start, numbered by
+// name.
+func peerRelations(ch *charm.CharmDir) []*model.Relation {
+	var relations []*model.Relation
+	for i, name := range slices.Sorted(maps.Keys(ch.Meta().Peers)) {
+		relations = append(relations, &model.Relation{
+			ID: i + 1, Name: name, App: model.Bag{Settings: map[string]string{}}, Units: map[string]*model.Bag{},
+		})
+	}
+	return relations
+}
+
+// copyTree makes the tree from at to, by hard links where that is possible:
+// charms don't change their own files, and an executable that is being written
+// can't be run.
+func copyTree(from, to string) error {
+	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(to, rel)
+		switch {
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o755)
+		case entry.Type()&fs.ModeSymlink != 0:
+			link, err := os.Readlink(path)
+			if err != nil {
+				return err
+			}
+			return os.Symlink(link, target)
+		}
+		return linkOrCopy(path, target)
+	})
+}
+
+func linkOrCopy(from, to string) error {
+	if os.Link(from, to) == nil {
+		return nil
+	}
+	// No process may be forked meanwhile: the child would hold the file open for
+	// writing until it execs, and running the file would fail with ETXTBSY.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	source, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer source.Close()
+	info, err := source.Stat()
+	if err != nil {
+		return err
+	}
+	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
+	if err != nil {
+		return err
+	}
+	if _, err := io.Copy(target, source); err != nil {
+		target.Close()
+		return err
+	}
+	return target.Close()
+}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+func upCommand(g *global) *cobra.Command {
+	var o lab.Options
+	var units int
+	cmd := &cobra.Command{
+		Use: "up --charm DIR", Short: "Makes a lab", Args: needs(cobra.NoArgs, "--charm DIR"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.Charm == "" {
+				return usageError{errors.New("usage: ovn-lab up --charm DIR")}
+			}
+			o.Dir, o.Log = g.dir, g.log(cmd)
+			l, err := lab.New(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if _, err := l.AddUnits(cmd.Context(), units); err != nil {
+				return errors.Join(err, l.Detach())
+			}
+			return l.Detach()
+		},
+	}
+	cmd.Flags().StringVar(&o.Charm, "charm", "", "the charm's directory: dispatch, metadata.yaml and so on")
+	cmd.Flags().StringVar(&o.App, "app", "ovn-central", "the application's name")
+	cmd.Flags().StringVar(&o.JujuVersion, "juju-version", "3.6.11", "the Juju to be")
+	cmd.Flags().DurationVar(&o.ElectionTimer, "election-timer", time.Second, "election timer of both databases")
+	cmd.Flags().BoolVar(&o.Northd, "northd", false, "run ovn-northd on every unit")
+	cmd.Flags().IntVarP(&units, "units", "n", 0, "units to add at once")
+	return cmd
+}
+
+func downCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "down", Short: "Ends the lab: kills its servers, removes its directory", Args: needs(cobra.NoArgs, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			l, err := lab.Open(cmd.Context(), g.dir, nil)
+			if err != nil {
+				return err
+			}
+			return l.Close()
+		},
+	}
+}
+
+func addUnitCommand(g *global) *cobra.Command {
+	var units int
+	cmd := &cobra.Command{
+		Use: "add-unit", Short: "Adds units (juju add-unit)", Args: needs(cobra.NoArgs, "[-n N]"),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.with(cmd, func(l *lab.Lab) error {
+				_, err := l.AddUnits(cmd.Context(), units)
+				return err
+			})
+		},
+	}
+	cmd.Flags().IntVarP(&units, "num-units", "n", 1, "how many")
+	return cmd
+}
+
+func removeUnitCommand(g *global) *cobra.Command {
+	var o lab.RemoveOptions
+	cmd := unitCommand(g, "remove-unit", "Removes a unit (juju remove-unit)", func(ctx context.Context, l *lab.Lab, u *lab.Unit) error {
+		return l.RemoveUnit(ctx, u, o)
+	})
+	cmd.Flags().BoolVar(&o.Force, "force", false, "its machine is dead: run none of its hooks")
+	return cmd
+}
+
+func removeApplicationCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "remove-application", Short: "Removes all units at once (juju remove-application)", Args: needs(cobra.NoArgs, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.with(cmd, func(l *lab.Lab) error { return l.RemoveApplication(cmd.Context()) })
+		},
+	}
+}
+
+func resolvedCommand(g *global) *cobra.Command {
+	var noRetry bool
+	cmd := unitCommand(g, "resolved", "Retries a failed hook (juju resolved)", func(ctx context.Context, l *lab.Lab, u *lab.Unit) error {
+		return l.Resolved(ctx, u, noRetry)
+	})
+	cmd.Flags().BoolVar(&noRetry, "no-retry", false, "take the hook for done")
+	return cmd
+}
+
+func configCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "config KEY=VALUE...", Short: "Configures the charm (juju config)", Args: needs(cobra.MinimumNArgs(1), "KEY=VALUE..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			values := map[string]string{}
+			for _, arg := range args {
+				key, value, found := strings.Cut(arg, "=")
+				if !found {
+					return usageError{fmt.Errorf("expected KEY=VALUE, got %q", arg)}
+				}
+				values[key] = value
+			}
+			return g.with(cmd, func(l *lab.Lab) error { return l.Configure(cmd.Context(), values) })
+		},
+	}
+}
+
+func hookCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "exec-hook UNIT HOOK", Short: "Runs one hook, in or out of order", Args: needs(cobra.ExactArgs(2), "UNIT HOOK"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.with(cmd, func(l *lab.Lab) error {
+				u, err := l.Unit(args[0])
+				if err != nil {
+					return err
+				}
+				return l.RunHook(cmd.Context(), u, args[1])
+			})
+		},
+	}
+}
+
+func updateStatusCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "update-status", Short: "Runs update-status on every unit, as Juju does every 5 minutes", Args: needs(cobra.NoArgs, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.with(cmd, func(l *lab.Lab) error { return l.UpdateStatus(cmd.Context()) })
+		},
+	}
+}
+
+// errActionFailed is the end of a run whose action failed; the output has said
+// why.
+var errActionFailed = errors.New("the task failed")
+
+func runCommand(g *global) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "run UNIT ACTION [KEY=VALUE...]", Short: "Runs an action (juju run)",
+		Args: needs(cobra.MinimumNArgs(2), "UNIT ACTION [KEY=VALUE...]"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.with(cmd, func(l *lab.Lab) error {
+				u, err := l.Unit(args[0])
+				if err != nil {
+					return err
+				}
+				result, err := l.RunAction(cmd.Context(), u, args[1], args[2:]...)
+				if result.ID != "" {
+					result.Print(cmd.OutOrStdout(), u)
+				}
+				if err == nil && result.Status == "failed" {
+					err = errActionFailed
+				}
+				return err
+			})
+		},
+	}
+	cmd.Flags().SetInterspersed(false)
+	return cmd
+}
+
+func statusCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "status", Short: "Shows the units (juju status) and their servers", Args: needs(cobra.NoArgs, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.with(cmd, func(l *lab.Lab) error {
+				l.PrintStatus(cmd.OutOrStdout())
+				return nil
+			})
+		},
+	}
+}

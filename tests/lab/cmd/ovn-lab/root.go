@@ -1,0 +1,138 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// global are the options of every command.
+type global struct {
+	dir     string
+	verbose bool
+}
+
+func newRoot() *cobra.Command {
+	g := &global{}
+	root := &cobra.Command{
+		Use:   "ovn-lab",
+		Short: "Plays Juju on one machine, with real OVN databases",
+		Long: `Plays Juju on one machine, with real OVN databases.
+
+A lab is a directory with an application of the charm, its units, and their
+database servers on addresses in 127.0.0.0/8. It stays, and its servers run,
+until "ovn-lab down".
+
+EXIT STATUS
+  0  done
+  1  it failed; so did a hook, or an action
+  2  wrong arguments
+  130  interrupted`,
+		Example: `  ovn-lab up --charm build/charm --units 3
+  ovn-lab status
+  ovn-lab run ovn-central/0 cluster-status
+  ovn-lab remove-unit ovn-central/2
+  ovn-lab down`,
+		SilenceUsage: true, SilenceErrors: true, Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usageError{fmt.Errorf("unknown command %q; ovn-lab --help lists them", args[0])}
+			}
+			return cmd.Help()
+		},
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.PersistentFlags().StringVar(&g.dir, "dir", cmp.Or(os.Getenv("OVN_LAB_DIR"), filepath.Join(os.TempDir(), "ovn-lab")),
+		"the lab's directory (OVN_LAB_DIR)")
+	root.PersistentFlags().BoolVarP(&g.verbose, "verbose", "v", false, "show what the charm logs")
+	root.AddCommand(
+		upCommand(g), downCommand(g), statusCommand(g),
+		addUnitCommand(g), removeUnitCommand(g), removeApplicationCommand(g), resolvedCommand(g), configCommand(g),
+		runCommand(g), hookCommand(g), updateStatusCommand(g),
+		powerCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, u *lab.Unit) error { return u.PowerOff() }),
+		powerCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, u *lab.Unit) error { return u.PowerOn(ctx) }),
+		serverCommand(g, "kill", "Kills a unit's database server (SIGKILL)", func(_ context.Context, u *lab.Unit, db lab.DB) error { return u.Kill(db) }),
+		serverCommand(g, "start", "Starts a unit's database server", func(ctx context.Context, u *lab.Unit, db lab.DB) error { return u.Start(ctx, db) }),
+		serverCommand(g, "stop", "Stops a unit's database server, as systemctl does", func(ctx context.Context, u *lab.Unit, db lab.DB) error { return u.Stop(ctx, db) }),
+		serverCommand(g, "hang", "Makes a unit's database server hang (SIGSTOP)", func(_ context.Context, u *lab.Unit, db lab.DB) error { return u.Hang(db) }),
+		serverCommand(g, "resume", "Ends hang", func(_ context.Context, u *lab.Unit, db lab.DB) error { return u.Resume(db) }),
+	)
+	return root
+}
+
+// log is where the charm's output goes.
+func (g *global) log(cmd *cobra.Command) io.Writer {
+	if g.verbose {
+		return cmd.ErrOrStderr()
+	}
+	return nil
+}
+
+// with opens the lab, runs f and lets go of the lab again.
+func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
+	l, err := lab.Open(cmd.Context(), g.dir, g.log(cmd))
+	if err != nil {
+		return err
+	}
+	err = f(l)
+	return errors.Join(err, l.Detach())
+}
+
+// needs checks the arguments of a command.
+func needs(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if err := check(cmd, args); err != nil {
+			return usageError{fmt.Errorf("usage: ovn-lab %s %s", cmd.Name(), usage)}
+		}
+		return nil
+	}
+}
+
+// serverCommand is a command about one server: UNIT nb|sb.
+func serverCommand(g *global, name, short string, do func(context.Context, *lab.Unit, lab.DB) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " UNIT nb|sb", Short: short, Args: needs(cobra.ExactArgs(2), "UNIT nb|sb"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			db := lab.DB(args[1])
+			if db != lab.NB && db != lab.SB {
+				return usageError{fmt.Errorf("%q is no database: nb or sb", args[1])}
+			}
+			return g.with(cmd, func(l *lab.Lab) error {
+				u, err := l.Unit(args[0])
+				if err != nil {
+					return err
+				}
+				return do(cmd.Context(), u, db)
+			})
+		},
+	}
+}
+
+func powerCommand(g *global, name, short string, do func(context.Context, *lab.Unit) error) *cobra.Command {
+	return unitCommand(g, name, short, func(ctx context.Context, _ *lab.Lab, u *lab.Unit) error { return do(ctx, u) })
+}
+
+// unitCommand is a command about one unit.
+func unitCommand(g *global, name, short string, do func(context.Context, *lab.Lab, *lab.Unit) error) *cobra.Command {
+	return &cobra.Command{
+		Use: name + " UNIT", Short: short, Args: needs(cobra.ExactArgs(1), "UNIT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.with(cmd, func(l *lab.Lab) error {
+				u, err := l.Unit(args[0])
+				if err != nil {
+					return err
+				}
+				return do(cmd.Context(), l, u)
+			})
+		},
+	}
+}

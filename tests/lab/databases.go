@@ -1,0 +1,216 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// schemaDir is where the ovn-common package has the schemas.
+const schemaDir = "/usr/share/ovn"
+
+// joinTimeout bounds one join; a healthy one takes 50 ms.
+const joinTimeout = 30 * time.Second
+
+// JoinDatabases makes the unit a member of both clusters, which are created
+// where no other unit of the model has them, and starts the servers. It returns
+// when they are members. What is there already is left as it is.
+func (u *Unit) JoinDatabases(ctx context.Context) error {
+	for _, db := range Databases {
+		if err := u.joinDatabase(ctx, db); err != nil {
+			return fmt.Errorf("cannot make %s a member of %s: %w", u.name, db, err)
+		}
+	}
+	return u.lab.refreshNorthd(ctx)
+}
+
+func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
+	created := false
+	if _, err := os.Stat(u.DBFile(db)); err != nil {
+		through, others := u.lab.members(ctx, db, u)
+		switch {
+		case len(through) > 0:
+			cid, err := through[0].tool(ctx, "db-cid", through[0].DBFile(db))
+			if err != nil {
+				return err
+			}
+			var remotes []string
+			for _, member := range through {
+				remotes = append(remotes, member.machine.Raft(db))
+			}
+			err = u.join(ctx, JoinOptions{DB: db, ClusterID: cid, Remotes: remotes})
+			if err != nil {
+				return err
+			}
+		case others:
+			return errors.New("no running member to join through")
+		default:
+			if err := u.create(ctx, db); err != nil {
+				return err
+			}
+			created = true
+		}
+	}
+	if err := u.Start(ctx, db); err != nil {
+		return err
+	}
+	if err := u.awaitMember(ctx, db); err != nil {
+		return err
+	}
+	if created {
+		_, err := u.Exec(ctx, "ovn-"+string(db)+"ctl", "--timeout=10", "--db=unix:"+u.RunDir()+"/ovn"+string(db)+"_db.sock", "init")
+		return err
+	}
+	return nil
+}
+
+// members are the other units whose servers are members now; others says whether
+// any other unit has a file of the database at all.
+func (l *Lab) members(ctx context.Context, db DB, but *Unit) (running []*Unit, others bool) {
+	for _, u := range l.Units() {
+		if u == but {
+			continue
+		}
+		if _, err := os.Stat(u.DBFile(db)); err != nil {
+			continue
+		}
+		others = true
+		if text, err := u.Status(ctx, db); err == nil && settled(text) {
+			running = append(running, u)
+		}
+	}
+	return running, others
+}
+
+// settled says whether a cluster/status text is that of a member that knows its
+// leader.
+func settled(status string) bool {
+	return field(status, "Status") == "cluster member" && field(status, "Leader") != "unknown"
+}
+
+// field is the value of the first line "NAME: VALUE" of a cluster/status text.
+func field(status, name string) string {
+	match := regexp.MustCompile(`(?m)^` + name + `: (.*)$`).FindStringSubmatch(status)
+	if match == nil {
+		return ""
+	}
+	return match[1]
+}
+
+func (u *Unit) awaitMember(ctx context.Context, db DB) error {
+	return await(ctx, joinTimeout, func() (bool, error) {
+		text, err := u.Status(ctx, db)
+		if err == nil && !settled(text) {
+			err = fmt.Errorf("its status is %q", field(text, "Status"))
+		}
+		return err == nil, err
+	})
+}
+
+func (u *Unit) create(ctx context.Context, db DB) error {
+	var timer time.Duration
+	u.lab.model.Do(func(s *model.State) { timer = s.ElectionTimer })
+	_, err := u.tool(ctx, "--election-timer="+strconv.FormatInt(timer.Milliseconds(), 10), "create-cluster", u.DBFile(db),
+		schemaDir+"/ovn-"+string(db)+".ovsschema", u.machine.Raft(db))
+	return err
+}
+
+// JoinOptions are a join that is told everything.
+type JoinOptions struct {
+	DB DB
+	// ClusterID is the UUID that the cluster must have; empty: any.
+	ClusterID string
+	// Remotes are members, tcp:ADDRESS:PORT.
+	Remotes []string
+	// Address is the new member's own, tcp:ADDRESS:PORT; the machine's.
+	Address string
+	// Schema is the name in the file; that of DB.
+	Schema string
+}
+
+// JoinWith makes the file of a new member as it is told, starts the server, and
+// doesn't wait: for joins that get stuck, or go to the wrong cluster.
+func (u *Unit) JoinWith(ctx context.Context, o JoinOptions) error {
+	if err := u.join(ctx, o); err != nil {
+		return fmt.Errorf("cannot make %s join %s: %w", u.name, o.DB, err)
+	}
+	return u.Start(ctx, o.DB)
+}
+
+func (u *Unit) join(ctx context.Context, o JoinOptions) error {
+	var args []string
+	if o.ClusterID != "" {
+		args = append(args, "--cid="+o.ClusterID)
+	}
+	if o.Schema == "" {
+		o.Schema = o.DB.Schema()
+	}
+	if o.Address == "" {
+		o.Address = u.machine.Raft(o.DB)
+	}
+	args = append(args, "join-cluster", u.DBFile(o.DB), o.Schema, o.Address)
+	_, err := u.tool(ctx, append(args, o.Remotes...)...)
+	return err
+}
+
+// tool runs ovsdb-tool and returns its output without the last line end.
+func (u *Unit) tool(ctx context.Context, args ...string) (string, error) {
+	out, err := u.Exec(ctx, "ovsdb-tool", args...)
+	return strings.TrimSpace(out), err
+}
+
+// RaftLeader waits, at most 30 s, for a server that calls itself leader and
+// returns its unit. An old leader may do so for two election timers after it was
+// cut off: of several, the one of the latest term is the leader.
+func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
+	err = await(ctx, joinTimeout, func() (bool, error) {
+		latest := -1
+		for _, u := range l.Units() {
+			if !u.Running(db) {
+				continue
+			}
+			text, err := u.Status(ctx, db)
+			term, _ := strconv.Atoi(field(text, "Term"))
+			if err == nil && field(text, "Role") == "leader" && term > latest {
+				leader, latest = u, term
+			}
+		}
+		if leader == nil {
+			return false, fmt.Errorf("cannot find a leader of %s", db)
+		}
+		return true, nil
+	})
+	return leader, err
+}
+
+// refreshNorthd tells every ovn-northd of the clusters' members, by the file that
+// the packages' ovn-ctl reads, and restarts those whose file changed.
+func (l *Lab) refreshNorthd(ctx context.Context) error {
+	run := false
+	l.model.Do(func(s *model.State) { run = s.Northd })
+	if !run {
+		return nil
+	}
+	params := fmt.Sprintf("--ovnnb-db=%s --ovnsb-db=%s\n", l.Remotes(NB), l.Remotes(SB))
+	for _, u := range l.Units() {
+		file := u.machine.NorthdParams()
+		if old, _ := os.ReadFile(file); string(old) == params || !u.Running(NB) {
+			continue
+		}
+		if err := os.WriteFile(file, []byte(params), 0o644); err != nil {
+			return fmt.Errorf("cannot set up ovn-northd: %w", err)
+		}
+		if _, code, err := u.Systemctl(ctx, "restart", machine.Northd); err != nil || code != 0 {
+			return fmt.Errorf("cannot restart ovn-northd on %s: exit code %d: %w", u.name, code, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,192 @@
+package lab
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// maxOutput is how much of the end of a hook's output is kept, in bytes.
+const maxOutput = 16 << 10
+
+// pipeGrace is how long a process that the charm left behind may hold the hook's
+// output open after the hook has ended.
+const pipeGrace = time.Second
+
+// outcome is how one run of the charm ended.
+type outcome struct {
+	code           int
+	killed         bool  // by the plan
+	err            error // not started, or killed at its deadline
+	output         string
+	stdout, stderr []byte
+	calls          []string
+}
+
+// environment is exactly what Juju gives to hooks and actions on Ubuntu
+// (context.HookVars and OSDependentEnvVars), and OVN's own variables, which on a
+// real machine aren't needed. There is no HOME and no USER.
+func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []string {
+	_, name, _ := strings.Cut(dispatch, "/")
+	random := make([]byte, 16)
+	_, _ = rand.Read(random)
+	c.ID = fmt.Sprintf("%s-%s-%s", u.name, name, hex.EncodeToString(random))
+	hook := name
+	if c.Action != nil {
+		hook = ""
+	}
+	var s model.State
+	l.model.Do(func(state *model.State) {
+		s = model.State{JujuVersion: state.JujuVersion, ModelName: state.ModelName, UUID: state.UUID, Network: state.Network}
+	})
+	vars := []string{
+		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hooktool.ContextVariable + "=" + c.ID,
+		"JUJU_HOOK_NAME=" + hook, "JUJU_DISPATCH_PATH=" + dispatch,
+		hooktool.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
+		"JUJU_UNIT_NAME=" + u.name, "JUJU_MODEL_UUID=" + s.UUID, "JUJU_MODEL_NAME=" + s.ModelName,
+		fmt.Sprintf("JUJU_API_ADDRESSES=%s.%d:17070", s.Network, reservedHost),
+		fmt.Sprintf("JUJU_MACHINE_ID=%d", u.number), "JUJU_PRINCIPAL_UNIT=", "JUJU_AVAILABILITY_ZONE=",
+		"JUJU_VERSION=" + s.JujuVersion, "CLOUD_API_VERSION=",
+		"JUJU_CHARM_HTTP_PROXY=", "JUJU_CHARM_HTTPS_PROXY=", "JUJU_CHARM_FTP_PROXY=", "JUJU_CHARM_NO_PROXY=",
+		"LANG=C.UTF-8", "TERM=tmux-256color", "DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none",
+	}
+	switch major, _, _ := strings.Cut(s.JujuVersion, "."); major {
+	case "2":
+		vars = append(vars, "JUJU_SLA=unsupported", "JUJU_METER_STATUS=AMBER", "JUJU_METER_INFO=not set")
+	case "3":
+		vars = append(vars, "JUJU_SLA=unsupported")
+	}
+	return append(vars, u.machine.Environment()...)
+}
+
+func (u *Unit) socket() string { return filepath.Join(u.machine.Dir, "agent.socket") }
+
+// path is the hook's PATH: hook tools, systemctl, the system.
+func (l *Lab) path(u *Unit, traced bool) string {
+	dirs := []string{l.toolsDir(), u.machine.SystemPath()}
+	if traced {
+		dirs = append([]string{u.machine.TracedDir()}, dirs...)
+	}
+	return "PATH=" + strings.Join(dirs, ":")
+}
+
+// execute runs the charm's dispatch to its end, answering its hook tools.
+func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []string, kill killPlan) outcome {
+	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	defer cancel()
+	out, err := l.openLog(u, c)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer out.Close()
+	c.Log = out.jujuLog
+
+	dispatch := filepath.Join(u.CharmDir(), "dispatch")
+	cmd := exec.CommandContext(ctx, dispatch)
+	kill = u.watched(kill)
+	cmd.Dir, cmd.Env = u.CharmDir(), append(env, l.path(u, kill.traced))
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(out, &stdout), io.MultiWriter(out, &stderr)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = pipeGrace
+
+	served, err := serve(u.socket(), c, kill, cmd.Cancel)
+	if err != nil {
+		return outcome{err: err}
+	}
+	defer served.close()
+	if err := cmd.Start(); err != nil {
+		return outcome{err: err}
+	}
+	served.begin()
+	if _, err := u.machine.Record("hook", cmd.Process.Pid, true); err == nil {
+		defer u.machine.Forget("hook")
+	}
+	err = cmd.Wait()
+	result := outcome{code: cmd.ProcessState.ExitCode(), output: out.tail(), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
+	result.killed, result.calls = served.end()
+	// What had ended by itself at that moment wasn't killed.
+	result.killed = result.killed && result.code < 0
+	switch exit := (*exec.ExitError)(nil); {
+	case result.killed:
+	case ctx.Err() != nil && result.code < 0:
+		result.err = context.Cause(ctx)
+	case errors.As(err, &exit) && exit.Sys().(syscall.WaitStatus).Signaled():
+		result.err = exit
+	case err != nil && !errors.As(err, &exit) && !errors.Is(err, exec.ErrWaitDelay):
+		result.err = err
+	}
+	return result
+}
+
+// hookLog takes what a hook prints and logs: to the unit's hooks.log, to the
+// lab's log, and the end of it to the error that it may become.
+type hookLog struct {
+	mu   sync.Mutex
+	file *os.File
+	lab  *Lab
+	name string
+	end  []byte
+	line []byte
+}
+
+func (l *Lab) openLog(u *Unit, c *hooktool.Context) (*hookLog, error) {
+	file, err := os.OpenFile(filepath.Join(u.machine.Dir, "hooks.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	name := c.Hook.String()
+	if c.Action != nil {
+		name = "action"
+	}
+	h := &hookLog{file: file, lab: l, name: u.name + " " + name}
+	fmt.Fprintf(file, "--- %s %s\n", time.Now().UTC().Format(time.RFC3339), c.ID)
+	l.logf("%s", h.name)
+	return h, nil
+}
+
+func (h *hookLog) jujuLog(level, message string) { fmt.Fprintf(h, "%s %s\n", level, message) }
+
+// Write implements [io.Writer].
+func (h *hookLog) Write(p []byte) (int, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.end = append(h.end, p...)
+	if excess := len(h.end) - maxOutput; excess > 0 {
+		h.end = h.end[excess:]
+	}
+	h.line = append(h.line, p...)
+	for {
+		line, rest, found := bytes.Cut(h.line, []byte{'\n'})
+		if !found {
+			break
+		}
+		h.lab.logf("%s: %s", h.name, line)
+		h.line = rest
+	}
+	return h.file.Write(p)
+}
+
+func (h *hookLog) tail() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return string(h.end)
+}
+
+// Close implements [io.Closer].
+func (h *hookLog) Close() error { return h.file.Close() }

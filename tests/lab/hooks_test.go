@@ -1,0 +1,272 @@
+package lab_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+func TestCharmRunsInJujusEnvironmentAndNoOther(t *testing.T) {
+	t.Setenv("HOME", "/root")
+	t.Setenv("USER", "root")
+	_, units := withUnits(t, 1, true, scripts{"install": `pwd > cwd; tr '\0' '\n' < /proc/$$/environ | sort > env`})
+	u := units[0]
+	assert.Equal(t, u.CharmDir()+"\n", read(t, u.CharmDir(), "cwd"))
+	got := map[string]string{}
+	for _, line := range strings.Split(strings.TrimSpace(read(t, u.CharmDir(), "env")), "\n") {
+		name, value, _ := strings.Cut(line, "=")
+		got[name] = value
+	}
+	want := strings.Fields(`APT_LISTCHANGES_FRONTEND CHARM_DIR CLOUD_API_VERSION DEBIAN_FRONTEND JUJU_AGENT_SOCKET_ADDRESS
+		JUJU_AGENT_SOCKET_NETWORK JUJU_API_ADDRESSES JUJU_AVAILABILITY_ZONE JUJU_CHARM_DIR JUJU_CHARM_FTP_PROXY JUJU_CHARM_HTTPS_PROXY
+		JUJU_CHARM_HTTP_PROXY JUJU_CHARM_NO_PROXY JUJU_CONTEXT_ID JUJU_DISPATCH_PATH JUJU_HOOK_NAME JUJU_MACHINE_ID JUJU_MODEL_NAME
+		JUJU_MODEL_UUID JUJU_PRINCIPAL_UNIT JUJU_SLA JUJU_UNIT_NAME JUJU_VERSION LANG OVN_DBDIR OVN_LOGDIR OVN_RUNDIR OVN_SYSCONFDIR PATH TERM`)
+	for _, name := range want {
+		assert.Contains(t, got, name)
+	}
+	assert.Len(t, got, len(want), "%v", got)
+	assert.Equal(t, "hooks/install", got["JUJU_DISPATCH_PATH"])
+	assert.Equal(t, "install", got["JUJU_HOOK_NAME"])
+	assert.Equal(t, "3.6.11", got["JUJU_VERSION"])
+	assert.Equal(t, u.RunDir(), got["OVN_RUNDIR"])
+	assert.Regexp(t, `^127\.\d+\.\d+\.10$`, u.Address())
+}
+
+// seen has every hook note what its relation context was.
+const seen = `echo "$JUJU_HOOK_NAME remote=$JUJU_REMOTE_UNIT departing=$JUJU_DEPARTING_UNIT ids=$(relation-ids ovsdb-peer)" >> seen`
+
+func TestRemovalShowsTheLeaverAsJujuDoes(t *testing.T) {
+	tests := map[string]struct {
+		restarted bool
+		want      []string
+	}{
+		"fresh agent: the relation is there in stop": {false, []string{
+			"ovsdb-peer-relation-departed remote=ovn-central/0 departing=ovn-central/1 ids=ovsdb-peer:1",
+			"stop remote= departing= ids=ovsdb-peer:1",
+		}},
+		"restarted agent: it is broken, and gone in stop": {true, []string{
+			"ovsdb-peer-relation-departed remote=ovn-central/0 departing=ovn-central/1 ids=ovsdb-peer:1",
+			"ovsdb-peer-relation-broken remote= departing= ids=",
+			"stop remote= departing= ids=",
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			l := newLab(t, lab.Options{Charm: newCharm(t, scripts{
+				"ovsdb-peer-relation-departed": seen, "ovsdb-peer-relation-broken": seen, "stop": seen + "; goal-state --format=json > goal",
+			})})
+			stays, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+			require.NoError(t, err)
+			leaves, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true, AgentRestarted: test.restarted})
+			require.NoError(t, err)
+			require.NoError(t, l.RemoveUnit(ctx(t), leaves, lab.RemoveOptions{}))
+			assert.Equal(t, test.want, strings.Split(strings.TrimSpace(read(t, leaves.CharmDir(), "seen")), "\n"))
+			assert.Equal(t, "ovsdb-peer-relation-departed remote=ovn-central/1 departing=ovn-central/1 ids=ovsdb-peer:1\n",
+				read(t, stays.CharmDir(), "seen"))
+			goal := read(t, leaves.CharmDir(), "goal")
+			assert.Contains(t, goal, `"ovn-central/1":{"status":"dying"`)
+			assert.Contains(t, goal, `"ovn-central/0":{"status":"unknown"`)
+			assert.True(t, leaves.Removed())
+			assert.Equal(t, "terminated", leaves.Workload().Status)
+			assert.Len(t, l.Units(), 1)
+		})
+	}
+}
+
+func TestFailedHookKeepsNothingItHeldBack(t *testing.T) {
+	writes := `relation-set -r ovsdb-peer:1 a=1; state-set s=1; open-port 80; status-set active done; relation-get -r ovsdb-peer:1 a "$JUJU_UNIT_NAME" > own`
+	l, units := withUnits(t, 2, true, scripts{"update-status": writes + "; echo broken >&2; exit 3"})
+	u := units[0]
+	err := l.RunHook(ctx(t), u, "update-status")
+	var failed *lab.HookError
+	require.ErrorAs(t, err, &failed)
+	assert.Equal(t, "ovn-central/0", failed.Unit)
+	assert.Equal(t, "update-status", failed.Hook)
+	assert.Equal(t, 3, failed.ExitCode)
+	assert.Contains(t, failed.Output, "broken")
+	assert.Equal(t, `ovn-central/0: hook failed: "update-status" (exit code 3)`, err.Error())
+	assert.Equal(t, "1\n", read(t, u.CharmDir(), "own"), "the hook itself sees what it wrote")
+	assert.NotContains(t, u.Data(), "a")
+	assert.Empty(t, u.CharmState())
+	assert.Empty(t, u.OpenedPorts())
+	assert.Equal(t, "error", u.Workload().Status)
+	assert.Equal(t, `hook failed: "update-status"`, u.Workload().Message)
+	require.Error(t, l.RunHook(ctx(t), u, "config-changed"), "no other hook runs before that one")
+
+	on(t, u, "update-status", writes)
+	require.NoError(t, l.Retry(ctx(t), u))
+	assert.Equal(t, "1", u.Data()["a"])
+	assert.Equal(t, map[string]string{"s": "1"}, u.CharmState())
+	assert.Equal(t, []string{"80/tcp"}, u.OpenedPorts())
+	assert.Equal(t, "done", u.Workload().Message)
+	assert.Equal(t, []string{"update-status (failed)", "update-status"}, u.Hooks()[len(u.Hooks())-2:])
+	assert.Equal(t, "ovsdb-peer-relation-changed ovn-central/0", units[1].Hooks()[len(units[1].Hooks())-1], "the others are told")
+}
+
+func TestRefusedStopWaitsInErrorAndThenGoesOn(t *testing.T) {
+	t.Parallel()
+	stop := `[ -e allowed ]`
+	l, units := withUnits(t, 2, true, scripts{"stop": stop})
+	u := units[1]
+	var failed *lab.HookError
+	require.ErrorAs(t, l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}), &failed)
+	assert.Equal(t, "stop", failed.Hook)
+	assert.True(t, u.Dying())
+	require.ErrorAs(t, l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}), &failed, "to ask again is no retry")
+	assert.Equal(t, 1, strings.Count(strings.Join(u.Hooks(), "\n"), "stop"))
+
+	short, cancel := context.WithTimeout(ctx(t), 2*time.Second)
+	defer cancel()
+	tries, err := l.RetryUntil(short, u)
+	require.ErrorAs(t, err, &failed)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.GreaterOrEqual(t, tries, 2)
+
+	require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "allowed"), nil, 0o600))
+	tries, err = l.RetryUntil(ctx(t), u)
+	require.NoError(t, err)
+	assert.Equal(t, 1, tries)
+	assert.True(t, u.Removed())
+}
+
+func TestResolvedWithoutRetrySkipsTheHook(t *testing.T) {
+	l, units := withUnits(t, 2, true, scripts{"stop": "exit 1"})
+	u := units[0]
+	require.Error(t, l.Resolved(ctx(t), u, true), "not in error")
+	require.Error(t, l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}))
+	require.Error(t, l.Resolved(ctx(t), u, false))
+	assert.False(t, u.Removed())
+	require.NoError(t, l.Resolved(ctx(t), u, true))
+	assert.True(t, u.Removed())
+	assert.Equal(t, []string{"stop (failed)", "stop (failed)", "stop (skipped)", "remove"}, u.Hooks()[len(u.Hooks())-4:])
+	assert.Equal(t, units[1], l.Leader())
+}
+
+func TestHookIsKilledAtEachOfItsCalls(t *testing.T) {
+	l, units := withUnits(t, 1, false, scripts{
+		"stop": "relation-set -r ovsdb-peer:1 a=1; ovs-appctl --version > /dev/null; systemctl stop ovn-ovsdb-server-sb; state-set --file - < /dev/null; echo end > end",
+	})
+	u := units[0]
+	require.NoError(t, l.BeginRemoval(ctx(t), u))
+	calls := []string{"relation-set -r ovsdb-peer:1 a=1", "ovs-appctl --version", "systemctl stop ovn-ovsdb-server-sb", "state-set --file -"}
+	for i := range calls {
+		got, err := l.RunHookKilledAt(ctx(t), u, "stop", i+1)
+		require.NoError(t, err)
+		assert.True(t, got.Killed)
+		assert.Equal(t, calls[:i+1], got.Calls)
+		assert.Equal(t, i < 3, u.Running(lab.SB), "what it is killed at isn't done; what was before is: %s", calls[i])
+		assert.NotContains(t, u.Data(), "a")
+		assert.Equal(t, "idle", u.Agent().Status)
+		assert.NoFileExists(t, filepath.Join(u.CharmDir(), "end"))
+	}
+	got, err := l.RunHookKilledAt(ctx(t), u, "stop", len(calls)+1)
+	require.NoError(t, err)
+	assert.False(t, got.Killed)
+	assert.Equal(t, calls, got.Calls)
+	assert.FileExists(t, filepath.Join(u.CharmDir(), "end"))
+	require.NoError(t, l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}))
+	assert.Equal(t, []string{"stop (killed)", "stop", "remove"}, u.Hooks()[len(u.Hooks())-3:])
+}
+
+func TestHookThatNeverEndsIsKilledAtItsDeadline(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, lab.Options{HookTimeout: 2 * time.Second, Charm: newCharm(t, scripts{"update-status": "sleep 60 & echo $! > child; wait"})})
+	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+	require.NoError(t, err)
+	err = l.RunHook(ctx(t), u, "update-status")
+	require.ErrorIs(t, err, lab.ErrKilled)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	child := strings.TrimSpace(read(t, u.CharmDir(), "child"))
+	assert.Eventually(t, func() bool {
+		stat, err := os.ReadFile("/proc/" + child + "/stat")
+		return err != nil || strings.Contains(string(stat), ") Z ")
+	}, 5*time.Second, 10*time.Millisecond, "its children are killed with it")
+}
+
+func TestWholeApplicationStopsAtOnce(t *testing.T) {
+	l, units := withUnits(t, 3, true, scripts{
+		// Each waits until all three are there: one after another they would never end.
+		"stop": `goal-state --format=json > goal; touch ../at-stop; while [ "$(ls ../../*/at-stop | wc -l)" -lt 3 ]; do sleep 0.01; done`,
+	})
+	require.NoError(t, l.RemoveApplication(ctx(t)))
+	assert.Empty(t, l.Units())
+	for _, u := range units {
+		assert.Equal(t, 3, strings.Count(read(t, u.CharmDir(), "goal"), `"dying"`))
+	}
+	_, err := l.AddUnit(ctx(t))
+	require.Error(t, err)
+}
+
+func TestTwoUnitsLeaveAtOnce(t *testing.T) {
+	l, units := withUnits(t, 4, true, scripts{
+		"stop": `touch ../at-stop; while [ "$(ls ../../*/at-stop | wc -l)" -lt 2 ]; do sleep 0.01; done`,
+	})
+	errs := make(chan error)
+	for _, u := range units[:2] {
+		go func() { errs <- l.RemoveUnit(ctx(t), u, lab.RemoveOptions{}) }()
+	}
+	require.NoError(t, <-errs)
+	require.NoError(t, <-errs)
+	assert.Equal(t, units[2:], l.Units())
+	assert.Equal(t, units[2], l.Leader())
+	assert.Contains(t, units[2].Hooks(), "leader-elected")
+}
+
+func TestUnitThatFailsStaysWhenTheApplicationGoes(t *testing.T) {
+	l, units := withUnits(t, 2, true, nil)
+	on(t, units[1], "stop", "exit 1")
+	var failed *lab.HookError
+	require.ErrorAs(t, l.RemoveApplication(ctx(t)), &failed)
+	assert.Equal(t, "ovn-central/1", failed.Unit)
+	assert.True(t, units[0].Removed())
+	on(t, units[1], "stop", "")
+	require.NoError(t, l.Retry(ctx(t), units[1]))
+	assert.Empty(t, l.Units())
+}
+
+func TestConfigurationReachesTheCharm(t *testing.T) {
+	l, units := withUnits(t, 2, true, scripts{"config-changed": "config-get --format=json > config"})
+	assert.JSONEq(t, `{"interval":5}`, read(t, units[0].CharmDir(), "config"))
+	require.NoError(t, l.Configure(ctx(t), map[string]string{"interval": "17", "unset": "no"}))
+	assert.JSONEq(t, `{"interval":17,"unset":"no"}`, read(t, units[1].CharmDir(), "config"))
+	require.Error(t, l.Configure(ctx(t), map[string]string{"interval": "x"}))
+	require.Error(t, l.Configure(ctx(t), map[string]string{"nope": "1"}))
+}
+
+func TestUpdateStatusRunsWhereJujuWould(t *testing.T) {
+	l, units := withUnits(t, 4, true, scripts{"update-status": "exit 0", "stop": "exit 1"})
+	require.NoError(t, units[1].PowerOff())
+	require.Error(t, l.RemoveUnit(ctx(t), units[2], lab.RemoveOptions{}))
+	require.NoError(t, l.UpdateStatus(ctx(t)))
+	for i, want := range []bool{true, false, false, true} {
+		assert.Equal(t, want, slices.Contains(units[i].Hooks(), "update-status"), units[i].Name())
+	}
+}
+
+func TestUnitsHooksDontRunAtTheSameTime(t *testing.T) {
+	l, units := withUnits(t, 1, true, scripts{"update-status": `mkdir lock || exit 1; sleep 0.05; rmdir lock`, "run": `mkdir lock || exit 1; sleep 0.05; rmdir lock`})
+	errs := make(chan error)
+	for range 3 {
+		go func() { errs <- l.RunHook(ctx(t), units[0], "update-status") }()
+		go func() {
+			result, err := l.RunAction(ctx(t), units[0], "run")
+			if result.Status != "completed" {
+				err = errors.Join(err, errors.New(result.Message))
+			}
+			errs <- err
+		}()
+	}
+	for range 6 {
+		require.NoError(t, <-errs)
+	}
+}

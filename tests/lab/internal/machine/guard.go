@@ -1,0 +1,93 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+)
+
+// GuardName is the name by which the lab's program plays the guard.
+const GuardName = "ovn-lab-guard"
+
+// Clean kills every process that the lab in dir started. Once isn't enough: a
+// hook that is being killed may just have started one more.
+func Clean(dir string) error {
+	for range 2 {
+		files, err := filepath.Glob(filepath.Join(dir, "*", fileName))
+		if err != nil {
+			return err
+		}
+		var errs []error
+		for _, file := range files {
+			m, err := Load(filepath.Dir(file))
+			if err == nil {
+				err = m.KillAll()
+			}
+			errs = append(errs, err)
+		}
+		if err := errors.Join(errs...); err != nil {
+			return fmt.Errorf("cannot clean up the lab: %w", err)
+		}
+	}
+	return nil
+}
+
+// Guard is a process that outlives its owner only to clean up after it.
+type Guard struct {
+	cmd  *exec.Cmd
+	pipe *os.File
+}
+
+// StartGuard starts program as the guard of the lab in dir. When this process
+// ends without [Guard.Release], the guard kills what the lab started, and
+// removes dir unless keep is set.
+func StartGuard(program, dir string, keep bool) (*Guard, error) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		return nil, fmt.Errorf("cannot start the guard: %w", err)
+	}
+	defer read.Close()
+	word := "remove"
+	if keep {
+		word = "keep"
+	}
+	cmd := exec.Command(program, dir, word)
+	cmd.Args[0] = GuardName
+	cmd.Stdin = read
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := cmd.Start(); err != nil {
+		write.Close()
+		return nil, fmt.Errorf("cannot start the guard: %w", err)
+	}
+	return &Guard{cmd, write}, nil
+}
+
+// Release ends the guard without letting it clean up.
+func (g *Guard) Release() error {
+	_, err := g.pipe.Write([]byte{'.'})
+	g.pipe.Close()
+	return errors.Join(err, g.cmd.Wait())
+}
+
+// GuardMain is the guard: it waits on its input for the owner's end.
+func GuardMain(args []string) int {
+	if len(args) != 2 {
+		return exitFailure
+	}
+	if n, _ := io.ReadFull(os.Stdin, make([]byte, 1)); n == 1 {
+		return 0
+	}
+	err := Clean(args[0])
+	if args[1] == "remove" {
+		err = errors.Join(err, os.RemoveAll(args[0]))
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return exitFailure
+	}
+	return 0
+}

@@ -1,0 +1,188 @@
+package machine
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// poll is how often the lab looks whether something has happened.
+const poll = 10 * time.Millisecond
+
+// Process is a process that the lab started. Its start time tells it from
+// another one that got its number later.
+type Process struct {
+	PID int `json:"pid"`
+	// Started is field 22 of /proc/PID/stat, in clock ticks since boot (proc(5)).
+	Started string `json:"started"`
+	// Group is whether the process leads a group that is signalled as a whole.
+	Group bool `json:"group,omitempty"`
+}
+
+// stat reads a process's state letter and start time; ok is false where there
+// is no such process.
+func stat(pid int) (state byte, started string, ok bool) {
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, "", false
+	}
+	// The name, in parentheses, may contain anything: fields count from its end.
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	if len(fields) < 20 {
+		return 0, "", false
+	}
+	return fields[0][0], fields[19], true
+}
+
+// Alive says whether this very process still runs. A zombie doesn't.
+func (p Process) Alive() bool {
+	state, started, ok := stat(p.PID)
+	return ok && started == p.Started && state != 'Z' && state != 'X'
+}
+
+// mentions says whether the process's command line names dir. One that is just
+// ending has none any more, and is [os.ErrProcessDone].
+func mentions(pid int, dir string) (bool, error) {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	if err != nil || len(line) == 0 {
+		return false, os.ErrProcessDone
+	}
+	return bytes.Contains(line, []byte(dir+"/")), nil
+}
+
+// errGone is the error for a process that has ended already.
+var errGone = errors.New("it is gone")
+
+// Record notes a process of the machine under name, so that whoever cleans up
+// finds it.
+func (m *Machine) Record(name string, pid int, group bool) (Process, error) {
+	_, started, ok := stat(pid)
+	if !ok {
+		return Process{}, fmt.Errorf("cannot record process %d: %w", pid, errGone)
+	}
+	p := Process{PID: pid, Started: started, Group: group}
+	data, err := json.Marshal(p)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(m.pidDir(), name), data, 0o600)
+	}
+	if err != nil {
+		return Process{}, fmt.Errorf("cannot record process %d: %w", pid, err)
+	}
+	return p, nil
+}
+
+// Forget drops the record name.
+func (m *Machine) Forget(name string) { _ = os.Remove(filepath.Join(m.pidDir(), name)) }
+
+// Find returns the living process that is recorded under name.
+func (m *Machine) Find(name string) (Process, bool) {
+	var p Process
+	data, err := os.ReadFile(filepath.Join(m.pidDir(), name))
+	if err != nil || json.Unmarshal(data, &p) != nil {
+		return p, false
+	}
+	return p, p.Alive()
+}
+
+// Signal sends sig to a process that the machine's lab owns.
+func (m *Machine) Signal(p Process, sig syscall.Signal) error {
+	if !p.Alive() {
+		return os.ErrProcessDone
+	}
+	switch ours, err := mentions(p.PID, m.Lab); {
+	case err != nil:
+		return err
+	case !ours:
+		return fmt.Errorf("cannot signal process %d: it isn't the lab's", p.PID)
+	}
+	target := p.PID
+	if p.Group {
+		target = -p.PID
+	}
+	return syscall.Kill(target, sig)
+}
+
+// await polls until the process is gone, at most for limit.
+func (p Process) await(limit time.Duration) bool {
+	for end := time.Now().Add(limit); p.Alive(); time.Sleep(poll) {
+		if time.Now().After(end) {
+			return false
+		}
+	}
+	return true
+}
+
+// reapTimeout bounds the wait for killed processes to be gone.
+const reapTimeout = 5 * time.Second
+
+// KillAll kills every process of the machine that is recorded, or named by a
+// pid file in its run directory, and waits until they are gone.
+func (m *Machine) KillAll() error {
+	var killed []Process
+	var errs []error
+	for _, p := range m.processes() {
+		if err := m.Signal(p, syscall.SIGKILL); err == nil || errors.Is(err, os.ErrProcessDone) {
+			killed = append(killed, p)
+		} else {
+			errs = append(errs, err)
+		}
+	}
+	for _, p := range killed {
+		if !p.await(reapTimeout) {
+			errs = append(errs, fmt.Errorf("cannot end process %d", p.PID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// processes lists what may be alive; hooks and jobs come first, since they could
+// start further ones.
+func (m *Machine) processes() []Process {
+	var first, rest []Process
+	records, _ := os.ReadDir(m.pidDir())
+	for _, entry := range records {
+		p, alive := m.Find(entry.Name())
+		switch {
+		case !alive:
+		case services[entry.Name()] == nil:
+			first = append(first, p)
+		default:
+			rest = append(rest, p)
+		}
+	}
+	files, _ := filepath.Glob(filepath.Join(m.RunDir(), "*.pid"))
+	for _, file := range files {
+		data, _ := os.ReadFile(file)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+		if err != nil {
+			continue
+		}
+		if ours, err := mentions(pid, m.Lab); err != nil || !ours {
+			continue
+		}
+		if _, started, ok := stat(pid); ok {
+			rest = append(rest, Process{PID: pid, Started: started})
+		}
+	}
+	return append(first, rest...)
+}
+
+// Reached says whether the signal has had its effect: killed processes are gone,
+// stopped ones stand still, continued ones don't.
+func (p Process) Reached(sig syscall.Signal) bool {
+	state, _, _ := stat(p.PID)
+	switch sig {
+	case syscall.SIGSTOP:
+		return state == 'T'
+	case syscall.SIGCONT:
+		return state != 'T'
+	}
+	return !p.Alive()
+}

@@ -1,0 +1,107 @@
+package model
+
+import "time"
+
+// Begin is what Juju does before a hook runs: the status words of install, stop
+// and remove, the agent's own status, and the cache of the remote's data.
+func (s *State) Begin(name string, h Hook) {
+	u := s.Units[name]
+	now := time.Now()
+	switch h.Kind {
+	case Install:
+		if !u.Uniter.StatusSet {
+			u.Workload = Status{"maintenance", "installing charm software", now}
+		}
+	case Stop:
+		u.Workload = Status{"maintenance", "stopping charm software", now}
+	case Remove:
+		u.Workload = Status{"maintenance", "cleaning up prior to charm deletion", now}
+	}
+	if h.Kind != UpdateStatus {
+		message := "running " + h.Name() + " hook"
+		if h.RemoteUnit != "" {
+			message += " for " + h.RemoteUnit
+		}
+		u.Agent = Status{"executing", message, now}
+	}
+	if m := u.Uniter.Relations[h.RelationID]; m != nil && h.RemoteUnit != "" {
+		delete(m.Seen, h.RemoteUnit)
+	}
+}
+
+// Commit records that the hook ran (or was skipped by `juju resolved
+// --no-retry`): relations know it, and start follows the first config-changed.
+func (s *State) Commit(name string, h Hook) {
+	u := s.Units[name]
+	agent := &u.Uniter
+	agent.Queued, agent.Failure = nil, nil
+	u.Agent = Status{"idle", "", time.Now()}
+	s.commitRelation(u, h)
+	switch h.Kind {
+	case Install:
+		agent.Installed = true
+	case LeaderElected:
+		agent.Leader = true
+	case LeaderSettingsChanged:
+		agent.LeaderVersion = s.LeaderVersion
+	case ConfigChanged:
+		agent.ConfigVersion = s.ConfigVersion
+		if !agent.Started {
+			agent.Queued = &Hook{Kind: Start}
+		}
+	case Start:
+		agent.Started = true
+		if !agent.StatusSet {
+			u.Workload = Status{"unknown", "", time.Now()}
+		}
+	case Stop:
+		agent.Stopped = true
+		u.Workload = Status{"maintenance", "", time.Now()}
+	case Remove:
+		agent.Removed = true
+		u.Workload = Status{"terminated", "", time.Now()}
+	}
+}
+
+func (s *State) commitRelation(u *Unit, h Hook) {
+	m := u.Uniter.Relations[h.RelationID]
+	if m == nil || h.Relation == "" {
+		return
+	}
+	switch h.Kind {
+	case relationCreated:
+		m.Created = true
+	case relationBroken:
+		if bag := s.Relation(h.RelationID).Units[u.Name]; bag != nil {
+			bag.InScope = false
+		}
+		delete(u.Uniter.Relations, h.RelationID)
+	case relationDeparted:
+		delete(m.Members, h.RemoteUnit)
+	case relationJoined:
+		m.Members[h.RemoteUnit] = h.Version
+		m.ChangedPending = h.RemoteUnit
+	case relationChanged:
+		m.ChangedPending = ""
+		if h.RemoteUnit == "" {
+			m.AppVersion = h.Version
+		} else {
+			m.Members[h.RemoteUnit] = h.Version
+		}
+	}
+}
+
+// Fail puts the unit into error: the hook waits until it is resolved.
+func (s *State) Fail(name string, h Hook, f Failure) {
+	u := s.Units[name]
+	u.Uniter.Queued, u.Uniter.Failure = &h, &f
+	u.Agent = Status{"error", `hook failed: "` + h.Name() + `"`, time.Now()}
+}
+
+// Requeue is what happens to a hook that was killed: it runs again, and the unit
+// isn't in error (Juju 3.x; the killer is taken to be the machine's shutdown).
+func (s *State) Requeue(name string, h Hook) {
+	u := s.Units[name]
+	u.Uniter.Queued, u.Uniter.Failure = &h, nil
+	u.Agent = Status{"idle", "", time.Now()}
+}

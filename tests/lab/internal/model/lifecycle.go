@@ -1,0 +1,125 @@
+package model
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+)
+
+// AddUnit puts the next unit into the model. The first one becomes leader.
+func (s *State) AddUnit(address string) *Unit {
+	u := &Unit{
+		Name: fmt.Sprintf("%s/%d", s.App, s.NextUnit), Number: s.NextUnit, Address: address,
+		Workload: Status{Status: "waiting", Message: "agent initialising", Since: time.Now()},
+		Agent:    Status{Status: "allocating", Since: time.Now()},
+		Charm:    map[string]string{},
+		Uniter:   Uniter{Relations: map[int]*Membership{}},
+	}
+	s.NextUnit++
+	s.Units[u.Name] = u
+	s.elect()
+	return u
+}
+
+// Destroy makes a unit dying, as `juju remove-unit` does. Its peers see it leave
+// their relations from now on; it stays in goal-state until it is removed.
+func (s *State) Destroy(name string) {
+	if u := s.Units[name]; u != nil {
+		u.Dying = true
+	}
+}
+
+// Remove takes a unit out of the model. What it put on relations stays readable.
+func (s *State) Remove(name string) {
+	for _, r := range s.Relations {
+		if bag := r.Units[name]; bag != nil {
+			bag.InScope = s.peersStay()
+		}
+	}
+	delete(s.Units, name)
+	if s.Leader == name {
+		s.Leader = ""
+	}
+	s.elect()
+}
+
+// peersStay is a fault of Juju 4: the remaining units are never told that a peer
+// has departed, and relation-list keeps it (juju/juju issue 23326).
+func (s *State) peersStay() bool { return strings.HasPrefix(s.JujuVersion, "4.") }
+
+// elect gives the leadership, where it is free, to the oldest unit. A machine
+// that is off can't claim it, and a dying unit gets it only where no other can.
+func (s *State) elect() {
+	if s.Leader != "" {
+		return
+	}
+	for _, u := range s.Ordered() {
+		switch {
+		case u.Lost:
+		case !u.Dying:
+			s.Leader = u.Name
+			return
+		case s.Leader == "":
+			s.Leader = u.Name
+		}
+	}
+}
+
+// Lose is what the controller sees when a machine is off (or on again): its
+// lease of the leadership runs out.
+func (s *State) Lose(name string, lost bool) {
+	u := s.Units[name]
+	if u == nil {
+		return
+	}
+	u.Lost = lost
+	if lost && s.Leader == name {
+		s.Leader = ""
+		s.elect()
+		if s.Leader == "" {
+			s.Leader = name
+		}
+	}
+}
+
+// RestartAgent is a restart of the unit's agent: what it kept in memory only is
+// gone, and with it the knowledge which relations are peer relations (Juju's
+// relation state tracker doesn't load that: juju/juju issue 20713).
+func (s *State) RestartAgent(name string) {
+	u := s.Units[name]
+	if u == nil {
+		return
+	}
+	for _, m := range u.Uniter.Relations {
+		m.Peer = false
+		m.Seen = map[string]map[string]string{}
+	}
+}
+
+// Write stores changed settings; an empty value deletes its key. It says
+// whether anything really changed: only then do others get a -changed hook.
+func (b *Bag) Write(changes map[string]string) bool {
+	before := maps.Clone(b.Settings)
+	for k, v := range changes {
+		if v == "" {
+			delete(b.Settings, k)
+		} else {
+			b.Settings[k] = v
+		}
+	}
+	if maps.Equal(before, b.Settings) {
+		return false
+	}
+	b.Version++
+	return true
+}
+
+// VisibleStatus is the unit's status as `juju status` and goal-state show it: a
+// failed hook hides what the charm said.
+func (u *Unit) VisibleStatus() Status {
+	if u.Agent.Status == "error" {
+		return u.Agent
+	}
+	return u.Workload
+}

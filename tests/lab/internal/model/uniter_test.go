@@ -1,0 +1,185 @@
+package model
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func newState(version string, units int) *State {
+	s := &State{
+		App: "ovn-central", JujuVersion: version, LeaderVersion: 1, ConfigVersion: 1,
+		LeaderSettings: map[string]string{}, Units: map[string]*Unit{},
+		Relations: []*Relation{{ID: 1, Name: "ovsdb-peer", App: Bag{Settings: map[string]string{}}, Units: map[string]*Bag{}}},
+	}
+	for range units {
+		s.AddUnit("127.0.0.1")
+	}
+	return s
+}
+
+// runAll lets one unit's agent run all its hooks and returns their names.
+func runAll(t *testing.T, s *State, unit string) []string {
+	t.Helper()
+	hooks := []string{}
+	for range 100 {
+		h, ok := s.Next(unit)
+		if !ok {
+			return hooks
+		}
+		s.Begin(unit, h)
+		s.Commit(unit, h)
+		hooks = append(hooks, h.String())
+	}
+	require.Fail(t, "the agent never comes to rest")
+	return nil
+}
+
+// settleAll lets all agents run until none has anything to do.
+func settleAll(t *testing.T, s *State) {
+	t.Helper()
+	for range 3 {
+		for _, u := range s.Ordered() {
+			runAll(t, s, u.Name)
+		}
+	}
+}
+
+func TestNewUnitsAreSetUpInOrder(t *testing.T) {
+	s := newState("3.6.11", 2)
+	assert.Equal(t, []string{"install", "ovsdb-peer-relation-created", "leader-elected", "config-changed", "start"}, runAll(t, s, "ovn-central/0"))
+	assert.Equal(t, []string{
+		"install", "ovsdb-peer-relation-created", "leader-settings-changed", "config-changed", "start",
+		"ovsdb-peer-relation-joined ovn-central/0", "ovsdb-peer-relation-changed ovn-central/0",
+	}, runAll(t, s, "ovn-central/1"))
+	assert.Equal(t, []string{
+		"ovsdb-peer-relation-joined ovn-central/1", "ovsdb-peer-relation-changed ovn-central/1",
+	}, runAll(t, s, "ovn-central/0"))
+	assert.Empty(t, runAll(t, s, "ovn-central/1"))
+}
+
+func TestDataThatChangesReachesTheOthers(t *testing.T) {
+	s := newState("3.6.11", 2)
+	settleAll(t, s)
+	r := s.Relations[0]
+	assert.True(t, r.Units["ovn-central/0"].Write(map[string]string{"a": "1"}))
+	assert.False(t, r.Units["ovn-central/0"].Write(map[string]string{"a": "1"}), "the same again is no change")
+	assert.True(t, r.App.Write(map[string]string{"b": "1"}))
+	assert.Equal(t, []string{"ovsdb-peer-relation-changed", "ovsdb-peer-relation-changed ovn-central/0"}, runAll(t, s, "ovn-central/1"))
+}
+
+func TestRemovalRunsStopLast(t *testing.T) {
+	tests := map[string]struct {
+		version   string
+		restarted bool
+		leaver    []string
+		survivor  []string
+	}{
+		"fresh agent": {"3.6.11", false,
+			[]string{"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove"},
+			[]string{"ovsdb-peer-relation-departed ovn-central/0"}},
+		"agent that restarted": {"3.6.11", true,
+			[]string{
+				"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2",
+				"ovsdb-peer-relation-broken", "stop", "remove",
+			},
+			[]string{"ovsdb-peer-relation-departed ovn-central/0"}},
+		"juju 4 tells nobody": {"4.0.14", false,
+			[]string{"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove"},
+			[]string{}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newState(test.version, 3)
+			settleAll(t, s)
+			if test.restarted {
+				s.RestartAgent("ovn-central/0")
+			}
+			s.Destroy("ovn-central/0")
+			assert.Equal(t, test.survivor, runAll(t, s, "ovn-central/1"), "survivors run it before the leaver is gone")
+			assert.Equal(t, test.leaver, runAll(t, s, "ovn-central/0"))
+			s.Remove("ovn-central/0")
+			assert.Equal(t, []string{"leader-elected"}, runAll(t, s, "ovn-central/1"))
+			assert.NotContains(t, s.Units, "ovn-central/0")
+		})
+	}
+}
+
+func TestDepartingUnitIsWhoLeaves(t *testing.T) {
+	departing := func(s *State, unit string) string {
+		h, ok := s.Next(unit)
+		require.True(t, ok)
+		require.Equal(t, "ovsdb-peer-relation-departed", h.Name())
+		return h.Departing
+	}
+	s := newState("3.6.11", 2)
+	settleAll(t, s)
+	s.Destroy("ovn-central/1")
+	assert.Equal(t, "ovn-central/1", departing(s, "ovn-central/0"), "on the survivor: the other")
+	assert.Equal(t, "ovn-central/1", departing(s, "ovn-central/1"), "on the leaver: itself")
+}
+
+func TestFailedHookBlocksEverythingElse(t *testing.T) {
+	s := newState("3.6.11", 2)
+	settleAll(t, s)
+	h := Hook{Kind: UpdateStatus}
+	s.Fail("ovn-central/1", h, Failure{Hook: "update-status", ExitCode: 1})
+	assert.Equal(t, Status{Status: "error", Message: `hook failed: "update-status"`, Since: s.Units["ovn-central/1"].Agent.Since},
+		s.Units["ovn-central/1"].VisibleStatus())
+	s.Destroy("ovn-central/1")
+	next, ok := s.Next("ovn-central/1")
+	require.True(t, ok)
+	assert.Equal(t, h, next, "its removal waits for the failed hook")
+	s.Commit("ovn-central/1", h)
+	next, _ = s.Next("ovn-central/1")
+	assert.Equal(t, "ovsdb-peer-relation-departed", next.Name())
+}
+
+func TestLeadershipMovesToALivingUnit(t *testing.T) {
+	tests := map[string]struct {
+		change func(*State)
+		leader string
+	}{
+		"dying leader keeps it":             {func(s *State) { s.Destroy("ovn-central/0") }, "ovn-central/0"},
+		"removed leader":                    {func(s *State) { s.Remove("ovn-central/0") }, "ovn-central/1"},
+		"removed, the next one dying":       {func(s *State) { s.Destroy("ovn-central/1"); s.Remove("ovn-central/0") }, "ovn-central/2"},
+		"machine off":                       {func(s *State) { s.Lose("ovn-central/0", true) }, "ovn-central/1"},
+		"all others dying":                  {func(s *State) { s.Destroy("ovn-central/1"); s.Destroy("ovn-central/2"); s.Remove("ovn-central/0") }, "ovn-central/1"},
+		"no unit is left":                   {func(s *State) { s.Remove("ovn-central/2"); s.Remove("ovn-central/1"); s.Remove("ovn-central/0") }, ""},
+		"the one that is off can't have it": {func(s *State) { s.Lose("ovn-central/1", true); s.Remove("ovn-central/0") }, "ovn-central/2"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := newState("3.6.11", 3)
+			settleAll(t, s)
+			test.change(s)
+			assert.Equal(t, test.leader, s.Leader)
+		})
+	}
+}
+
+func TestKilledHookIsQueuedWithoutError(t *testing.T) {
+	s := newState("3.6.11", 1)
+	settleAll(t, s)
+	s.Destroy("ovn-central/0")
+	h, _ := s.Next("ovn-central/0")
+	require.Equal(t, Stop, h.Kind)
+	s.Begin("ovn-central/0", h)
+	s.Requeue("ovn-central/0", h)
+	assert.Equal(t, "idle", s.Units["ovn-central/0"].Agent.Status)
+	assert.Equal(t, []string{"stop", "remove"}, runAll(t, s, "ovn-central/0"))
+}
+
+func TestModelSurvivesItsFile(t *testing.T) {
+	dir := t.TempDir()
+	s := newState("3.6.11", 2)
+	settleAll(t, s)
+	require.NoError(t, New(dir, s).Save())
+	loaded, err := Load(dir)
+	require.NoError(t, err)
+	loaded.Do(func(got *State) {
+		assert.Equal(t, s.Relations, got.Relations)
+		assert.Equal(t, s.Units["ovn-central/1"].Uniter, got.Units["ovn-central/1"].Uniter)
+	})
+}

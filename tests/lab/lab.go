@@ -1,0 +1,120 @@
+package lab
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/juju/charm/v12"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// Lab is one application of one model, with its units and their machines. Its
+// methods may be called from several goroutines; hooks and actions of one unit
+// run one at a time, as under Juju.
+type Lab struct {
+	dir      string
+	model    *model.Model
+	charm    *charm.CharmDir
+	declared hooktool.Charm
+	timeout  time.Duration
+	program  string
+	keep     bool
+	guard    *machine.Guard
+	reserved net.Listener
+	lock     *os.File
+
+	logMu sync.Mutex
+	log   io.Writer
+
+	mu    sync.Mutex
+	units map[string]*Unit // those that were removed too
+}
+
+// Dir is the lab's directory.
+func (l *Lab) Dir() string { return l.dir }
+
+func (l *Lab) charmDir() string { return filepath.Join(l.dir, "charm") }
+
+func (l *Lab) toolsDir() string { return filepath.Join(l.dir, "tools") }
+
+// Units are those in the model, dying ones too, by number.
+func (l *Lab) Units() []*Unit {
+	var names []string
+	l.model.Do(func(s *model.State) {
+		for _, u := range s.Ordered() {
+			names = append(names, u.Name)
+		}
+	})
+	return l.named(names)
+}
+
+func (l *Lab) named(names []string) []*Unit {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	units := make([]*Unit, 0, len(names))
+	for _, name := range names {
+		units = append(units, l.units[name])
+	}
+	return units
+}
+
+// Unit finds a unit of the model by its name.
+func (l *Lab) Unit(name string) (*Unit, error) {
+	for _, u := range l.Units() {
+		if u.name == name {
+			return u, nil
+		}
+	}
+	return nil, fmt.Errorf("unit %q not found", name)
+}
+
+// Leader is the unit that Juju calls leader, or nil.
+func (l *Lab) Leader() *Unit {
+	var name string
+	l.model.Do(func(s *model.State) { name = s.Leader })
+	if name == "" {
+		return nil
+	}
+	return l.named([]string{name})[0]
+}
+
+// AppData is the application's data on the first peer relation.
+func (l *Lab) AppData() (data map[string]string) {
+	l.model.Do(func(s *model.State) {
+		if len(s.Relations) > 0 {
+			data = maps.Clone(s.Relations[0].App.Settings)
+		}
+	})
+	return data
+}
+
+// Remotes are the client ports of all units in the model, as clients take them.
+func (l *Lab) Remotes(db DB) string {
+	var remotes []string
+	for _, u := range l.Units() {
+		remotes = append(remotes, u.Client(db))
+	}
+	slices.Sort(remotes)
+	return strings.Join(slices.Compact(remotes), ",")
+}
+
+// logf writes one line to the lab's log.
+func (l *Lab) logf(format string, args ...any) {
+	if l.log == nil {
+		return
+	}
+	l.logMu.Lock()
+	defer l.logMu.Unlock()
+	fmt.Fprintf(l.log, format+"\n", args...)
+}

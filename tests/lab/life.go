@@ -1,0 +1,169 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// New makes a lab without units. The context bounds only the making.
+func New(ctx context.Context, o Options) (_ *Lab, err error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	ch, err := readCharm(o.Charm)
+	if err != nil {
+		return nil, err
+	}
+	if err := o.makeDir(); err != nil {
+		return nil, err
+	}
+	l := &Lab{
+		dir: o.Dir, charm: ch, declared: declared(ch), timeout: o.HookTimeout, keep: o.Keep, log: o.Log,
+		program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{},
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}()
+	if err := l.takeLock(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.furnish(o); err != nil {
+		return nil, fmt.Errorf("cannot make a lab: %w", err)
+	}
+	if l.guard, err = machine.StartGuard(l.program, l.dir, o.Keep); err != nil {
+		return nil, err
+	}
+	network, hold, err := reserve()
+	if err != nil {
+		return nil, err
+	}
+	l.reserved = hold
+	l.model = model.New(l.dir, &model.State{
+		App: o.App, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion,
+		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: o.RetryScale,
+		Program: l.program, Keep: o.Keep, NextAction: 1,
+		LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
+		AppStatus: model.Status{Status: "unset", Since: time.Now()},
+		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
+	})
+	return l, l.model.Save()
+}
+
+// furnish fills the lab's directory: the charm, and the program under the names
+// of the hook tools.
+func (l *Lab) furnish(o Options) error {
+	if err := copyTree(o.Charm, l.charmDir()); err != nil {
+		return err
+	}
+	if err := linkOrCopy(o.Program, l.program); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
+		return err
+	}
+	for _, name := range hooktool.Names() {
+		if err := os.Symlink(l.program, filepath.Join(l.toolsDir(), name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Open takes over the lab that was made in dir and detached from. It waits, as
+// long as ctx lasts, for another owner to let go.
+func Open(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(filepath.Join(dir, model.FileName)); err != nil {
+		return nil, fmt.Errorf("cannot open the lab: there is none in %s", dir)
+	}
+	l := &Lab{dir: dir, log: log, units: map[string]*Unit{}}
+	if err := l.takeLock(ctx); err != nil {
+		return nil, err
+	}
+	if l.model, err = model.Load(dir); err == nil {
+		l.charm, err = readCharm(l.charmDir())
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.lock.Close())
+	}
+	l.declared = declared(l.charm)
+	var units []*model.Unit
+	l.model.Do(func(s *model.State) {
+		l.timeout, l.program, l.keep = s.HookTimeout, s.Program, s.Keep
+		units = s.Ordered()
+	})
+	for _, u := range units {
+		m, err := machine.Load(filepath.Join(dir, strings.ReplaceAll(u.Name, "/", "-")))
+		if err != nil {
+			return nil, errors.Join(err, l.lock.Close())
+		}
+		l.units[u.Name] = newUnit(l, u, m)
+	}
+	return l, nil
+}
+
+func (l *Lab) takeLock(ctx context.Context) error {
+	file, err := os.OpenFile(filepath.Join(l.dir, "lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot open the lab: %w", err)
+	}
+	err = await(ctx, time.Minute, func() (bool, error) {
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			return false, errors.New("another program holds it")
+		}
+		return err == nil, err
+	})
+	if err != nil {
+		file.Close()
+		return fmt.Errorf("cannot open the lab in %s: %w", l.dir, err)
+	}
+	l.lock = file
+	return nil
+}
+
+// Detach lets go of the lab and leaves it running, for [Open].
+func (l *Lab) Detach() error {
+	err := l.model.Save()
+	return errors.Join(err, l.release())
+}
+
+func (l *Lab) release() error {
+	var errs []error
+	if l.guard != nil {
+		errs = append(errs, l.guard.Release())
+	}
+	if l.reserved != nil {
+		errs = append(errs, l.reserved.Close())
+	}
+	if l.lock != nil {
+		errs = append(errs, l.lock.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Close kills everything that the lab started and removes its directory, unless
+// it is to be kept.
+func (l *Lab) Close() error {
+	err := machine.Clean(l.dir)
+	if !l.keep {
+		err = errors.Join(err, os.RemoveAll(l.dir))
+	}
+	return errors.Join(err, l.release())
+}

@@ -1,0 +1,172 @@
+package lab_test
+
+import (
+	"bufio"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// processesOf counts the living processes whose command line names dir.
+func processesOf(t *testing.T, dir string) (lines []string) {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	for _, file := range files {
+		line, err := os.ReadFile(file)
+		if err == nil && strings.Contains(string(line), dir) {
+			lines = append(lines, strings.ReplaceAll(string(line), "\x00", " "))
+		}
+	}
+	return lines
+}
+
+func TestCloseLeavesNothing(t *testing.T) {
+	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, nil)})
+	require.NoError(t, err)
+	_, err = l.AddUnits(ctx(t), 2)
+	require.NoError(t, err)
+	assert.Len(t, processesOf(t, l.Dir()), 5, "four servers and the guard")
+	require.NoError(t, l.Close())
+	assert.Empty(t, processesOf(t, l.Dir()))
+	assert.NoDirExists(t, l.Dir())
+}
+
+func TestGuardCleansUpAfterAnOwnerThatIsKilled(t *testing.T) {
+	program, err := os.Executable()
+	require.NoError(t, err)
+	cmd := exec.CommandContext(ctx(t), program)
+	cmd.Env = append(os.Environ(), ownerVariable+"="+newCharm(t, nil))
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	dir, err := bufio.NewReader(out).ReadString('\n')
+	require.NoError(t, err)
+	dir = strings.TrimSpace(dir)
+	require.DirExists(t, dir)
+	assert.Len(t, processesOf(t, dir), 3)
+	require.NoError(t, cmd.Process.Kill())
+	_ = cmd.Wait()
+	await(t, func() bool {
+		_, err := os.Stat(dir)
+		return os.IsNotExist(err)
+	})
+	assert.Empty(t, processesOf(t, dir))
+}
+
+func TestTwoLabsDontTouchEachOther(t *testing.T) {
+	var group sync.WaitGroup
+	labs := make([]*lab.Lab, 2)
+	for i := range labs {
+		labs[i] = newLab(t, lab.Options{App: []string{"ovn-central", "other"}[i]})
+		group.Go(func() {
+			_, err := labs[i].AddUnits(ctx(t), 2)
+			assert.NoError(t, err)
+		})
+	}
+	group.Wait()
+	assert.NotEqual(t, labs[0].Units()[0].Address(), labs[1].Units()[0].Address())
+	assert.Equal(t, "other/1", labs[1].Units()[1].Name())
+	_, err := labs[0].Units()[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+labs[0].Remotes(lab.NB), "ls-add", "mine")
+	require.NoError(t, err)
+	out, err := labs[1].Units()[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+labs[1].Remotes(lab.NB), "ls-list")
+	require.NoError(t, err)
+	assert.Empty(t, out)
+	require.NoError(t, labs[0].RemoveApplication(ctx(t)))
+	assert.True(t, labs[1].Units()[0].Running(lab.NB))
+}
+
+func TestDetachedLabGoesOnAndIsOpenedAgain(t *testing.T) {
+	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{"update-status": "state-set n=1"})})
+	require.NoError(t, err)
+	u, err := l.AddUnit(ctx(t))
+	require.NoError(t, err)
+	require.NoError(t, l.Detach())
+	assert.True(t, u.Running(lab.NB))
+
+	l, err = lab.Open(ctx(t), l.Dir(), nil)
+	require.NoError(t, err)
+	defer func() { assert.NoError(t, l.Close()) }()
+	short, cancel := contextOf(t, 100*time.Millisecond)
+	defer cancel()
+	_, err = lab.Open(short, l.Dir(), nil)
+	require.Error(t, err, "a lab has one owner at a time")
+	u, err = l.Unit("ovn-central/0")
+	require.NoError(t, err)
+	require.NoError(t, l.UpdateStatus(ctx(t)))
+	assert.Equal(t, map[string]string{"n": "1"}, u.CharmState())
+	second, err := l.AddUnit(ctx(t))
+	require.NoError(t, err)
+	assert.Equal(t, "ovn-central/1", second.Name())
+	assert.Equal(t, 2, rows(t, u, lab.SB))
+}
+
+func TestLabsThatCantBeMade(t *testing.T) {
+	good := newCharm(t, nil)
+	full := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(full, "x"), nil, 0o600))
+	notExecutable := newCharm(t, nil)
+	require.NoError(t, os.Chmod(filepath.Join(notExecutable, "dispatch"), 0o644))
+	noMetadata := newCharm(t, nil)
+	require.NoError(t, os.Remove(filepath.Join(noMetadata, "metadata.yaml")))
+	tests := map[string]struct {
+		options lab.Options
+		err     string
+	}{
+		"no charm":             {lab.Options{}, "cannot read the charm"},
+		"dispatch can't run":   {lab.Options{Charm: notExecutable}, "isn't executable"},
+		"no metadata":          {lab.Options{Charm: noMetadata}, "metadata.yaml"},
+		"a path too long":      {lab.Options{Charm: good, Dir: "/tmp/" + strings.Repeat("x", 80)}, "too long for sockets"},
+		"a directory in use":   {lab.Options{Charm: good, Dir: full}, "it isn't empty"},
+		"a program that isn't": {lab.Options{Charm: good, Program: "/nonexistent"}, "/nonexistent"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := lab.New(ctx(t), test.options)
+			require.ErrorContains(t, err, test.err)
+		})
+	}
+	_, err := lab.Open(ctx(t), t.TempDir(), nil)
+	require.ErrorContains(t, err, "there is none in")
+}
+
+func TestCharmsOutputIsKeptAndShown(t *testing.T) {
+	var log syncBuffer
+	l := newLab(t, lab.Options{Log: &log, Charm: newCharm(t, scripts{"update-status": "echo out; echo err >&2; juju-log -l DEBUG from the log"})})
+	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+	require.NoError(t, err)
+	require.NoError(t, l.UpdateStatus(ctx(t)))
+	for _, text := range []string{log.String(), read(t, u.CharmDir(), "../hooks.log")} {
+		assert.Contains(t, text, "out\n")
+		assert.Contains(t, text, "err\n")
+		assert.Contains(t, text, "DEBUG from the log\n")
+	}
+	assert.Contains(t, log.String(), "ovn-central/0 update-status: err\n")
+}
+
+// syncBuffer is a buffer that goroutines share.
+type syncBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *syncBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *syncBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}

@@ -1,0 +1,113 @@
+package lab
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
+)
+
+// DB is the short name of a database: [NB] or [SB].
+type DB = machine.DB
+
+// The databases of ovn-central.
+const (
+	NB = machine.NB
+	SB = machine.SB
+)
+
+// Databases are both, Northbound first.
+var Databases = machine.Databases
+
+// Options say what kind of lab to make. Only Charm is needed.
+type Options struct {
+	// Dir is where everything is kept. It must not exist, or be empty, and its
+	// path be short: sockets stand below it. Empty: a temporary directory.
+	Dir string
+	// Keep leaves Dir when the lab is closed.
+	Keep bool
+	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
+	// actions.yaml and config.yaml. Every unit gets its own copy.
+	Charm string
+	// App is the application's name; "ovn-central".
+	App string
+	// JujuVersion is what JUJU_VERSION says; "3.6.11". With a 4.x, peers aren't told
+	// of a departure, as in that Juju.
+	JujuVersion string
+	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
+	ElectionTimer time.Duration
+	// Northd runs ovn-northd on every unit.
+	Northd bool
+	// Log gets what the charm prints and logs. It is also in DIR/UNIT/hooks.log.
+	Log io.Writer
+	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such
+	// limit.
+	HookTimeout time.Duration
+	// RetryScale shortens Juju's waits between the tries of a failed hook, which
+	// grow from 5 s to 5 min; 0.02.
+	RetryScale float64
+	// Program is a built tests/lab/cmd/ovn-lab, which then plays the tools. Empty:
+	// this program, which must have called [Intercept].
+	Program string
+}
+
+// maxSocketPath is sizeof(sockaddr_un.sun_path) less its final 0 (unix(7)).
+const maxSocketPath = 107
+
+// complete fills in the defaults.
+func (o *Options) complete() error {
+	o.App = cmp.Or(o.App, "ovn-central")
+	o.JujuVersion = cmp.Or(o.JujuVersion, "3.6.11")
+	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
+	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)
+	o.RetryScale = cmp.Or(o.RetryScale, 0.02)
+	if o.Program == "" {
+		if !intercepted {
+			return fmt.Errorf("cannot make a lab: the program didn't call lab.Intercept")
+		}
+		program, err := os.Executable()
+		if err != nil {
+			return fmt.Errorf("cannot make a lab: %w", err)
+		}
+		o.Program = program
+	}
+	return nil
+}
+
+// makeDir makes the lab's directory.
+func (o *Options) makeDir() (err error) {
+	if o.Dir == "" {
+		if o.Dir, err = os.MkdirTemp("", "ovn-lab-"); err != nil {
+			return fmt.Errorf("cannot make a lab: %w", err)
+		}
+		defer func() {
+			if err != nil {
+				_ = os.Remove(o.Dir)
+			}
+		}()
+	}
+	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
+		return fmt.Errorf("cannot make a lab: %w", err)
+	}
+	// The longest path: northd's control socket on a unit with a three-digit number.
+	if longest := filepath.Join(o.Dir, unitDir(o.App, 999), "run", "ovn-northd.4194304.ctl"); len(longest) > maxSocketPath {
+		return fmt.Errorf("cannot make a lab in %s: the path is %d bytes too long for sockets", o.Dir, len(longest)-maxSocketPath)
+	}
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return fmt.Errorf("cannot make a lab: %w", err)
+	}
+	entries, err := os.ReadDir(o.Dir)
+	if err != nil {
+		return fmt.Errorf("cannot make a lab: %w", err)
+	}
+	if len(entries) > 0 {
+		return fmt.Errorf("cannot make a lab in %s: it isn't empty", o.Dir)
+	}
+	return nil
+}
+
+func unitDir(app string, number int) string { return fmt.Sprintf("%s-%d", app, number) }

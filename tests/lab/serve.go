@@ -1,0 +1,136 @@
+package lab
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+)
+
+// killPlan says at which call of another program a hook is killed: the one with
+// number at, where that is not 0, or the first for which when says true. A
+// traced hook's calls of OVN's tools count too. watch sees each call before it
+// does anything.
+type killPlan struct {
+	at     int
+	when   func(call string) bool
+	watch  func(call string)
+	traced bool
+}
+
+// due says whether the hook dies of its newest call.
+func (p killPlan) due(calls []string) bool {
+	return p.at > 0 && len(calls) >= p.at || p.when != nil && p.when(calls[len(calls)-1])
+}
+
+var neverKill = killPlan{}
+
+// callTimeout bounds the talk with one tool; they are answered in milliseconds.
+const callTimeout = 10 * time.Second
+
+// server answers the hook tools of one run of the charm.
+type server struct {
+	listener net.Listener
+	context  *hooktool.Context
+	plan     killPlan
+	kill     func() error
+	running  chan struct{} // closed when there is a process to kill
+	once     sync.Once
+	group    sync.WaitGroup
+
+	mu     sync.Mutex
+	calls  []string
+	killed bool
+}
+
+// serve listens on socket until close.
+func serve(socket string, c *hooktool.Context, plan killPlan, kill func() error) (*server, error) {
+	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
+	}
+	listener, err := net.Listen("unix", socket)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
+	}
+	s := &server{listener: listener, context: c, plan: plan, kill: kill, running: make(chan struct{})}
+	s.group.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			s.group.Go(func() { s.answer(connection) })
+		}
+	})
+	return s, nil
+}
+
+// begin says that the process has been started.
+func (s *server) begin() { s.once.Do(func() { close(s.running) }) }
+
+func (s *server) answer(connection net.Conn) {
+	defer connection.Close()
+	if err := connection.SetDeadline(time.Now().Add(callTimeout)); err != nil {
+		return
+	}
+	var request hooktool.Request
+	if err := json.NewDecoder(connection).Decode(&request); err != nil {
+		return
+	}
+	<-s.running
+	if s.ends(request) {
+		return
+	}
+	response := hooktool.Response{}
+	if request.Name != hooktool.CallReport {
+		response = s.context.Run(request)
+	}
+	// A client that is gone needs no answer.
+	_ = json.NewEncoder(connection).Encode(response)
+}
+
+// ends counts the call and says whether the hook dies of it. A tool that asks
+// again with its input is one call.
+func (s *server) ends(request hooktool.Request) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.killed {
+		return true
+	}
+	if request.Stdin == nil {
+		words := request.Args
+		if request.Name != hooktool.CallReport {
+			words = append([]string{request.Name}, words...)
+		}
+		s.calls = append(s.calls, strings.Join(words, " "))
+		if s.plan.watch != nil {
+			s.plan.watch(s.calls[len(s.calls)-1])
+		}
+	}
+	if len(s.calls) == 0 || !s.plan.due(s.calls) {
+		return false
+	}
+	// The process may just have ended by itself: then it wasn't killed.
+	s.killed = s.kill() == nil
+	return true
+}
+
+// end says whether the hook was killed, and what it called.
+func (s *server) end() (killed bool, calls []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.killed, s.calls
+}
+
+func (s *server) close() {
+	s.listener.Close()
+	s.begin()
+	s.group.Wait()
+}

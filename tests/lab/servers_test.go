@@ -1,0 +1,243 @@
+package lab_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// rows counts the members in a cluster/status text.
+func rows(t *testing.T, u *lab.Unit, db lab.DB) int {
+	t.Helper()
+	text, err := u.Status(ctx(t), db)
+	require.NoError(t, err)
+	_, servers, _ := strings.Cut(text, "Servers:\n")
+	return strings.Count(servers, "\n")
+}
+
+func TestUnitsBecomeMembersOfBothClusters(t *testing.T) {
+	l, units := withUnits(t, 3, false, nil)
+	for _, u := range units {
+		for _, db := range lab.Databases {
+			assert.Equal(t, 3, rows(t, u, db), "%s %s", u.Name(), db)
+			id, err := u.ServerID(ctx(t), db)
+			require.NoError(t, err)
+			text, err := u.Status(ctx(t), db)
+			require.NoError(t, err)
+			assert.Contains(t, text, "Server ID: "+id[:4]+" ("+id+")")
+			assert.Contains(t, text, "Election timer: 1000")
+		}
+	}
+	leader, err := l.RaftLeader(ctx(t), lab.NB)
+	require.NoError(t, err)
+	out, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "list", "NB_Global")
+	require.NoError(t, err)
+	assert.Contains(t, out, "_uuid", "the row that every client needs is there")
+	out, err = units[0].Exec(ctx(t), "ovn-sbctl", "--timeout=5", "--db=tcp:"+units[0].Address()+":16642", "--no-leader-only", "list", "SB_Global")
+	require.NoError(t, err)
+	assert.Contains(t, out, "_uuid")
+	assert.Contains(t, units, leader)
+	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "nonsense")
+	require.ErrorContains(t, err, "unknown command 'nonsense'")
+}
+
+func TestElectionTimerIsAsAsked(t *testing.T) {
+	l := newLab(t, lab.Options{ElectionTimer: 4 * time.Second})
+	u, err := l.AddUnit(ctx(t))
+	require.NoError(t, err)
+	text, err := u.Status(ctx(t), lab.SB)
+	require.NoError(t, err)
+	assert.Contains(t, text, "Election timer: 4000")
+}
+
+func TestSystemctlBehavesAsSystemd(t *testing.T) {
+	l, units := withUnits(t, 1, false, nil)
+	u := units[0]
+	systemctl := func(command string) (string, int) {
+		t.Helper()
+		out, code, err := u.Systemctl(ctx(t), strings.Fields(command)...)
+		require.NoError(t, err)
+		return strings.TrimSpace(out), code
+	}
+	steps := []struct {
+		command string
+		out     string
+		code    int
+	}{
+		{"is-active ovn-ovsdb-server-nb", "active", 0},
+		{"is-active ovn-ovsdb-server-nb.service ovn-northd", "active\ninactive", 0},
+		{"is-active --quiet ovn-northd", "", 3},
+		{"is-active nope", "inactive", 4},
+		{"stop nope", "", 5},
+		{"start nope.service", "", 5},
+		{"restart nope", "", 5},
+		{"is-enabled ovn-northd", "static", 0},
+		{"is-enabled ovn-ovsdb-server-nb", "disabled", 1},
+		{"is-enabled nope", "", 1},
+		{"enable ovn-ovsdb-server-nb", "", 0},
+		{"is-enabled ovn-ovsdb-server-nb", "enabled", 0},
+		{"mask --now ovn-ovsdb-server-nb", "", 0},
+		{"is-active ovn-ovsdb-server-nb", "inactive", 3},
+		{"is-enabled ovn-ovsdb-server-nb", "masked", 1},
+		{"start ovn-ovsdb-server-nb", "", 1},
+		{"show --property=LoadState,ActiveState ovn-ovsdb-server-nb", "LoadState=masked\nActiveState=inactive", 0},
+		{"unmask ovn-ovsdb-server-nb", "", 0},
+		{"enable --now ovn-ovsdb-server-nb", "", 0},
+		{"is-active ovn-ovsdb-server-nb", "active", 0},
+		{"show -p SubState --value ovn-ovsdb-server-nb", "running", 0},
+		{"daemon-reload", "", 0},
+		{"reload-all-the-things", "", 1},
+		{"--frobnicate start ovn-northd", "", 1},
+		{"start", "", 1},
+	}
+	for _, step := range steps {
+		out, code := systemctl(step.command)
+		assert.Equal(t, step.code, code, step.command)
+		assert.Equal(t, step.out, out, step.command)
+	}
+
+	require.NoError(t, u.Kill(lab.SB))
+	out, code := systemctl("is-failed ovn-ovsdb-server-sb")
+	assert.Equal(t, "failed 0", out+" "+string(rune('0'+code)), "what dies unasked has failed")
+	_, _ = systemctl("reset-failed ovn-ovsdb-server-sb")
+	out, _ = systemctl("is-active ovn-ovsdb-server-sb")
+	assert.Equal(t, "inactive", out)
+
+	before, err := u.ServerPID(lab.NB)
+	require.NoError(t, err)
+	_, code = systemctl("restart ovn-ovsdb-server-nb")
+	assert.Equal(t, 0, code)
+	after, err := u.ServerPID(lab.NB)
+	require.NoError(t, err)
+	assert.NotEqual(t, before, after)
+	_, _ = systemctl("start ovn-ovsdb-server-nb")
+	same, err := u.ServerPID(lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, after, same, "what runs isn't started again")
+	require.NoError(t, l.Settle(ctx(t)))
+}
+
+func TestUmbrellaStopReturnsBeforeItsPartsAreDown(t *testing.T) {
+	t.Parallel()
+	_, units := withUnits(t, 1, false, nil)
+	u := units[0]
+	_, _, err := u.Systemctl(ctx(t), "mask", "ovn-northd")
+	require.NoError(t, err)
+	_, code, err := u.Systemctl(ctx(t), "start", "ovn-central")
+	require.NoError(t, err)
+	require.Equal(t, 0, code, "a masked part is no obstacle")
+	// A server that hangs takes seconds to stop.
+	require.NoError(t, u.Hang(lab.NB))
+	_, _, err = u.Systemctl(ctx(t), "stop", "ovn-central")
+	require.NoError(t, err)
+	assert.True(t, u.Running(lab.NB))
+	assert.Eventually(t, func() bool { return !u.Running(lab.NB) && !u.Running(lab.SB) }, 20*time.Second, 20*time.Millisecond)
+}
+
+func TestStoppedLeaderHandsOver(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, lab.Options{ElectionTimer: 10 * time.Second})
+	units, err := l.AddUnits(ctx(t), 3)
+	require.NoError(t, err)
+	leader, err := l.RaftLeader(ctx(t), lab.NB)
+	require.NoError(t, err)
+	start := time.Now()
+	require.NoError(t, leader.Stop(ctx(t), lab.NB))
+	_, err = l.RaftLeader(ctx(t), lab.NB)
+	require.NoError(t, err)
+	assert.Less(t, time.Since(start), 9*time.Second, "an election would take longer than the timer")
+	require.NoError(t, leader.Start(ctx(t), lab.NB))
+	assert.Equal(t, 3, rows(t, units[0], lab.NB))
+}
+
+func TestHungServerDoesntAnswerUntilItIsResumed(t *testing.T) {
+	t.Parallel()
+	_, units := withUnits(t, 1, false, nil)
+	u := units[0]
+	require.NoError(t, u.Hang(lab.SB))
+	start := time.Now()
+	_, err := u.Status(ctx(t), lab.SB)
+	require.Error(t, err)
+	assert.Less(t, time.Since(start), 10*time.Second)
+	require.NoError(t, u.Resume(lab.SB))
+	_, err = u.Status(ctx(t), lab.SB)
+	require.NoError(t, err)
+	require.NoError(t, u.Kill(lab.SB))
+	require.Error(t, u.Kill(lab.SB))
+	_, err = u.ServerPID(lab.SB)
+	require.Error(t, err)
+}
+
+func TestDeadMachineLeavesAStaleMemberWhoseAddressANewUnitCanHave(t *testing.T) {
+	l, units := withUnits(t, 3, false, nil)
+	dead := units[2]
+	require.NoError(t, l.RemoveUnit(ctx(t), dead, lab.RemoveOptions{Force: true}))
+	assert.NotContains(t, dead.Hooks(), "stop")
+	assert.False(t, dead.Running(lab.NB))
+	assert.FileExists(t, dead.DBFile(lab.NB), "its data stays")
+	assert.Contains(t, units[0].Hooks(), "ovsdb-peer-relation-departed ovn-central/2")
+	assert.Equal(t, 3, rows(t, units[0], lab.NB))
+
+	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{Address: dead.Address()})
+	require.NoError(t, err)
+	assert.Equal(t, "ovn-central/3", u.Name(), "numbers aren't used again")
+	text, err := u.Status(ctx(t), lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, 2, strings.Count(text, "at tcp:"+dead.Address()+":6643) ")+strings.Count(text, "at tcp:"+dead.Address()+":6643)\n"))
+}
+
+func TestJoinThatIsToldTheWrongThingsGetsStuck(t *testing.T) {
+	l, units := withUnits(t, 1, false, nil)
+	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
+	require.NoError(t, err)
+	assert.False(t, u.Running(lab.NB))
+	require.NoError(t, u.JoinWith(ctx(t), lab.JoinOptions{DB: lab.NB, Remotes: []string{"tcp:" + u.Address() + "9:1"}}))
+	text, err := u.Status(ctx(t), lab.NB)
+	require.NoError(t, err)
+	assert.Contains(t, text, "Status: joining cluster")
+	assert.Equal(t, 1, rows(t, units[0], lab.NB))
+	require.NoError(t, u.Stop(ctx(t), lab.NB))
+	require.NoError(t, os.Remove(u.DBFile(lab.NB)))
+	require.NoError(t, u.JoinDatabases(ctx(t)))
+	assert.Equal(t, 2, rows(t, units[0], lab.NB))
+}
+
+func TestMachineThatIsOffComesBack(t *testing.T) {
+	l, units := withUnits(t, 2, false, nil)
+	off := units[0]
+	require.NoError(t, off.PowerOff())
+	assert.Equal(t, "lost", off.Agent().Status)
+	assert.False(t, off.Running(lab.NB))
+	assert.Equal(t, units[1], l.Leader())
+	require.ErrorIs(t, l.RunHook(ctx(t), off, "update-status"), lab.ErrLost)
+	require.ErrorIs(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}), lab.ErrLost)
+	require.NoError(t, off.PowerOn(ctx(t)))
+	assert.True(t, off.Running(lab.SB))
+	assert.True(t, off.Dying(), "what was asked for meanwhile still holds")
+	require.NoError(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}))
+	assert.Contains(t, strings.Join(off.Hooks(), " "), "start ovsdb-peer-relation-departed ovn-central/1 ovsdb-peer-relation-broken stop remove")
+}
+
+func TestNorthdFollowsTheMembers(t *testing.T) {
+	l := newLab(t, lab.Options{Northd: true})
+	units, err := l.AddUnits(ctx(t), 2)
+	require.NoError(t, err)
+	for _, u := range units {
+		out, code, err := u.Systemctl(ctx(t), "is-active", "ovn-northd")
+		require.NoError(t, err)
+		assert.Equal(t, 0, code, out)
+		assert.Equal(t, "--ovnnb-db="+l.Remotes(lab.NB)+" --ovnsb-db="+l.Remotes(lab.SB)+"\n", read(t, u.SysconfDir(), "ovn-northd-db-params.conf"))
+	}
+	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=20", "--wait=sb", "--db="+l.Remotes(lab.NB), "ls-add", "sw")
+	require.NoError(t, err, "northd has done what it is for")
+	pids, err := filepath.Glob(filepath.Join(units[0].RunDir(), "ovn-northd.pid"))
+	require.NoError(t, err)
+	assert.Len(t, pids, 1)
+}

@@ -1,0 +1,177 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+)
+
+// Status is a status word with its message.
+type Status = model.Status
+
+// Unit is one unit and its machine. It can be asked after its removal too.
+type Unit struct {
+	lab     *Lab
+	name    string
+	number  int
+	machine *machine.Machine
+	// busy is the machine's lock: a hook or action holds it.
+	busy chan struct{}
+	// watch sees the calls of the unit's hooks and actions.
+	watch atomic.Pointer[func(call string)]
+	// last is what the model knew when the unit was removed.
+	last *model.Unit
+}
+
+func newUnit(l *Lab, u *model.Unit, m *machine.Machine) *Unit {
+	return &Unit{lab: l, name: u.Name, number: u.Number, machine: m, busy: make(chan struct{}, 1)}
+}
+
+// OnCall lets see each call of another program that the unit's hooks and actions
+// make from now on, before it does anything; nil ends that. The lab may be used
+// in it, but not to run anything on this unit.
+func (u *Unit) OnCall(see func(call string)) {
+	if see == nil {
+		u.watch.Store(nil)
+		return
+	}
+	u.watch.Store(&see)
+}
+
+func (u *Unit) watched(plan killPlan) killPlan {
+	if see := u.watch.Load(); see != nil {
+		plan.watch, plan.traced = *see, true
+	}
+	return plan
+}
+
+// acquire waits for the unit's machine lock.
+func (u *Unit) acquire(ctx context.Context) error {
+	select {
+	case u.busy <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("cannot get hold of %s: it is busy: %w", u.name, context.Cause(ctx))
+	}
+}
+
+func (u *Unit) release() { <-u.busy }
+
+// look runs f with what the model knows of the unit, or knew last.
+func (u *Unit) look(f func(*model.Unit)) {
+	u.lab.model.Do(func(s *model.State) {
+		if known := s.Units[u.name]; known != nil {
+			f(known)
+		} else if u.last != nil {
+			f(u.last)
+		}
+	})
+}
+
+// Name is as in Juju: ovn-central/0.
+func (u *Unit) Name() string { return u.name }
+
+// Number is the last part of the name.
+func (u *Unit) Number() int { return u.number }
+
+// Address is the machine's, in 127.0.0.0/8.
+func (u *Unit) Address() string { return u.machine.Address }
+
+// Client is where clients reach the unit's server: tcp:ADDRESS:PORT.
+func (u *Unit) Client(db DB) string { return u.machine.Client(db) }
+
+// RunDir is the unit's OVN_RUNDIR.
+func (u *Unit) RunDir() string { return u.machine.RunDir() }
+
+// DBDir is the unit's OVN_DBDIR. It stays when the unit is removed, until the lab
+// is closed.
+func (u *Unit) DBDir() string { return u.machine.DBDir() }
+
+// LogDir is the unit's OVN_LOGDIR.
+func (u *Unit) LogDir() string { return u.machine.LogDir() }
+
+// SysconfDir is the unit's OVN_SYSCONFDIR.
+func (u *Unit) SysconfDir() string { return u.machine.SysconfDir() }
+
+// CharmDir is the unit's copy of the charm.
+func (u *Unit) CharmDir() string { return filepath.Join(u.machine.Dir, "charm") }
+
+// DBFile is the database's file.
+func (u *Unit) DBFile(db DB) string { return u.machine.DBFile(db) }
+
+// Ctl is the control socket of the database's server.
+func (u *Unit) Ctl(db DB) string { return u.machine.Ctl(db) }
+
+// Workload is the unit's status as `juju status` shows it: what the charm set,
+// or error while a hook has failed.
+func (u *Unit) Workload() (status Status) {
+	u.look(func(m *model.Unit) { status = m.VisibleStatus() })
+	return status
+}
+
+// Agent is the status of the unit's agent: allocating, executing, idle, error
+// with `hook failed: "stop"`, or lost when the machine is off.
+func (u *Unit) Agent() (status Status) {
+	u.look(func(m *model.Unit) {
+		status = m.Agent
+		if m.Lost {
+			status.Status, status.Message = "lost", "agent is not communicating with the server"
+		}
+	})
+	return status
+}
+
+// Dying says whether the unit is being removed.
+func (u *Unit) Dying() (dying bool) {
+	u.look(func(m *model.Unit) { dying = m.Dying })
+	return dying
+}
+
+// Removed says whether the unit has left the model.
+func (u *Unit) Removed() (removed bool) {
+	u.lab.model.Do(func(s *model.State) { removed = s.Units[u.name] == nil })
+	return removed
+}
+
+// Hooks are all hooks that were run, in order, with whom they were about and how
+// they ended where they didn't end well: "install",
+// "ovsdb-peer-relation-joined ovn-central/1", "stop (failed)", "stop (killed)".
+func (u *Unit) Hooks() (hooks []string) {
+	u.look(func(m *model.Unit) { hooks = slices.Clone(m.History) })
+	return hooks
+}
+
+// Data is what the unit put on the first peer relation.
+func (u *Unit) Data() (data map[string]string) {
+	u.lab.model.Do(func(s *model.State) {
+		if len(s.Relations) > 0 && s.Relations[0].Units[u.name] != nil {
+			data = maps.Clone(s.Relations[0].Units[u.name].Settings)
+		}
+	})
+	return data
+}
+
+// CharmState is what the charm stored with state-set.
+func (u *Unit) CharmState() (state map[string]string) {
+	u.look(func(m *model.Unit) { state = maps.Clone(m.Charm) })
+	return state
+}
+
+// OpenedPorts are those that the charm opened.
+func (u *Unit) OpenedPorts() (ports []string) {
+	u.look(func(m *model.Unit) { ports = slices.Clone(m.Ports) })
+	return ports
+}
+
+// RestartAgent restarts the unit's agent. When the unit is removed after that,
+// its peer relations break, and relation-ids is empty in stop.
+func (u *Unit) RestartAgent() error {
+	u.lab.model.Do(func(s *model.State) { s.RestartAgent(u.name) })
+	return u.lab.model.Save()
+}
