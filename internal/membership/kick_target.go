@@ -53,33 +53,31 @@ func (k *kick) resolve(ctx context.Context) {
 		return
 	}
 	d, given := k.local.Database, k.request.IDs[k.local.Database]
-	found, ok := raft.Resolve(given, k.peers())
+	var there []raft.Peer
+	if k.other.Condition == Serving {
+		there = raft.View{Status: k.other.Status, Names: k.model.Names(d.Other())}.Peers()
+	}
+	found, refusal := raft.Identify(d, given, k.peers(), there, k.describe)
 	switch {
-	case !ok:
-		k.refuse(fmt.Sprintf("%q is not an ID: give at least the four hex digits that cluster-status shows, at most the whole ID", given.Text))
-	case len(found.Peers) == 1:
+	case refusal == nil:
 		k.target, k.id = found.Peers[0], found.Text
-	case len(found.Peers) > 1:
-		k.refuse(fmt.Sprintf("%s can mean %s", given.Text, strings.Join(k.describeAll(found.Peers), " or ")),
-			"give the whole ID, which the unit it belongs to publishes as "+d.Short()+"-server-id, and which cluster-status format=yaml shows")
-	case k.knownAsRemoved(ctx, given):
+	case refusal.Reason == raft.UnknownID && k.knownAsRemoved(ctx, given):
 		k.result.Outcome, k.result.Text = AlreadyGone, given.Text+" was removed earlier"
 	default:
-		k.refuseUnknown(given)
+		k.refuse(refusal.Text, k.adviceOnID(refusal.Reason)...)
 	}
 }
 
-func (k *kick) refuseUnknown(given raft.Given) {
+// adviceOnID says how to name the member that was meant.
+func (k *kick) adviceOnID(reason raft.Reason) []string {
 	d := k.local.Database
-	if k.other.Condition == Serving {
-		v := raft.View{Status: k.other.Status, Names: k.model.Names(d.Other())}
-		if r, _ := raft.Resolve(given, v.Peers()); len(r.Peers) > 0 {
-			k.refuse(fmt.Sprintf("%s is a member of %s, not of %s", k.model.describe(d.Other(), r.Peers[0]), d.Other(), d),
-				fmt.Sprintf("to kick it there, name it as %s-identity", d.Other().Short()))
-			return
-		}
+	switch reason {
+	case raft.AmbiguousID:
+		return []string{"give the whole ID, which the unit it belongs to publishes as " + d.Short() + "-server-id, and which cluster-status format=yaml shows"}
+	case raft.OtherDatabase:
+		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
-	k.refuse(fmt.Sprintf("%s is no member of %s and no known former one; members: %s", given.Text, d, strings.Join(k.describeAll(k.peers()), ", ")))
+	return []string{"see which members there are: " + k.service.statusCommand(k.model.Unit)}
 }
 
 // peers are the members with their IDs as far as they are known without asking
@@ -88,14 +86,19 @@ func (k *kick) peers() []raft.Peer {
 	return raft.View{Status: k.local.Status, Names: k.model.Names(k.local.Database)}.Peers()
 }
 
+// describe names a member, and marks this unit's own.
+func (k *kick) describe(d raft.Database, p raft.Peer) string {
+	text := k.model.describe(d, p)
+	if p.Self {
+		text += " (this unit)"
+	}
+	return text
+}
+
 func (k *kick) describeAll(peers []raft.Peer) []string {
 	var all []string
 	for _, p := range peers {
-		text := k.model.describe(k.local.Database, p)
-		if p.Self {
-			text += " (this unit)"
-		}
-		all = append(all, text)
+		all = append(all, k.describe(k.local.Database, p))
 	}
 	return all
 }
@@ -189,10 +192,13 @@ func (k *kick) judge(ctx context.Context) {
 	}
 	state := "up"
 	if !k.target.Up {
-		state = "not known to be up: " + k.target.Why
+		state = "not known to be up (" + k.target.Why + ")"
 	}
 	who := fmt.Sprintf("%s at %s, %s", k.model.describe(d, k.target), k.target.Address, state)
 	arithmetic := fmt.Sprintf("now %s; after it %s", plan.Before, plan.After)
+	if plan.Before.Up == 0 { // from here nobody can be called up or down
+		arithmetic = fmt.Sprintf("%d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
+	}
 	if plan.Refusal != nil {
 		k.refuse(fmt.Sprintf("%s: %s; %s", who, plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
 		return

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,6 +27,10 @@ const (
 const lockBase = 15 * time.Second
 
 func lockTTL(electionTimer time.Duration) time.Duration { return lockBase + 2*electionTimer }
+
+// endingTimeout is how long to look for the end of a removal that is in the log
+// already, before the lock is taken with it still pending.
+const endingTimeout = 2 * time.Second
 
 // errLockLost means that another unit has taken the lock over.
 var errLockLost = errors.New("another unit has taken over the lock")
@@ -79,6 +82,7 @@ func (s *Service) global(ctx context.Context, d raft.Database, endpoints ...stri
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
 	var watch lease.Watch
 	ttl := lockTTL(status.ElectionTimer)
+	begun, proofs := k.service.Now(), map[string]*raft.Proof{}
 	var until, told time.Time
 	for {
 		ids, value, record, err := k.read(ctx)
@@ -89,7 +93,13 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			// Long enough to see one dead holder's time pass, and then a living one's.
 			until = k.service.Now().Add(max(record.TTL(), ttl) + ttl)
 		}
-		pending := k.unfinished(ctx, record, ids)
+		pending, ending := k.unfinished(ctx, record, ids, proofs)
+		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
+			if err := wait(ctx, pollInterval); err != nil {
+				return &BusyError{Database: k.database, Holder: record.Holder}
+			}
+			continue
+		}
 		free := watch.Observe(value, k.service.Now()) == 0 ||
 			record.Holder == k.service.Env.Unit || // of an earlier hook, cut off: Juju runs one at a time
 			len(record.Pending) > 0 && len(pending) == 0
@@ -137,23 +147,27 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 }
 
 // unfinished keeps those pending changes whose server still stands in the
-// committed configuration.
-func (k *lock) unfinished(ctx context.Context, r lease.Record, ids map[string]string) []string {
+// committed configuration. ending says that one is absent already by an entry that
+// is not seen committed yet, which is worth another look.
+func (k *lock) unfinished(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.Proof) (pending []string, ending bool) {
 	if len(r.Pending) == 0 {
-		return nil
+		return nil, false
 	}
 	status, err := k.service.Control.Status(ctx, k.database)
 	if err != nil {
-		return r.Pending
+		return r.Pending, false
 	}
 	removed := removedServers(ids)
-	return slices.DeleteFunc(slices.Clone(r.Pending), func(id string) bool {
-		if removed[raft.ID(id)] != "" {
-			return true
+	for _, id := range r.Pending {
+		if proofs[id] == nil {
+			proofs[id] = &raft.Proof{Target: raft.ID(id).Short()}
 		}
-		proof := raft.Proof{Target: raft.ID(id).Short(), Address: ""}
-		return proof.Observe(status)
-	})
+		if removed[raft.ID(id)] == "" && !proofs[id].Observe(status) {
+			pending = append(pending, id)
+			ending = ending || proofs[id].Absent()
+		}
+	}
+	return pending, ending
 }
 
 // swap writes the record if the store still has old. A failure of the call is

@@ -103,13 +103,13 @@ func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local
 			own[d] = id
 			continue
 		}
-		file := l.File
+		file, err := l.File, l.FileErr
 		if l.Condition == Hung || l.Condition == Unreadable {
-			var err error
-			if file, err = s.Files.Inspect(ctx, d); err != nil {
-				s.Log.WarnContext(ctx, "cannot find the server's identity", "database", d.Short(), "error", err)
-				continue
-			}
+			file, err = s.Files.Inspect(ctx, d)
+		}
+		if err != nil {
+			s.Log.WarnContext(ctx, "cannot find the server's identity", "database", d.Short(), "error", err)
+			continue
 		}
 		if file.Exists && file.Clustered && !file.Left && file.Server != "" {
 			own[d] = relation.Identity{Server: file.Server, Cluster: file.Cluster}

@@ -34,8 +34,8 @@ type Model struct {
 
 // ReadModel asks Juju. Where the peer relation is gone, or a call fails, what
 // this unit remembers takes its place: nothing of importance may depend on a
-// relation (rule R9). own is what this unit publishes.
-func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memory, own relation.Unit) Model {
+// relation (rule R9).
+func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memory) Model {
 	m := Model{Unit: env.Unit, Published: relation.Units{}, History: memory.History}
 	note := func(err error) {
 		if err != nil {
@@ -59,9 +59,13 @@ func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memo
 			m.Published[unit] = published
 		}
 	}
-	m.Published[env.Unit] = own
-	m.History = m.History.Publish(m.Published)
 	return m
+}
+
+// publish adds what this unit itself publishes.
+func (m *Model) publish(own relation.Unit) {
+	m.Published[m.Unit] = own
+	m.History = m.History.Publish(m.Published)
 }
 
 func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {

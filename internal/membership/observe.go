@@ -33,8 +33,8 @@ const (
 	Down Condition = "down"
 	// Hung: the server does not answer.
 	Hung Condition = "hung"
-	// Unreadable: the server or the file can't be asked, or the answer can't be
-	// understood.
+	// Unreadable: whether and what the server serves can't be found out. It may be
+	// a member that votes.
 	Unreadable Condition = "unreadable"
 )
 
@@ -46,8 +46,9 @@ type Local struct {
 	Status raft.Status
 	// File is set where the server could not be asked.
 	File ovn.File
-	// Err is the reason for any Condition but Serving.
-	Err error
+	// Err is the reason for any Condition but Serving; FileErr why File could not
+	// be read.
+	Err, FileErr error
 }
 
 // Member says whether the unit's server is a working or disconnected member,
@@ -70,6 +71,9 @@ func (l Local) Text() string {
 	case Failed:
 		return "the server runs but has given up the database, as it does when it can't write to the disk; see its log"
 	case Down:
+		if l.FileErr != nil {
+			return "the server is not running, and its file is damaged: " + l.FileErr.Error()
+		}
 		return "the server is not running"
 	case Hung:
 		return "the server hangs: " + l.Err.Error()
@@ -105,10 +109,10 @@ func (s *Service) Observe(ctx context.Context, d raft.Database) Local {
 
 func (s *Service) observeFile(ctx context.Context, l *Local, otherwise Condition) {
 	file, err := s.Files.Inspect(ctx, l.Database)
-	l.File = file
+	l.File, l.FileErr = file, err
 	switch {
 	case err != nil:
-		l.Condition, l.Err = Unreadable, err
+		l.Condition = otherwise
 	case !file.Exists:
 		l.Condition = Absent
 	case !file.Clustered:

@@ -2,6 +2,7 @@ package membership
 
 import (
 	"context"
+	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -17,13 +18,23 @@ type Sight struct {
 	Memory Memory
 }
 
-// Look observes the unit's servers, asks Juju, and remembers both. A memory that
+// Look observes the unit's servers and asks Juju at the same time, and remembers
+// both. A memory that
 // can't be written, as on a full disk, is a line in the log.
 func (s *Service) Look(ctx context.Context, tools *juju.Tools) Sight {
-	memory := s.Recall(ctx)
-	locals := s.ObserveAll(ctx)
-	own := s.Identities(ctx, locals)
-	model := ReadModel(ctx, tools, s.Env, memory, own)
+	var (
+		memory = s.Recall(ctx)
+		locals map[raft.Database]Local
+		own    relation.Unit
+		wg     sync.WaitGroup
+	)
+	wg.Go(func() {
+		locals = s.ObserveAll(ctx)
+		own = s.Identities(ctx, locals)
+	})
+	model := ReadModel(ctx, tools, s.Env, memory)
+	wg.Wait()
+	model.publish(own)
 	memory = s.Learn(memory, &model, locals)
 	if err := s.Remember(memory); err != nil {
 		s.Log.WarnContext(ctx, err.Error())

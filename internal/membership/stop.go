@@ -34,7 +34,11 @@ func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, err
 	fates := map[raft.Database]Fate{}
 	var going []*departure
 	for _, d := range raft.Databases() {
-		if l := locals[d]; l.Condition == Serving && l.Status.State != raft.JoiningCluster {
+		l := locals[d]
+		if l.Condition == Unreadable {
+			return inOrder(fates), s.refuseUnreadable(m, l)
+		}
+		if l.Condition == Serving && l.Status.State != raft.JoiningCluster {
 			going = append(going, &departure{service: s, model: m, local: l, stranded: s.removedElsewhere(ctx, l, memory)})
 		} else {
 			fates[d] = s.nothingToLeave(l)
@@ -70,6 +74,18 @@ func inOrder(fates map[raft.Database]Fate) []Fate {
 func (s *Service) kept(d raft.Database) Fate {
 	return Fate{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
 }
+
+// refuseUnreadable is the refusal where this unit's server may well be a member
+// that votes, but nothing can be found out about it.
+func (s *Service) refuseUnreadable(m Model, l Local) error {
+	return &RefusedError{
+		Refusals: []*raft.Refusal{{Database: l.Database, Reason: raft.Unreadable, Text: l.Text()}},
+		Advice:   []string{"make the server answer to ovs-appctl again; Juju tries again by itself", anyway + juju.Resolved(m.Unit, true)},
+	}
+}
+
+// anyway leads the operator's override of a refusal.
+const anyway = "to remove the unit all the same, and leave its members behind: "
 
 // nothingToLeave is the fate of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
@@ -200,12 +216,12 @@ func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) err
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	anyway := "to remove the unit all the same, and leave its members behind: "
+	override := anyway
 	if refused.Refusals[0].Reason == raft.SoleMember {
-		anyway = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
+		override = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
 	}
 	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers go on serving until then",
-		anyway+juju.Resolved(m.Unit, true))
+		override+juju.Resolved(m.Unit, true))
 	return refused
 }
 

@@ -1,6 +1,7 @@
 package raft
 
 import (
+	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
@@ -8,9 +9,9 @@ import (
 )
 
 // Given is a server ID as an operator typed it and Juju handed it over. Juju
-// reads the values of action parameters as YAML, which takes 9,516 of the
-// 65,536 identities for numbers (3974, 0017, 13e4): then Number is set, and Text
-// is that number in decimal.
+// reads the values of action parameters as YAML, which takes 9,516 of the 65,536
+// identities for integers (3974, 0017); other clients take 13e4 for a number too.
+// Then Number is set, and Text is that number in decimal.
 type Given struct {
 	Text   string
 	Number bool
@@ -20,9 +21,9 @@ type Given struct {
 // cluster/status prints. ovsdb-server itself would take any prefix, even none.
 const minGiven = 4
 
-// numericPrefixes are the lengths at which a UUID's prefix can still be a number
-// in YAML: its first group has eight digits, the dash after it ends that.
-const numericPrefixes = 8
+// numericPrefix is the longest prefix of a UUID that can be a number in YAML: where
+// its first group ends in e, the dash and the second group are an exponent.
+const numericPrefix = 13
 
 var idText = regexp.MustCompile(`^[0-9a-f]{1,8}$|^[0-9a-f]{8}-[0-9a-f-]{0,27}$`)
 
@@ -44,6 +45,11 @@ func Resolve(given Given, peers []Peer) (r Resolution, ok bool) {
 		return r, false
 	}
 	for _, p := range peers {
+		if !given.Number && string(p.ID) == text {
+			return Resolution{Peers: []Peer{p}, Text: text}, true
+		}
+	}
+	for _, p := range peers {
 		if given.Number && p.reads(text) || !given.Number && p.matches(text) {
 			r.Peers = append(r.Peers, p)
 		}
@@ -56,6 +62,35 @@ func Resolve(given Given, peers []Peer) (r Resolution, ok bool) {
 		}
 	}
 	return r, true
+}
+
+// Identify is [Resolve] with a refusal of everything but one member of database d
+// (rule R3). there are the members of the other database, to recognise an ID that
+// was meant for it; describe says what a person calls a member.
+func Identify(d Database, given Given, here, there []Peer, describe func(Database, Peer) string) (Resolution, *Refusal) {
+	refuse := func(reason Reason, format string, args ...any) (Resolution, *Refusal) {
+		return Resolution{}, &Refusal{Database: d, Reason: reason, Text: fmt.Sprintf(format, args...)}
+	}
+	names := func(peers []Peer) string {
+		var all []string
+		for _, p := range peers {
+			all = append(all, describe(d, p))
+		}
+		return strings.Join(all, ", ")
+	}
+	found, ok := Resolve(given, here)
+	switch {
+	case !ok:
+		return refuse(NotAnID, "%.60q is not an ID: give at least the four hex digits that cluster-status shows, at most the whole ID", given.Text)
+	case len(found.Peers) == 1:
+		return found, nil
+	case len(found.Peers) > 1:
+		return refuse(AmbiguousID, "%s can mean any of %s", given.Text, names(found.Peers))
+	}
+	if other, _ := Resolve(given, there); len(other.Peers) > 0 {
+		return refuse(OtherDatabase, "%s is a member of %s, not of %s", describe(d.Other(), other.Peers[0]), d.Other(), d)
+	}
+	return refuse(UnknownID, "%s is no member of %s and no known former one; members: %s", given.Text, d, names(here))
 }
 
 // matches says whether the member's ID begins with text, as far as it is known.
@@ -74,7 +109,7 @@ func (p Peer) reads(number string) bool {
 		return false
 	}
 	id := p.Longest()
-	for n := minGiven; n <= min(numericPrefixes, len(id)); n++ {
+	for n := minGiven; n <= min(numericPrefix, len(id)); n++ {
 		if slices.Contains(yamlNumbers(id[:n]), want) {
 			return true
 		}
@@ -82,21 +117,23 @@ func (p Peer) reads(number string) bool {
 	return false
 }
 
-// yamlNumbers lists the numbers that YAML readers make of an unquoted run of hex
-// digits. They differ: a leading zero is octal in YAML 1.1 and in Juju's own
-// reader, decimal in YAML 1.2; 0b is binary in YAML 1.1; 13e4 is a float in all.
+// yamlNumbers lists the numbers that YAML readers make of an unquoted prefix of an
+// ID. A leading zero is octal to Juju's reader (and to yaml.v2 and v3), and decimal
+// only where it can't be octal; 0b is binary; 13e4 is a float.
 func yamlNumbers(digits string) []float64 {
 	var all []float64
-	if n, err := strconv.ParseUint(digits, 10, 64); err == nil {
-		all = append(all, float64(n))
+	add := func(base int, digits string) bool {
+		n, err := strconv.ParseUint(digits, base, 64)
+		if err == nil {
+			all = append(all, float64(n))
+		}
+		return err == nil
 	}
-	if digits[0] == '0' {
-		if n, err := strconv.ParseUint(digits, 8, 64); err == nil {
-			all = append(all, float64(n))
-		}
-		if n, err := strconv.ParseUint(strings.TrimPrefix(digits, "0b"), 2, 64); err == nil && digits[1] == 'b' {
-			all = append(all, float64(n))
-		}
+	if binary, is := strings.CutPrefix(digits, "0b"); is {
+		add(2, binary)
+	}
+	if digits[0] != '0' || !add(8, digits) {
+		add(10, digits)
 	}
 	if strings.Contains(digits, "e") {
 		if f, err := strconv.ParseFloat(digits, 64); err == nil {

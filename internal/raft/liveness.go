@@ -60,7 +60,7 @@ func (p Peer) Longest() string {
 // Committed is the index of the newest entry that the server knows to be
 // committed (raft_unixctl_status() prints the number of entries after it).
 func (s Status) Committed() uint64 {
-	if s.Log.End < s.NotCommitted+1 {
+	if s.NotCommitted >= s.Log.End {
 		return 0
 	}
 	return s.Log.End - s.NotCommitted - 1
@@ -99,10 +99,12 @@ func (s Status) Lagging(reference uint64) bool {
 func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s.ElectionTimer }
 
 // Peers judges every member by rule R0. On the leader a member is up if and
-// only if its last message is younger than the election timer and its log keeps
-// up. Elsewhere it is up if and only if its connection to this server stands and
-// it has answered on its client port, as the same server of the same cluster,
-// in touch with a majority. Whatever is not known counts as down.
+// only if its last message is younger than the election timer, its log keeps up,
+// and its connection to the leader stands: that of a server that was killed is
+// gone after milliseconds, whatever the election timer. Elsewhere it is up if and
+// only if its connection to this server stands and it has answered on its client
+// port, as the same server of the same cluster, in touch with a majority.
+// Whatever is not known counts as down.
 func (v View) Peers() []Peer {
 	peers := make([]Peer, 0, len(v.Status.Servers))
 	for _, m := range v.Status.Servers {
@@ -141,7 +143,11 @@ func (p *Peer) judgeAsLeader(v View) {
 		p.Why = "the leader has never heard from it"
 	case !v.Status.fresh(p.Member):
 		p.Why = fmt.Sprintf("its last message is %s old, election timer %s", short(*p.LastMsg), short(v.Status.ElectionTimer))
-	case p.Lag > 0:
+	case !v.Status.hears(p.Short):
+		p.Why = "its connection is gone"
+	case p.Lag == 1:
+		p.Why = "it does not store what it is sent: 1 entry behind"
+	case p.Lag > 1:
 		p.Why = fmt.Sprintf("it does not store what it is sent: %d entries behind", p.Lag)
 	default:
 		p.Up = true
@@ -155,7 +161,7 @@ func (p *Peer) judgeAsFollower(v View) {
 		p.Why = "it has no connection to this unit"
 	case !answered:
 		p.Why = "it does not answer on its client port"
-	case v.Status.Cluster != nil && answer.Cluster != *v.Status.Cluster:
+	case v.Status.Cluster == nil || answer.Cluster != *v.Status.Cluster:
 		p.Why = "it answers as a member of another cluster"
 	case !answer.Connected:
 		p.Why = "it says that it is out of touch with the cluster"

@@ -3,7 +3,6 @@ package raft
 import (
 	"fmt"
 	"slices"
-	"strings"
 )
 
 // Change is a leave or a kick of one member that is to be judged.
@@ -33,26 +32,19 @@ type Plan struct {
 	Warnings []string
 }
 
-// PlanLeave judges this server's own leave (rules R1, R2, R5, R11).
+// PlanLeave judges the leave of a member: this server's own, or, for those who
+// want to know what another unit waits for, another's (rules R1, R2, R5, R11).
 func PlanLeave(c Change) Plan {
-	plan := c.begin()
-	if plan.Refusal == nil && len(c.View.Status.Servers) == 1 {
-		plan.refuse(SoleMember, "it has no other member, so leaving would make the only copy unusable")
-	}
-	return c.finish(plan)
+	return c.finish(c.begin("leaving"))
 }
 
 // PlanKick judges a kick of another member (rules R1 to R5, R11). The target is
 // to be one that [Resolve] found in a view of the same cluster.
 func PlanKick(c Change) Plan {
-	plan := c.begin()
+	plan := c.begin("kicking it")
 	t := plan.Target
 	switch {
 	case plan.Refusal != nil:
-	case t.Short == "":
-		plan.refuse(UnknownID, fmt.Sprintf("%s is not a member", c.Target))
-	case len(c.View.Status.Servers) == 1:
-		plan.refuse(SoleMember, fmt.Sprintf("%s is the only member, and kicking it would make the only copy unusable", t.Short))
 	case t.Self:
 		plan.refuse(OwnID, fmt.Sprintf("%s is this unit's own server", t.Short))
 	case c.UnitInModel != "" && !c.Force:
@@ -68,32 +60,53 @@ func (p *Plan) refuse(r Reason, text string) {
 }
 
 // begin finds the target and judges what holds for every change: this server
-// works as a member, and nothing else is under way.
-func (c Change) begin() Plan {
-	plan := Plan{Database: c.Database}
-	peers := c.View.Peers()
-	for _, p := range peers {
-		if p.Longest() == c.Target || p.Self && c.Target == string(c.View.Status.Server) ||
-			len(c.Target) > len(p.Longest()) && p.matches(c.Target) {
-			plan.Target = p
-		}
+// works as a member, is not the only one, and the target is exactly one.
+func (c Change) begin(change string) Plan {
+	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
+	targets := c.targets()
+	if len(targets) == 1 {
+		plan.Target = targets[0]
 	}
-	plan.Before = c.View.Quorum()
 	s := c.View.Status
-	switch _, member := s.Self(); {
+	switch self, member := s.Self(); {
+	case len(s.Servers) == 1 && member:
+		plan.refuse(SoleMember, fmt.Sprintf("%s is the only member, and %s would make the only copy unusable", self.Short, change))
 	case s.State == JoiningCluster || s.State == LeavingCluster:
 		plan.refuse(NotMember, fmt.Sprintf("this unit's server is %q", s.State))
 	case !c.View.LeaderUp():
-		plan.refuse(NoQuorum, noLeaderText(s))
+		plan.refuse(NoQuorum, c.View.noLeaderText())
 	case !member:
 		plan.refuse(NotMember, "this unit's server is not in the cluster's configuration")
+	case len(targets) == 0:
+		plan.refuse(UnknownID, fmt.Sprintf("%s is not a member", c.Target))
+	case len(targets) > 1:
+		plan.refuse(AmbiguousID, fmt.Sprintf("%s can mean %s", c.Target, list(targets)))
 	}
 	return plan
 }
 
-func noLeaderText(s Status) string {
-	if s.HasLeader() {
-		return fmt.Sprintf("its leader %s does not answer; an election may be under way", s.Leader)
+// targets are the members that Target can mean: the server itself by its whole
+// ID, else one that is known by the whole of it, else all that fit.
+func (c Change) targets() []Peer {
+	var fit []Peer
+	if len(c.Target) < minGiven {
+		return nil
+	}
+	for _, p := range c.View.Peers() {
+		if p.ID != "" && string(p.ID) == c.Target {
+			return []Peer{p}
+		}
+		if p.matches(c.Target) {
+			fit = append(fit, p)
+		}
+	}
+	return fit
+}
+
+func (v View) noLeaderText() string {
+	s := v.Status
+	if leader, _ := v.leader(); s.HasLeader() && leader.Short != "" {
+		return fmt.Sprintf("its leader %s is not known to be up (%s); an election may be under way", leader.Short, leader.Why)
 	}
 	return fmt.Sprintf("this unit's server knows no leader (%s, %s): either a majority is down, or this unit is cut off from it", s.State, s.Role)
 }
@@ -103,6 +116,9 @@ func (c Change) finish(plan Plan) Plan {
 	peers := c.View.Peers()
 	isTarget := func(p Peer) bool { return plan.Target.Short != "" && p.Member.same(plan.Target.Member) }
 	plan.After = quorumOf(peers, isTarget)
+	if plan.Before.Up == 0 {
+		plan.After.Up = 0 // nothing is known from here
+	}
 	if plan.Refusal != nil {
 		return plan
 	}
@@ -110,33 +126,49 @@ func (c Change) finish(plan Plan) Plan {
 		plan.refuse(ChangePending, phase)
 		return plan
 	}
-	// A member whose leave may yet be carried out is the worse for the quorum if
-	// it is up: then it goes, else it stays and is down.
-	worst := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && c.pending(p) })
+	worst := c.worst(peers, isTarget)
 	switch {
 	case !plan.Before.Holds():
 		plan.refuse(NoQuorum, "no majority is up: "+plan.Before.String())
 	case !worst.Holds():
 		text := fmt.Sprintf("of %d members %d are up; without %s there would be %s",
 			plan.Before.Members, plan.Before.Up, plan.Target.Short, worst)
-		if worst != plan.After {
+		switch {
+		case worst.Members > plan.After.Members:
+			text += ", since a removal that is not committed may be undone"
+		case worst != plan.After:
 			text += ", since a removal that was begun earlier may still be carried out"
 		}
 		plan.refuse(WouldLoseQuorum, text)
-	}
-	if plan.Refusal != nil {
 		for _, p := range peers {
 			if !p.Up && !isTarget(p) {
 				plan.Refusal.Blockers = append(plan.Refusal.Blockers, p)
 			}
 		}
-		if plan.Refusal.Reason == WouldLoseQuorum && len(plan.Refusal.Blockers) > 0 {
+		if len(plan.Refusal.Blockers) > 0 {
 			plan.Refusal.Text += "; down: " + list(plan.Refusal.Blockers)
 		}
-		return plan
+	default:
+		plan.warn()
 	}
-	plan.warn()
 	return plan
+}
+
+// worst is the configuration after the change, were every change that is pending
+// to end in the way that is worse for the quorum: a member that is up goes, one
+// that is down stays, and one that is absent by an entry that is not committed
+// comes back.
+func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
+	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && c.pending(p) })
+	if c.View.Status.NotCommitted == 0 {
+		return q
+	}
+	for _, id := range c.Pending {
+		if !slices.ContainsFunc(peers, func(p Peer) bool { return p.matches(string(id)) }) {
+			q.Members++
+		}
+	}
+	return q
 }
 
 func (p *Plan) warn() {
@@ -167,8 +199,7 @@ func (c Change) pendingPhase(target Peer) string {
 
 func (c Change) pending(p Peer) bool {
 	return slices.ContainsFunc(c.Pending, func(id ID) bool {
-		known := p.Longest()
-		return strings.HasPrefix(known, string(id)) || strings.HasPrefix(string(id), known)
+		return p.matches(string(id))
 	})
 }
 

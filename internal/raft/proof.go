@@ -10,25 +10,28 @@ type Proof struct {
 	// Target is the four digits of the member that goes, Address where it was:
 	// another member may share one of them. An empty Address stands for any.
 	Target, Address string
-	end             uint64
-	absent          bool
+	// missing is what the newest status said; noted, that end and term were those
+	// of the first status of a working member in which the target was absent.
+	missing, noted bool
+	end, term      uint64
 }
 
 // Observe takes the status of a member that remains and says whether the removal
 // is proved by it.
 func (p *Proof) Observe(s Status) bool {
-	if !p.isAbsent(s) || s.State != ClusterMember || !s.HasLeader() {
-		p.absent = p.absent && p.isAbsent(s)
+	p.missing = p.isAbsent(s)
+	p.noted = p.noted && p.missing
+	if !p.missing || s.State != ClusterMember || !s.HasLeader() {
 		return false
 	}
-	if !p.absent || s.Log.End < p.end {
-		p.absent, p.end = true, s.Log.End
+	if !p.noted || s.Log.End < p.end || s.Term != p.term {
+		p.noted, p.end, p.term = true, s.Log.End, s.Term
 	}
 	return s.Committed()+1 >= p.end
 }
 
 // Absent says whether the member was missing when the status was last observed.
-func (p *Proof) Absent() bool { return p.absent }
+func (p *Proof) Absent() bool { return p.missing }
 
 func (p *Proof) isAbsent(s Status) bool {
 	is := func(short, address string) bool {

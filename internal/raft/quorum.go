@@ -48,16 +48,23 @@ func (v View) Quorum() Quorum {
 
 // LeaderUp says whether a leader is known and is itself up.
 func (v View) LeaderUp() bool {
+	_, up := v.leader()
+	return up
+}
+
+// leader is the member that this server takes for the leader. Where several have
+// its four digits, all of them must be up for it to be.
+func (v View) leader() (leader Peer, up bool) {
 	if !v.Status.HasLeader() {
-		return false
-	}
-	if v.Status.Leader == Self {
-		return true
+		return Peer{}, false
 	}
 	for _, p := range v.Peers() {
-		if p.Short == string(v.Status.Leader) && p.Up {
-			return true
+		if v.Status.Leader == Self && !p.Self || v.Status.Leader != Self && p.Short != string(v.Status.Leader) {
+			continue
+		}
+		if leader = p; !p.Up {
+			return p, false
 		}
 	}
-	return false
+	return leader, leader.Up || v.Status.Leader == Self
 }

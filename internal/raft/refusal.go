@@ -29,6 +29,8 @@ const (
 	ChangePending Reason = "change-pending"
 	// NotMember: this unit's server is not a working member itself.
 	NotMember Reason = "not-a-member"
+	// Unreadable: what this unit's server is can't be found out.
+	Unreadable Reason = "unreadable"
 )
 
 // Refusal says why a change of one database's membership must not be made. Text

@@ -52,41 +52,53 @@ func ParseHistory(bag map[string]string) (h History, problems []string) {
 		if value == "" {
 			continue
 		}
-		var servers map[raft.ID]Known
+		var servers map[raft.ID]json.RawMessage
 		if err := json.Unmarshal([]byte(value), &servers); err != nil {
-			problems = append(problems, fmt.Sprintf("%s%s is not a JSON object of servers: %v", d.Short(), keyHistory, err))
+			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not a JSON object of servers", d.Short(), keyHistory, value))
 			continue
 		}
-		for id := range servers {
+		for id, text := range servers {
+			var k Known
 			if _, ok := raft.ParseID(string(id)); !ok {
 				problems = append(problems, fmt.Sprintf("%s%s has %.40q, which is no ID", d.Short(), keyHistory, id))
-				delete(servers, id)
+			} else if err := json.Unmarshal(text, &k); err != nil {
+				problems = append(problems, fmt.Sprintf("%s%s has for %s %.40q, which is no record", d.Short(), keyHistory, id, text))
+			} else {
+				h.set(d, id, k)
 			}
 		}
-		h[d] = servers
 	}
+	slices.Sort(problems)
 	return h, problems
 }
 
 // Merge adds what other knows. Where both know a server, nothing that either has
-// seen is lost.
+// seen is lost; the result does not depend on which is which.
 func (h History) Merge(other History) History {
 	merged := History{}
 	for _, from := range []History{h, other} {
 		for d, servers := range from {
 			for id, k := range servers {
-				old := merged[d][id]
-				if k.Unit == "" {
-					k.Unit = old.Unit
-				}
-				if k.Removed.IsZero() {
-					k.Removed = old.Removed
-				}
-				merged.set(d, id, k)
+				merged.set(d, id, merged[d][id].merge(k))
 			}
 		}
 	}
+	for d := range merged {
+		merged.prune(d)
+	}
 	return merged
+}
+
+// merge keeps the earlier sight of the removal. Two units never publish one ID;
+// should they, any of them will do, as long as it is always the same.
+func (k Known) merge(o Known) Known {
+	if k.Unit == "" || o.Unit != "" && o.Unit < k.Unit {
+		k.Unit = o.Unit
+	}
+	if k.Removed.IsZero() || !o.Removed.IsZero() && o.Removed.Before(k.Removed) {
+		k.Removed = o.Removed
+	}
+	return k
 }
 
 // Publish adds what the units publish.
@@ -107,33 +119,68 @@ func (h History) Publish(units Units) History {
 // removed; what another server had proves nothing, since that one may be ahead.
 type Sighting struct {
 	Server  raft.ID  `json:"server"`
-	Members []string `json:"members"`
+	Members []string `json:"members,omitempty"`
+	// Changed are members that have come or gone by an entry that was not seen
+	// committed yet, with the end of the log at that time: under a steady load
+	// something is always not committed.
+	Changed map[string]uint64 `json:"changed,omitempty"`
 }
 
 // See takes into account the status of this unit's server, and what the same
 // server had before: it notes the members that were removed since.
 func (h History) See(d raft.Database, before Sighting, s raft.Status, now time.Time) (History, Sighting) {
-	if s.State != raft.ClusterMember || !s.HasLeader() || s.NotCommitted > 0 || len(s.Removing) > 0 {
+	if s.State != raft.ClusterMember || !s.HasLeader() {
 		return h, before
 	}
-	seen := Sighting{Server: s.Server}
-	for _, m := range s.Servers {
-		seen.Members = append(seen.Members, m.Short)
-	}
-	slices.Sort(seen.Members)
 	if before.Server != s.Server {
-		return h, seen
+		before = Sighting{}
 	}
+	var rows []string
+	for _, m := range s.Servers {
+		rows = append(rows, m.Short)
+	}
+	seen := Sighting{Server: s.Server, Changed: map[string]uint64{}}
 	after := h.Merge(nil)
-	for id, k := range after[d] {
-		had, has := slices.Contains(before.Members, id.Short()), slices.Contains(seen.Members, id.Short())
-		if had && !has && k.Removed.IsZero() {
-			k.Removed = now.UTC().Truncate(time.Second)
-			after.set(d, id, k)
+	for _, short := range union(before.Members, rows) {
+		had, has := slices.Contains(before.Members, short), slices.Contains(rows, short)
+		committed := had == has
+		if !committed {
+			end, noted := before.Changed[short]
+			if !noted || s.Log.End < end {
+				end = s.Log.End
+			}
+			if committed = s.Committed()+1 >= end; !committed {
+				seen.Changed[short] = end
+			}
 		}
+		switch {
+		case committed && has || !committed && had:
+			seen.Members = append(seen.Members, short)
+		case committed:
+			after.remove(d, short, now)
+		}
+	}
+	if len(seen.Changed) == 0 {
+		seen.Changed = nil
 	}
 	after.prune(d)
 	return after, seen
+}
+
+func union(a, b []string) []string {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// remove notes the removal of the servers with these four digits.
+func (h History) remove(d raft.Database, short string, now time.Time) {
+	for id, k := range h[d] {
+		if id.Short() == short && k.Removed.IsZero() {
+			k.Removed = now.UTC().Truncate(time.Second)
+			h.set(d, id, k)
+		}
+	}
 }
 
 // prune forgets the removed servers that are longest gone.

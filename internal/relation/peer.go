@@ -40,7 +40,10 @@ func (u Unit) Bag() map[string]string {
 	for _, d := range raft.Databases() {
 		id := u[d]
 		bag[d.Short()+keyIdentity] = id.Server.Short()
-		bag[d.Short()+keyServer] = string(id.Server)
+		bag[d.Short()+keyServer] = ""
+		if full, ok := raft.ParseID(string(id.Server)); ok {
+			bag[d.Short()+keyServer] = string(full)
+		}
 		bag[d.Short()+keyCluster] = string(id.Cluster)
 	}
 	return bag

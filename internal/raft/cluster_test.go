@@ -1,0 +1,120 @@
+package raft
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// The cluster of the made-up views.
+const someCluster ID = "c1c1c1c1-0000-4000-8000-000000000000"
+
+// noLeader is the leader of a view that knows none.
+const noLeader = -1
+
+// memberID is the ID of member i of a made-up cluster. Its identity is a000 and i.
+func memberID(i int) ID {
+	return ID(fmt.Sprintf("%04x0000-0000-4000-8000-%012x", 0xa000+i, i))
+}
+
+func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
+
+// viewOf is what member 0 sees of a cluster in which up says who is up. A view of
+// a leader tells so by indexes and times; one of a follower, by connections and
+// answers.
+func viewOf(leader int, up []bool) View {
+	self := memberID(0)
+	v := View{Status: Status{
+		Nick: self.Short(), Name: string(NB), Cluster: new(someCluster), Server: self, Address: memberAddress(0),
+		State: ClusterMember, Role: Follower, Term: 3, Leader: UnknownRef, Vote: UnknownRef,
+		ElectionTimer: time.Second, Log: Log{Start: 2, End: 12},
+	}}
+	s := &v.Status
+	switch {
+	case leader == 0:
+		s.Role, s.Leader, s.Vote = Leader, Self, Self
+	case leader > 0:
+		s.Leader = Ref(memberID(leader).Short())
+	}
+	for i, isUp := range up {
+		m := Member{Nick: memberID(i).Short(), Short: memberID(i).Short(), Address: memberAddress(i), Self: i == 0}
+		if leader == 0 {
+			m.Next, m.Match = new(uint64(12)), new(uint64(11))
+		}
+		if i > 0 {
+			s.Connections = append(s.Connections, Connection{Peer: m.Short, Up: isUp})
+		}
+		if i > 0 && isUp {
+			s.Connections = append(s.Connections, Connection{Peer: m.Short, Incoming: true, Up: true})
+			v.Answers = append(v.Answers, answerOf(m, memberID(i), someCluster))
+		}
+		if i > 0 && leader == 0 {
+			m.LastMsg = new(100 * time.Millisecond)
+			if !isUp {
+				m.LastMsg = new(3 * time.Second)
+			}
+		}
+		s.Servers = append(s.Servers, m)
+	}
+	return v
+}
+
+func answerOf(m Member, server, cluster ID) Answer {
+	return Answer{Address: m.Address, Server: server, Cluster: cluster, Connected: true}
+}
+
+// allUp is a cluster of n in which everybody is up but those that are named.
+func allUp(n int, down ...int) []bool {
+	up := make([]bool, n)
+	for i := range up {
+		up[i] = true
+	}
+	for _, i := range down {
+		up[i] = false
+	}
+	return up
+}
+
+// pattern spreads the n lowest bits.
+func pattern(bits, n int) []bool {
+	all := make([]bool, n)
+	for i := range all {
+		all[i] = bits&(1<<i) != 0
+	}
+	return all
+}
+
+// captureStatus is the status in one file under testdata.
+func captureStatus(t testing.TB, name string) Status {
+	t.Helper()
+	s, err := Parse(capture(t, name+".txt"))
+	require.NoError(t, err)
+	return s
+}
+
+// rowOf is the member with that identity.
+func rowOf(t testing.TB, s *Status, short string) *Member {
+	t.Helper()
+	for i := range s.Servers {
+		if s.Servers[i].Short == short {
+			return &s.Servers[i]
+		}
+	}
+	require.Failf(t, "no such member", "%s", short)
+	return nil
+}
+
+// fullOf makes a full ID out of an identity.
+func fullOf(short string) ID { return ID(short + "0000-1111-4222-8333-444444444444") }
+
+// answers are those of the named members, each as it should be.
+func answers(t testing.TB, s Status, shorts ...string) []Answer {
+	t.Helper()
+	var all []Answer
+	for _, short := range shorts {
+		all = append(all, answerOf(*rowOf(t, &s, short), fullOf(short), *s.Cluster))
+	}
+	return all
+}

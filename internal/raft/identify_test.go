@@ -1,0 +1,208 @@
+package raft
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+)
+
+// known is a member whose full ID is known, unknown one of whom only the four
+// digits are.
+func known(id string) Peer {
+	return Peer{ID: ID(id), Member: Member{Nick: id[:4], Short: id[:4], Address: "tcp:10.0.0.1:6643"}}
+}
+
+func unknown(short string) Peer {
+	return Peer{Member: Member{Nick: short, Short: short, Address: "tcp:10.0.0.2:6643"}}
+}
+
+// R3: an ID means exactly one member, or it is refused.
+func TestR3ResolveFindsWhatIsMeant(t *testing.T) {
+	t.Parallel()
+	const (
+		first  = "7d8017e6-7fae-4d5c-b09d-c3301d930b5b"
+		second = "7d801aaa-0000-4000-8000-000000000000" // shares five digits
+		third  = "c14af3b0-1111-4222-8333-444444444444"
+		short  = "6e62"
+	)
+	peers := []Peer{known(first), known(second), known(third), unknown(short)}
+	tests := map[string]struct {
+		given string
+		peers []string // by the longest form
+		text  string
+	}{
+		"four digits":                         {"c14a", []string{third}, third},
+		"five digits":                         {"c14af", []string{third}, third},
+		"eight digits":                        {"c14af3b0", []string{third}, third},
+		"eight digits and a dash":             {"c14af3b0-", []string{third}, third},
+		"more of it":                          {"c14af3b0-1111-4", []string{third}, third},
+		"all of it":                           {third, []string{third}, third},
+		"capital letters":                     {"C14AF3B0", []string{third}, third},
+		"blanks around it":                    {" \tc14a\n", []string{third}, third},
+		"two share four digits":               {"7d80", []string{first, second}, ""},
+		"two share five digits":               {"7d801", []string{first, second}, ""},
+		"the sixth tells them apart":          {"7d8017", []string{first}, first},
+		"whole IDs tell them apart":           {second, []string{second}, second},
+		"a wrong rest":                        {"c14af3b1", nil, ""},
+		"a wrong end":                         {third[:35] + "5", nil, ""},
+		"nobody's":                            {"13fe", nil, ""},
+		"all that is known":                   {"6e62", []string{short}, short},
+		"more than is known":                  {"6e627992", []string{short}, "6e627992"},
+		"a whole ID of which little is known": {"6e627992-b0a2-4380-8cf5-8bcd008cac5f", []string{short}, "6e627992-b0a2-4380-8cf5-8bcd008cac5f"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r, ok := Resolve(Given{Text: tt.given}, peers)
+			require.True(t, ok)
+			assert.Equal(t, tt.peers, longest(r.Peers))
+			assert.Equal(t, tt.text, r.Text)
+		})
+	}
+}
+
+func longest(peers []Peer) []string {
+	var all []string
+	for _, p := range peers {
+		all = append(all, p.Longest())
+	}
+	return all
+}
+
+func TestR3ResolveRefusesWhatIsNoID(t *testing.T) {
+	t.Parallel()
+	full := "c14af3b0-1111-4222-8333-444444444444"
+	peers := []Peer{known(full), unknown("6e62")}
+	for _, text := range []string{
+		"", " ", "c", "c1", "c14", " c14 ", "zzzz", "c14g", "c14a ; rm", "c14a c14a", "0xc14a", "c14a\x00", "-c14", "----",
+		"c14af3b01", "c14af3b01111", "c14a-f3b0", "c14af3b-0", strings.ReplaceAll(full, "-", ""), full + "5", full + "-", full + " x",
+		"tcp:10.0.0.1:6643", "10.0.0.1", "ovn-central/4", "self", "unknown", "*", "c14a*", "ｃ14a", strings.Repeat("c", 10000),
+	} {
+		r, ok := Resolve(Given{Text: text}, peers)
+		assert.False(t, ok, "%.40q", text)
+		assert.Empty(t, r, "%.40q", text)
+	}
+}
+
+// Whole IDs are told apart also where only one of the two is known.
+func TestR3WholeIDIsNeverAmbiguous(t *testing.T) {
+	t.Parallel()
+	v, answering, silent := twins(3)
+	for i, id := range map[int]ID{1: answering, 2: silent} {
+		r, ok := Resolve(Given{Text: string(id)}, v.Peers())
+		require.True(t, ok)
+		require.Len(t, r.Peers, 1)
+		assert.Equal(t, memberAddress(i), r.Peers[0].Address)
+		assert.Equal(t, string(id), r.Text)
+	}
+}
+
+// Every prefix from four digits up finds its member, and names it by the whole.
+func TestR3EveryPrefixFindsItsMember(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		id := rapid.StringMatching(uuid).Draw(t, "ID")
+		n := rapid.IntRange(minGiven, len(id)).Draw(t, "length")
+		text := id[:n]
+		if rapid.Bool().Draw(t, "capitals") {
+			text = strings.ToUpper(text)
+		}
+		r, ok := Resolve(Given{Text: text}, []Peer{known(id)})
+		require.True(t, ok)
+		require.Equal(t, []string{id}, longest(r.Peers))
+		require.Equal(t, id, r.Text)
+
+		r, ok = Resolve(Given{Text: text}, []Peer{unknown(id[:4])})
+		require.True(t, ok)
+		require.Len(t, r.Peers, 1)
+		require.Equal(t, id[:n], r.Text, "the server is to compare all that was typed")
+
+		// A member whose ID does not go on like that is never meant.
+		other := rapid.StringMatching(uuid).Draw(t, "another ID")
+		r, _ = Resolve(Given{Text: text}, []Peer{known(other)})
+		require.Equal(t, strings.HasPrefix(other, id[:n]), len(r.Peers) == 1)
+	})
+}
+
+// R3: what is named to the server names the member by itself: the prefix matcher
+// of ovsdb-server never has a choice.
+func TestR3OneMemberIsNamedToTheServerOrNone(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		// Few digits, so that they often share many.
+		ids := rapid.SliceOfNDistinct(rapid.StringMatching(`[07]{6}[13e]{2}-0000-4000-8000-0000000000[01]{2}`), 1, 7, rapid.ID[string]).Draw(t, "IDs")
+		var peers []Peer
+		for _, id := range ids {
+			if rapid.Bool().Draw(t, "known") {
+				peers = append(peers, known(id))
+			} else {
+				peers = append(peers, unknown(id[:4]))
+			}
+		}
+		target := rapid.SampledFrom(ids).Draw(t, "target")
+		text := target[:rapid.IntRange(minGiven, len(target)).Draw(t, "length")]
+		r, ok := Resolve(Given{Text: text}, peers)
+		require.True(t, ok)
+		require.Contains(t, longest(r.Peers), peers[slices.Index(ids, target)].Longest(), "the one that is meant is among them")
+		if len(r.Peers) != 1 {
+			require.Empty(t, r.Text)
+			return
+		}
+		var meant []string
+		for _, id := range ids {
+			if strings.HasPrefix(id, r.Text) {
+				meant = append(meant, id)
+			}
+		}
+		require.Equal(t, []string{target}, meant)
+	})
+}
+
+func TestR3NumbersThatAreNoIDFindNobody(t *testing.T) {
+	t.Parallel()
+	peers := []Peer{known("3974f3b0-1111-4222-8333-444444444444"), known("0017f3b0-1111-4222-8333-444444444444"), unknown("13e4")}
+	for _, number := range []string{"", "-3974", "3974.5", "397", "39740", "0.5", "1e400", "-1e400", "99999999999", "nonsense", "null", "true"} {
+		r, _ := Resolve(Given{Text: number, Number: true}, peers)
+		assert.Empty(t, r.Peers, number)
+		assert.Empty(t, r.Text, number)
+	}
+}
+
+func TestR3NumbersThatCanMeanTwoMembersMeanBoth(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		number string
+		peers  []string
+		want   []string
+	}{
+		"a zero in front or two bits": {"3", []string{"0003", "0b11", "0004"}, []string{"0003", "0b11"}},
+		"nothing but zeros":           {"0", []string{"0000", "0b00", "00e7", "0001"}, []string{"0000", "0b00", "00e7"}},
+		"as octal, where it can be":   {"15", []string{"0017", "0015", "0013"}, []string{"0017"}},
+		"else as decimal":             {"18", []string{"0018", "0022", "0024"}, []string{"0018", "0022"}},
+		"a float and an integer":      {"130000", []string{"13e4", "1300", "31e4"}, []string{"13e4"}},
+		"the same, of whom more is known": {
+			"130000",
+			[]string{"13e4aaaa-0000-4000-8000-000000000000", "130000aa-0000-4000-8000-000000000000"},
+			[]string{"13e4aaaa-0000-4000-8000-000000000000", "130000aa-0000-4000-8000-000000000000"},
+		},
+		"four of its digits, or eight": {"39741234", []string{"39741234-0000-4000-8000-000000000000", "3974"}, []string{"39741234-0000-4000-8000-000000000000"}},
+	}
+	for name, tt := range tests {
+		var peers []Peer
+		for _, id := range tt.peers {
+			if len(id) == 4 {
+				peers = append(peers, unknown(id))
+			} else {
+				peers = append(peers, known(id))
+			}
+		}
+		r, ok := Resolve(Given{Text: tt.number, Number: true}, peers)
+		require.True(t, ok)
+		assert.Equal(t, tt.want, longest(r.Peers), name)
+		assert.Equal(t, len(tt.want) == 1, r.Text != "", "%s: %q", name, r.Text)
+	}
+}

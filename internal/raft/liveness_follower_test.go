@@ -1,0 +1,134 @@
+package raft
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
+	t.Parallel()
+	five := captureStatus(t, "sb-5member-follower-one-dead") // 431d is dead, a00e leads
+	rest := []string{"617e", "5bb3", "a00e"}
+	// but is the answers of rest, with one of them changed.
+	but := func(i int, change func(*Answer)) []Answer {
+		all := answers(t, five, rest...)
+		change(&all[i])
+		return all
+	}
+	tests := map[string]struct {
+		file    string
+		edit    func(*Status)
+		answers []Answer
+		up      []string
+		why     map[string]string
+	}{
+		"one of five is dead": {
+			file: "sb-5member-follower-one-dead", answers: answers(t, five, rest...),
+			up: []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf},
+		},
+		"the dead one answers, but is not in touch": {
+			file: "sb-5member-follower-one-dead", answers: answers(t, five, append(rest, "431d")...),
+			up: []string{"6c29", "617e", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf},
+		},
+		"a hung one still stands in Connections": {
+			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "a00e"),
+			up: []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
+		},
+		"the leader hangs": {
+			file: "sb-5member-follower-one-dead", answers: answers(t, five, "5bb3", "617e"),
+			up: []string{"6c29", "5bb3", "617e"}, why: map[string]string{"431d": whyDeaf, "a00e": whySilent},
+		},
+		"its connection to this one is broken, but not yet gone": {
+			file: "sb-5member-follower-one-dead",
+			edit: func(s *Status) {
+				i := slices.Index(s.Connections, Connection{Peer: "617e", Incoming: true, Up: true})
+				s.Connections[i].Up = false
+			},
+			answers: answers(t, five, rest...),
+			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whyDeaf},
+		},
+		"this server has not learnt its cluster": {
+			file:    "nb-3member-follower2",
+			edit:    func(s *Status) { s.Cluster = nil },
+			answers: answers(t, captureStatus(t, "nb-3member-follower2"), "c14a", "7d80"),
+			up:      []string{"6e62"}, why: map[string]string{"c14a": whyForeign, "7d80": whyForeign},
+		},
+		"nobody answers": {
+			file: "sb-5member-follower-one-dead",
+			up:   []string{"6c29"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent, "5bb3": whySilent, "a00e": whySilent},
+		},
+		"another server answers at the address": {
+			file:    "sb-5member-follower-one-dead",
+			answers: but(0, func(a *Answer) { a.Server = fullOf("beef") }),
+			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
+		},
+		"it answers at another address": {
+			file:    "sb-5member-follower-one-dead",
+			answers: but(0, func(a *Answer) { a.Address = "tcp:127.77.16.9:6644" }),
+			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
+		},
+		"a server that has no ID yet answers": {
+			file:    "sb-5member-follower-one-dead",
+			answers: but(0, func(a *Answer) { a.Server = "" }),
+			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
+		},
+		"it is of another cluster": {
+			file:    "sb-5member-follower-one-dead",
+			answers: but(1, func(a *Answer) { a.Cluster = someCluster }),
+			up:      []string{"6c29", "617e", "a00e"}, why: map[string]string{"431d": whyDeaf, "5bb3": whyForeign},
+		},
+		"it has no cluster": {
+			file:    "sb-5member-follower-one-dead",
+			answers: but(1, func(a *Answer) { a.Cluster = "" }),
+			up:      []string{"6c29", "617e", "a00e"}, why: map[string]string{"431d": whyDeaf, "5bb3": whyForeign},
+		},
+		"it is out of touch": {
+			file:    "sb-5member-follower-one-dead",
+			answers: but(2, func(a *Answer) { a.Connected = false }),
+			up:      []string{"6c29", "617e", "5bb3"}, why: map[string]string{"431d": whyDeaf, "a00e": whyOutOfTouch},
+		},
+		"one of three is dead": {
+			file:    "nb-follower-one-of-three-dead",
+			answers: answers(t, captureStatus(t, "nb-follower-one-of-three-dead"), "3494"),
+			up:      []string{"847c", "3494"}, why: map[string]string{"ca3c": whyDeaf},
+		},
+		"nothing was written for long": {
+			file:    "sb-3member-follower-long-idle",
+			answers: answers(t, captureStatus(t, "sb-3member-follower-long-idle"), "7ee0", "8631"),
+			up:      []string{"4126", "7ee0", "8631"},
+		},
+		"an address that a stale member shares with this one": {
+			file:    "nb-new-member-same-address-as-stale",
+			answers: answers(t, captureStatus(t, "nb-new-member-same-address-as-stale"), "7f3d", "697f", "8db1"),
+			up:      []string{"7f3d"}, why: map[string]string{"89b2": whyDeaf, "697f": whyDeaf, "8db1": whyDeaf},
+		},
+		"a candidate is not up itself": {
+			file:    "nb-candidate-with-votes",
+			answers: answers(t, captureStatus(t, "nb-candidate-with-votes"), "b72b"),
+			up:      []string{"b72b"}, why: map[string]string{"74e5": whyNoLeader, "cd97": whyDeaf},
+		},
+		"just restarted, alone": {
+			file: "nb-just-restarted-alone",
+			why:  map[string]string{"b72b": whyNoLeader, "74e5": whyDeaf, "cd97": whyDeaf},
+		},
+		"kicked while it was down": {
+			file:    "nb-kicked-while-down-then-restarted",
+			answers: answers(t, captureStatus(t, "nb-kicked-while-down-then-restarted"), "c712", "8938"),
+			why:     map[string]string{"d87c": whyNoLeader, "c712": whyDeaf, "8938": whyDeaf},
+		},
+		"it leads no more": {
+			file: "nb-ex-leader-no-quorum",
+			why:  map[string]string{"3494": whyNoLeader, "ca3c": whyDeaf, "847c": whyDeaf},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := captureStatus(t, tt.file)
+			if tt.edit != nil {
+				tt.edit(&s)
+			}
+			checkPeers(t, View{Status: s, Answers: tt.answers}, tt.up, tt.why)
+		})
+	}
+}

@@ -1,0 +1,130 @@
+package raft
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The full ID of member 1, in the eyes of member 0.
+func TestAMembersFullIDIsTheOnlyOneThatFits(t *testing.T) {
+	t.Parallel()
+	short := memberID(1).Short()
+	other := ID(short + "ffff-1111-4222-8333-444444444444")
+	tests := map[string]struct {
+		change func(*View)
+		want   ID
+	}{
+		"nobody knows it":                           {func(*View) {}, ""},
+		"a unit has published it":                   {func(v *View) { v.Names = []ID{memberID(2), memberID(1)} }, memberID(1)},
+		"two have published the same":               {func(v *View) { v.Names = []ID{memberID(1), memberID(2), memberID(1)} }, memberID(1)},
+		"two different ones fit":                    {func(v *View) { v.Names = []ID{memberID(1), other} }, ""},
+		"two different ones, and one of them again": {func(v *View) { v.Names = []ID{memberID(1), other, memberID(1)} }, ""},
+		"none of the names fits":                    {func(v *View) { v.Names = []ID{memberID(2), memberID(3)} }, ""},
+		"it says it itself":                         {func(v *View) { v.Answers = []Answer{{Address: memberAddress(1), Server: memberID(1)}} }, memberID(1)},
+		"what it says itself is preferred": {func(v *View) {
+			v.Names, v.Answers = []ID{other}, []Answer{{Address: memberAddress(1), Server: memberID(1)}}
+		}, memberID(1)},
+		"another one answers at its address": {func(v *View) {
+			v.Answers = []Answer{{Address: memberAddress(1), Server: memberID(2)}}
+		}, ""},
+	}
+	for name, tt := range tests {
+		v := viewOf(0, allUp(3))
+		v.Answers = nil
+		tt.change(&v)
+		peers := v.Peers()
+		assert.Equal(t, tt.want, peers[1].ID, name)
+		assert.Equal(t, memberID(0), peers[0].ID, "the server's own ID, %s", name)
+		if tt.want == "" {
+			assert.Equal(t, short, peers[1].Longest(), name)
+		} else {
+			assert.Equal(t, string(tt.want), peers[1].Longest(), name)
+		}
+	}
+}
+
+// twins is a cluster of four whose members 1 and 2 share their four digits, as
+// member 0 sees it. Only the first of the two answers.
+func twins(leader int) (v View, answering, silent ID) {
+	v = viewOf(leader, allUp(4))
+	answering, silent = memberID(1), ID(memberID(1).Short()+"ffff-1111-4222-8333-444444444444")
+	m := &v.Status.Servers[2]
+	m.Nick, m.Short = silent.Short(), silent.Short()
+	v.Answers = []Answer{answerOf(v.Status.Servers[1], answering, someCluster), answerOf(v.Status.Servers[3], memberID(3), someCluster)}
+	v.Names = []ID{answering, silent}
+	return v, answering, silent
+}
+
+func TestMembersThatShareFourDigitsAreToldApartByAddress(t *testing.T) {
+	t.Parallel()
+	v, answering, _ := twins(3)
+	peers := v.Peers()
+	assert.True(t, peers[1].Up)
+	assert.Equal(t, answering, peers[1].ID)
+	assert.False(t, peers[2].Up)
+	assert.Equal(t, whySilent, peers[2].Why)
+	assert.Empty(t, peers[2].ID, "which of the names is its is not known for sure")
+}
+
+func TestTwinsOfTheOwnServerDoNotTakeItsName(t *testing.T) {
+	t.Parallel()
+	v := viewOf(0, allUp(3))
+	m := &v.Status.Servers[1]
+	m.Nick, m.Short = memberID(0).Short(), memberID(0).Short()
+	v.Names, v.Answers = []ID{memberID(0)}, nil
+	peers := v.Peers()
+	assert.Equal(t, memberID(0), peers[0].ID)
+	assert.Empty(t, peers[1].ID)
+}
+
+func TestIDsAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ full, identity bool }{
+		"7d8017e6-7fae-4d5c-b09d-c3301d930b5b":  {full: true},
+		"7D8017E6-7FAE-4D5C-B09D-C3301D930B5B":  {},
+		"00000000-0000-0000-0000-000000000000":  {},
+		"00000000-0000-0000-0000-000000000001":  {full: true},
+		"7d8017e6-7fae-4d5c-b09d-c3301d930b5":   {},
+		"7d8017e6-7fae-4d5c-b09d-c3301d930b5bb": {},
+		"7d8017e6:7fae-4d5c-b09d-c3301d930b5b":  {},
+		" 7d8017e6-7fae-4d5c-b09d-c3301d930b5b": {},
+		"7d80":                                  {identity: true},
+		"13e4":                                  {identity: true},
+		"0017":                                  {identity: true},
+		"7D80":                                  {},
+		"7d8":                                   {},
+		"7d801":                                 {},
+		"7d8g":                                  {},
+		"7d8\n":                                 {},
+		"":                                      {},
+	}
+	for text, want := range tests {
+		id, ok := ParseID(text)
+		assert.Equal(t, want.full, ok, "%q as a full ID", text)
+		if ok {
+			assert.Equal(t, ID(text), id)
+		} else {
+			assert.Empty(t, id, "%q", text)
+		}
+		assert.Equal(t, want.identity, IsIdentity(text), "%q as an identity", text)
+	}
+}
+
+func TestShortIsTheFirstFourDigits(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "7d80", ID("7d8017e6-7fae-4d5c-b09d-c3301d930b5b").Short())
+	assert.Equal(t, "7d80", ID("7d80").Short())
+	assert.Equal(t, "7d", ID("7d").Short())
+	assert.Empty(t, ID("").Short())
+}
+
+func TestEachDatabaseHasAShortNameAndAnOther(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, []Database{NB, SB}, Databases())
+	assert.Equal(t, []string{"nb", "sb"}, []string{NB.Short(), SB.Short()})
+	for _, d := range Databases() {
+		assert.NotEqual(t, d, d.Other())
+		assert.Equal(t, d, d.Other().Other())
+	}
+}

@@ -1,0 +1,102 @@
+package raft
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// R4: without force, members that are up or whose unit stays are not kicked; with
+// it they are, and nothing else becomes possible.
+func TestR4ForcePermitsNothingElse(t *testing.T) {
+	t.Parallel()
+	everyView(5, func(v View, leader int, up []bool) {
+		for target := 1; target < len(up); target++ {
+			for _, unit := range []string{"", "ovn-central/7"} {
+				c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest(), UnitInModel: unit}
+				gentle := PlanKick(c)
+				c.Force = true
+				forced := PlanKick(c)
+				require.Equal(t, forced.Before, gentle.Before)
+				require.Equal(t, forced.After, gentle.After)
+
+				live := v.Status.HasLeader() && v.LeaderUp() && up[target]
+				switch {
+				case !v.LeaderUp():
+					require.Equal(t, NoQuorum, reason(gentle))
+					require.Equal(t, NoQuorum, reason(forced))
+				case unit != "":
+					require.Equal(t, UnitInModel, reason(gentle))
+					require.Equal(t, v.Peers()[target].Short+" belongs to ovn-central/7, which is still in the model", gentle.Refusal.Text)
+				case live:
+					require.Equal(t, LiveMember, reason(gentle))
+				default:
+					require.Equal(t, reason(forced), reason(gentle), "leader %d of %v", leader, up)
+				}
+				require.NotContains(t, []Reason{LiveMember, UnitInModel}, reason(forced))
+			}
+		}
+	})
+}
+
+func TestR4ForceDoesNotKickOneself(t *testing.T) {
+	t.Parallel()
+	for n := 2; n <= largest; n++ {
+		for leader := range n {
+			c := Change{Database: NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Force: true}
+			assert.Equal(t, OwnID, reason(PlanKick(c)))
+		}
+	}
+}
+
+// R11: fewer than three members, and an even number of them.
+func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	tests := map[int][]string{
+		2: {"sb: 1 would remain; fewer than 3 members tolerate no failure"},
+		3: {"sb: 2 would remain; fewer than 3 members tolerate no failure"},
+		4: nil,
+		5: {"sb: 4 would remain; an even number tolerates no more failures than 3"},
+		6: nil,
+		7: {"sb: 6 would remain; an even number tolerates no more failures than 5"},
+	}
+	for n, want := range tests {
+		c := Change{Database: SB, View: viewOf(0, allUp(n)), Target: string(memberID(0))}
+		plan := PlanLeave(c)
+		require.Nil(t, plan.Refusal)
+		assert.Equal(t, want, plan.Warnings, "of %d, one leaves", n)
+
+		if n == 2 {
+			continue // its other member can only be kicked while it is up
+		}
+		c.View, c.Target = viewOf(0, allUp(n, 1)), memberID(1).Short()
+		plan = PlanKick(c)
+		require.Nil(t, plan.Refusal)
+		assert.Equal(t, want, plan.Warnings, "of %d, one is kicked", n)
+	}
+}
+
+func TestARefusedChangeIsNotWarnedOf(t *testing.T) {
+	t.Parallel()
+	plan := PlanLeave(Change{Database: NB, View: viewOf(0, allUp(3, 2)), Target: string(memberID(0))})
+	require.Equal(t, WouldLoseQuorum, reason(plan))
+	assert.Empty(t, plan.Warnings)
+}
+
+// A dead member may always be kicked where a quorum exists: it is the way out
+// that every other refusal names.
+func TestKickOfADeadMemberIsSafeWhereAQuorumExists(t *testing.T) {
+	t.Parallel()
+	everyView(largest, func(v View, _ int, up []bool) {
+		if !v.Quorum().Holds() {
+			return
+		}
+		for target, isUp := range up {
+			if !isUp {
+				c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest()}
+				require.Nil(t, PlanKick(c).Refusal, "%d of %v", target, up)
+			}
+		}
+	})
+}

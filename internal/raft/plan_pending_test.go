@@ -1,0 +1,111 @@
+package raft
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// R5: a removal that was begun earlier may or may not be carried out. A change is
+// allowed only if the quorum outlives every way in which they can end.
+func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
+	t.Parallel()
+	everyView(5, func(v View, leader int, up []bool) {
+		n := len(up)
+		if leader > 1 || leader == noLeader || !up[leader] || 2*count(up) <= n || n == 1 {
+			return
+		}
+		for target := range n {
+			for pending := range 1 << n {
+				want := true
+				for going := range 1 << n {
+					if going&^pending == 0 && going&(1<<target) == 0 {
+						want = want && survives(up, target, going)
+					}
+				}
+				var ids []ID
+				for i, isPending := range pattern(pending, n) {
+					if isPending {
+						ids = append(ids, memberID(i))
+					}
+				}
+				c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest(), Force: true, Pending: ids}
+				plan := PlanLeave(c)
+				require.Equal(t, want, plan.Refusal == nil, "target %d, pending %b of %v", target, pending, up)
+				if !want {
+					require.Equal(t, WouldLoseQuorum, plan.Refusal.Reason)
+				}
+			}
+		}
+	})
+}
+
+// survives says whether a majority is up of those that neither are the target nor
+// among the bits of going.
+func survives(up []bool, target, going int) bool {
+	members, alive := 0, 0
+	for i, isUp := range up {
+		if i == target || going&(1<<i) != 0 {
+			continue
+		}
+		members++
+		if isUp {
+			alive++
+		}
+	}
+	return 2*alive > members
+}
+
+// The measured case of R5: each of two leaves passes alone.
+func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
+	t.Parallel()
+	for leader := range 3 {
+		v := viewOf(leader, allUp(4, 3))
+		first := Change{Database: NB, View: v, Target: string(memberID(0))}
+		require.Nil(t, PlanLeave(first).Refusal)
+
+		second := first
+		second.Pending = []ID{memberID(1)}
+		plan := PlanLeave(second)
+		require.Equal(t, WouldLoseQuorum, reason(plan))
+		assert.Equal(t, "nb: of 4 members 3 are up; without a000 there would be 1 of 2 up, 2 needed, "+
+			"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643", plan.Refusal.Error())
+		assert.Equal(t, Quorum{3, 2}, plan.After, "what is shown is the change itself")
+
+		// The one that has begun may go on, and nobody else is in its way.
+		own := first
+		own.Pending = []ID{memberID(0)}
+		require.Nil(t, PlanLeave(own).Refusal)
+	}
+}
+
+// R5: one that goes itself is in nobody's way.
+func TestR5TargetThatIsDownIsNoBlocker(t *testing.T) {
+	t.Parallel()
+	c := Change{
+		Database: NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{memberID(1), memberID(2)},
+	}
+	c.View.Names = []ID{memberID(4)}
+	plan := PlanKick(c)
+	require.Equal(t, WouldLoseQuorum, reason(plan))
+	assert.Equal(t, "nb: of 5 members 3 are up; without a004 there would be 1 of 2 up, 2 needed, "+
+		"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643", plan.Refusal.Error())
+	require.Len(t, plan.Refusal.Blockers, 1)
+	assert.Equal(t, memberAddress(3), plan.Refusal.Blockers[0].Address)
+}
+
+// R5: a removal that is in the log, but not committed, may be undone by the next
+// leader. Then there is one member more, and it is down.
+func TestR5RemovalThatIsNotCommittedMayBeUndone(t *testing.T) {
+	t.Parallel()
+	c := Change{Database: NB, View: viewOf(0, allUp(4, 3)), Target: string(memberID(0)), Pending: []ID{memberID(4)}}
+	require.Nil(t, PlanLeave(c).Refusal, "all is committed: 2 of 3 remain")
+	c.View.Status.NotCommitted = 1
+	plan := PlanLeave(c)
+	require.EqualError(t, plan.Refusal, "nb: of 4 members 3 are up; without a000 there would be 2 of 4 up, 3 needed, "+
+		"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643")
+	assert.Equal(t, WouldLoseQuorum, plan.Refusal.Reason)
+	c.Pending = nil
+	assert.Nil(t, PlanLeave(c).Refusal, "under load something is never committed")
+}

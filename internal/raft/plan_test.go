@@ -1,0 +1,161 @@
+package raft
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// largest is the size up to which plans are tried out in every case.
+const largest = 7
+
+// everyView calls try with each cluster of up to most members in each state of
+// health, as a leader sees it, a follower of each member, and one without leader.
+func everyView(most int, try func(v View, leader int, up []bool)) {
+	for n := 1; n <= most; n++ {
+		for bits := range 1 << n {
+			up := pattern(bits, n)
+			for leader := noLeader; leader < n; leader++ {
+				// Who has a leader is up himself, and the other way round.
+				if up[0] == (leader != noLeader) {
+					try(viewOf(leader, up), leader, up)
+				}
+			}
+		}
+	}
+}
+
+// count is how many of up are true, but for those that are without.
+func count(up []bool, without ...int) (sum int) {
+	for i, isUp := range up {
+		gone := false
+		for _, w := range without {
+			gone = gone || i == w
+		}
+		if isUp && !gone {
+			sum++
+		}
+	}
+	return sum
+}
+
+// R1, R2: a change is allowed if more than half of the members are up now, and
+// more than half of those that remain will be; and never in a cluster of one.
+func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
+	t.Parallel()
+	everyView(largest, func(v View, leader int, up []bool) {
+		n := len(up)
+		led := leader != noLeader && up[leader]
+		for target := range n {
+			now, then := 2*count(up) > n, 2*count(up, target) > n-1
+			want := map[bool]Reason{true: "", false: WouldLoseQuorum}[then]
+			switch {
+			case n == 1:
+				want = SoleMember
+			case !led, !now:
+				want = NoQuorum
+			}
+			c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest(), Force: true}
+			plans := map[string]Plan{"leave": PlanLeave(c)}
+			if target != 0 {
+				plans["kick"] = PlanKick(c)
+			}
+			for what, plan := range plans {
+				if got := reason(plan); got != want {
+					require.Failf(t, "wrong verdict", "%s of %d of %v, leader %d: %q instead of %q", what, target, up, leader, got, want)
+				}
+				require.Equal(t, memberAddress(target), plan.Target.Address)
+				before, after := Quorum{n, count(up)}, Quorum{n - 1, count(up, target)}
+				if !led {
+					before.Up, after.Up = 0, 0 // nobody is known to be up
+				}
+				require.Equal(t, before, plan.Before)
+				require.Equal(t, after, plan.After)
+			}
+		}
+	})
+}
+
+func reason(p Plan) Reason {
+	if p.Refusal == nil {
+		return ""
+	}
+	return p.Refusal.Reason
+}
+
+// R1: without a quorum it may be this unit that is cut off.
+func TestR1NobodyIsNamedAsDeadWithoutAQuorum(t *testing.T) {
+	t.Parallel()
+	everyView(5, func(v View, _ int, up []bool) {
+		for target := range up {
+			plan := PlanLeave(Change{Database: SB, View: v, Target: string(memberID(target))})
+			if reason(plan) != NoQuorum {
+				continue
+			}
+			for i, p := range v.Peers() {
+				if string(v.Status.Leader) != p.Short {
+					require.NotContains(t, plan.Refusal.Text, p.Short, "member %d of %v", i, up)
+				}
+				require.NotContains(t, plan.Refusal.Text, p.Address)
+			}
+			require.Empty(t, plan.Refusal.Blockers)
+		}
+	})
+}
+
+// R1: where a quorum would be lost, all that are down are named, and nobody else.
+func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
+	t.Parallel()
+	seen := 0
+	everyView(largest, func(v View, _ int, up []bool) {
+		for target := range up {
+			c := Change{Database: SB, View: v, Target: v.Peers()[target].Longest()}
+			plan := PlanLeave(c)
+			if reason(plan) != WouldLoseQuorum {
+				continue
+			}
+			seen++
+			var down []string
+			for _, p := range plan.Refusal.Blockers {
+				down = append(down, p.Short)
+				require.Contains(t, plan.Refusal.Text, p.Short+" at "+p.Address)
+			}
+			var want []string
+			for i, isUp := range up {
+				if !isUp && i != target {
+					want = append(want, memberID(i).Short())
+				}
+			}
+			require.Equal(t, want, down)
+			require.Contains(t, plan.Refusal.Text,
+				fmt.Sprintf("of %d members %d are up; without %s there would be %s", len(up), count(up), plan.Target.Short, plan.After))
+		}
+	})
+	assert.Positive(t, seen)
+}
+
+// R2: a kick or a leave of the only member is never sent, whatever is asked for.
+func TestR2SoleMemberIsNeverTouched(t *testing.T) {
+	t.Parallel()
+	targets := []string{"", "z", "zzzz", "a", "a000", string(memberID(0)), "a000" + strings.Repeat("f", 32), string(memberID(1))}
+	for _, target := range targets {
+		for flags := range 1 << 2 {
+			c := Change{Database: NB, View: viewOf(0, allUp(1)), Target: target, Force: flags&1 != 0}
+			if flags&2 != 0 {
+				c.UnitInModel = "ovn-central/0"
+			}
+			assert.Equal(t, SoleMember, reason(PlanLeave(c)), "leave of %q", target)
+			assert.NotNil(t, PlanKick(c).Refusal, "kick of %q", target)
+		}
+	}
+	assert.Equal(t, SoleMember, reason(PlanKick(Change{View: viewOf(0, allUp(1)), Target: string(memberID(0))})))
+	for _, file := range []string{"nb-single-server", "nb-single-after-leave", "nb-ssl-single-after-two-left", "ovs36-nb-single-leaving"} {
+		s := captureStatus(t, file)
+		c := Change{Database: NB, View: View{Status: s}, Target: string(s.Server), Force: true}
+		assert.NotNil(t, PlanLeave(c).Refusal, file)
+		assert.NotNil(t, PlanKick(c).Refusal, file)
+	}
+}

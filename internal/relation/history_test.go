@@ -1,0 +1,206 @@
+package relation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// monday is when most removals are seen.
+var monday = time.Date(2026, 11, 16, 8, 30, 15, 999, time.FixedZone("", 3600))
+
+func serverID(i int) raft.ID { return raft.ID(fmt.Sprintf("%04x0000-0000-4000-8000-%012x", i, i)) }
+
+func TestHistoryHasItsWireForm(t *testing.T) {
+	t.Parallel()
+	h := History{raft.NB: {nbServer: {Unit: "ovn-central/4"}}}.Remove(raft.NB, serverID(7), "ovn-central/5", monday)
+	assert.Equal(t, map[string]string{
+		"nb-servers": `{"00070000-0000-4000-8000-000000000007":{"unit":"ovn-central/5","removed":"2026-11-16T07:30:15Z"},` +
+			`"` + string(nbServer) + `":{"unit":"ovn-central/4"}}`,
+		"sb-servers": "",
+	}, h.Bag())
+	assert.Equal(t, map[string]string{"nb-servers": "", "sb-servers": ""}, History(nil).Bag())
+}
+
+func TestHistoryIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := drawHistory(t)
+		got, problems := ParseHistory(want.Bag())
+		require.Empty(t, problems)
+		require.Equal(t, want, got)
+	})
+}
+
+// drawHistory knows some of nine servers, of each its unit or not, its removal or
+// not. Two histories never contradict each other.
+func drawHistory(t *rapid.T) History {
+	h := History{}
+	for _, d := range raft.Databases() {
+		for i := range 9 {
+			if !rapid.Bool().Draw(t, "is known") {
+				continue
+			}
+			var k Known
+			if rapid.Bool().Draw(t, "is a unit's") {
+				k.Unit = fmt.Sprintf("ovn-central/%d", i)
+			}
+			if rapid.Bool().Draw(t, "was removed") {
+				k.Removed = monday.UTC().Truncate(time.Second).AddDate(0, 0, i)
+			}
+			h.set(d, serverID(i), k)
+		}
+	}
+	return h
+}
+
+func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		a, b, c := drawHistory(t), drawHistory(t), drawHistory(t)
+		bagA, bagB := a.Bag(), b.Bag()
+		ab := a.Merge(b)
+		require.Equal(t, ab, b.Merge(a))
+		require.Equal(t, ab.Merge(c), a.Merge(b.Merge(c)))
+		require.Equal(t, ab, ab.Merge(ab))
+		require.Equal(t, ab, ab.Merge(b))
+		require.Equal(t, a, a.Merge(nil))
+		require.Equal(t, a, History(nil).Merge(a))
+		for _, h := range []History{a, b} {
+			for d, servers := range h {
+				for id, k := range servers {
+					require.True(t, k.Unit == "" || ab[d][id].Unit == k.Unit)
+					require.True(t, k.Removed.IsZero() || ab[d][id].Removed.Equal(k.Removed))
+				}
+			}
+		}
+		require.Equal(t, bagA, a.Bag(), "what was merged is left as it was")
+		require.Equal(t, bagB, b.Bag())
+	})
+}
+
+// Two units that saw one removal at different times agree on the earlier one.
+func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
+	t.Parallel()
+	early := History{}.Remove(raft.SB, sbServer, "ovn-central/4", monday)
+	late := History{}.Remove(raft.SB, sbServer, "", monday.AddDate(0, 0, 1))
+	never := History{raft.SB: {sbServer: {Unit: "ovn-central/4"}}}
+	published := Units{"ovn-central/4": {raft.SB: {Server: sbServer}}}
+	for _, h := range []History{
+		early.Merge(late), late.Merge(early), never.Merge(early), early.Merge(never), early.Publish(published),
+		early.Remove(raft.SB, sbServer, "ovn-central/4", monday.AddDate(0, 0, 1)),
+	} {
+		assert.Equal(t, early, h)
+	}
+	assert.Equal(t, never.Merge(late), late.Merge(never))
+}
+
+// One server is of one unit. Should two claim it, all units still agree.
+func TestMergeOfTwoUnitsThatClaimOneServer(t *testing.T) {
+	t.Parallel()
+	a := History{raft.SB: {sbServer: {Unit: "ovn-central/4"}}}
+	b := History{raft.SB: {sbServer: {Unit: "ovn-central/5"}}}
+	assert.Equal(t, a.Merge(b), b.Merge(a))
+}
+
+func TestPublishAddsServersOfWhichAllIsKnown(t *testing.T) {
+	t.Parallel()
+	h := History{}.Publish(Units{
+		"ovn-central/0": {raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: "0017"}},
+		"ovn-central/1": {raft.SB: {Server: sbServer}},
+		"ovn-central/2": nil,
+	})
+	assert.Equal(t, History{
+		raft.NB: {nbServer: {Unit: "ovn-central/0"}},
+		raft.SB: {sbServer: {Unit: "ovn-central/1"}},
+	}, h)
+}
+
+func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
+	t.Parallel()
+	sound := map[raft.ID]Known{sbServer: {Unit: "ovn-central/4"}}
+	tests := map[string]struct {
+		text     string
+		nb       map[raft.ID]Known
+		problems []string
+	}{
+		"nothing":     {"", nil, nil},
+		"no server":   {"{}", nil, nil},
+		"null":        {"null", nil, nil},
+		"four digits": {`{"13e4":{"unit":"ovn-central/4"}}`, nil, []string{`nb-servers has "13e4", which is no ID`}},
+		"beside another": {
+			`{"13e4":{},"` + string(nbServer) + `":{"unit":"ovn-central/5"}}`,
+			map[raft.ID]Known{nbServer: {Unit: "ovn-central/5"}},
+			[]string{`nb-servers has "13e4", which is no ID`},
+		},
+		"a damaged record beside another": {
+			`{"` + string(sbServer) + `":{"removed":"yesterday"},"` + string(nbServer) + `":{"unit":"ovn-central/5"}}`,
+			map[raft.ID]Known{nbServer: {Unit: "ovn-central/5"}},
+			[]string{`nb-servers has for 0017f3b0-1111-4222-8333-444444444444 "{\"removed\":\"yesterday\"}", which is no record`},
+		},
+		"several that are damaged, always in one order": {`{"e":0,"a":0,"c":0,"d":0,"b":0,"` + string(nbServer) + `":0}`, nil, []string{
+			`nb-servers has "a", which is no ID`,
+			`nb-servers has "b", which is no ID`,
+			`nb-servers has "c", which is no ID`,
+			`nb-servers has "d", which is no ID`,
+			`nb-servers has "e", which is no ID`,
+			`nb-servers has for 13e4f3b0-1111-4222-8333-444444444444 "0", which is no record`,
+		}},
+		"much that is damaged": {
+			`{"` + string(nbServer) + `":{"removed":"` + strings.Repeat("9", 100000) + `"}}`, nil,
+			[]string{`nb-servers has for 13e4f3b0-1111-4222-8333-444444444444 "{\"removed\":\"9999999999999999999999999999", which is no record`},
+		},
+		"cut off":      {`{"13e4f3b0`, nil, []string{`nb-servers is "{\"13e4f3b0", not a JSON object of servers`}},
+		"a list":       {`[]`, nil, []string{`nb-servers is "[]", not a JSON object of servers`}},
+		"newer fields": {`{"` + string(nbServer) + `":{"unit":"ovn-central/5","machine":3}}`, map[raft.ID]Known{nbServer: {Unit: "ovn-central/5"}}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bag := History{raft.SB: sound}.Bag()
+			bag["nb-servers"] = tt.text
+			h, problems := ParseHistory(bag)
+			assert.Equal(t, sound, h[raft.SB], "the other database")
+			assert.Equal(t, tt.nb, h[raft.NB])
+			assert.Equal(t, tt.problems, problems)
+		})
+	}
+}
+
+func TestMergeForgetsThoseThatAreLongestGone(t *testing.T) {
+	t.Parallel()
+	a, b := History{}, History{}
+	for i := range maxRemoved {
+		a = a.Remove(raft.NB, serverID(i), "", monday)
+		b = b.Remove(raft.NB, serverID(1000+i), "", monday.AddDate(0, 0, i-10))
+	}
+	ab := a.Merge(b)
+	assert.Len(t, ab[raft.NB], maxRemoved)
+	assert.Equal(t, ab, b.Merge(a))
+	assert.Contains(t, ab[raft.NB], serverID(1000+maxRemoved-1), "the newest")
+	assert.NotContains(t, ab[raft.NB], serverID(1000), "the oldest")
+}
+
+// However much is known, Juju and the database can hold it.
+func TestHistoryStaysSmall(t *testing.T) {
+	t.Parallel()
+	h := History{}
+	for i := range 9 {
+		h.set(raft.NB, serverID(1000+i), Known{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
+	}
+	for i := range maxRemoved {
+		h = h.Remove(raft.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
+	}
+	bag := h.Bag()
+	assert.Less(t, len(bag["nb-servers"]), 64<<10)
+	again, problems := ParseHistory(bag)
+	require.Empty(t, problems)
+	assert.Len(t, again[raft.NB], maxRemoved+9)
+}

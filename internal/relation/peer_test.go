@@ -1,0 +1,179 @@
+package relation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+const (
+	nbServer  raft.ID = "13e4f3b0-1111-4222-8333-444444444444"
+	sbServer  raft.ID = "0017f3b0-1111-4222-8333-444444444444"
+	nbCluster raft.ID = "f3b03511-e217-40a8-8457-fbae1b4bf63f"
+	sbCluster raft.ID = "3265201c-afc0-4442-ac2e-fdcc02c0d011"
+)
+
+func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		unit Unit
+		want map[string]string
+	}{
+		"both": {Unit{raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: sbServer, Cluster: sbCluster}}, map[string]string{
+			"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster),
+			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": string(sbCluster),
+		}},
+		"one has not joined, the other is not there": {Unit{raft.SB: {Server: sbServer}}, map[string]string{
+			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "",
+			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": "",
+		}},
+		"four digits are all that is known": {Unit{raft.NB: {Server: "13e4"}}, map[string]string{
+			"nb-identity": "13e4", "nb-server-id": "", "nb-cluster-id": "",
+			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "",
+		}},
+		"nothing": {nil, map[string]string{
+			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "",
+			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "",
+		}},
+	}
+	for name, tt := range tests {
+		assert.Equal(t, tt.want, tt.unit.Bag(), name)
+	}
+}
+
+func TestWhatAUnitPublishesIsReadAgain(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		want := Unit{}
+		for _, d := range raft.Databases() {
+			if rapid.Bool().Draw(t, "is there") {
+				id := Identity{Server: drawID(t)}
+				if rapid.Bool().Draw(t, "by four digits") {
+					id.Server = id.Server[:4]
+				}
+				if rapid.Bool().Draw(t, "has joined") {
+					id.Cluster = drawID(t)
+				}
+				want[d] = id
+			}
+		}
+		got, problems := ParseUnit(want.Bag())
+		require.Empty(t, problems)
+		require.Equal(t, want, got)
+	})
+}
+
+func drawID(t *rapid.T) raft.ID {
+	return raft.ID(rapid.StringMatching(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`).Draw(t, "ID"))
+}
+
+// Four digits are text, also where they look like a number.
+func TestIdentitiesThatLookLikeNumbersStayText(t *testing.T) {
+	t.Parallel()
+	for i := range 1 << 16 {
+		text := fmt.Sprintf("%04x", i)
+		u, problems := ParseUnit(map[string]string{"sb-identity": text})
+		if len(problems) > 0 || string(u[raft.SB].Server) != text {
+			require.Failf(t, "not kept", "%s became %v, %v", text, u, problems)
+		}
+	}
+}
+
+func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
+	t.Parallel()
+	good := Identity{Server: sbServer, Cluster: sbCluster}
+	tests := map[string]struct {
+		bag      map[string]string // of nb; sb is always good
+		nb       *Identity
+		problems []string
+	}{
+		"nothing":                {nil, nil, nil},
+		"empty values":           {map[string]string{"nb-identity": "", "nb-server-id": "", "nb-cluster-id": ""}, nil, nil},
+		"keys of others":         {map[string]string{"nb_identity": "zzzz", "bound-address": "10.0.0.1", "egress-subnets": "x"}, nil, nil},
+		"a cluster alone":        {map[string]string{"nb-cluster-id": string(nbCluster)}, nil, nil},
+		"four digits":            {map[string]string{"nb-identity": "13e4"}, &Identity{Server: "13e4"}, nil},
+		"four digits, a cluster": {map[string]string{"nb-identity": "13e4", "nb-cluster-id": string(nbCluster)}, &Identity{Server: "13e4", Cluster: nbCluster}, nil},
+		"a number that was one":  {map[string]string{"nb-identity": "130000"}, nil, []string{`nb-identity is "130000", not four hex digits`}},
+		"capitals":               {map[string]string{"nb-identity": "13E4"}, nil, []string{`nb-identity is "13E4", not four hex digits`}},
+		"a blank":                {map[string]string{"nb-identity": "13e4 "}, nil, []string{`nb-identity is "13e4 ", not four hex digits`}},
+		"quotes":                 {map[string]string{"nb-identity": `"13e4"`}, nil, []string{`nb-identity is "\"13e4\"", not four hex digits`}},
+		"too much": {
+			map[string]string{"nb-identity": strings.Repeat("a", 1000)},
+			nil,
+			[]string{fmt.Sprintf("nb-identity is %q, not four hex digits", strings.Repeat("a", 40))},
+		},
+		"a server that is none": {
+			map[string]string{"nb-identity": "13e4", "nb-server-id": "13e4"},
+			nil,
+			[]string{`nb-server-id is "13e4", not an ID that begins with 13e4`},
+		},
+		"another server": {
+			map[string]string{"nb-identity": "13e4", "nb-server-id": string(sbServer)},
+			nil,
+			[]string{`nb-server-id is "0017f3b0-1111-4222-8333-444444444444", not an ID that begins with 13e4`},
+		},
+		"the server of nobody": {
+			map[string]string{"nb-identity": "0000", "nb-server-id": "00000000-0000-0000-0000-000000000000"},
+			nil,
+			[]string{`nb-server-id is "00000000-0000-0000-0000-000000000000", not an ID that begins with 0000`},
+		},
+		"a server without its digits": {
+			map[string]string{"nb-server-id": string(nbServer)},
+			nil,
+			[]string{`nb-identity is "", not four hex digits`},
+		},
+		"a cluster that is none": {
+			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": "f3b0"},
+			&Identity{Server: nbServer},
+			[]string{`nb-cluster-id is "f3b0", not an ID`},
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			bag := Unit{raft.SB: good}.Bag()
+			for key, value := range tt.bag {
+				bag[key] = value
+			}
+			want := Unit{raft.SB: good}
+			if tt.nb != nil {
+				want[raft.NB] = *tt.nb
+			}
+			got, problems := ParseUnit(bag)
+			assert.Equal(t, want, got)
+			assert.Equal(t, tt.problems, problems)
+		})
+	}
+}
+
+// R16: a unit that has not published both keeps everybody from being stale.
+func TestR16CompleteNeedsBothIdentities(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		unit Unit
+		want bool
+	}{
+		"none":                {nil, false},
+		"nb":                  {Unit{raft.NB: {Server: nbServer, Cluster: nbCluster}}, false},
+		"sb":                  {Unit{raft.SB: {Server: sbServer}}, false},
+		"clusters only":       {Unit{raft.NB: {Cluster: nbCluster}, raft.SB: {Cluster: sbCluster}}, false},
+		"both":                {Unit{raft.NB: {Server: nbServer}, raft.SB: {Server: sbServer}}, true},
+		"both by four digits": {Unit{raft.NB: {Server: "13e4"}, raft.SB: {Server: "0017"}}, true},
+	}
+	for name, tt := range tests {
+		assert.Equal(t, tt.want, tt.unit.Complete(), name)
+	}
+}
+
+func TestUnitsAreListedInAStableOrder(t *testing.T) {
+	t.Parallel()
+	u := Units{"ovn-central/2": nil, "ovn-central/0": nil, "ovn-central/1": nil}
+	assert.Equal(t, []string{"ovn-central/0", "ovn-central/1", "ovn-central/2"}, u.Names())
+	assert.Empty(t, Units(nil).Names())
+}
