@@ -229,8 +229,10 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 	case raft.WouldLoseQuorum:
 		return s.unblock(plan.Refusal, view, k.model)
 	case raft.NoQuorum, raft.NotMember:
-		return []string{"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.model.otherUnit()),
-			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md"}
+		return []string{
+			"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.model.otherUnit()),
+			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
+		}
 	case raft.SoleMember:
 		return []string{"add units, and wait until they have joined: juju add-unit " + s.Env.App}
 	}

@@ -55,8 +55,10 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 			Election: &Election{Ago: ms(46979), Reason: "timeout"}, Won: new(ms(46979)), ElectionTimer: time.Second,
 			Log: Log{Start: 2, End: 6}, Disconnections: new(uint64(0)),
 			Connections: []Connection{
-				{Peer: "6e62", Incoming: true, Up: true}, {Peer: "6e62", Up: true},
-				{Peer: "c14a", Incoming: true, Up: true}, {Peer: "c14a", Up: true},
+				{Peer: "6e62", Incoming: true, Up: true},
+				{Peer: "6e62", Up: true},
+				{Peer: "c14a", Incoming: true, Up: true},
+				{Peer: "c14a", Up: true},
 			},
 			Servers: []Member{
 				{Nick: "c14a", Short: "c14a", Address: "tcp:127.77.1.3:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
@@ -70,8 +72,10 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 			Address: "ssl:127.77.8.2:6643", State: ClusterMember, Role: Follower, Term: 2, Leader: "86bb", Vote: UnknownRef,
 			ElectionTimer: time.Second, Log: Log{Start: 2, End: 6}, Disconnections: new(uint64(0)),
 			Connections: []Connection{
-				{Peer: "0000", Up: true}, {Peer: "86bb", Incoming: true, Up: true},
-				{Peer: "351c", Incoming: true, Up: true}, {Peer: "351c", Up: true},
+				{Peer: "0000", Up: true},
+				{Peer: "86bb", Incoming: true, Up: true},
+				{Peer: "351c", Incoming: true, Up: true},
+				{Peer: "351c", Up: true},
 			},
 			Servers: []Member{
 				{Nick: "86bb", Short: "86bb", Address: "ssl:127.77.8.1:6643", LastMsg: new(ms(194))},
@@ -123,41 +127,74 @@ func TestParseReadsWhatOnlySomeStatesPrint(t *testing.T) {
 		field func(s Status) any
 		want  any
 	}{
-		"a server that is being added": {"nb-leader-adding-caught-up-and-committing.txt",
+		"a server that is being added": {
+			"nb-leader-adding-caught-up-and-committing.txt",
 			func(s Status) any { return s.Adding },
-			[]Pending{{Nick: "7c34", Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}}},
-		"a server that has just begun to be added": {"nb-leader-adding-committing.txt",
-			func(s Status) any { return s.Adding[0].Phase }, AddingCatchup},
-		"a row whose addition is being committed": {"nb-leader-adding-committing.txt",
-			func(s Status) any { return s.Servers[1].Phase }, AddingCommitting},
-		"a server that is being removed": {"nb-leader-two-removals-pending.txt",
+			[]Pending{{Nick: "7c34", Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}},
+		},
+		"a server that has just begun to be added": {
+			"nb-leader-adding-committing.txt",
+			func(s Status) any { return s.Adding[0].Phase }, AddingCatchup,
+		},
+		"a row whose addition is being committed": {
+			"nb-leader-adding-committing.txt",
+			func(s Status) any { return s.Servers[1].Phase }, AddingCommitting,
+		},
+		"a server that is being removed": {
+			"nb-leader-two-removals-pending.txt",
 			func(s Status) any { return s.Removing },
-			[]Pending{{Nick: "25b7", Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}}},
-		"a row whose removal waits": {"nb-leader-two-removals-pending.txt",
-			func(s Status) any { return s.Servers[0].Phase }, RemovingPhase},
-		"a row behind a phase": {"nb-leader-two-removals-pending.txt",
+			[]Pending{{Nick: "25b7", Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}},
+		},
+		"a row whose removal waits": {
+			"nb-leader-two-removals-pending.txt",
+			func(s Status) any { return s.Servers[0].Phase }, RemovingPhase,
+		},
+		"a row behind a phase": {
+			"nb-leader-two-removals-pending.txt",
 			func(s Status) any { return []any{*s.Servers[0].Next, *s.Servers[0].Match, *s.Servers[0].LastMsg} },
-			[]any{uint64(9), uint64(7), ms(48)}},
-		"entries that are not committed": {"nb-leader-two-removals-pending.txt",
-			func(s Status) any { return []uint64{s.NotCommitted, s.NotApplied} }, []uint64{1, 1}},
-		"an election timer that changes": {"nb-election-timer-changing.txt",
+			[]any{uint64(9), uint64(7), ms(48)},
+		},
+		"entries that are not committed": {
+			"nb-leader-two-removals-pending.txt",
+			func(s Status) any { return []uint64{s.NotCommitted, s.NotApplied} },
+			[]uint64{1, 1},
+		},
+		"an election timer that changes": {
+			"nb-election-timer-changing.txt",
 			func(s Status) any { return []time.Duration{s.ElectionTimer, s.ChangingTo} },
-			[]time.Duration{time.Second, 2 * time.Second}},
-		"an IPv6 address": {"nb-ipv6-leader.txt",
+			[]time.Duration{time.Second, 2 * time.Second},
+		},
+		"an IPv6 address": {
+			"nb-ipv6-leader.txt",
 			func(s Status) any { return []string{s.Address, s.Servers[1].Address} },
-			[]string{"tcp:[fd77:77::1]:6643", "tcp:[fd77:77::3]:6643"}},
-		"a cluster that a joining server has learnt": {"nb-joining-learned-cid.txt",
-			func(s Status) any { return *s.Cluster }, ID("b4c4d133-2a49-4ca8-8641-185962fdc981")},
-		"an election that was won but not started, on OVS 3.6": {"ovs36-nb-leader.txt",
-			func(s Status) any { return []any{s.Election, *s.Won} }, []any{(*Election)(nil), ms(505)}},
-		"an election for a transfer": {"nb-leader-after-transfer.txt",
-			func(s Status) any { return s.Election.Reason }, "leadership_transfer"},
-		"a broken connection": {"sb-5member-follower-one-dead.txt",
-			func(s Status) any { return s.Connections[1] }, Connection{Peer: "431d"}},
-		"lost connections": {"sb-5member-follower-one-dead.txt",
-			func(s Status) any { return *s.Disconnections }, uint64(1)},
-		"no connection": {"nb-single-server.txt",
-			func(s Status) any { return s.Connections }, []Connection(nil)},
+			[]string{"tcp:[fd77:77::1]:6643", "tcp:[fd77:77::3]:6643"},
+		},
+		"a cluster that a joining server has learnt": {
+			"nb-joining-learned-cid.txt",
+			func(s Status) any { return *s.Cluster }, ID("b4c4d133-2a49-4ca8-8641-185962fdc981"),
+		},
+		"an election that was won but not started, on OVS 3.6": {
+			"ovs36-nb-leader.txt",
+			func(s Status) any { return []any{s.Election, *s.Won} },
+			[]any{(*Election)(nil), ms(505)},
+		},
+		"an election for a transfer": {
+			"nb-leader-after-transfer.txt",
+			func(s Status) any { return s.Election.Reason }, "leadership_transfer",
+		},
+		"a broken connection": {
+			"sb-5member-follower-one-dead.txt",
+			func(s Status) any { return s.Connections[1] },
+			Connection{Peer: "431d"},
+		},
+		"lost connections": {
+			"sb-5member-follower-one-dead.txt",
+			func(s Status) any { return *s.Disconnections }, uint64(1),
+		},
+		"no connection": {
+			"nb-single-server.txt",
+			func(s Status) any { return s.Connections }, []Connection(nil),
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

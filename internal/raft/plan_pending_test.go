@@ -104,7 +104,7 @@ func TestR5RemovalThatIsNotCommittedMayBeUndone(t *testing.T) {
 	c.View.Status.NotCommitted = 1
 	plan := PlanLeave(c)
 	require.EqualError(t, plan.Refusal, "nb: of 4 members 3 are up; without a000 there would be 2 of 4 up, 3 needed, "+
-		"since a removal that was begun earlier may still be carried out; down: a003 at tcp:10.0.0.3:6643")
+		"since a removal that is not committed may be undone; down: a003 at tcp:10.0.0.3:6643")
 	assert.Equal(t, WouldLoseQuorum, plan.Refusal.Reason)
 	c.Pending = nil
 	assert.Nil(t, PlanLeave(c).Refusal, "under load something is never committed")

@@ -23,7 +23,7 @@ func TestUnitsPublishTheirIdentities(t *testing.T) {
 		}
 	}
 
-	u := m.followers(lab.NB)[0]
+	u := m.followers()[0]
 	require.NoError(t, u.Kill(lab.NB))
 	require.NoError(t, u.Hang(lab.SB))
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
@@ -55,7 +55,7 @@ func TestUnitsPublishTheirIdentities(t *testing.T) {
 // whoever leads, and the record of what was removed stays (R8).
 func TestHistoryOutlivesTheUnit(t *testing.T) {
 	m := deploy(t, 4)
-	gone := m.followers(lab.NB)[0]
+	gone := m.followers()[0]
 	id := m.id(gone, lab.NB)
 	m.vanish(gone)
 	m.requireDown(gone)

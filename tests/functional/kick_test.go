@@ -14,13 +14,13 @@ import (
 func TestKickRemovesADeadMember(t *testing.T) {
 	for name, pick := range map[string]func(*model) *lab.Unit{
 		"from the leader":   func(m *model) *lab.Unit { return m.sameLeader() },
-		"from a follower":   func(m *model) *lab.Unit { m.sameLeader(); return m.followers(lab.NB)[1] },
+		"from a follower":   func(m *model) *lab.Unit { m.sameLeader(); return m.followers()[1] },
 		"by the name of it": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 3)
 			m.sameLeader()
-			gone := m.followers(lab.NB)[0]
+			gone := m.followers()[0]
 			args := kickArgs(m.short(gone, lab.SB), m.short(gone, lab.NB))
 			from := m.leader(lab.NB)
 			if pick != nil {
@@ -51,7 +51,7 @@ func TestKickRemovesADeadMember(t *testing.T) {
 func TestClusterKickIsTheSameAction(t *testing.T) {
 	m := deploy(t, 3)
 	m.sameLeader()
-	gone := m.followers(lab.NB)[0]
+	gone := m.followers()[0]
 	m.vanish(gone)
 	m.requireDown(gone)
 	results := m.act(m.leader(lab.NB), "cluster-kick",
@@ -64,8 +64,8 @@ func TestClusterKickIsTheSameAction(t *testing.T) {
 func TestKickOfALiveMemberNeedsForce(t *testing.T) {
 	m := deploy(t, 3)
 	leader := m.sameLeader()
-	live := m.followers(lab.NB)[0]
-	said := m.refuse(leader, "kick", kickArgs("", m.id(live, lab.NB))...)
+	live := m.followers()[0]
+	said := m.refuse(leader, kickArgs("", m.id(live, lab.NB))...)
 	assert.Contains(t, said, "belongs to "+live.Name()+", which is still in the model")
 	assert.Contains(t, said, "now 3 of 3 up, 2 needed; after it 2 of 2 up, 2 needed")
 	assert.Contains(t, said, "juju remove-unit "+live.Name())
@@ -82,7 +82,7 @@ func TestKickOfALiveMemberNeedsForce(t *testing.T) {
 func TestKickOfOneselfIsRefused(t *testing.T) {
 	m := deploy(t, 3)
 	u := m.units[0]
-	said := m.refuse(u, "kick", kickArgs(m.short(u, lab.SB), m.short(u, lab.NB), "force=true")...)
+	said := m.refuse(u, kickArgs(m.short(u, lab.SB), m.short(u, lab.NB), "force=true")...)
 	assert.Contains(t, said, "this unit's own server")
 	assert.Contains(t, said, "juju remove-unit "+u.Name())
 	assert.Len(t, m.members(u, lab.NB), 3)
@@ -93,7 +93,7 @@ func TestKickOnTheSoleMemberIsNeverSent(t *testing.T) {
 	m := deploy(t, 1)
 	u := m.units[0]
 	for _, id := range []string{"zzzz", "ffff", m.short(u, lab.NB), m.id(u, lab.SB), "0", "tcp:" + u.Address() + ":6643"} {
-		m.refuse(u, "kick", kickArgs("", id, "force=true")...)
+		m.refuse(u, kickArgs("", id, "force=true")...)
 	}
 	s, err := m.status(u, lab.NB)
 	require.NoError(t, err)
@@ -105,7 +105,7 @@ func TestKickOnTheSoleMemberIsNeverSent(t *testing.T) {
 func TestKickOfWhatIsNoMemberIsRefused(t *testing.T) {
 	m := deploy(t, 3)
 	leader := m.sameLeader()
-	other := m.followers(lab.NB)[0]
+	other := m.followers()[0]
 	for name, c := range map[string]struct{ sb, nb, says string }{
 		"an ID of the other database": {nb: m.short(other, lab.SB), says: "is a member of OVN_Southbound, not of OVN_Northbound"},
 		"one digit":                   {nb: m.short(other, lab.NB)[:1], says: "nb: refused"},
@@ -115,13 +115,13 @@ func TestKickOfWhatIsNoMemberIsRefused(t *testing.T) {
 		"an ID that never was":        {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "no member of OVN_Southbound and no known former one; members:"},
 		"nothing":                     {says: "name the member to kick"},
 	} {
-		said := m.refuse(leader, "kick", kickArgs(c.sb, c.nb)...)
+		said := m.refuse(leader, kickArgs(c.sb, c.nb)...)
 		assert.Contains(t, said, c.says, name)
 	}
 	// Every database is judged before any is touched.
 	m.vanish(other)
 	m.requireDown(other)
-	said := m.refuse(leader, "kick", kickArgs("zzzz", m.id(other, lab.NB))...)
+	said := m.refuse(leader, kickArgs("zzzz", m.id(other, lab.NB))...)
 	assert.Contains(t, said, "sb: refused")
 	assert.Contains(t, said, "nb: not touched")
 	assert.Len(t, m.members(leader, lab.NB), 3)
@@ -131,14 +131,14 @@ func TestKickOfWhatIsNoMemberIsRefused(t *testing.T) {
 func TestKickWithoutConfirmationDoesNothing(t *testing.T) {
 	m := deploy(t, 3)
 	leader := m.sameLeader()
-	gone := m.followers(lab.NB)[0]
+	gone := m.followers()[0]
 	m.vanish(gone)
 	m.requireDown(gone)
 	for _, args := range [][]string{
 		{"nb-identity=" + m.short(gone, lab.NB), "i-really-mean-it=false"},
 		{"nb-identity=" + m.short(gone, lab.NB)},
 	} {
-		assert.Contains(t, m.refuse(leader, "kick", args...), "nothing was done")
+		assert.Contains(t, m.refuse(leader, args...), "nothing was done")
 	}
 	dry := m.act(leader, "kick", "nb-identity="+m.short(gone, lab.NB), "dry-run=true")
 	assert.Contains(t, dry["ovnnb"], "would be removed: "+m.short(gone, lab.NB))
@@ -150,11 +150,11 @@ func TestKickWithoutConfirmationDoesNothing(t *testing.T) {
 func TestKickThatWouldBreakTheQuorumIsRefused(t *testing.T) {
 	m := deploy(t, 3)
 	leader := m.sameLeader()
-	followers := m.followers(lab.NB)
+	followers := m.followers()
 	dead, live := followers[0], followers[1]
 	m.vanish(dead)
 	m.requireDown(dead)
-	said := m.refuse(leader, "kick", kickArgs(m.short(live, lab.SB), m.short(live, lab.NB), "force=true")...)
+	said := m.refuse(leader, kickArgs(m.short(live, lab.SB), m.short(live, lab.NB), "force=true")...)
 	assert.Contains(t, said, "of 3 members 2 are up; without "+m.short(live, lab.NB)+" there would be 1 of 2 up, 2 needed")
 	assert.Contains(t, said, "kick "+m.short(dead, lab.NB)+" (was "+dead.Name()+") first: juju run ")
 	m.requireWritable()
@@ -173,7 +173,7 @@ func TestKickWithoutQuorumIsRefused(t *testing.T) {
 		s, err := m.status(u, lab.NB)
 		return err == nil && !s.HasLeader()
 	})
-	said := m.refuse(u, "kick", ids...)
+	said := m.refuse(u, ids...)
 	assert.Contains(t, said, "knows no leader")
 	assert.Contains(t, said, "docs/how-to/recover-quorum.md")
 }
@@ -182,7 +182,7 @@ func TestKickWithoutQuorumIsRefused(t *testing.T) {
 func TestKickThatGetsLostIsPendingAndNotDone(t *testing.T) {
 	m := deploy(t, 5)
 	leader := m.sameLeader()
-	followers := m.followers(lab.NB)
+	followers := m.followers()
 	gone, from := followers[0], followers[1]
 	m.vanish(gone)
 	m.requireDown(gone)
@@ -191,7 +191,7 @@ func TestKickThatGetsLostIsPendingAndNotDone(t *testing.T) {
 			assert.NoError(t, leader.Hang(lab.NB))
 		}
 	})
-	said := m.refuse(from, "kick", kickArgs("", m.id(gone, lab.NB))...)
+	said := m.refuse(from, kickArgs("", m.id(gone, lab.NB))...)
 	from.OnCall(nil)
 	assert.Contains(t, said, "nb: pending")
 	assert.Contains(t, said, "the same command again")
@@ -216,7 +216,7 @@ func TestKickThatGetsLostIsPendingAndNotDone(t *testing.T) {
 func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 	m := deploy(t, 3)
 	leader := m.sameLeader()
-	gone := m.followers(lab.NB)[0]
+	gone := m.followers()[0]
 	m.vanish(gone)
 	m.requireDown(gone)
 	fresh, err := m.AddUnitWith(t.Context(), lab.AddOptions{Address: gone.Address()})
@@ -246,7 +246,7 @@ func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 4)
 			leader := m.sameLeader()
-			u := m.followers(lab.NB)[0]
+			u := m.followers()[0]
 			m.killServers(u)
 			m.requireDown(u)
 			m.act(leader, "kick", kickArgs(m.id(u, lab.SB), m.id(u, lab.NB), "force=true")...)
@@ -260,7 +260,7 @@ func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
 			left, live := leftFiles(t, u)
 			assert.Len(t, left, 2)
 			assert.Empty(t, live)
-			m.requireMembers(append(m.followers(lab.NB), leader)...)
+			m.requireMembers(append(m.followers(), leader)...)
 		})
 	}
 }
@@ -282,8 +282,8 @@ func TestMemberStuckJoiningHindersNobody(t *testing.T) {
 	assert.Contains(t, own["ovnnb"], "Status: joining cluster")
 	assert.Contains(t, own["ovnsb"], "no database file")
 	assert.Equal(t, "waiting", stuck.Workload().Status)
-	assert.Contains(t, m.refuse(leader, "kick", kickArgs("", m.id(stuck, lab.NB), "force=true")...), "no member of OVN_Northbound")
-	gone := m.followers(lab.NB)[0]
+	assert.Contains(t, m.refuse(leader, kickArgs("", m.id(stuck, lab.NB), "force=true")...), "no member of OVN_Northbound")
+	gone := m.followers()[0]
 	m.remove(gone)
 	m.remove(stuck)
 }

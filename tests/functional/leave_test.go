@@ -19,7 +19,7 @@ import (
 func TestFollowerLeavesBothClusters(t *testing.T) {
 	m := deploy(t, 3)
 	m.sameLeader()
-	u := m.followers(lab.NB)[0]
+	u := m.followers()[0]
 	w := m.StartWriter(t.Context(), lab.WriterOptions{})
 	m.remove(u)
 	w.Stop()
@@ -59,7 +59,7 @@ func TestLeaderLeavesBothClusters(t *testing.T) {
 // of three without a fault.
 func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
 	m := deploy(t, 5)
-	m.remove(m.followers(lab.NB)[0])
+	m.remove(m.followers()[0])
 	m.remove(m.leader(lab.NB))
 	rest := m.rest()
 	require.Len(t, rest, 3)
@@ -72,7 +72,7 @@ func TestFiveToThreeByLeaveThenOneFailureIsSurvived(t *testing.T) {
 // R5: each is judged with the other's leave done.
 func TestTwoLeaveAtOnce(t *testing.T) {
 	m := deploy(t, 4)
-	going := []*lab.Unit{m.leader(lab.NB), m.followers(lab.NB)[0]}
+	going := []*lab.Unit{m.leader(lab.NB), m.followers()[0]}
 	for _, err := range atOnce(going, func(u *lab.Unit) error {
 		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
 	}) {
@@ -89,7 +89,7 @@ func TestTwoLeaveAtOnce(t *testing.T) {
 func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	m := deploy(t, 4)
 	m.sameLeader()
-	followers := m.followers(lab.NB)
+	followers := m.followers()
 	dead, going := followers[0], followers[1:3]
 	m.killServers(dead)
 	m.requireDown(dead)
@@ -121,7 +121,7 @@ func atOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {
 func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
 	m := deploy(t, 3)
 	m.sameLeader()
-	followers := m.followers(lab.NB)
+	followers := m.followers()
 	gone, u := followers[0], followers[1]
 	m.vanish(gone)
 	m.requireDown(gone)
@@ -226,8 +226,8 @@ func TestLeaveWithoutQuorumNamesNobodyAsDead(t *testing.T) {
 func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
 	m := deploy(t, 3)
 	m.sameLeader()
-	u := m.followers(lab.NB)[0]
-	rest := append(m.followers(lab.NB)[1:], m.leader(lab.NB))
+	u := m.followers()[0]
+	rest := append(m.followers()[1:], m.leader(lab.NB))
 	for _, db := range lab.Databases {
 		for _, other := range rest {
 			require.NoError(t, other.Hang(db)) // u hears of nobody, as if its network were gone
@@ -272,7 +272,7 @@ func TestUnitThatIsCutOffLeavesOnceItIsKicked(t *testing.T) {
 func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
 	m := deployWith(t, 3, lab.Options{ElectionTimer: 4 * time.Second})
 	m.sameLeader()
-	followers := m.followers(lab.NB)
+	followers := m.followers()
 	hung, u := followers[0], followers[1]
 	for _, db := range lab.Databases {
 		require.NoError(t, hung.Hang(db))
@@ -310,7 +310,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 3)
 			m.sameLeader()
-			u := m.followers(lab.NB)[0]
+			u := m.followers()[0]
 			ids := map[lab.DB]string{lab.NB: m.short(u, lab.NB), lab.SB: m.short(u, lab.SB)}
 			require.NoError(t, spoil(u))
 			start := time.Now()
@@ -333,7 +333,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
 	m := deploy(t, 3)
 	u := m.sameLeader()
-	others := m.followers(lab.NB)
+	others := m.followers()
 	// The quorum goes just after it was judged, when the leave has been sent.
 	u.OnCall(func(call string) {
 		if strings.Contains(call, "cluster/leave OVN_Northbound") {
@@ -360,7 +360,7 @@ func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
 func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
 	m := deploy(t, 5)
 	leader := m.sameLeader()
-	followers := m.followers(lab.NB)
+	followers := m.followers()
 	gone, leaver := followers[0], followers[1]
 	ctx := t.Context()
 	var load []*lab.Writer
@@ -385,7 +385,7 @@ func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
 func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 	m := deploy(t, 4)
 	m.sameLeader()
-	holder, next := m.followers(lab.NB)[0], m.followers(lab.NB)[1]
+	holder, next := m.followers()[0], m.followers()[1]
 	require.NoError(t, m.BeginRemoval(t.Context(), holder))
 	killed, err := m.RunHookKilledWhen(t.Context(), holder, "stop", func(call string) bool {
 		return strings.Contains(call, "cluster/leave")
@@ -405,7 +405,7 @@ func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
 func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
 	m := deploy(t, 4)
 	m.sameLeader()
-	u := m.followers(lab.NB)[0]
+	u := m.followers()[0]
 	require.NoError(t, m.BeginRemoval(t.Context(), u))
 	// Each run is killed one call later than the one before, until one ends.
 	calls := 0

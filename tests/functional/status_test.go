@@ -43,7 +43,7 @@ func TestClusterStatusShowsTheUnitOfEachMember(t *testing.T) {
 // The YAML keeps the keys of the charm that this one replaces.
 func TestClusterStatusForPrograms(t *testing.T) {
 	m := deploy(t, 3)
-	gone := m.followers(lab.NB)[0]
+	gone := m.followers()[0]
 	m.vanish(gone)
 	m.requireDown(gone)
 	leader := m.leader(lab.NB)
@@ -88,7 +88,7 @@ func TestClusterStatusForPrograms(t *testing.T) {
 func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
 	m := deploy(t, 5)
 	m.sameLeader()
-	gone := m.followers(lab.NB)[:2]
+	gone := m.followers()[:2]
 	for _, u := range gone {
 		m.vanish(u)
 	}
@@ -96,7 +96,7 @@ func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
 	for _, version := range []string{"from a follower", "from the leader"} {
 		from := m.leader(lab.NB)
 		if version == "from a follower" {
-			from = m.followers(lab.NB)[0]
+			from = m.followers()[0]
 		}
 		next := strings.Split(m.act(from, "cluster-status")["next"], "\n")
 		require.NotEmpty(t, next[0], version)
@@ -111,7 +111,7 @@ func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
 // R16: as long as a unit has not published, a member may be its.
 func TestUnknownMemberIsNotCalledStaleBeforeEveryUnitHasPublished(t *testing.T) {
 	m := deploy(t, 3)
-	gone := m.followers(lab.NB)[0]
+	gone := m.followers()[0]
 	silent, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
 	require.NoError(t, err)
 	m.vanish(gone)
@@ -126,7 +126,7 @@ func TestUnknownMemberIsNotCalledStaleBeforeEveryUnitHasPublished(t *testing.T) 
 // One database's trouble doesn't hide the other, and is called by its name.
 func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) {
 	m := deploy(t, 3)
-	u := m.followers(lab.NB)[0]
+	u := m.followers()[0]
 	healthy := func(results map[string]string) {
 		t.Helper()
 		assert.Contains(t, results["ovnsb"], "Status: cluster member")
@@ -193,7 +193,7 @@ func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
 func TestActionsWorkWhileTheUnitsHookIsInError(t *testing.T) {
 	m := deploy(t, 3)
 	m.sameLeader()
-	gone, u := m.followers(lab.NB)[0], m.followers(lab.NB)[1]
+	gone, u := m.followers()[0], m.followers()[1]
 	m.vanish(gone)
 	m.requireDown(gone)
 	m.refuseRemoval(u)

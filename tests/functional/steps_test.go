@@ -45,16 +45,8 @@ func deployWith(t *testing.T, n int, o lab.Options) *model {
 	return m
 }
 
-// add adds one unit.
-func (m *model) add() *lab.Unit {
-	m.t.Helper()
-	u, err := m.AddUnit(m.t.Context())
-	require.NoError(m.t, err)
-	m.units = append(m.units, u)
-	return u
-}
-
-// leader and followers are those of a database's cluster.
+// leader is that of a database's cluster; followers are those of the Northbound
+// cluster.
 func (m *model) leader(db lab.DB) *lab.Unit {
 	m.t.Helper()
 	u, err := m.RaftLeader(m.t.Context(), db)
@@ -62,9 +54,9 @@ func (m *model) leader(db lab.DB) *lab.Unit {
 	return u
 }
 
-func (m *model) followers(db lab.DB) []*lab.Unit {
+func (m *model) followers() []*lab.Unit {
 	m.t.Helper()
-	leader := m.leader(db)
+	leader := m.leader(lab.NB)
 	var all []*lab.Unit
 	for _, u := range m.rest() {
 		if u.Name() != leader.Name() {
@@ -237,10 +229,10 @@ func (m *model) act(u *lab.Unit, action string, args ...string) map[string]strin
 	return r.Results
 }
 
-// refuse runs an action and requires that it fails; it returns the message.
-func (m *model) refuse(u *lab.Unit, action string, args ...string) string {
+// refuse runs a kick and requires that it fails; it returns the message.
+func (m *model) refuse(u *lab.Unit, args ...string) string {
 	m.t.Helper()
-	r, err := m.RunAction(m.t.Context(), u, action, args...)
+	r, err := m.RunAction(m.t.Context(), u, "kick", args...)
 	require.NoError(m.t, err)
 	require.Equal(m.t, "failed", r.Status, "%v", r.Results)
 	require.Equal(m.t, "0", r.Results["return-code"], "Juju drops the message of an action that exits with another code")

@@ -65,8 +65,10 @@ func TestActionEndsAsJujuSaysItDoes(t *testing.T) {
 		"results, log and output": {
 			`action-log one; action-set a.b=1 "text=x
 y"; echo out; echo err >&2; action-log two`,
-			lab.ActionResult{Status: "completed", Log: []string{"one", "two"},
-				Results: map[string]string{"a.b": "1", "text": "x\ny", "return-code": "0", "stdout": "out\n", "stderr": "err\n"}},
+			lab.ActionResult{
+				Status: "completed", Log: []string{"one", "two"},
+				Results: map[string]string{"a.b": "1", "text": "x\ny", "return-code": "0", "stdout": "out\n", "stderr": "err\n"},
+			},
 		},
 		"action-fail keeps its message where the exit code is 0": {
 			`action-set why=1; action-fail "too bad"`,

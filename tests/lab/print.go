@@ -41,7 +41,7 @@ func (l *Lab) PrintStatus(out io.Writer) {
 		}
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\n", name, workload.Status, word, u.Address(), strings.Join(servers, " "), message)
 	}
-	w.Flush()
+	_ = w.Flush() // the caller's writer keeps its own error
 }
 
 // Print prints an action's end as `juju run` does: its log, its results

@@ -27,7 +27,7 @@ type shell struct {
 }
 
 func newShell(t *testing.T) shell {
-	dir, err := os.MkdirTemp("", "ovn-lab-cli-")
+	dir, err := os.MkdirTemp("", "ovn-lab-cli-") //nolint:usetesting // a socket's path must be short
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	return shell{t, filepath.Join(dir, "lab")}

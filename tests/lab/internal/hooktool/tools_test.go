@@ -185,8 +185,10 @@ func TestActionTools(t *testing.T) {
 		"nested results": {call: []string{"action-set", "ovnsb.text=a\nb", "ovnsb.next=c=d", "x="}, want: func(t *testing.T, a *Action) {
 			assert.Equal(t, map[string]any{"ovnsb": map[string]any{"text": "a\nb", "next": "c=d"}, "x": ""}, a.Results)
 		}},
-		"underscore in a key": {call: []string{"action-set", "fault_tolerance=1"}, code: 2,
-			output: `ERROR key "fault_tolerance" must start and end with lowercase alphanumeric, and contain only lowercase alphanumeric and hyphens`},
+		"underscore in a key": {
+			call: []string{"action-set", "fault_tolerance=1"}, code: 2,
+			output: `ERROR key "fault_tolerance" must start and end with lowercase alphanumeric, and contain only lowercase alphanumeric and hyphens`,
+		},
 		"capital in a key":   {call: []string{"action-set", "Key=1"}, code: 2, output: `ERROR key "Key" must start`},
 		"reserved key":       {call: []string{"action-set", "stdout=1"}, code: 2, output: `ERROR cannot set reserved action key "stdout"`},
 		"no value":           {call: []string{"action-set", "key"}, code: 2, output: `ERROR argument "key" must be of the form key...=value`},
@@ -229,9 +231,9 @@ func TestWritesWaitForCommitAndAreSeenByTheWriter(t *testing.T) {
 	must("close-port", "6641")
 	must("leader-set", "soon=1")
 	must("status-set", "blocked")
-	assert.Equal(t, `{"mine":"1","name":"ovn-central/0"}`+"\n", must("relation-get", "--format=json", "-", "ovn-central/0"))
-	assert.Equal(t, `{"app":"data","ours":"1"}`+"\n", must("relation-get", "--format=json", "--app", "-", "ovn-central"))
-	assert.Equal(t, `{"new":"1"}`+"\n", must("state-get", "--format=json"))
+	assert.JSONEq(t, `{"mine":"1","name":"ovn-central/0"}`, must("relation-get", "--format=json", "-", "ovn-central/0"))
+	assert.JSONEq(t, `{"app":"data","ours":"1"}`, must("relation-get", "--format=json", "--app", "-", "ovn-central"))
+	assert.JSONEq(t, `{"new":"1"}`, must("state-get", "--format=json"))
 
 	look := func() (unit, app, state map[string]string, ports []string) {
 		c.Model.Do(func(s *model.State) {

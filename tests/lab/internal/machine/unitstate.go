@@ -157,8 +157,14 @@ func (c *command) show(unit string) int {
 		result = "exit-code"
 	}
 	all := []struct{ name, value string }{
-		{"Id", unit + ".service"}, {"LoadState", load}, {"ActiveState", state}, {"SubState", sub},
-		{"UnitFileState", file}, {"MainPID", strconv.Itoa(main)}, {"Result", result}, {"NRestarts", "0"},
+		{"Id", unit + ".service"},
+		{"LoadState", load},
+		{"ActiveState", state},
+		{"SubState", sub},
+		{"UnitFileState", file},
+		{"MainPID", strconv.Itoa(main)},
+		{"Result", result},
+		{"NRestarts", "0"},
 	}
 	for _, property := range all {
 		switch {

@@ -76,18 +76,24 @@ func TestRemovalRunsStopLast(t *testing.T) {
 		leaver    []string
 		survivor  []string
 	}{
-		"fresh agent": {"3.6.11", false,
+		"fresh agent": {
+			"3.6.11", false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove"},
-			[]string{"ovsdb-peer-relation-departed ovn-central/0"}},
-		"agent that restarted": {"3.6.11", true,
+			[]string{"ovsdb-peer-relation-departed ovn-central/0"},
+		},
+		"agent that restarted": {
+			"3.6.11", true,
 			[]string{
 				"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2",
 				"ovsdb-peer-relation-broken", "stop", "remove",
 			},
-			[]string{"ovsdb-peer-relation-departed ovn-central/0"}},
-		"juju 4 tells nobody": {"4.0.14", false,
+			[]string{"ovsdb-peer-relation-departed ovn-central/0"},
+		},
+		"juju 4 tells nobody": {
+			"4.0.14", false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove"},
-			[]string{}},
+			[]string{},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -1,0 +1,210 @@
+// Package bench compares the charm with the bare commands that it stands for,
+// side by side in one run, on real ovsdb-server processes. It prints ratios and
+// asserts nothing.
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+var charmDir string
+
+func TestMain(m *testing.M) {
+	lab.Intercept()
+	dir, err := os.MkdirTemp("", "charm-")
+	if err == nil {
+		err = layOut(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot lay out the charm:", err)
+		os.Exit(1)
+	}
+	charmDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// layOut builds the charm as it is released: without the race detector, stripped.
+func layOut(dir string) error {
+	root := filepath.Join("..", "..")
+	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "dispatch"), "./cmd/ovn-central-operator")
+	build.Dir = root
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		return err
+	}
+	for _, name := range []string{"metadata.yaml", "actions.yaml", "config.yaml"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func cluster(b *testing.B, n int) *lab.Lab {
+	b.Helper()
+	l, err := lab.New(b.Context(), lab.Options{Charm: charmDir, ElectionTimer: time.Second})
+	require.NoError(b, err)
+	b.Cleanup(func() { require.NoError(b, l.Close()) })
+	_, err = l.AddUnits(b.Context(), n)
+	require.NoError(b, err)
+	return l
+}
+
+// tools stands in PATH in place of Juju's hook tools: shell scripts that answer at
+// once, so that what the tools themselves cost is the same on both sides.
+func tools(b *testing.B, l *lab.Lab) string {
+	b.Helper()
+	dir := b.TempDir()
+	goal := []string{}
+	for _, u := range l.Units() {
+		goal = append(goal, fmt.Sprintf("%q:{\"status\":\"active\"}", u.Name()))
+	}
+	answers := map[string]string{
+		"goal-state": `{"units":{` + strings.Join(goal, ",") + `}}`, "relation-ids": "[]", "is-leader": "false",
+		"action-get": "{}", "action-set": "", "action-log": "", "action-fail": "", "juju-log": "", "status-set": "",
+	}
+	for name, answer := range answers {
+		require.NoError(b, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho '"+answer+"'\n"), 0o755)) //nolint:gosec // run
+	}
+	return dir
+}
+
+// environment is that of an action on the unit.
+func environment(u *lab.Unit, dir, action string) []string {
+	return []string{
+		"PATH=" + dir + ":" + os.Getenv("PATH"), "JUJU_UNIT_NAME=" + u.Name(), "JUJU_DISPATCH_PATH=actions/" + action, "JUJU_VERSION=3.6.11",
+		"OVN_RUNDIR=" + u.RunDir(), "OVN_DBDIR=" + u.DBDir(), "OVN_SYSCONFDIR=" + u.SysconfDir(),
+	}
+}
+
+func timed(b *testing.B, env []string, name string, args ...string) (time.Duration, *os.ProcessState) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, name, args...)
+	cmd.Env = env
+	begun := time.Now()
+	out, err := cmd.CombinedOutput()
+	took := time.Since(begun)
+	require.NoError(b, err, string(out))
+	return took, cmd.ProcessState
+}
+
+// The action against the same two ovs-appctl run by a shell. Bound: 1.5, without
+// what the hook tools take.
+func BenchmarkClusterStatusAgainstTwoAppctl(b *testing.B) {
+	l := cluster(b, 3)
+	dir := tools(b, l)
+	for _, u := range l.Units()[:2] {
+		b.Run(u.Name(), func(b *testing.B) {
+			env := environment(u, dir, "cluster-status")
+			script := "ovs-appctl -t " + u.Ctl(lab.SB) + " cluster/status OVN_Southbound; ovs-appctl -t " + u.Ctl(lab.NB) + " cluster/status OVN_Northbound"
+			var action, shell, hookTools time.Duration
+			var rss int64
+			for b.Loop() {
+				took, state := timed(b, env, filepath.Join(charmDir, "dispatch"))
+				action += took
+				rss = max(rss, state.SysUsage().(*syscall.Rusage).Maxrss)
+				took, _ = timed(b, env, "sh", "-c", script)
+				shell += took
+				for _, tool := range []string{"action-get", "goal-state", "relation-ids", "action-set"} {
+					took, _ = timed(b, env, filepath.Join(dir, tool))
+					hookTools += took
+				}
+			}
+			b.ReportMetric(float64(action-hookTools)/float64(shell), "times-two-appctl")
+			b.ReportMetric(float64(action)/float64(shell), "with-tools-times-two-appctl")
+			b.ReportMetric(float64(rss)/1024, "MiB-max")
+		})
+	}
+}
+
+// From the start of the binary to its first call of a hook tool, against a program
+// that does nothing. Bound: 10 ms and 25 MB.
+func BenchmarkStartToFirstAction(b *testing.B) {
+	dir := b.TempDir()
+	// The first call of the action fails, and nothing follows.
+	require.NoError(b, os.WriteFile(filepath.Join(dir, "action-get"), []byte("#!/bin/sh\nexit 1\n"), 0o755)) //nolint:gosec // run
+	env := []string{"PATH=" + dir, "JUJU_UNIT_NAME=ovn-central/0", "JUJU_DISPATCH_PATH=actions/cluster-status"}
+	var start, tool, nothing time.Duration
+	var rss int64
+	for b.Loop() {
+		cmd := exec.CommandContext(b.Context(), filepath.Join(charmDir, "dispatch"))
+		cmd.Env = env
+		begun := time.Now()
+		require.Error(b, cmd.Run())
+		start += time.Since(begun)
+		rss = max(rss, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+		begun = time.Now()
+		require.Error(b, exec.CommandContext(b.Context(), filepath.Join(dir, "action-get")).Run())
+		tool += time.Since(begun)
+		took, _ := timed(b, env, "/bin/true")
+		nothing += took
+	}
+	b.ReportMetric(float64((start-tool).Microseconds())/float64(b.N)/1000, "ms-to-first-action")
+	b.ReportMetric(float64(start-tool)/float64(nothing), "times-bin-true")
+	b.ReportMetric(float64(rss)/1024, "MiB-max")
+}
+
+// A follower's whole hook stop against its bare leave and the stop of its
+// services. Bound: 0.3 s over the leave itself.
+func BenchmarkFollowersStopAgainstBareLeave(b *testing.B) {
+	l := cluster(b, 3)
+	var hook, bare, services time.Duration
+	for b.Loop() {
+		u, err := l.AddUnit(b.Context())
+		require.NoError(b, err)
+		require.NoError(b, l.BeginRemoval(b.Context(), u))
+		begun := time.Now()
+		require.NoError(b, l.RunHook(b.Context(), u, "stop"))
+		hook += time.Since(begun)
+		require.NoError(b, l.RemoveUnit(b.Context(), u, lab.RemoveOptions{}))
+
+		other, err := l.AddUnit(b.Context())
+		require.NoError(b, err)
+		begun = time.Now()
+		for _, db := range lab.Databases {
+			leave(b, other, db)
+		}
+		bare += time.Since(begun)
+		begun = time.Now()
+		_, _, err = other.Systemctl(b.Context(), "stop", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central")
+		require.NoError(b, err)
+		services += time.Since(begun)
+		require.NoError(b, l.RemoveUnit(b.Context(), other, lab.RemoveOptions{Force: true}))
+	}
+	n := float64(b.N) * 1000
+	b.ReportMetric(float64((hook-bare).Microseconds())/n, "ms-over-bare-leave")
+	b.ReportMetric(float64((hook-bare-services).Microseconds())/n, "ms-over-leave-and-services")
+	b.ReportMetric(float64(hook)/float64(bare), "times-bare-leave")
+}
+
+// leave is what an operator does by hand, and waits for.
+func leave(b *testing.B, u *lab.Unit, db lab.DB) {
+	b.Helper()
+	_, err := u.Appctl(b.Context(), db, "cluster/leave", db.Schema())
+	require.NoError(b, err)
+	require.Eventually(b, func() bool {
+		_, err := u.Status(b.Context(), db)
+		return err != nil
+	}, 10*time.Second, time.Millisecond)
+}
