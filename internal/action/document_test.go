@@ -1,0 +1,178 @@
+package action
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// seen is a status that a real server gave, and what is known of its members.
+type seen struct {
+	fixture string
+	// units have the members, by identity: a unit, one that is "dying", a former
+	// one ("was ovn-central/4"); the others are nobody's.
+	units map[string]string
+	// answers are the members that answer on their client port.
+	answers []string
+	// silent is a unit that has yet to publish.
+	silent string
+}
+
+// cluster is what membership makes of it.
+func (s seen) cluster(t *testing.T) membership.Cluster {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", s.fixture+".txt"))
+	require.NoError(t, err)
+	status, err := raft.Parse(string(text))
+	require.NoError(t, err)
+
+	d := raft.Database(status.Name)
+	model := membership.Model{Goal: map[string]juju.UnitGoal{}, Published: relation.Units{}, History: relation.History{d: {}}}
+	if s.silent != "" {
+		model.Goal[s.silent] = juju.UnitGoal{Status: "waiting"}
+	}
+	view := raft.View{Status: status}
+	for _, m := range status.Servers {
+		id := raft.ID(m.Short + "0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b")
+		if m.Self {
+			id = status.Server
+		}
+		name, how, _ := strings.Cut(s.units[m.Short], " ")
+		switch {
+		case name == "was":
+			model.History[d][id] = relation.Known{Unit: how}
+		case name != "":
+			model.Goal[name] = juju.UnitGoal{Status: how}
+			model.Published[name] = relation.Unit{d: {Server: id}, d.Other(): {Server: id}}
+		}
+		for _, short := range s.answers {
+			if short == m.Short {
+				view.Answers = append(view.Answers, raft.Answer{Address: m.Address, Server: id, Cluster: *status.Cluster, Connected: true})
+			}
+		}
+	}
+	model.History = model.History.Publish(model.Published)
+	view.Names = model.Names(d)
+
+	c := membership.Cluster{
+		Local: membership.Local{Database: d, Condition: membership.Serving, Status: status},
+		View:  view, Quorum: view.Quorum(),
+	}
+	for _, p := range view.Peers() {
+		o := model.Owner(d, p)
+		c.Rows = append(c.Rows, membership.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
+	}
+	return c
+}
+
+func local(d raft.Database, c membership.Condition, err error) membership.Cluster {
+	return membership.Cluster{Local: membership.Local{Database: d, Condition: c, Err: err}}
+}
+
+func clusters(t *testing.T) map[string]membership.Cluster {
+	t.Helper()
+	return map[string]membership.Cluster{
+		"leader with one dead, of nobody": seen{
+			fixture: "nb-leader-one-of-three-dead",
+			units:   map[string]string{"3494": "ovn-central/0", "847c": "ovn-central/1"},
+		}.cluster(t),
+		"leader with a stale and a new member at one address": seen{
+			fixture: "nb-leader-stale-and-new-same-address",
+			units:   map[string]string{"8db1": "ovn-central/0", "697f": "ovn-central/1", "7f3d": "ovn-central/2", "89b2": "was ovn-central/2"},
+		}.cluster(t),
+		"leader with a member that does not store": seen{
+			fixture: "nb-leader-with-disk-full-follower",
+		}.cluster(t),
+		"follower, one leaving, one not known yet": seen{
+			fixture: "sb-5member-follower-one-dead",
+			units: map[string]string{
+				"6c29": "ovn-central/0", "a00e": "ovn-central/1", "5bb3": "ovn-central/2 dying", "617e": "was ovn-central/3",
+			},
+			answers: []string{"a00e", "5bb3", "617e"}, silent: "ovn-central/10",
+		}.cluster(t),
+		"follower by IPv6":      seen{fixture: "nb-ipv6-follower2"}.cluster(t),
+		"no quorum":             seen{fixture: "nb-no-quorum-candidate-survivor"}.cluster(t),
+		"member being added":    seen{fixture: "nb-leader-adding-committing"}.cluster(t),
+		"removals pending":      seen{fixture: "nb-leader-two-removals-pending"}.cluster(t),
+		"joining":               seen{fixture: "nb-joining-remote-unreachable"}.cluster(t),
+		"leaving":               seen{fixture: "nb-leaving-ex-leader-3member"}.cluster(t),
+		"sole member":           seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t),
+		"absent":                local(raft.NB, membership.Absent, nil),
+		"down":                  local(raft.SB, membership.Down, errors.New("server is not running")),
+		"hung":                  local(raft.SB, membership.Hung, errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
+		"left":                  local(raft.NB, membership.Left, nil),
+		"answers what is none":  local(raft.NB, membership.Unreadable, errors.New("cannot read cluster/status: it is empty")),
+		"standalone, unmanaged": local(raft.NB, membership.Standalone, nil),
+	}
+}
+
+func TestClusterStatusInEachFormat(t *testing.T) {
+	for name, c := range clusters(t) {
+		for format, extension := range map[string]string{"text": "txt", "yaml": "yaml", "json": "json"} {
+			t.Run(name+"/"+format, func(t *testing.T) {
+				show, err := formatter(format)
+				require.NoError(t, err)
+				text, err := show(c)
+				require.NoError(t, err)
+				path := filepath.Join("testdata", strings.NewReplacer(" ", "-", ",", "").Replace(name)+"."+extension)
+				if *update {
+					require.NoError(t, os.MkdirAll("testdata", 0o755))
+					require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o644))
+				}
+				wanted, err := os.ReadFile(path)
+				require.NoError(t, err)
+				assert.Equal(t, string(wanted), text+"\n")
+			})
+		}
+	}
+}
+
+// The keys of the charm that this one replaces, in their order; a program may find
+// more of them after these.
+var shipped = []string{
+	"name", "cluster_id", "server_id", "address", "status", "role", "term", "leader", "vote", "election_timer", "log",
+	"entries_not_yet_committed", "entries_not_yet_applied", "connections", "servers", "unit_map",
+}
+
+func TestDocumentBeginsAsTheShippedCharmsDoes(t *testing.T) {
+	for name, c := range clusters(t) {
+		if c.Condition != membership.Serving {
+			continue
+		}
+		show, err := formatter("yaml")
+		require.NoError(t, err)
+		text, err := show(c)
+		require.NoError(t, err)
+		var keys []string
+		for line := range strings.Lines(text) {
+			if key, _, ok := strings.Cut(line, ":"); ok && !strings.HasPrefix(line, " ") && !strings.HasPrefix(line, "-") {
+				keys = append(keys, key)
+			}
+		}
+		require.GreaterOrEqual(t, len(keys), len(shipped), name)
+		assert.Equal(t, shipped, keys[:len(shipped)], name)
+	}
+}
+
+func TestFormatThatThereIsNone(t *testing.T) {
+	_, err := formatter("xml")
+	require.EqualError(t, err, `parameter format is "xml": it takes text, yaml or json`)
+	show, err := formatter("")
+	require.NoError(t, err)
+	text, err := show(local(raft.NB, membership.Absent, nil))
+	require.NoError(t, err)
+	assert.Equal(t, "OVN_Northbound: there is no database file, and no server runs", text)
+}

@@ -1,0 +1,110 @@
+package action
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestIdentityAsJujuHandsItOver(t *testing.T) {
+	tests := map[string]struct {
+		value any
+		id    raft.Given
+		given bool
+		fails string
+	}{
+		"not given":        {nil, raft.Given{}, false, ""},
+		"given as nothing": {"", raft.Given{}, false, ""},
+		"only spaces":      {"  ", raft.Given{}, false, ""},
+		"text":             {"13fe", raft.Given{Text: "13fe"}, true, ""},
+		"in capitals":      {" 13FE\n", raft.Given{Text: "13FE"}, true, ""},
+		"a UUID":           {"13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", raft.Given{Text: "13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}, true, ""},
+		"integer":          {json.Number("3974"), raft.Given{Text: "3974", Number: true}, true, ""},
+		"octal":            {json.Number("15"), raft.Given{Text: "15", Number: true}, true, ""},
+		"zero":             {json.Number("0"), raft.Given{Text: "0", Number: true}, true, ""},
+		"float":            {json.Number("1.3e+05"), raft.Given{Text: "1.3e+05", Number: true}, true, ""},
+		"true":             {true, raft.Given{}, false, "parameter nb-identity is true: it takes a server ID"},
+		"a list":           {[]any{"13fe"}, raft.Given{}, false, "parameter nb-identity is [13fe]: it takes a server ID"},
+		"an object":        {map[string]any{"a": "b"}, raft.Given{}, false, "parameter nb-identity is map[a:b]: it takes a server ID"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			id, given, err := params{"nb-identity": test.value}.identity("nb-identity")
+			if test.fails != "" {
+				require.ErrorContains(t, err, test.fails)
+			} else {
+				require.NoError(t, err)
+			}
+			assert.Equal(t, test.id, id)
+			assert.Equal(t, test.given, given)
+		})
+	}
+}
+
+func TestFlagsAndTextsAreOfTheirType(t *testing.T) {
+	t.Parallel()
+	p := params{"yes": true, "no": false, "text": " a b ", "number": json.Number("1"), "word": "true"}
+	for key, wanted := range map[string]bool{"yes": true, "no": false, "absent": false} {
+		got, err := p.flag(key)
+		require.NoError(t, err)
+		assert.Equal(t, wanted, got, key)
+	}
+	for _, key := range []string{"number", "word", "text"} {
+		got, err := p.flag(key)
+		require.ErrorContains(t, err, "it takes true or false", key)
+		assert.False(t, got)
+	}
+	for key, wanted := range map[string]string{"text": "a b", "absent": ""} {
+		got, err := p.text(key)
+		require.NoError(t, err)
+		assert.Equal(t, wanted, got)
+	}
+	for _, key := range []string{"number", "yes"} {
+		_, err := p.text(key)
+		require.ErrorContains(t, err, "it takes a text", key)
+	}
+}
+
+func TestKickRequestUnderBothNames(t *testing.T) {
+	t.Parallel()
+	names := map[string]map[raft.Database]string{
+		"kick":         {raft.NB: "nb-identity", raft.SB: "sb-identity"},
+		"cluster-kick": {raft.NB: "nb-server-id", raft.SB: "sb-server-id"},
+	}
+	for action, keys := range names {
+		t.Run(action, func(t *testing.T) {
+			t.Parallel()
+			r, err := kickRequest(params{
+				keys[raft.NB]: "aa04", keys[raft.SB]: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false, "dry-run": true,
+			}, keys)
+			require.NoError(t, err)
+			assert.Equal(t, membership.KickRequest{
+				IDs:       map[raft.Database]raft.Given{raft.NB: {Text: "aa04"}, raft.SB: {Text: "3974", Number: true}},
+				Confirmed: true, DryRun: true,
+			}, r)
+
+			r, err = kickRequest(params{"unit": "ovn-central/4", "force": true, keys[raft.NB]: ""}, keys)
+			require.NoError(t, err)
+			assert.Equal(t, membership.KickRequest{IDs: map[raft.Database]raft.Given{}, Unit: "ovn-central/4", Force: true}, r)
+		})
+	}
+}
+
+// A parameter that is not understood must not pass for one that was not given.
+func TestKickRequestOfTheWrongTypeIsRefused(t *testing.T) {
+	t.Parallel()
+	keys := map[raft.Database]string{raft.NB: "nb-identity", raft.SB: "sb-identity"}
+	for key, value := range map[string]any{
+		"nb-identity": true, "sb-identity": []any{}, "unit": json.Number("4"),
+		"i-really-mean-it": "true", "force": json.Number("1"), "dry-run": "yes",
+	} {
+		_, err := kickRequest(params{key: value}, keys)
+		require.ErrorContains(t, err, "parameter "+key+" is ")
+	}
+}

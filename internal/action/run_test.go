@@ -1,0 +1,166 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// agent stands for Juju and for a machine on which nb is served by the only member
+// and sb is not there. It keeps what it is told.
+type agent struct {
+	params map[string]any
+	// broken is a tool that fails.
+	broken  string
+	status  string
+	results map[string]string
+	failed  string
+	other   []string
+}
+
+// Run implements run.Runner.
+func (a *agent) Run(_ context.Context, c run.Command) ([]byte, error) {
+	refuse := func(code int, text string) ([]byte, error) {
+		return nil, &run.Error{Command: c, ExitCode: code, Stderr: text, Err: errors.New("exit status")}
+	}
+	switch {
+	case c.Name == a.broken:
+		return refuse(1, "ERROR connection is shut down\n")
+	case c.Name == "action-get":
+		return json.Marshal(a.params)
+	case c.Name == "action-set":
+		a.results = map[string]string{}
+		for _, arg := range c.Args {
+			key, value, _ := strings.Cut(arg, "=")
+			a.results[key] = value
+		}
+	case c.Name == "action-fail":
+		a.failed = c.Args[len(c.Args)-1]
+	case c.Name == "goal-state":
+		return []byte(`{"units":{"ovn-central/0":{"status":"active"}}}`), nil
+	case c.Name == "relation-ids":
+		return []byte(`[]`), nil
+	case c.Name == "ovs-appctl" && c.Args[len(c.Args)-1] == string(raft.NB):
+		return []byte(a.status), nil
+	case c.Name == "ovs-appctl":
+		return refuse(1, `ovs-appctl: cannot connect to "ovnsb_db.ctl" (No such file or directory)`)
+	default:
+		a.other = append(a.other, c.String())
+	}
+	return nil, nil
+}
+
+func unit(t *testing.T, a *agent) Unit {
+	t.Helper()
+	status, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", "nb-single-server.txt"))
+	require.NoError(t, err)
+	a.status = string(status)
+	paths := ovn.Paths{Run: t.TempDir(), DB: t.TempDir()}
+	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
+	log := slog.New(slog.DiscardHandler)
+	return Unit{Tools: juju.New(a), Env: env, Log: log, Service: &membership.Service{
+		Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
+		Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
+		Progress: func(context.Context, string) {},
+	}}
+}
+
+func TestClusterStatusReportsWhatThereIs(t *testing.T) {
+	for _, format := range []string{"", "text", "yaml", "json"} {
+		a := &agent{params: map[string]any{"format": format}}
+		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
+		assert.Empty(t, a.failed, format)
+		assert.Equal(t, []string{"fault-tolerance", "ovnnb", "ovnsb", "warnings"}, slices.Sorted(maps.Keys(a.results)))
+		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
+		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
+		assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
+		assert.Contains(t, a.results["warnings"], "nb: 1 members; fewer than 3 tolerate no failure")
+		assert.Empty(t, a.other, "nothing else is run")
+	}
+}
+
+func TestClusterStatusWithoutJuju(t *testing.T) {
+	for _, broken := range []string{"goal-state", "relation-ids"} {
+		a := &agent{broken: broken}
+		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
+		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound")
+		assert.Contains(t, a.results["warnings"], "connection is shut down")
+		assert.NotContains(t, a.results, "next")
+	}
+}
+
+// Juju drops the message of an action that exits with another code than 0.
+func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
+	tests := map[string]struct {
+		action string
+		params map[string]any
+		says   string
+	}{
+		"format that there is none": {"cluster-status", map[string]any{"format": "xml"}, `parameter format is "xml"`},
+		"format of another type":    {"cluster-status", map[string]any{"format": true}, "parameter format is true"},
+		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: name the member"},
+		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "nothing was done: a member that is kicked never comes back"},
+		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, "parameter i-really-mean-it is true"},
+		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "nb: refused: abcd is no member"},
+		"garbage":                   {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true}, `nb: refused: "zzzz" is not an ID`},
+		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: refused: this unit can't kick anybody"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			a := &agent{params: test.params}
+			require.NoError(t, Run(t.Context(), unit(t, a), test.action))
+			assert.Contains(t, a.failed, test.says)
+			assert.Empty(t, a.other, "nothing is done")
+		})
+	}
+}
+
+// R7: what became of each database that was named is a result, failure or not.
+func TestR7KickReportsEachDatabase(t *testing.T) {
+	a := &agent{params: map[string]any{"nb-identity": "abcd", "sb-identity": "abcd", "dry-run": true}}
+	require.NoError(t, Run(t.Context(), unit(t, a), "kick"))
+	assert.Contains(t, a.results["ovnnb"], "refused: ")
+	assert.Contains(t, a.results["ovnsb"], "refused: ")
+	assert.Contains(t, a.failed, "nb: refused: ")
+	assert.Contains(t, a.failed, "sb: refused: ")
+}
+
+func TestActionThatThereIsNotIsAnError(t *testing.T) {
+	a := &agent{}
+	err := Run(t.Context(), unit(t, a), "kcik")
+	require.ErrorIs(t, err, ErrUnknown)
+	assert.EqualError(t, err, `unknown action "kcik"`)
+	assert.Empty(t, a.failed)
+	assert.Equal(t, []string{"cluster-kick", "cluster-status", "kick"}, Names())
+}
+
+func TestActionThatCannotTellJujuIsAnError(t *testing.T) {
+	a := &agent{broken: "action-get"}
+	require.ErrorContains(t, Run(t.Context(), unit(t, a), "cluster-status"), "cannot read action parameters")
+	a = &agent{broken: "action-fail"}
+	require.ErrorContains(t, Run(t.Context(), unit(t, a), "kick"), "cannot mark the action as failed (nothing was done: name the member")
+}
+
+func TestActionWhoseResultsCannotBeSetFails(t *testing.T) {
+	a := &agent{broken: "action-set"}
+	require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
+	assert.Contains(t, a.failed, "cannot set action results")
+}

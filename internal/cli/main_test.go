@@ -1,0 +1,209 @@
+package cli_test
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/version"
+)
+
+// keep is a hook tool that keeps its calls, as lines of file calls.
+const keep = `echo "${0##*/} $*" >>"$HERE/calls"`
+
+// tools are those of a Juju whose unit has no relation.
+var tools = map[string]string{
+	"juju-log":    keep,
+	"status-set":  keep,
+	"action-set":  keep,
+	"action-fail": keep,
+	"action-log":  keep,
+	"systemctl":   keep,
+	// Answers.
+	"action-get":   `echo '{}'`,
+	"relation-ids": `echo '[]'`,
+	"goal-state":   `echo '{"units":{"ovn-central/0":{"status":"active"}}}'`,
+	"is-leader":    `echo true`,
+}
+
+// environment is that of a hook: neither HOME nor USER is in it.
+type environment map[string]string
+
+func (e environment) getenv(key string) string { return e[key] }
+
+// prepare puts hook tools and nothing else of Juju in PATH, and takes from the
+// environment what hooks do not have.
+func prepare(t *testing.T) (env environment, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range tools {
+		text := "#!/bin/sh\nset -u\nHERE='" + dir + "'\n" + script + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	for _, key := range []string{"HOME", "USER", "LOGNAME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME"} {
+		t.Setenv(key, "") // which restores it
+		require.NoError(t, os.Unsetenv(key))
+	}
+	return environment{
+		"JUJU_UNIT_NAME": "ovn-central/0", "JUJU_VERSION": "3.6.11", "JUJU_CONTEXT_ID": "x",
+		"OVN_RUNDIR": filepath.Join(dir, "run"), "OVN_DBDIR": filepath.Join(dir, "db"), "OVN_SYSCONFDIR": filepath.Join(dir, "etc"),
+	}, dir
+}
+
+// called are the calls that the tools kept.
+func called(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "calls"))
+	if os.IsNotExist(err) {
+		return ""
+	}
+	require.NoError(t, err)
+	return string(text)
+}
+
+func mainOf(t *testing.T, env environment, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, err bytes.Buffer
+	code = cli.Main(t.Context(), args, env.getenv, &out, &err)
+	return code, out.String(), err.String()
+}
+
+func TestHookThatIsNotKnownIsLoggedAndEndsWell(t *testing.T) {
+	env, dir := prepare(t)
+	env["JUJU_DISPATCH_PATH"] = "hooks/collect-metrics"
+	code, stdout, stderr := mainOf(t, env, "/charm/dispatch")
+	assert.Equal(t, 0, code)
+	assert.Equal(t, "juju-log -l INFO -- no handler for this hook hook=collect-metrics\n", called(t, dir))
+	assert.Empty(t, stdout+stderr)
+}
+
+func TestHookRunsWithoutAHome(t *testing.T) {
+	env, dir := prepare(t)
+	env["JUJU_DISPATCH_PATH"] = "hooks/update-status"
+	code, _, stderr := mainOf(t, env, "/charm/dispatch")
+	assert.Equal(t, 0, code, stderr)
+	assert.Contains(t, called(t, dir), "status-set -- waiting nb: no database yet\n")
+}
+
+func TestActionRunsWithoutAHome(t *testing.T) {
+	env, dir := prepare(t)
+	env["JUJU_DISPATCH_PATH"] = "actions/cluster-status"
+	code, _, stderr := mainOf(t, env, "/charm/dispatch")
+	assert.Equal(t, 0, code, stderr)
+	assert.Contains(t, called(t, dir), "OVN_Northbound: there is no database file, and no server runs")
+}
+
+func TestActionThatIsRefusedEndsWell(t *testing.T) {
+	env, dir := prepare(t)
+	code, stdout, stderr := mainOf(t, env, "/charm/dispatch", "action", "kick")
+	assert.Equal(t, 0, code)
+	assert.Contains(t, called(t, dir), "action-fail -- nothing was done: name the member")
+	assert.Empty(t, stdout+stderr)
+}
+
+func TestHookThatFailsSaysWhyLineByLine(t *testing.T) {
+	env, dir := prepare(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "systemctl"), []byte("#!/bin/sh\necho Access denied >&2; exit 4\n"), 0o755))
+	code, _, stderr := mainOf(t, env, "/charm/dispatch", "hook", "stop")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, called(t, dir), "juju-log -l ERROR -- cannot finish hook stop: cannot stop the services: systemctl: Access denied\n")
+	assert.Empty(t, stderr, "Juju writes that to the same log")
+}
+
+func TestCommandLineThatIsNotUnderstood(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		says string
+	}{
+		"nothing":           {[]string{"ovn-central-operator"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH, a person names a command"},
+		"unknown option":    {[]string{"ovn-central-operator", "--frobnicate"}, "unknown flag: --frobnicate"},
+		"option of a hook":  {[]string{"ovn-central-operator", "hook", "stop", "--force"}, "unknown flag: --force"},
+		"hook of no name":   {[]string{"ovn-central-operator", "hook"}, "accepts 1 arg(s), received 0"},
+		"two hooks":         {[]string{"ovn-central-operator", "hook", "stop", "start"}, "accepts 1 arg(s), received 2"},
+		"action of no name": {[]string{"ovn-central-operator", "action"}, "accepts 1 arg(s), received 0"},
+		"unknown action":    {[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
+		"version of what":   {[]string{"ovn-central-operator", "version", "x"}, "x"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			env, dir := prepare(t)
+			code, stdout, stderr := mainOf(t, env, test.args...)
+			assert.Equal(t, 2, code)
+			assert.Contains(t, stderr, "error: ")
+			assert.Contains(t, stderr, test.says)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
+			assert.Empty(t, stdout)
+			assert.Empty(t, called(t, dir), "nothing was done")
+		})
+	}
+}
+
+func TestUnknownActionOfJujuIsAUsageError(t *testing.T) {
+	env, _ := prepare(t)
+	env["JUJU_DISPATCH_PATH"] = "actions/pause"
+	code, _, stderr := mainOf(t, env, "/charm/dispatch")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, `unknown action "pause"`)
+}
+
+func TestHelpAndVersionGoToStdout(t *testing.T) {
+	env, _ := prepare(t)
+	for _, args := range [][]string{{"x", "--help"}, {"x", "help"}, {"x", "hook", "--help"}, {"x", "help", "action"}} {
+		code, stdout, stderr := mainOf(t, env, args...)
+		assert.Equal(t, 0, code, args)
+		assert.Contains(t, stdout, "Usage:", args)
+		assert.Empty(t, stderr, args)
+	}
+	code, stdout, _ := mainOf(t, env, "x", "help", "hook")
+	assert.Equal(t, 0, code)
+	for _, hook := range []string{"stop", "update-status", "ovsdb-peer-relation-departed"} {
+		assert.Contains(t, stdout, "\n  "+hook+"\n")
+	}
+	_, stdout, _ = mainOf(t, env, "x", "--help")
+	assert.Contains(t, stdout, "EXIT STATUS")
+
+	code, stdout, stderr := mainOf(t, env, "x", "version")
+	assert.Equal(t, 0, code)
+	assert.Equal(t, version.Version+"\n", stdout)
+	assert.Empty(t, stderr)
+}
+
+func TestHookWithoutJujuIsAnErrorThatNamesTheTool(t *testing.T) {
+	env, dir := prepare(t)
+	for name := range tools {
+		require.NoError(t, os.Remove(filepath.Join(dir, name)))
+	}
+	t.Setenv("PATH", dir)
+	code, _, stderr := mainOf(t, env, "x", "hook", "update-status")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, "status-set: program not found")
+}
+
+func TestInterruptedHookHasAnExitCodeOfItsOwn(t *testing.T) {
+	env, dir := prepare(t)
+	started := filepath.Join(dir, "started")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "goal-state"), []byte("#!/bin/sh\n: >'"+started+"'\nexec sleep 60\n"), 0o755))
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer cancel()
+		for ctx.Err() == nil {
+			if _, err := os.Stat(started); err == nil {
+				return
+			}
+			<-time.After(5 * time.Millisecond)
+		}
+	}()
+	begun := time.Now()
+	var out bytes.Buffer
+	assert.Equal(t, 130, cli.Main(ctx, []string{"x", "hook", "update-status"}, env.getenv, &out, &out))
+	assert.Less(t, time.Since(begun), 20*time.Second)
+}

@@ -1,0 +1,257 @@
+package hook_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/hook"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// machine stands for Juju and for the machine of ovn-central/0. Its databases are
+// those of fixtures; one without a fixture is not there.
+type machine struct {
+	fixtures  map[raft.Database]string
+	relations []string
+	leader    bool
+	goal      string
+	// broken are tools that fail.
+	broken []string
+	// left says that the databases that are not served have left.
+	left bool
+
+	mu   sync.Mutex
+	told []string
+	// unit and app are what was published; status is that of the unit.
+	unit, app map[string]string
+	status    string
+	log       bytes.Buffer
+}
+
+// Run implements run.Runner.
+func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	refuse := func(code int, text string) ([]byte, error) {
+		return nil, &run.Error{Command: c, ExitCode: code, Stderr: text, Err: errors.New("exit status")}
+	}
+	if slices.Contains(m.broken, c.Name) || slices.Contains(m.broken, c.Name+" --app") && slices.Contains(c.Args, "--app") {
+		return refuse(1, "ERROR connection is shut down\n")
+	}
+	last := ""
+	if len(c.Args) > 0 {
+		last = c.Args[len(c.Args)-1]
+	}
+	switch c.Name {
+	case "goal-state":
+		return []byte(m.goal), nil
+	case "relation-ids":
+		return json.Marshal(m.relations)
+	case "relation-list":
+		return []byte(`[]`), nil
+	case "relation-get":
+		return []byte(`{}`), nil
+	case "is-leader":
+		return json.Marshal(m.leader)
+	case "relation-set":
+		into := &m.unit
+		if slices.Contains(c.Args, "--app") {
+			into = &m.app
+		}
+		return nil, json.Unmarshal(c.Stdin, into)
+	case "status-set":
+		m.status = strings.Join(c.Args[1:], " ")
+		return nil, nil
+	case "ovs-appctl":
+		fixture := m.fixtures[raft.Database(last)]
+		if fixture == "" && m.left {
+			return refuse(2, "unknown cluster\n")
+		} else if fixture == "" {
+			return refuse(1, `ovs-appctl: cannot connect to "x.ctl" (Connection refused)`)
+		}
+		return os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", fixture+".txt"))
+	case "ovsdb-tool":
+		switch c.Args[0] {
+		case "db-name":
+			return []byte(map[string]string{"ovnnb_db.db": "OVN_Northbound", "ovnsb_db.db": "OVN_Southbound"}[filepath.Base(last)]), nil
+		case "db-sid":
+			return []byte("00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"), nil
+		case "db-cid":
+			return []byte("c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"), nil
+		case "check-cluster":
+			if m.left {
+				return []byte("record 9 shows that the server left the cluster"), nil
+			}
+		}
+		return nil, nil
+	}
+	m.told = append(m.told, c.String())
+	return nil, nil
+}
+
+// run runs a hook on the machine.
+func (m *machine) run(t *testing.T, name string) error {
+	t.Helper()
+	if m.goal == "" {
+		m.goal = `{"units":{"ovn-central/0":{"status":"active"},"ovn-central/1":{"status":"active"}}}`
+	}
+	paths := ovn.Paths{Run: t.TempDir(), DB: t.TempDir()}
+	for _, d := range raft.Databases() {
+		require.NoError(t, os.WriteFile(paths.File(d), []byte("a database"), 0o600))
+	}
+	log := slog.New(slog.NewTextHandler(&m.log, nil))
+	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
+	tools := juju.New(m)
+	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: &membership.Service{
+		Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
+		Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Goal: tools.GoalState, Now: time.Now,
+		Progress: func(context.Context, string) {}, Log: log,
+	}}, name)
+}
+
+// healthy is a machine whose nb has two other members, and whose sb leads three.
+func healthy() *machine {
+	return &machine{
+		fixtures:  map[raft.Database]string{raft.NB: "nb-3member-leader", raft.SB: "sb-3member-leader"},
+		relations: []string{"ovsdb-peer:0"},
+	}
+}
+
+// id is the server's ID in a fixture.
+func id(t *testing.T, fixture string) raft.ID {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", fixture+".txt"))
+	require.NoError(t, err)
+	s, err := raft.Parse(string(text))
+	require.NoError(t, err)
+	return s.Server
+}
+
+// converging are the hooks that may be the first to see a change.
+var converging = []string{
+	"install", "upgrade-charm", "config-changed", "start", "update-status", "leader-elected", "leader-settings-changed",
+	"ovsdb-peer-relation-created", "ovsdb-peer-relation-joined", "ovsdb-peer-relation-changed", "ovsdb-peer-relation-departed",
+}
+
+func TestEveryHookOfTheCharmHasAHandlerAndTheReverse(t *testing.T) {
+	files, err := os.ReadDir(filepath.Join("..", "..", "hooks"))
+	require.NoError(t, err)
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name())
+	}
+	assert.ElementsMatch(t, names, hook.Names())
+	assert.ElementsMatch(t, append([]string{"stop", "remove", "ovsdb-peer-relation-broken"}, converging...), hook.Names())
+	assert.True(t, slices.IsSorted(hook.Names()))
+}
+
+func TestHookThatIsNotKnownIsNoError(t *testing.T) {
+	m := healthy()
+	require.NoError(t, m.run(t, "collect-metrics"))
+	assert.Contains(t, m.log.String(), "no handler for this hook")
+	assert.Contains(t, m.log.String(), "hook=collect-metrics")
+	assert.Empty(t, m.status)
+}
+
+func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
+	nb, sb := id(t, "nb-3member-leader"), id(t, "sb-3member-leader")
+	for _, name := range converging {
+		t.Run(name, func(t *testing.T) {
+			m := healthy()
+			require.NoError(t, m.run(t, name))
+			assert.Equal(t, nb.Short(), m.unit["nb-identity"])
+			assert.Equal(t, sb.Short(), m.unit["sb-identity"])
+			assert.Equal(t, string(nb), m.unit["nb-server-id"])
+			assert.Equal(t, string(sb), m.unit["sb-server-id"])
+			assert.Equal(t, "active nb leader, sb leader; 3 of 3 up", m.status)
+			assert.Nil(t, m.app, "only Juju's leader writes for all")
+			assert.Empty(t, m.told, "R15: a hook changes nothing")
+		})
+	}
+}
+
+func TestLeaderMirrorsWhatIsKnownOfAllServers(t *testing.T) {
+	m := healthy()
+	m.leader = true
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Contains(t, m.app["nb-servers"], `"`+string(id(t, "nb-3member-leader"))+`":{"unit":"ovn-central/0"}`)
+	assert.Contains(t, m.app["sb-servers"], string(id(t, "sb-3member-leader")))
+}
+
+func TestLeadershipThatIsNotKnownIsNone(t *testing.T) {
+	m := healthy()
+	m.leader, m.broken = true, []string{"is-leader"}
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Nil(t, m.app)
+	assert.NotEmpty(t, m.unit)
+	assert.Contains(t, m.log.String(), "cannot find out whether this unit leads")
+}
+
+func TestLeadershipThatWasLostIsNoError(t *testing.T) {
+	m := healthy()
+	m.leader, m.broken = true, []string{"relation-set --app"}
+	require.NoError(t, m.run(t, "update-status"))
+	assert.NotEmpty(t, m.unit)
+	assert.Contains(t, m.log.String(), "cannot publish the history")
+	assert.Contains(t, m.status, "active")
+}
+
+func TestIdentitiesThatCannotBePublishedFailTheHook(t *testing.T) {
+	m := healthy()
+	m.broken = []string{"relation-set"}
+	require.ErrorContains(t, m.run(t, "config-changed"), "cannot finish hook config-changed: cannot write this unit's relation data")
+}
+
+func TestOneDatabaseThatIsDownDoesNotHideTheOther(t *testing.T) {
+	m := healthy()
+	m.fixtures[raft.NB] = ""
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Equal(t, "0017", m.unit["nb-identity"], "from its file")
+	assert.Equal(t, id(t, "sb-3member-leader").Short(), m.unit["sb-identity"])
+	assert.Equal(t, "blocked nb: the server is not running", m.status)
+}
+
+func TestServerThatHasLeftHasNoIdentityAnyMore(t *testing.T) {
+	m := healthy()
+	m.fixtures[raft.SB], m.left = "", true
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Empty(t, m.unit["sb-identity"])
+	assert.Contains(t, m.unit, "sb-identity", "an empty value takes the key away")
+	assert.Contains(t, m.unit, "sb-server-id")
+	assert.NotEmpty(t, m.unit["nb-identity"])
+}
+
+func TestHookBeforeTheRelationPublishesNothing(t *testing.T) {
+	m := healthy()
+	m.relations = []string{}
+	require.NoError(t, m.run(t, "install"))
+	assert.Nil(t, m.unit)
+	assert.Contains(t, m.status, "active")
+}
+
+func TestHooksAfterTheRelationDoNothing(t *testing.T) {
+	for _, name := range []string{"ovsdb-peer-relation-broken", "remove"} {
+		m := &machine{broken: []string{"relation-ids", "goal-state", "ovs-appctl", "status-set"}}
+		require.NoError(t, m.run(t, name))
+		assert.Empty(t, m.told)
+		assert.Empty(t, m.log.String())
+	}
+}

@@ -1,0 +1,88 @@
+package hook_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// stopped are the commands that end the services for good.
+var stopped = []string{
+	"systemctl stop ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+}
+
+const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
+
+func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
+	m := healthy()
+	m.goal, m.fixtures[raft.NB] = dying, "nb-leader-one-of-three-dead"
+	err := m.run(t, "stop")
+	require.ErrorAs(t, err, new(*membership.RefusedError))
+	assert.ErrorContains(t, err, "cannot finish hook stop: nb: of 3 members 2 are up")
+	assert.Contains(t, m.status, "blocked waits to leave: nb: of 3 members 2 are up")
+	assert.NotContains(t, m.status, "next:", "the log has the ways out")
+	assert.Nil(t, m.unit, "its identities stay published")
+	assert.Empty(t, m.told)
+}
+
+func TestR9StopThatCannotSayItsStatusStillFails(t *testing.T) {
+	m := healthy()
+	m.goal, m.fixtures[raft.NB], m.broken = dying, "nb-leader-one-of-three-dead", []string{"status-set"}
+	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
+}
+
+func TestR9StopNeedsNothingOfARelation(t *testing.T) {
+	for name, broken := range map[string][]string{
+		"gone":         nil,
+		"out of reach": {"relation-ids", "relation-list", "relation-get", "relation-set"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := &machine{left: true, goal: dying, broken: broken}
+			require.NoError(t, m.run(t, "stop"))
+			assert.Equal(t, stopped, m.told)
+		})
+	}
+}
+
+func TestStopTakesBackWhatWasPublished(t *testing.T) {
+	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}}
+	require.NoError(t, m.run(t, "stop"))
+	assert.Equal(t, stopped, m.told)
+	for _, key := range []string{"nb-identity", "sb-identity", "nb-server-id", "sb-server-id", "nb-cluster-id", "sb-cluster-id"} {
+		value, there := m.unit[key]
+		assert.True(t, there, key)
+		assert.Empty(t, value, key)
+	}
+}
+
+func TestStopThatCannotTakeBackWhatWasPublishedEnds(t *testing.T) {
+	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"relation-set"}}
+	require.NoError(t, m.run(t, "stop"))
+	assert.Contains(t, m.log.String(), "cannot take back")
+}
+
+func TestStopKeepsPublishedWhatStaysAMember(t *testing.T) {
+	m := &machine{goal: dying, relations: []string{"ovsdb-peer:0"}} // both servers are down
+	require.NoError(t, m.run(t, "stop"))
+	assert.Equal(t, stopped, m.told)
+	assert.Equal(t, "0017", m.unit["nb-identity"], "the others are to know whose it was")
+}
+
+func TestR9StopOfTheWholeApplicationEndsTheServicesOnly(t *testing.T) {
+	m := healthy()
+	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+	require.NoError(t, m.run(t, "stop"))
+	assert.Equal(t, stopped, m.told)
+	assert.Contains(t, m.log.String(), "nb: no unit stays that could go on with the database; its data stay in ")
+}
+
+func TestStopWhoseServicesDoNotEndIsRetried(t *testing.T) {
+	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"systemctl"}}
+	require.ErrorContains(t, m.run(t, "stop"), "cannot finish hook stop: cannot stop the services")
+	assert.Nil(t, m.unit)
+}

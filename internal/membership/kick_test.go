@@ -1,0 +1,198 @@
+package membership_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// nbKick names a member of nb as a person types it.
+func nbKick(id string) membership.KickRequest {
+	return membership.KickRequest{DryRun: true, IDs: map[raft.Database]raft.Given{raft.NB: given(id)}}
+}
+
+func forced(r membership.KickRequest) membership.KickRequest {
+	r.Force = true
+	return r
+}
+
+func bothKick(nb, sb string) membership.KickRequest {
+	r := nbKick(nb)
+	r.IDs[raft.SB] = given(sb)
+	return r
+}
+
+func unitKick(unit string) membership.KickRequest {
+	return membership.KickRequest{DryRun: true, Unit: unit}
+}
+
+// Every judgement of a kick, as the person who asked for it reads it.
+func TestKickIsJudged(t *testing.T) {
+	dead := func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.led().sb.down("13fe") }
+	tests := map[string]struct {
+		scene   func(s *scene)
+		request membership.KickRequest
+	}{
+		"dead stale member":                {dead, nbKick("aa04")},
+		"by the whole ID":                  {dead, nbKick(string(full("aa04")))},
+		"what a former unit left behind":   {dead, unitKick("ovn-central/4")},
+		"both databases":                   {dead, bothKick("aa04", "13fe")},
+		"unit that nothing is known of":    {func(s *scene) { dead(s); s.history = nil }, unitKick("ovn-central/4")},
+		"unit that has nothing any more":   {func(*scene) {}, unitKick("ovn-central/4")},
+		"unit that is in the model":        {func(s *scene) { s.led() }, unitKick("ovn-central/2")},
+		"this unit":                        {func(s *scene) { s.led() }, unitKick("ovn-central/0")},
+		"own member":                       {func(*scene) {}, nbKick("aa00")},
+		"live member of a unit":            {func(*scene) {}, nbKick("aa02")},
+		"live member of a unit with force": {func(*scene) {}, forced(nbKick("aa02"))},
+		"live stale member":                {func(s *scene) { s.nb.rows = append(s.nb.rows, row{identity: "aa04"}) }, nbKick("aa04")},
+		"dead member of a unit":            {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, nbKick("aa02")},
+		"live member while another is dead, with force": {
+			func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, forced(nbKick("aa01")),
+		},
+		"live member while a stale one is dead, with force": {
+			func(s *scene) { s.nb = up("aa00", "aa01").down("aa04") }, forced(nbKick("aa01")),
+		},
+		"no quorum":                       {func(s *scene) { s.nb = up("aa00").down("aa01", "aa04").cutOff() }, nbKick("aa04")},
+		"no quorum as the leader sees it": {func(s *scene) { s.nb = up("aa00").down("aa01", "aa04") }, nbKick("aa04")},
+		"sole member with garbage":        {func(s *scene) { s.nb = up("aa00") }, nbKick("zzzz")},
+		"sole member with another ID":     {func(s *scene) { s.nb = up("aa00") }, nbKick("ffff")},
+		"sole member itself":              {func(s *scene) { s.nb = up("aa00") }, nbKick("aa00")},
+		"ID of the other database":        {func(*scene) {}, nbKick("bb01")},
+		"one digit":                       {func(*scene) {}, nbKick("a")},
+		"three digits":                    {func(*scene) {}, nbKick("aa0")},
+		"too long":                        {func(*scene) {}, nbKick(string(full("aa04")) + "0")},
+		"another ID that begins the same": {dead, nbKick("aa04ffff-0000-4000-8000-000000000000")},
+		"unknown ID":                      {func(*scene) {}, nbKick("ffff")},
+		"ID of a unit that has yet to join": {
+			func(s *scene) {
+				s.goal["ovn-central/5"], s.published["ovn-central/5"] = "waiting", [2]string{"aa05", "bb05"}
+			}, nbKick("aa05"),
+		},
+		"ID that two members have": {
+			func(s *scene) {
+				s.history = nil
+				s.nb.rows = append(s.nb.rows, row{identity: "aa04", down: true}, row{identity: "aa04", down: true, address: "ssl:10.0.0.19:6643"})
+			}, nbKick("aa04"),
+		},
+		"decimal number":         {func(s *scene) { s.nb, s.history[raft.NB] = s.nb.down("3974"), nil }, nbKick("3974")},
+		"octal number":           {func(s *scene) { s.nb, s.history[raft.NB] = s.nb.down("0017"), nil }, nbKick("0017")},
+		"number with exponent":   {func(s *scene) { s.nb, s.history[raft.NB] = s.nb.down("13e4"), nil }, nbKick("13e4")},
+		"number that is no ID":   {func(*scene) {}, nbKick("9999")},
+		"while another one goes": {func(s *scene) { dead(s); s.nb.rows[1].phase = raft.RemovingPhase }, nbKick("aa04")},
+		"one of two is refused":  {dead, bothKick("aa04", "bb02")},
+		"server down":            {func(s *scene) { s.nb = members{condition: membership.Down} }, nbKick("aa04")},
+		"server down, the other database not": {
+			func(s *scene) { dead(s); s.nb = members{condition: membership.Down} }, bothKick("aa04", "13fe"),
+		},
+		"server that joins":  {func(s *scene) { s.nb = up("aa00", "aa01").in(raft.JoiningCluster) }, nbKick("aa01")},
+		"server that leaves": {func(s *scene) { s.nb = up("aa00", "aa01").in(raft.LeavingCluster) }, nbKick("aa01")},
+		"server that left":   {func(s *scene) { s.nb = members{condition: membership.Left} }, nbKick("aa01")},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := joinedBy4(t)
+			test.scene(&s)
+			m := &machine{left: s.nb.condition == membership.Left}
+			results, err := s.on(m).Kick(t.Context(), s.model(), test.request)
+			require.NoError(t, err)
+			require.NotEmpty(t, results)
+			assert.Empty(t, m.told, "a dry run changes nothing")
+			var all []string
+			for _, r := range results {
+				all = append(all, fmt.Sprintf("%s: %s", r.Database.Short(), r))
+			}
+			golden(t, "kick/"+strings.ReplaceAll(name, ",", ""), strings.Join(all, "\n"))
+		})
+	}
+}
+
+// led makes this unit lead sb too, so that nobody need be asked who is up.
+func (s *scene) led() *scene {
+	s.sb = up("bb00", "bb01", "bb02")
+	return s
+}
+
+// R8: what the records know as removed is no error.
+func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
+	s := joinedBy4(t)
+	model := s.model()
+	model.History = model.History.Merge(relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}})
+	results, err := s.on(new(machine)).Kick(t.Context(), model, nbKick("aa04"))
+	require.NoError(t, err)
+	require.Len(t, results, 1)
+	assert.Equal(t, membership.AlreadyGone, results[0].Outcome)
+	assert.True(t, results[0].Done())
+}
+
+func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
+	id := map[raft.Database]raft.Given{raft.NB: {Text: "aa04"}}
+	tests := map[string]struct {
+		request membership.KickRequest
+		text    string
+	}{
+		"nothing named": {
+			membership.KickRequest{Confirmed: true},
+			"nothing was done: name the member to kick, by sb-identity and nb-identity or by unit; the action cluster-status shows them",
+		},
+		"named twice": {
+			membership.KickRequest{Confirmed: true, IDs: id, Unit: "ovn-central/4"},
+			"nothing was done: name the member either by its identities or by its unit, not by both",
+		},
+		"not confirmed": {
+			membership.KickRequest{IDs: id},
+			"nothing was done: a member that is kicked never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see what would happen",
+		},
+		"force is no confirmation": {
+			membership.KickRequest{IDs: id, Force: true},
+			"nothing was done: a member that is kicked never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see what would happen",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			results, err := new(membership.Service).Kick(t.Context(), membership.Model{}, test.request)
+			require.ErrorAs(t, err, new(*membership.InputError))
+			assert.EqualError(t, err, test.text)
+			assert.Empty(t, results)
+		})
+	}
+}
+
+// R4: the commands that a refusal prints pass our own rules.
+func TestR4CommandsOfARefusalAreNotRefused(t *testing.T) {
+	tests := map[string]struct {
+		scene   func(s *scene)
+		request membership.KickRequest
+	}{
+		"live member of a unit":                        {func(*scene) {}, nbKick("aa02")},
+		"dead member of a unit":                        {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, nbKick("aa02")},
+		"live stale member":                            {func(s *scene) { s.nb.rows = append(s.nb.rows, row{identity: "aa04"}) }, nbKick("aa04")},
+		"live one, while one of another unit is dead":  {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, forced(nbKick("aa01"))},
+		"live one, while one of a former unit is dead": {func(s *scene) { s.nb = up("aa00", "aa01").down("aa04") }, forced(nbKick("aa01"))},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := joinedBy4(t)
+			test.scene(&s)
+			results, err := s.on(new(machine)).Kick(t.Context(), s.model(), test.request)
+			require.NoError(t, err)
+			require.Len(t, results, 1)
+			require.Equal(t, membership.Refused, results[0].Outcome)
+			printed := 0
+			for _, n := range results[0].Next {
+				if i := strings.Index(n, "juju run"); i >= 0 {
+					printed++
+					accepts(t, s, n[i:])
+				}
+			}
+			assert.Equal(t, 1, printed, results[0].Next)
+		})
+	}
+}

@@ -1,0 +1,160 @@
+package membership_test
+
+import (
+	"bytes"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// rememberer is a service that has nothing but a folder and a log.
+func rememberer(dir string) (*membership.Service, *bytes.Buffer) {
+	log := new(bytes.Buffer)
+	return &membership.Service{
+		Control: ovn.Control{Paths: ovn.Paths{DB: dir}},
+		Log:     slog.New(slog.NewTextHandler(log, nil)),
+	}, log
+}
+
+const memoryName = "ovn-central-operator.json"
+
+func memory() membership.Memory {
+	return membership.Memory{
+		History: relation.History{
+			raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
+		},
+		Published: relation.Units{"ovn-central/1": {raft.SB: {Server: full("13e4"), Cluster: cluster(raft.SB)}}},
+		Sightings: map[raft.Database]relation.Sighting{raft.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
+	}
+}
+
+func TestMemoryIsWhatWasRemembered(t *testing.T) {
+	s, log := rememberer(filepath.Join(t.TempDir(), "not", "there", "yet"))
+	require.NoError(t, s.Remember(memory()))
+	assert.Equal(t, memory(), s.Recall(t.Context()))
+	assert.Empty(t, log.String())
+}
+
+func TestMemoryThatDidNotChangeIsNotWrittenAgain(t *testing.T) {
+	dir := t.TempDir()
+	s, _ := rememberer(dir)
+	require.NoError(t, s.Remember(memory()))
+	before, err := os.Stat(filepath.Join(dir, memoryName))
+	require.NoError(t, err)
+	require.NoError(t, s.Remember(memory()))
+	after, err := os.Stat(filepath.Join(dir, memoryName))
+	require.NoError(t, err)
+	assert.True(t, os.SameFile(before, after), "the same file")
+}
+
+func TestMemoryThatIsNotThereIsEmpty(t *testing.T) {
+	s, log := rememberer(t.TempDir())
+	m := s.Recall(t.Context())
+	assert.Empty(t, m.History)
+	assert.Empty(t, m.Published)
+	assert.NotNil(t, m.Sightings, "it can be added to")
+	assert.Empty(t, log.String(), "it is nothing to speak of")
+}
+
+func TestMemoryThatIsDamagedIsForgottenAloud(t *testing.T) {
+	for name, text := range map[string]string{
+		"empty":         "",
+		"cut off":       `{"history": {"OVN_Northbound": {"aa04`,
+		"another type":  `{"history": {"OVN_Northbound": []}, "sightings": {"OVN_Northbound": {"server": "aa"}}}`,
+		"another thing": "\x00\x01\x02",
+		"a list":        "[1, 2]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			s, log := rememberer(dir)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
+			m := s.Recall(t.Context())
+			assert.Empty(t, m.History, "nothing of it is believed")
+			assert.Empty(t, m.Sightings)
+			assert.NotNil(t, m.Sightings)
+			assert.Contains(t, log.String(), "cannot read what this unit remembers")
+			assert.Contains(t, log.String(), memoryName)
+
+			require.NoError(t, s.Remember(memory()), "and it is made anew")
+			assert.Equal(t, memory(), s.Recall(t.Context()))
+		})
+	}
+}
+
+func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
+	for _, text := range []string{"null", "{}", `{"sightings":null,"history":{"OVN_Northbound":null},"published":{"ovn-central/1":null}}`} {
+		dir := t.TempDir()
+		s, log := rememberer(dir)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
+		m := s.Recall(t.Context())
+		assert.Empty(t, log.String(), text)
+		model := membership.Model{History: m.History.Merge(memory().History)}
+		local := membership.Local{Database: raft.NB, Condition: membership.Serving, Status: three(t).view(raft.NB, up("aa00")).Status}
+		s.Now = three(t).service().Now
+		next := s.Learn(m, &model, map[raft.Database]membership.Local{raft.NB: local})
+		assert.Equal(t, []string{"aa00"}, next.Sightings[raft.NB].Members, text)
+	}
+}
+
+// A full disk, as the database server itself may meet it.
+func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
+	dir := t.TempDir()
+	root := os.Geteuid() == 0
+	if root {
+		mountTiny(t, dir)
+	}
+	s, _ := rememberer(dir)
+	require.NoError(t, s.Remember(memory()))
+	if root {
+		fill(t, dir)
+	} else { // who may not mount meets the nearest to it
+		require.NoError(t, os.Chmod(dir, 0o555))
+		t.Cleanup(func() { require.NoError(t, os.Chmod(dir, 0o755)) })
+	}
+
+	larger := memory()
+	for i := range 200 {
+		id := relation.Identity{Server: full(fmt.Sprintf("%04x", i))}
+		larger.History = larger.History.Publish(relation.Units{fmt.Sprintf("ovn-central/%d", i): {raft.SB: id}})
+	}
+	require.ErrorContains(t, s.Remember(larger), "cannot write what this unit remembers")
+	assert.Equal(t, memory(), s.Recall(t.Context()))
+	files, err := filepath.Glob(filepath.Join(dir, ".*"))
+	require.NoError(t, err)
+	assert.Empty(t, files, "nothing is left of the attempt")
+}
+
+// mountTiny mounts 16 KiB of memory, which only this test's thread sees, so that
+// it ends with the test whatever happens.
+func mountTiny(t *testing.T, dir string) {
+	t.Helper()
+	runtime.LockOSThread() // and never unlocked: the thread ends with the test
+	require.NoError(t, syscall.Unshare(syscall.CLONE_NEWNS))
+	require.NoError(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+	require.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=16k"))
+	t.Cleanup(func() { require.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+}
+
+// fill writes until nothing fits any more.
+func fill(t *testing.T, dir string) {
+	t.Helper()
+	f, err := os.Create(filepath.Join(dir, "other"))
+	require.NoError(t, err)
+	defer f.Close()
+	for err == nil {
+		_, err = f.Write(make([]byte, 1024))
+	}
+	require.ErrorIs(t, err, syscall.ENOSPC)
+}

@@ -1,0 +1,169 @@
+package membership_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// agent answers the hook tools, by the words of their command lines.
+type agent map[string]any
+
+// Run implements run.Runner.
+func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
+	line := strings.TrimSpace(c.Name + " " + strings.TrimPrefix(strings.Join(c.Args, " "), "--format=json"))
+	line = strings.Join(strings.Fields(line), " ")
+	switch answer := a[line].(type) {
+	case nil:
+		return nil, failed(c, 1, "ERROR settings not found\n")
+	case error:
+		return nil, failed(c, 1, "ERROR "+answer.Error()+"\n")
+	default:
+		return json.Marshal(answer)
+	}
+}
+
+// bag is what a unit publishes.
+func bag(nb, sb string) map[string]string {
+	return relation.Unit{
+		raft.NB: {Server: full(nb), Cluster: cluster(raft.NB)}, raft.SB: {Server: full(sb), Cluster: cluster(raft.SB)},
+	}.Bag()
+}
+
+func unit(nb, sb string) relation.Unit {
+	u, _ := relation.ParseUnit(bag(nb, sb))
+	return u
+}
+
+func goal(units ...string) map[string]any {
+	all := map[string]any{}
+	for _, u := range units {
+		name, status, _ := strings.Cut(u, " ")
+		all[name] = map[string]string{"status": status, "since": "2026-01-01 00:00:00Z"}
+	}
+	return map[string]any{"units": all, "relations": map[string]any{}}
+}
+
+// modelOf is what ovn-central/0, whose servers are aa00 and bb00, makes of the
+// agent's answers and of what it remembers.
+func modelOf(t *testing.T, a agent, memory membership.Memory) membership.Model {
+	t.Helper()
+	service := three(t).on(new(machine))
+	require.NoError(t, service.Remember(memory))
+	sight := service.Look(t.Context(), juju.New(a))
+	assert.Equal(t, unit("aa00", "bb00"), sight.Own)
+	assert.Equal(t, sight.Memory.Published, sight.Model.Published, "what was read is remembered")
+	return sight.Model
+}
+
+func TestModelIsReadFromTheRelation(t *testing.T) {
+	m := modelOf(t, agent{
+		"goal-state":                                       goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 waiting"),
+		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
+		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
+		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Bag(),
+	}, membership.Memory{})
+	assert.Empty(t, m.Problems)
+	assert.Equal(t, relation.Units{
+		"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
+	}, m.Published)
+	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
+	assert.Equal(t, "ovn-central/1", m.History[raft.NB][full("aa01")].Unit, "what is published is remembered")
+	assert.Equal(t, []string{"ovn-central/2 has published no nb and no sb identity"}, m.Unpublished())
+}
+
+// Juju 4 goes on listing units that are gone.
+func TestModelLeavesOutUnitsThatAreGone(t *testing.T) {
+	m := modelOf(t, agent{
+		"goal-state":                                       goal("ovn-central/0 active"),
+		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1"},
+		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
+	}, membership.Memory{Published: relation.Units{"ovn-central/1": unit("aa01", "bb01")}})
+	assert.Equal(t, []string{"ovn-central/0"}, m.Published.Names())
+}
+
+// In the hook stop the relation may be empty, or gone altogether.
+func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
+	remembered := membership.Memory{
+		Published: relation.Units{
+			"ovn-central/0": unit("ff00", "ff01"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/9": unit("aa09", "bb09"),
+		},
+		History: relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}},
+	}
+	for name, a := range map[string]agent{
+		"gone":      {"relation-ids ovsdb-peer": []string{}},
+		"not known": {"relation-ids ovsdb-peer": errors.New("connection is shut down")},
+		"empty": {
+			"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
+			"relation-list -r ovsdb-peer:0":                    []string{},
+			"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
+		},
+		"not readable": {
+			"relation-ids ovsdb-peer":       []string{"ovsdb-peer:0"},
+			"relation-list -r ovsdb-peer:0": errors.New("connection is shut down"),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a["goal-state"] = goal("ovn-central/0 dying", "ovn-central/1 active")
+			m := modelOf(t, a, remembered)
+			assert.Equal(t, relation.Units{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
+				"its own servers as they are now, and only units that exist")
+			assert.Equal(t, "ovn-central/4", m.History[raft.NB][full("aa04")].Unit)
+			assert.True(t, m.OthersStay())
+		})
+	}
+}
+
+func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
+	m := modelOf(t, agent{}, membership.Memory{Published: relation.Units{"ovn-central/1": unit("aa01", "bb01")}})
+	assert.Nil(t, m.Goal)
+	assert.True(t, m.OthersStay())
+	assert.Contains(t, m.Published, "ovn-central/1")
+	assert.Len(t, m.Problems, 2, "what went wrong is said: %v", m.Problems)
+	assert.False(t, m.Owner(raft.NB, peer("ffff", full("ffff"))).Stale)
+}
+
+func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
+	m := modelOf(t, agent{
+		"goal-state":                                   goal("ovn-central/0 active", "ovn-central/1 active"),
+		"relation-ids ovsdb-peer":                      []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0":                []string{"ovn-central/1"},
+		"relation-get -r ovsdb-peer:0 - ovn-central/1": map[string]string{"nb-identity": "AA01", "sb-identity": "0017"},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{
+			"nb-servers": "{", "sb-servers": `{"` + string(full("13fe")) + `":{"unit":"ovn-central/4"}}`,
+		},
+	}, membership.Memory{})
+	require.Len(t, m.Problems, 2)
+	assert.Contains(t, m.Problems[0], "ovn-central/1 publishes nonsense: nb-identity")
+	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
+	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][raft.SB].Server)
+	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
+}
+
+// A failed removal or a unit's own forgetting must not undo what is known.
+func TestModelNeverForgetsARemoval(t *testing.T) {
+	removed := relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}}
+	m := modelOf(t, agent{
+		"goal-state":                                       goal("ovn-central/0 active"),
+		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0":                    []string{},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Bag(),
+	}, membership.Memory{History: removed})
+	assert.Equal(t, removed[raft.NB][full("aa04")], m.History[raft.NB][full("aa04")])
+}

@@ -1,0 +1,135 @@
+package membership_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func peer(identity string, id raft.ID) raft.Peer {
+	return raft.Peer{Member: raft.Member{Short: identity, Nick: identity, Address: "ssl:10.0.0.10:6643"}, ID: id}
+}
+
+// R16: stale is only what no unit stands behind, once all units have spoken.
+func TestR16OwnerOfAMember(t *testing.T) {
+	twin := raft.ID("aa01ffff-0000-4000-8000-000000000000")
+	tests := map[string]struct {
+		scene func(s *scene)
+		peer  raft.Peer
+		owner membership.Owner
+	}{
+		"a unit's, by the whole ID": {
+			func(*scene) {}, peer("aa01", full("aa01")), membership.Owner{Unit: "ovn-central/1"},
+		},
+		"a unit's, by the identity": {
+			func(*scene) {}, peer("aa01", ""), membership.Owner{Unit: "ovn-central/1"},
+		},
+		"this unit's own": {
+			func(*scene) {}, peer("aa00", full("aa00")), membership.Owner{Unit: "ovn-central/0"},
+		},
+		"another ID with the same identity": {
+			func(*scene) {}, peer("aa01", twin), membership.Owner{Stale: true},
+		},
+		"an ID of the other database": {
+			func(*scene) {}, peer("bb01", full("bb01")), membership.Owner{Stale: true},
+		},
+		"of a unit that is gone": {
+			func(*scene) {}, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4", Stale: true},
+		},
+		"of a unit that is gone, by the identity": {
+			func(*scene) {}, peer("aa04", ""), membership.Owner{Was: "ovn-central/4", Stale: true},
+		},
+		"an earlier one of a unit that has another now": {
+			func(s *scene) { s.history[raft.NB]["aa0f"] = "ovn-central/1" },
+			peer("aa0f", full("aa0f")),
+			membership.Owner{Was: "ovn-central/1", Stale: true},
+		},
+		"nobody's, while a unit has published nothing": {
+			func(s *scene) { s.goal["ovn-central/3"] = "waiting" }, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4"},
+		},
+		"nobody's, while a unit has published only one": {
+			func(s *scene) { s.published["ovn-central/2"] = [2]string{"aa02", ""} },
+			peer("aa04", full("aa04")),
+			membership.Owner{Was: "ovn-central/4"},
+		},
+		"nobody's, while this unit itself has published nothing": {
+			func(s *scene) { s.published["ovn-central/0"] = [2]string{} }, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4"},
+		},
+		"nobody's, while a unit that is being removed has published nothing": {
+			func(s *scene) { s.goal["ovn-central/2"], s.published["ovn-central/2"] = "dying", [2]string{} },
+			peer("aa04", full("aa04")),
+			membership.Owner{Was: "ovn-central/4"},
+		},
+		"nobody's, while Juju cannot be asked": {
+			func(s *scene) { s.goal = nil }, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4"},
+		},
+		"a unit's, while Juju cannot be asked": {
+			func(s *scene) { s.goal = nil }, peer("aa02", full("aa02")), membership.Owner{Unit: "ovn-central/2"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := joinedBy4(t)
+			test.scene(&s)
+			assert.Equal(t, test.owner, s.model().Owner(raft.NB, test.peer))
+		})
+	}
+}
+
+func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
+	s := joinedBy4(t)
+	s.nb = s.nb.down("aa04")
+	s.nb.rows[3].address = address(raft.NB, 1)
+	rows := s.report().Clusters[0].Rows
+	assert.Equal(t, "ovn-central/1", rows[1].Label())
+	assert.Equal(t, "UNKNOWN (was ovn-central/4)", rows[3].Label())
+	assert.True(t, rows[3].Owner.Stale)
+}
+
+func TestLabels(t *testing.T) {
+	for label, row := range map[string]membership.Row{
+		"ovn-central/1":               {Owner: membership.Owner{Unit: "ovn-central/1"}},
+		"ovn-central/1 (leaving)":     {Owner: membership.Owner{Unit: "ovn-central/1"}, Leaving: true},
+		"UNKNOWN (was ovn-central/4)": {Owner: membership.Owner{Was: "ovn-central/4"}},
+		"UNKNOWN":                     {},
+	} {
+		assert.Equal(t, label, row.Label())
+	}
+}
+
+func TestOthersStay(t *testing.T) {
+	for name, test := range map[string]struct {
+		goal map[string]string
+		stay bool
+	}{
+		"alone":                      {map[string]string{"ovn-central/0": "dying"}, false},
+		"another works":              {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, true},
+		"another is yet to come":     {map[string]string{"ovn-central/0": "dying", "ovn-central/9": "waiting"}, true},
+		"another is in error":        {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "error"}, true},
+		"all others go as well":      {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying"}, false},
+		"Juju cannot be asked":       {nil, true},
+		"Juju knows of no unit more": {map[string]string{}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := three(t)
+			s.goal = test.goal
+			assert.Equal(t, test.stay, s.model().OthersStay())
+		})
+	}
+}
+
+func TestUnitsThatHaveNotPublishedAreInOrder(t *testing.T) {
+	s := three(t)
+	for _, unit := range []string{"ovn-central/10", "ovn-central/9", "ovn-central/11"} {
+		s.goal[unit] = "waiting"
+	}
+	s.published["ovn-central/10"] = [2]string{"aa10", ""}
+	assert.Equal(t, []string{
+		"ovn-central/9 has published no nb and no sb identity",
+		"ovn-central/10 has published no sb identity",
+		"ovn-central/11 has published no nb and no sb identity",
+	}, s.model().Unpublished())
+}

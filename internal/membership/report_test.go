@@ -1,0 +1,200 @@
+package membership_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// specification is the status that the specification of cluster-status shows, as
+// ovsdb-server prints it.
+const specification = `f3be
+Name: OVN_Southbound
+Cluster ID: 77eb (77eb6ddc-6910-403b-b8da-ce3d90815183)
+Server ID: f3be (f3be898b-e8e4-4719-b344-902444227dd7)
+Address: ssl:10.5.1.88:6644
+Status: cluster member
+Role: follower
+Term: 8
+Leader: d33d
+Vote: d33d
+
+Election timer: 4000
+Log: [25, 25]
+Entries not yet committed: 0
+Entries not yet applied: 0
+Connections: ->9ea4 ->fbfc <-fbfc <-9ea4 <-d33d ->d33d
+Disconnections: 4
+Servers:
+    d33d (d33d at ssl:10.5.0.92:6644) last msg 839 ms ago
+    9ea4 (9ea4 at ssl:10.5.3.144:6644) last msg 81662711 ms ago
+    fbfc (fbfc at ssl:10.5.1.86:6644) last msg 1221658 ms ago
+    f3be (f3be at ssl:10.5.1.88:6644) (self)
+`
+
+func TestTextIsThatOfTheSpecification(t *testing.T) {
+	status, err := raft.Parse(specification)
+	require.NoError(t, err)
+	model := membership.Model{
+		Unit:      "ovn-central/3",
+		Goal:      map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {Status: "dying"}, "ovn-central/3": {}},
+		Published: relation.Units{"ovn-central/0": {raft.SB: {Server: "d33d"}}, "ovn-central/1": {raft.SB: {Server: "9ea4"}}},
+		History:   relation.History{raft.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
+	}
+	c := membership.Cluster{
+		Local: membership.Local{Database: raft.SB, Condition: membership.Serving, Status: status},
+		View:  raft.View{Status: status},
+	}
+	for _, p := range c.View.Peers() {
+		o := model.Owner(raft.SB, p)
+		c.Rows = append(c.Rows, membership.Row{Peer: p, Owner: o, Leaving: model.Dying(o.Unit)})
+	}
+	servers := strings.Index(specification, "    d33d")
+	assert.Equal(t, specification[:servers]+strings.Join([]string{
+		"    d33d (d33d at ssl:10.5.0.92:6644) ovn-central/0",
+		"    9ea4 (9ea4 at ssl:10.5.3.144:6644) ovn-central/1 (leaving)",
+		"    fbfc (fbfc at ssl:10.5.1.86:6644) UNKNOWN (was ovn-central/2)",
+		"    f3be (f3be at ssl:10.5.1.88:6644) (self) UNKNOWN",
+	}, "\n"), c.Text())
+	assert.Contains(t, status.String(), "last msg 839 ms ago", "the status itself is as it was")
+}
+
+func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
+	s := three(t)
+	s.nb.rows[1].extra = " (learner)"
+	s.nb.unread = []string{"Snapshot: 7"}
+	text := s.report().Clusters[0].Text()
+	assert.Contains(t, text, "match_index=11 (learner) ovn-central/1\n")
+	assert.Contains(t, text, "Snapshot: 7")
+}
+
+func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
+	s := three(t)
+	s.sb = members{condition: membership.Absent}
+	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", s.report().Clusters[1].Text())
+}
+
+func TestFaultTolerance(t *testing.T) {
+	tests := map[string]struct {
+		scene func(s *scene)
+		text  string
+	}{
+		"three up":     {func(*scene) {}, "nb: 1 more of 3 members may fail (3 up); sb: 1 more of 3 members may fail (3 up)"},
+		"one down":     {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, "nb: 0 more of 3 members may fail (2 up); sb: 1 more of 3 members may fail (3 up)"},
+		"no quorum":    {func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() }, "nb: no quorum as seen from this unit (0 of 3 up, 2 needed); sb: 1 more of 3 members may fail (3 up)"},
+		"sole":         {func(s *scene) { s.nb = up("aa00") }, "nb: 0 more of 1 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
+		"joining":      {func(s *scene) { s.sb = members{state: raft.JoiningCluster, role: raft.Follower} }, "nb: 1 more of 3 members may fail (3 up); sb: not known (joining)"},
+		"one not here": {func(s *scene) { s.nb = members{condition: membership.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := three(t)
+			test.scene(&s)
+			assert.Equal(t, test.text, strings.Join(s.report().Tolerance(), "; "))
+		})
+	}
+}
+
+func TestWarningsTellWhatIsWrongApart(t *testing.T) {
+	tests := map[string]struct {
+		scene    func(s *scene)
+		warnings []string
+	}{
+		"nothing": {func(*scene) {}, nil},
+		"a stale member that is down": {
+			func(s *scene) { s.nb = s.nb.down("aa04") },
+			[]string{
+				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
+				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is stale: no unit of the model stands behind it",
+				"nb: 4 members; an even number tolerates no more failures than 3",
+			},
+		},
+		"a stale and a new member at one address": {
+			func(s *scene) {
+				s.nb = s.nb.down("aa04")
+				s.nb.rows[3].address = address(raft.NB, 2)
+			},
+			[]string{
+				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
+				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is stale: no unit of the model stands behind it",
+				"nb: two members have the address ssl:10.0.0.12:6643: aa02 (ovn-central/2) and aa04 (UNKNOWN (was ovn-central/4))",
+				"nb: 4 members; an even number tolerates no more failures than 3",
+			},
+		},
+		"a member of the wrong database, known by its ID": {
+			func(s *scene) { s.sb.rows = append(s.sb.rows, row{identity: "aa02"}) },
+			[]string{
+				"sb: aa02 at ssl:10.0.0.13:6644, UNKNOWN, is a server of OVN_Northbound, of ovn-central/2: it votes here and holds nothing",
+				"sb: 4 members; an even number tolerates no more failures than 3",
+			},
+		},
+		"a member of the wrong database, known by its port": {
+			func(s *scene) {
+				s.goal["ovn-central/3"] = "waiting"
+				s.nb.rows = append(s.nb.rows, row{identity: "cc03", address: "ssl:10.0.0.13:6644"})
+			},
+			[]string{
+				"nb: cc03 at ssl:10.0.0.13:6644, UNKNOWN, is a server of OVN_Southbound: it votes here and holds nothing",
+				"nb: 4 members; an even number tolerates no more failures than 3",
+				"ovn-central/3 has published no nb and no sb identity",
+			},
+		},
+		"a unit that has yet to publish one identity": {
+			func(s *scene) { s.published["ovn-central/2"] = [2]string{"aa02", ""} },
+			[]string{"ovn-central/2 has published no sb identity"},
+		},
+		"too few members": {
+			func(s *scene) { s.nb = up("aa00", "aa01") },
+			[]string{"nb: 2 members; fewer than 3 tolerate no failure"},
+		},
+		"no quorum, of which nobody is named as dead": {
+			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() },
+			nil,
+		},
+		"a database that is not served": {
+			func(s *scene) {
+				s.sb = members{condition: membership.Hung, err: errors.New("server does not answer within 5s")}
+			},
+			[]string{"sb: the server hangs: server does not answer within 5s"},
+		},
+		"something new": {
+			func(s *scene) { s.sb.rows[1].extra, s.sb.unread = " (learner)", []string{"Snapshot: 7"} },
+			[]string{
+				`sb: bb01 at ssl:10.0.0.11:6644, ovn-central/1, has something that this charm does not know: " (learner)"`,
+				`sb: ovsdb-server says something that this charm does not know: "Snapshot: 7"`,
+			},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := three(t)
+			s.history = map[raft.Database]map[string]string{raft.NB: {"aa04": "ovn-central/4"}}
+			test.scene(&s)
+			assert.Equal(t, test.warnings, s.report().Warnings())
+		})
+	}
+}
+
+func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
+	s := three(t)
+	r := s.report()
+	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
+	r.Model.Published["ovn-central/2"][raft.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
+	assert.Equal(t, []string{
+		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(raft.NB)),
+	}, r.Warnings())
+}
+
+func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
+	r := three(t).report()
+	r.Model.Problems = []string{"cannot read goal state: goal-state: program not found"}
+	assert.Equal(t, r.Model.Problems, r.Warnings())
+}

@@ -1,0 +1,171 @@
+package membership_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// stops are the commands that end the services for good.
+var stops = []string{
+	"systemctl stop ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+}
+
+// going is three units of which this one, which leads both clusters, is removed.
+func going(t *testing.T) scene {
+	t.Helper()
+	s := joinedBy4(t)
+	s.goal["ovn-central/0"] = "dying"
+	s.led()
+	return s
+}
+
+// R9: what would break a quorum fails before anything is touched, with all ways
+// out.
+func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
+	tests := map[string]func(s *scene){
+		"one of three dead and stale":  func(s *scene) { s.nb = up("aa00", "aa01").down("aa04") },
+		"one of three dead in both":    func(s *scene) { s.nb, s.sb = up("aa00", "aa01").down("aa04"), up("bb00", "bb01").down("13fe") },
+		"one of three dead, of a unit": func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") },
+		"one of three dead, of nobody": func(s *scene) { s.nb, s.history = up("aa00", "aa01").down("aa04"), nil },
+		"one of three dead, not known whose": func(s *scene) {
+			s.nb, s.goal["ovn-central/5"] = up("aa00", "aa01").down("aa04"), "waiting"
+		},
+		"two of five dead": func(s *scene) {
+			s.history[raft.NB]["aa05"] = "ovn-central/5"
+			s.nb = up("aa00", "aa01", "aa02").down("aa04", "aa05")
+		},
+		"the other of two dead":                func(s *scene) { s.nb = up("aa00").down("aa01") },
+		"no leader":                            func(s *scene) { s.nb = up("aa00", "aa01", "aa02").cutOff() },
+		"sole member while others are to come": func(s *scene) { s.nb, s.sb = up("aa00"), up("bb00") },
+		"sole member that was told to leave":   func(s *scene) { s.nb = up("aa00").in(raft.LeavingCluster) },
+		"another removal is not finished":      func(s *scene) { s.nb.rows[2].phase = raft.RemovingPhase },
+	}
+	for name, change := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := going(t)
+			change(&s)
+			m := new(machine)
+			service := s.on(m)
+			fates, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+			refused := (*membership.RefusedError)(nil)
+			require.ErrorAs(t, err, &refused)
+			assert.Empty(t, m.told, "nothing is touched")
+			for _, d := range raft.Databases() {
+				assert.FileExists(t, service.Files.Paths.File(d))
+			}
+			var lines []string
+			for _, f := range fates {
+				assert.False(t, f.Gone)
+				lines = append(lines, f.Database.Short()+": "+f.Text)
+			}
+			golden(t, "stop/"+strings.ReplaceAll(name, ",", ""), strings.Join(append(lines, "error:", err.Error()), "\n"))
+
+			for line := range strings.Lines(err.Error()) { // R4
+				if !strings.Contains(line, " kick ") || !strings.Contains(line, "juju run ") {
+					continue
+				}
+				command := line[strings.LastIndex(line, "juju run "):]
+				if refused.Refusals[0].Reason == raft.NoQuorum { // it is meant for a unit that has one
+					assert.NotEqual(t, s.unit, parse(t, command).unit)
+					continue
+				}
+				accepts(t, s, command)
+			}
+		})
+	}
+}
+
+// R9: where failing protects nothing, the removal must not be held up.
+func TestR9StopThatProtectsNothingEnds(t *testing.T) {
+	both := func(c membership.Condition) func(*scene) {
+		return func(s *scene) { s.nb, s.sb = members{condition: c}, members{condition: c} }
+	}
+	tests := map[string]struct {
+		scene func(s *scene)
+		left  bool
+		// fate is how the text of each database's fate begins.
+		fate string
+	}{
+		"no server runs":       {both(membership.Down), false, "the server is not running; it stays a member until it is kicked"},
+		"no database":          {both(membership.Absent), false, "there is no database"},
+		"standalone":           {both(membership.Standalone), false, "the database is standalone; it stays in "},
+		"disk full":            {both(membership.Failed), false, "the server runs but has given up the database"},
+		"left already":         {both(membership.Left), true, "the server has left already; its file is now "},
+		"had not joined":       {func(s *scene) { s.nb, s.sb = s.nb.in(raft.JoiningCluster), s.sb.in(raft.JoiningCluster) }, false, "the server had not joined yet"},
+		"every unit goes":      {everybodyGoes, false, "no unit stays that could go on with the database; its data stay in "},
+		"the last unit goes":   {func(s *scene) { s.goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays"},
+		"the last member goes": {func(s *scene) { everybodyGoes(s); s.nb, s.sb = up("aa00"), up("bb00") }, false, "no unit stays"},
+		"the last units go without a quorum": {func(s *scene) {
+			everybodyGoes(s)
+			s.nb, s.sb = up("aa00").down("aa01", "aa02").cutOff(), up("bb00").down("bb01", "bb02").cutOff()
+		}, false, "no unit stays"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := going(t)
+			test.scene(&s)
+			m := &machine{left: test.left}
+			service := s.on(m)
+			fates, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+			require.NoError(t, err)
+			assert.Equal(t, stops, m.told, "the services end, and nothing else is done")
+			require.Len(t, fates, 2)
+			for _, f := range fates {
+				assert.Truef(t, strings.HasPrefix(f.Text, test.fate), "%s: %s", f.Database.Short(), f.Text)
+				assert.Equal(t, test.left, f.Gone)
+				path := service.Files.Paths.File(f.Database)
+				if test.left { // R10
+					assert.NoFileExists(t, path)
+					path = fmt.Sprintf("%s.left-%s", path, now.Format("20060102T150405Z"))
+				}
+				if _, err := os.Stat(path); name != "no database" {
+					assert.NoError(t, err, "the data stay")
+				}
+			}
+		})
+	}
+}
+
+func everybodyGoes(s *scene) {
+	for unit := range s.goal {
+		s.goal[unit] = "dying"
+	}
+}
+
+// R9: an unreadable goal state means that others stay.
+func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
+	s := going(t)
+	s.goal, s.nb = nil, up("aa00")
+	m := new(machine)
+	_, err := s.on(m).Stop(t.Context(), s.model(), membership.Memory{})
+	require.ErrorAs(t, err, new(*membership.RefusedError))
+	assert.Empty(t, m.told)
+}
+
+// A server that may well vote must not be stopped because it can't be asked.
+func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
+	for name, said := range map[string]string{
+		"denied":  `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Permission denied)`,
+		"cut off": "ovs-appctl: transaction error (End of file)",
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := going(t)
+			m := new(machine)
+			service := s.on(m)
+			m.errors[raft.NB] = said
+			_, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+			require.ErrorAs(t, err, new(*membership.RefusedError))
+			assert.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
+			assert.Empty(t, m.told)
+		})
+	}
+}

@@ -1,0 +1,142 @@
+package membership_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// joinedBy4 is three units, and members that ovn-central/4 has left behind.
+func joinedBy4(t *testing.T) scene {
+	t.Helper()
+	s := three(t)
+	s.history = map[raft.Database]map[string]string{raft.NB: {"aa04": "ovn-central/4"}, raft.SB: {"13fe": "ovn-central/4"}}
+	return s
+}
+
+func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
+	tests := map[string]struct {
+		scene func(s *scene)
+		word  juju.StatusWord
+		text  string
+	}{
+		"all is well": {
+			func(*scene) {},
+			juju.Active, "nb leader, sb member; 3 of 3 up",
+		},
+		"clusters of different size": {
+			func(s *scene) { s.nb = up("aa00", "aa01") },
+			juju.Active, "nb leader, sb member; nb 2 of 2 up, sb 3 of 3 up",
+		},
+		"a unit is down": {
+			func(s *scene) { s.nb, s.sb = up("aa00", "aa01").down("aa02"), up("bb00", "bb01").down("bb02") },
+			juju.Active, "nb leader, sb leader; 2 of 3 up; nb aa02 (ovn-central/2) down, sb bb02 (ovn-central/2) down",
+		},
+		"a stale member": {
+			func(s *scene) { s.sb = s.sb.down("13fe") },
+			juju.Active, "sb: stale member 13fe (was ovn-central/4); run action kick",
+		},
+		"stale members in both": {
+			func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.sb.down("13fe") },
+			juju.Active, "nb: stale member aa04 (was ovn-central/4), sb: stale member 13fe (was ovn-central/4); run action kick",
+		},
+		"a stale member of nobody": {
+			func(s *scene) { s.sb, s.history = s.sb.down("13fe"), nil },
+			juju.Active, "sb: stale member 13fe; run action kick",
+		},
+		"a member of a unit that has yet to publish": {
+			func(s *scene) { s.sb, s.goal["ovn-central/5"] = s.sb.down("13fe"), "waiting" },
+			juju.Active, "nb leader, sb member; nb 3 of 3 up, sb 3 of 4 up; sb 13fe (was ovn-central/4) down",
+		},
+		"no quorum, of which nobody is named as dead": {
+			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() },
+			juju.Blocked, "nb has no quorum: this unit knows no leader of 3 members; run action cluster-status on the other units",
+		},
+		"no quorum any more, as the leader itself sees": {
+			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02") },
+			juju.Blocked, "nb has no quorum: 1 of 3 up, 2 needed; run action cluster-status on the other units",
+		},
+		"a unit waits to leave for a stale member": {
+			func(s *scene) {
+				s.goal["ovn-central/2"] = "dying"
+				s.nb, s.sb = up("aa00", "aa01", "aa02"), up("bb00", "bb02").down("13fe")
+				s.published = map[string][2]string{"ovn-central/0": {"aa00", "bb00"}, "ovn-central/2": {"aa02", "bb02"}}
+				delete(s.goal, "ovn-central/1")
+				s.history[raft.NB]["aa01"] = "ovn-central/1"
+			},
+			juju.Active, "ovn-central/2 waits to leave: sb member 13fe (was ovn-central/4) is down; kick 13fe (was ovn-central/4) first: " +
+				"juju run ovn-central/0 kick sb-identity=" + string(full("13fe")) + " i-really-mean-it=true",
+		},
+		"a unit waits to leave for a unit that is down": {
+			func(s *scene) {
+				s.goal["ovn-central/2"] = "dying"
+				s.sb = up("bb00", "bb02").down("bb01")
+			},
+			juju.Active, "ovn-central/2 waits to leave: sb member bb01 (ovn-central/1) is down; " +
+				"start the server of bb01 (ovn-central/1) again, or, if it is lost, kick it first: " +
+				"juju run ovn-central/0 kick sb-identity=" + string(full("bb01")) + " force=true i-really-mean-it=true",
+		},
+		"a unit is being removed and may leave": {
+			func(s *scene) { s.goal["ovn-central/2"] = "dying" },
+			juju.Active, "nb leader, sb member; 3 of 3 up",
+		},
+		"no database yet": {
+			func(s *scene) { s.nb = members{condition: membership.Absent} },
+			juju.Waiting, "nb: no database yet",
+		},
+		"joining": {
+			func(s *scene) { s.sb = up("bb00").in(raft.JoiningCluster) },
+			juju.Waiting, "sb: joining the cluster",
+		},
+		"leaving": {
+			func(s *scene) { s.sb = s.sb.in(raft.LeavingCluster) },
+			juju.Waiting, "sb: leaving the cluster",
+		},
+		"left": {
+			func(s *scene) { s.sb = members{condition: membership.Left} },
+			juju.Blocked, "sb: this unit's server has left the cluster or was kicked from it",
+		},
+		"standalone": {
+			func(s *scene) { s.nb = members{condition: membership.Standalone} },
+			juju.Blocked, "nb: the database is standalone, not a member of a cluster",
+		},
+		"disk full": {
+			func(s *scene) { s.nb = members{condition: membership.Failed} },
+			juju.Blocked, "nb: the server runs but has given up the database, as it does when it can't write to the disk; see its log",
+		},
+		"server down": {
+			func(s *scene) { s.nb = members{condition: membership.Down} },
+			juju.Blocked, "nb: the server is not running",
+		},
+		"server hung": {
+			func(s *scene) {
+				s.sb = members{condition: membership.Hung, err: errors.New("server does not answer within 5s")}
+			},
+			juju.Blocked, "sb: the server hangs: server does not answer within 5s",
+		},
+		"answer that is none": {
+			func(s *scene) {
+				s.sb = members{condition: membership.Unreadable, err: errors.New("cannot read cluster/status: it is empty")}
+			},
+			juju.Blocked, "sb: cannot read cluster/status: it is empty",
+		},
+		"trouble of this unit comes before that of others": {
+			func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), members{condition: membership.Down} },
+			juju.Blocked, "sb: the server is not running",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := joinedBy4(t)
+			test.scene(&s)
+			word, text := s.service().Summary(s.report())
+			assert.Equal(t, test.text, text)
+			assert.Equal(t, test.word, word)
+		})
+	}
+}

@@ -1,0 +1,220 @@
+package ovn_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// statusError is how the server fails to say its status.
+func statusError(t *testing.T, s *server) error {
+	t.Helper()
+	_, err := s.control().Status(t.Context(), s.database)
+	require.Error(t, err)
+	return err
+}
+
+func TestServerThatWasNeverStartedIsNotRunning(t *testing.T) {
+	t.Parallel()
+	err := statusError(t, newServer(t, raft.NB, "127.0.0.1"))
+	require.ErrorIs(t, err, ovn.ErrNotRunning)
+	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running")
+}
+
+func TestServerThatWasKilledIsNotRunningThoughItsSocketStays(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	s.kill(t)
+	require.FileExists(t, s.paths.Control(raft.NB))
+	require.ErrorIs(t, statusError(t, s), ovn.ErrNotRunning)
+}
+
+func TestServerThatWasStoppedIsNotRunning(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	s.signal(t, syscall.SIGTERM)
+	require.Eventually(t, func() bool {
+		_, err := s.control().Status(t.Context(), raft.NB)
+		return errors.Is(err, ovn.ErrNotRunning)
+	}, patience, 20*time.Millisecond)
+	assert.NoFileExists(t, s.paths.Control(raft.NB))
+}
+
+func TestServerThatHangsIsGivenUpAfterFiveSeconds(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	s.signal(t, syscall.SIGSTOP)
+	begun := time.Now()
+	require.ErrorIs(t, statusError(t, s), ovn.ErrHung)
+	took := time.Since(begun)
+	assert.GreaterOrEqual(t, took, 5*time.Second)
+	assert.Less(t, took, 8*time.Second)
+}
+
+func TestDeadlineOfTheCallerEndsTheCall(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	s.signal(t, syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	require.ErrorIs(t, s.control().Leave(ctx, raft.SB), ovn.ErrHung)
+	assert.Less(t, time.Since(begun), 3*time.Second)
+}
+
+func TestCallThatIsInterruptedIsNotTakenForAServerThatHangs(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	s.signal(t, syscall.SIGSTOP)
+	ctx, cancel := context.WithCancel(t.Context())
+	time.AfterFunc(200*time.Millisecond, cancel)
+	_, err := s.control().Status(ctx, raft.SB)
+	require.ErrorIs(t, err, context.Canceled)
+	assert.NotErrorIs(t, err, ovn.ErrHung)
+}
+
+// stranger runs commands as a user who owns nothing. Only root can become one.
+type stranger struct{}
+
+func (stranger) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	args := append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", c.Name}, c.Args...)
+	return run.Exec{}.Run(ctx, run.Command{Name: "setpriv", Args: args})
+}
+
+func TestSocketOfAnotherUserIsDenied(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	c := s.control()
+	if os.Geteuid() == 0 {
+		c.Runner = stranger{}
+		// Only the socket itself may stand in the way.
+		for dir := s.paths.Run; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+			require.NoError(t, os.Chmod(dir, 0o755))
+		}
+	} else {
+		require.NoError(t, os.Chmod(s.paths.Control(raft.NB), 0))
+	}
+	_, err := c.Status(t.Context(), raft.NB)
+	require.ErrorIs(t, err, ovn.ErrDenied)
+}
+
+func TestServerOfTheOtherDatabaseServesNotThisOne(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	// The socket of the one in the place of the other's.
+	require.NoError(t, os.Symlink(s.paths.Control(raft.SB), s.paths.Control(raft.NB)))
+	_, err := s.control().Status(t.Context(), raft.NB)
+	require.ErrorIs(t, err, ovn.ErrUnknownCluster)
+}
+
+func TestStandaloneDatabaseIsNotClustered(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1").standalone(t).start(t)
+	require.ErrorIs(t, statusError(t, s), ovn.ErrNotClustered)
+	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrNotClustered)
+	require.ErrorIs(t, s.control().Kick(t.Context(), raft.NB, "abcd"), ovn.ErrNotClustered)
+}
+
+func TestServerThatJoinsCanNeitherLeaveNorTellItsCluster(t *testing.T) {
+	t.Parallel()
+	net := network()
+	s := newServer(t, raft.NB, net+".2").join(t, "tcp:"+net+".1:6643").start(t)
+	assert.Equal(t, raft.JoiningCluster, s.status(t).State)
+	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrJoining)
+	require.ErrorIs(t, s.control().Kick(t.Context(), raft.NB, "abcd"), ovn.ErrUnknownServer)
+
+	id, err := s.control().ServerID(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Equal(t, s.status(t).Server, id)
+
+	_, err = s.control().ClusterID(t.Context(), raft.NB)
+	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/cid: cluster id not yet known",
+		"what the server says, without what ovs-appctl adds")
+}
+
+func TestLeaveThatCannotEndIsAlreadyUnderWay(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	require.NoError(t, s.control().Leave(t.Context(), raft.NB))
+	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrLeaving)
+	assert.Equal(t, raft.LeavingCluster, s.status(t).State)
+}
+
+func TestKickOfNoMember(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 3)
+	for i, m := range members {
+		require.ErrorIs(t, m.control().Kick(t.Context(), raft.SB, "zzzz"), ovn.ErrUnknownServer, "member %d", i)
+	}
+	require.ErrorIs(t, members[0].control().Kick(t.Context(), raft.SB, ""), ovn.ErrUnknownServer, "it can be all of them")
+}
+
+func TestKickWithoutALeader(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	dead := members[2].status(t).Server
+	members[0].kill(t)
+	members[2].kill(t)
+	members[1].reaches(t, func(s raft.Status) bool { return !s.HasLeader() }, "the survivor believes in a dead leader")
+	require.ErrorIs(t, members[1].control().Kick(t.Context(), raft.NB, string(dead)), ovn.ErrNoLeader)
+}
+
+func TestRefusalThatHasNoNameHereIsTheServersOwnLine(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	leader := members[0].control()
+	var ids []string
+	for _, m := range members[1:] {
+		ids = append(ids, string(m.status(t).Server))
+		m.signal(t, syscall.SIGSTOP) // the leader does not notice for an election timer
+	}
+	require.NoError(t, leader.Kick(t.Context(), raft.NB, ids[0]))
+	require.NoError(t, leader.Kick(t.Context(), raft.NB, ids[1]), "it waits for the first to be committed")
+	err := leader.Kick(t.Context(), raft.NB, ids[1])
+	require.Error(t, err)
+	assert.Contains(t, err.Error(), "failed (in progress)")
+	assert.NotContains(t, err.Error(), "ovs-appctl", "nor is the program that asked of interest")
+}
+
+func TestAnswerThatIsNoStatus(t *testing.T) {
+	for name, said := range map[string]string{"nothing": "", "another text": "hello", "cut off": "abcd\nName: OVN_Northbound\nClus"} {
+		t.Run(name, func(t *testing.T) {
+			install(t, map[string]string{"ovs-appctl": "cat <<'END'\n" + said + "\nEND"})
+			_, err := ovn.Control{Runner: run.Exec{}}.Status(t.Context(), raft.NB)
+			require.ErrorAs(t, err, new(*raft.ParseError))
+			_, err = ovn.Control{Runner: run.Exec{}}.ServerID(t.Context(), raft.NB)
+			require.ErrorContains(t, err, "is no ID")
+		})
+	}
+}
+
+func TestMissingProgramIsNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := ovn.Control{Runner: run.Exec{}}.Status(t.Context(), raft.NB)
+	require.True(t, run.Missing(err))
+	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: ovs-appctl: program not found")
+}
+
+// install puts shell scripts first in PATH; they find their folder in $HERE.
+func install(t *testing.T, scripts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range scripts {
+		text := "#!/bin/sh\nHERE='" + dir + "'\n" + script + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return dir
+}

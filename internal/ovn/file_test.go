@@ -1,0 +1,198 @@
+package ovn_test
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+func (s *server) inspect(t *testing.T) ovn.File {
+	t.Helper()
+	f, err := s.files().Inspect(t.Context(), s.database)
+	require.NoError(t, err)
+	return f
+}
+
+func TestAbsentFile(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	assert.Equal(t, ovn.File{Path: s.paths.File(raft.NB)}, s.inspect(t))
+
+	s.paths.DB = filepath.Join(s.paths.DB, "no", "such", "folder")
+	assert.False(t, s.inspect(t).Exists)
+}
+
+func TestStandaloneFileHasAName(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, "127.0.0.1").standalone(t)
+	assert.Equal(t, ovn.File{Path: s.paths.File(raft.SB), Exists: true, Name: "OVN_Southbound"}, s.inspect(t))
+}
+
+func TestMembersFileHasItsIDsWithAndWithoutAServer(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	status := s.status(t)
+	wanted := ovn.File{
+		Path: s.paths.File(raft.SB), Exists: true, Clustered: true,
+		Name: "OVN_Southbound", Server: status.Server, Cluster: *status.Cluster,
+	}
+	assert.Equal(t, wanted, s.inspect(t), "the server runs")
+	s.signal(t, syscall.SIGSTOP)
+	assert.Equal(t, wanted, s.inspect(t), "the server hangs")
+	s.kill(t)
+	assert.Equal(t, wanted, s.inspect(t), "the server is gone")
+}
+
+func TestFileThatIsToJoinHasNoClusterYet(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1").join(t, "tcp:127.0.0.2:6643")
+	f := s.inspect(t)
+	assert.True(t, f.Clustered)
+	assert.NotEmpty(t, f.Server)
+	assert.Empty(t, f.Cluster)
+	assert.False(t, f.Left)
+}
+
+func TestFileSaysThatItsServerHasLeft(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, going, staying *server){
+		"by itself": func(t *testing.T, going, _ *server) {
+			require.NoError(t, going.control().Leave(t.Context(), raft.NB))
+		},
+		"since it was kicked": func(t *testing.T, going, staying *server) {
+			require.NoError(t, staying.control().Kick(t.Context(), raft.NB, string(going.status(t).Server)))
+		},
+	}
+	for name, remove := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			members := cluster(t, raft.NB, 2)
+			going, staying := members[1], members[0]
+			id := going.status(t).Server
+			assert.False(t, going.inspect(t).Left)
+			remove(t, going, staying)
+			going.gone(t)
+			f := going.inspect(t)
+			assert.True(t, f.Left)
+			assert.Equal(t, id, f.Server, "it still says who it was")
+			assert.False(t, staying.inspect(t).Left)
+			going.kill(t)
+			assert.True(t, going.inspect(t).Left)
+		})
+	}
+}
+
+func TestFileOfAServerThatWasKickedWhileDownDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	id := members[2].status(t).Server
+	members[2].kill(t)
+	require.NoError(t, members[0].control().Kick(t.Context(), raft.NB, string(id)))
+	members[0].reaches(t, func(s raft.Status) bool { return !has(s, id) }, "the dead member stays")
+	assert.False(t, members[2].inspect(t).Left)
+}
+
+func TestFileOfTheOtherDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, "127.0.0.1").create(t)
+	require.NoError(t, os.Rename(s.paths.File(raft.SB), s.paths.File(raft.NB)))
+	f, err := s.files().Inspect(t.Context(), raft.NB)
+	require.ErrorContains(t, err, `holds the database "OVN_Southbound", not OVN_Northbound`)
+	assert.Empty(t, f.Server, "nobody may publish it")
+}
+
+func TestFileThatIsNoDatabase(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"empty": "", "another kind": "#!/bin/sh\n", "cut off in the header": "OVSDB CLUSTER 300 0123\n{",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, raft.NB, "127.0.0.1")
+			require.NoError(t, os.WriteFile(s.paths.File(raft.NB), []byte(text), 0o600))
+			f, err := s.files().Inspect(t.Context(), raft.NB)
+			require.ErrorContains(t, err, "cannot read "+s.paths.File(raft.NB))
+			assert.True(t, f.Exists)
+			assert.Empty(t, f.Server)
+		})
+	}
+}
+
+func TestFolderInThePlaceOfTheFile(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	require.NoError(t, os.Mkdir(s.paths.File(raft.NB), 0o755))
+	_, err := s.files().Inspect(t.Context(), raft.NB)
+	require.Error(t, err)
+}
+
+func TestFileCannotBeReadWithoutItsTool(t *testing.T) {
+	s := newServer(t, raft.NB, "127.0.0.1").create(t)
+	t.Setenv("PATH", t.TempDir())
+	_, err := s.files().Inspect(t.Context(), raft.NB)
+	require.True(t, run.Missing(err))
+	assert.ErrorContains(t, err, "ovsdb-tool: program not found")
+}
+
+// at is a moment with a zone, which the names of files are not to show.
+var at = time.Date(2026, 11, 20, 19, 4, 5, 999, time.FixedZone("", 3600))
+
+func TestArchivedFileKeepsItsContentUnderATimedName(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1").create(t)
+	before, err := os.ReadFile(s.paths.File(raft.NB))
+	require.NoError(t, err)
+
+	name, err := s.files().Archive(raft.NB, at)
+	require.NoError(t, err)
+	assert.Equal(t, s.paths.File(raft.NB)+".left-20261120T180405Z", name)
+	after, err := os.ReadFile(name)
+	require.NoError(t, err)
+	assert.Equal(t, before, after)
+	assert.NoFileExists(t, s.paths.File(raft.NB))
+
+	// The machine can host a new unit.
+	s.create(t).start(t)
+	assert.Equal(t, raft.ClusterMember, s.status(t).State)
+}
+
+func TestArchivesOfOneSecondDoNotOverwriteEachOther(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, "127.0.0.1")
+	var names []string
+	for _, text := range []string{"a", "b", "c", "d"} {
+		require.NoError(t, os.WriteFile(s.paths.File(raft.SB), []byte(text), 0o600))
+		name, err := s.files().Archive(raft.SB, at)
+		require.NoError(t, err)
+		names = append(names, filepath.Base(name))
+	}
+	assert.Equal(t, []string{
+		"ovnsb_db.db.left-20261120T180405Z", "ovnsb_db.db.left-20261120T180405Z.1",
+		"ovnsb_db.db.left-20261120T180405Z.2", "ovnsb_db.db.left-20261120T180405Z.3",
+	}, names)
+	for i, text := range []string{"a", "b", "c", "d"} {
+		got, err := os.ReadFile(filepath.Join(s.paths.DB, names[i]))
+		require.NoError(t, err)
+		assert.Equal(t, text, string(got))
+	}
+}
+
+func TestArchiveOfNoFileSaysSo(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	_, err := s.files().Archive(raft.NB, at)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	assert.ErrorContains(t, err, "cannot archive")
+	left, err := os.ReadDir(s.paths.DB)
+	require.NoError(t, err)
+	assert.Empty(t, left)
+}

@@ -1,0 +1,88 @@
+package ovn_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// The scripts of OVN's packages, which say where things are.
+const (
+	ovnLib = "/usr/share/ovn/scripts/ovn-lib"
+	ovnCtl = "/usr/share/ovn/scripts/ovn-ctl"
+)
+
+// shell runs a script with these variables and PATH, and nothing else.
+func shell(t *testing.T, env map[string]string, script string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH")}
+	for key, value := range env {
+		cmd.Env = append(cmd.Env, key+"="+value)
+	}
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(bytes.TrimSpace(out))
+}
+
+var environments = map[string]map[string]string{
+	"nothing set":         {},
+	"run directory":       {"OVN_RUNDIR": "/srv/u1/run"},
+	"database directory":  {"OVN_DBDIR": "/srv/u1/db"},
+	"configuration":       {"OVN_SYSCONFDIR": "/srv/u1/etc"},
+	"all of them":         {"OVN_RUNDIR": "/a", "OVN_DBDIR": "/b", "OVN_SYSCONFDIR": "/c", "OVN_LOGDIR": "/d"},
+	"database but no run": {"OVN_DBDIR": "/b", "OVN_SYSCONFDIR": "/c"},
+	"logs only":           {"OVN_LOGDIR": "/d"},
+	"unset by emptiness":  {"OVN_DBDIR": ""},
+}
+
+func TestDirectoriesAreThoseOfThePackages(t *testing.T) {
+	t.Parallel()
+	for name, env := range environments {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+			assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_rundir $ovn_dbdir $ovn_etcdir"`),
+				p.Run+" "+p.DB+" "+p.Etc)
+		})
+	}
+}
+
+func TestFilesAndSocketsAreThoseOfThePackages(t *testing.T) {
+	t.Parallel()
+	for name, env := range environments {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+			help := shell(t, env, ovnCtl+" --help || :") // its exit code means nothing
+			for _, d := range raft.Databases() {
+				for option, path := range map[string]string{
+					"ctrl-sock": p.Control(d), "sock": p.Socket(d), "file": p.File(d),
+				} {
+					shown := regexp.MustCompile(`--db-` + d.Short() + `-` + option + `=.*\(default: (.*)\)`).FindStringSubmatch(help)
+					require.Len(t, shown, 2, "ovn-ctl has the option")
+					assert.Equal(t, shown[1], path, option)
+				}
+			}
+		})
+	}
+}
+
+func TestCredentialsStandInTheConfiguration(t *testing.T) {
+	t.Parallel()
+	c := ovn.PathsFromEnv(func(string) string { return "" }).Credentials()
+	assert.Equal(t, ovn.Credentials{
+		Key: "/etc/ovn/key_host", Certificate: "/etc/ovn/cert_host", CA: "/etc/ovn/ovn-central.crt",
+	}, c)
+	assert.Equal(t, filepath.Join("/x", "ovn", "key_host"),
+		ovn.PathsFromEnv(func(key string) string { return map[string]string{"OVN_SYSCONFDIR": "/x"}[key] }).Credentials().Key)
+}

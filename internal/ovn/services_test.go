@@ -1,0 +1,57 @@
+package ovn_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// keepCalls is a systemctl that keeps how it was called.
+const keepCalls = `echo "$*" >>"$HERE/calls"`
+
+func calls(t *testing.T, dir string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "calls"))
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSpace(string(text)), "\n")
+}
+
+func TestServicesAreStoppedWriterFirstAndThenDisabled(t *testing.T) {
+	dir := install(t, map[string]string{"systemctl": keepCalls})
+	require.NoError(t, ovn.Services{Runner: run.Exec{}}.StopForGood(t.Context()))
+	assert.Equal(t, []string{
+		"stop ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+		"disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+	}, calls(t, dir))
+}
+
+func TestServicesThatDoNotStopStayEnabled(t *testing.T) {
+	dir := install(t, map[string]string{"systemctl": keepCalls + `; echo "Job for ovn-northd failed." >&2; exit 1`})
+	err := ovn.Services{Runner: run.Exec{}}.StopForGood(t.Context())
+	require.EqualError(t, err, "cannot stop the services: systemctl: Job for ovn-northd failed.")
+	assert.Len(t, calls(t, dir), 1)
+}
+
+func TestServicesThatCannotBeDisabledAreAnError(t *testing.T) {
+	install(t, map[string]string{"systemctl": `test "$1" != disable || { echo "Access denied" >&2; exit 1; }`})
+	err := ovn.Services{Runner: run.Exec{}}.StopForGood(t.Context())
+	require.EqualError(t, err, "cannot disable the services: systemctl: Access denied")
+}
+
+func TestServicesThatTakeForEverEndAtTheDeadline(t *testing.T) {
+	install(t, map[string]string{"systemctl": `exec sleep 60`})
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	begun := time.Now()
+	require.ErrorIs(t, ovn.Services{Runner: run.Exec{}}.StopForGood(ctx), context.DeadlineExceeded)
+	assert.Less(t, time.Since(begun), 5*time.Second)
+}

@@ -1,0 +1,60 @@
+package ovsdb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestEndpointsOfAMember(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		address string
+		nb, sb  []string
+	}{
+		"IPv4": {
+			"tcp:10.0.0.1:6643",
+			[]string{"tcp:10.0.0.1:6641"},
+			[]string{"tcp:10.0.0.1:16642", "tcp:10.0.0.1:6642"},
+		},
+		"TLS": {
+			"ssl:10.0.0.1:6644",
+			[]string{"ssl:10.0.0.1:6641"},
+			[]string{"ssl:10.0.0.1:16642", "ssl:10.0.0.1:6642"},
+		},
+		"IPv6": {
+			"ssl:[fd77:77::1]:6643",
+			[]string{"ssl:[fd77:77::1]:6641"},
+			[]string{"ssl:[fd77:77::1]:16642", "ssl:[fd77:77::1]:6642"},
+		},
+		"name": {
+			"tcp:central-1.maas:6643",
+			[]string{"tcp:central-1.maas:6641"},
+			[]string{"tcp:central-1.maas:16642", "tcp:central-1.maas:6642"},
+		},
+		"no port":     {"tcp:10.0.0.1", nil, nil},
+		"no protocol": {"10.0.0.1", nil, nil},
+		"empty":       {"", nil, nil},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, test.nb, ovsdb.Endpoints(raft.NB, test.address))
+			assert.Equal(t, test.sb, ovsdb.Endpoints(raft.SB, test.address))
+		})
+	}
+}
+
+func TestRaftPortOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for address, port := range map[string]string{
+		"tcp:10.0.0.1:6643": "6643", "ssl:[fd77::1]:6644": "6644", "tcp:10.0.0.1": "", "": "",
+	} {
+		assert.Equal(t, port, ovsdb.RaftPort(address), address)
+	}
+	assert.Equal(t, "6643", ovsdb.DefaultRaftPort(raft.NB))
+	assert.Equal(t, "6644", ovsdb.DefaultRaftPort(raft.SB))
+}

@@ -1,0 +1,216 @@
+package ovsdb_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+const key = "ovn-central:test"
+
+// connect opens a connection to the only row, at one member.
+func connect(t *testing.T, s *server) *ovsdb.Global {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	g, err := new(ovsdb.Dialer).Global(ctx, s.database, s.socket())
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	return g
+}
+
+func read(t *testing.T, g *ovsdb.Global) map[string]string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ids, err := g.Read(ctx)
+	require.NoError(t, err)
+	return ids
+}
+
+func swap(t *testing.T, g *ovsdb.Global, old, next string, also map[string]string) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	ok, err := g.Swap(ctx, key, old, next, also)
+	require.NoError(t, err)
+	return ok
+}
+
+// ctl writes as northd's and Neutron's tools do.
+func ctl(t *testing.T, s *server, args ...string) {
+	t.Helper()
+	name := "ovn-nbctl"
+	if s.database == raft.SB {
+		name = "ovn-sbctl"
+	}
+	command(t, name, append([]string{"--no-leader-only", "--db=" + s.socket()}, args...)...)
+}
+
+func TestRowThatIsNotThereYetIsMadeByTheFirstSwap(t *testing.T) {
+	t.Parallel()
+	for _, d := range raft.Databases() {
+		t.Run(d.Short(), func(t *testing.T) {
+			t.Parallel()
+			s := cluster(t, d, 1)[0]
+			g := connect(t, s)
+			assert.Nil(t, read(t, g))
+			assert.False(t, swap(t, g, "old", "next", nil), "nothing is there that could be replaced")
+			assert.Nil(t, read(t, g), "and nothing was made")
+			assert.True(t, swap(t, g, "", "first", nil))
+			ctl(t, s, "init")
+			assert.Equal(t, map[string]string{key: "first"}, read(t, g), "what OVN itself makes is the same row")
+		})
+	}
+}
+
+func TestSwapNeedsTheOldValue(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	ctl(t, s, "init")
+	g := connect(t, s)
+	steps := []struct {
+		old, next string
+		done      bool
+	}{
+		{"a", "b", false},
+		{"", "a", true},
+		{"", "b", false},
+		{"b", "c", false},
+		{"a", "b", true},
+		{"a", "c", false},
+		{"b", `{"holder":"ovn-central/0","term":1,"pending":["x"]}`, true},
+		{`{"holder":"ovn-central/0","term":1,"pending":["x"]}`, "d", true},
+	}
+	value := ""
+	for _, step := range steps {
+		assert.Equal(t, step.done, swap(t, g, step.old, step.next, nil), "%q to %q", step.old, step.next)
+		if step.done {
+			value = step.next
+		}
+		assert.Equal(t, value, read(t, g)[key])
+	}
+}
+
+func TestSwapSetsFurtherPairsOnlyIfItIsDone(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	ctl(t, s, "init")
+	g := connect(t, s)
+	require.True(t, swap(t, g, "", "a", nil))
+
+	assert.False(t, swap(t, g, "z", "b", map[string]string{"x": "1"}))
+	assert.Equal(t, map[string]string{key: "a"}, read(t, g))
+
+	assert.True(t, swap(t, g, "a", "b", map[string]string{"x": "1", "y": "2"}))
+	assert.Equal(t, map[string]string{key: "b", "x": "1", "y": "2"}, read(t, g))
+
+	assert.True(t, swap(t, g, "b", "c", map[string]string{"x": "3"}))
+	assert.Equal(t, map[string]string{key: "c", "x": "3", "y": "2"}, read(t, g), "what was there is replaced")
+
+	_, err := g.Swap(t.Context(), "another", "", "1", map[string]string{"x": "4"})
+	require.ErrorContains(t, err, "cannot guard")
+	assert.Equal(t, "3", read(t, g)["x"])
+}
+
+func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	ctl(t, s, "init")
+	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=1", `external_ids:ovn-central\:other=2`, "name=mine", "nb_cfg=7")
+	g := connect(t, s)
+	require.True(t, swap(t, g, "", "a", nil))
+	// Others write to the map between the look and the write, all the time.
+	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=2", "external_ids:late=3")
+	require.True(t, swap(t, g, "a", "b", map[string]string{"x": "1"}))
+	assert.Equal(t, map[string]string{
+		"neutron": "2", "ovn-central:other": "2", "late": "3", key: "b", "x": "1",
+	}, read(t, g))
+	assert.Equal(t, "mine 7", command(t, "ovn-nbctl", "--db="+s.socket(), "--bare", "--columns=name", "list", "NB_Global")+" "+
+		command(t, "ovn-nbctl", "--db="+s.socket(), "--bare", "--columns=nb_cfg", "list", "NB_Global"))
+}
+
+func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	require.True(t, swap(t, connect(t, members[1]), "", "a", nil), "through a follower")
+	for _, m := range members {
+		g := connect(t, m)
+		assert.Eventually(t, func() bool { return read(t, g)[key] == "a" }, patience, 5*time.Millisecond)
+	}
+}
+
+func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	ctl(t, members[0], "init")
+	g := connect(t, members[1])
+	require.True(t, swap(t, g, "", "a", nil))
+	members[0].signal(t, syscall.SIGSTOP)
+	members[2].signal(t, syscall.SIGSTOP)
+
+	for range 2 { // once while it still believes in a leader, once later
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		begun := time.Now()
+		ok, err := g.Swap(ctx, key, "a", "b", map[string]string{"x": "1"})
+		cancel()
+		require.Error(t, err)
+		assert.False(t, ok)
+		assert.Less(t, time.Since(begun), 5*time.Second)
+	}
+}
+
+func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	g := connect(t, s)
+	s.signal(t, syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+	defer cancel()
+	_, err := g.Swap(ctx, key, "", "a", nil)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err = g.Read(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	_, err = new(ovsdb.Dialer).Global(ctx, raft.NB, s.socket())
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+}
+
+func TestConnectionThatIsLostIsAnError(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 2)
+	g := connect(t, members[1])
+	read(t, g)
+	_, err := members[1].appctl(t, "cluster/leave", string(raft.SB))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := g.Read(ctx)
+		return err != nil && !errors.Is(err, context.DeadlineExceeded)
+	}, patience, 10*time.Millisecond, "the server serves the database no more")
+}
+
+func TestConnectionGoesToTheFirstThatServesTheDatabase(t *testing.T) {
+	t.Parallel()
+	net := network()
+	down := newServer(t, raft.NB, net+".200")
+	other := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, raft.NB, 1)[0]
+	g, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB, down.endpoints()[0], other.socket(), s.socket())
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	require.True(t, swap(t, g, "", "a", nil))
+	assert.Equal(t, "a", read(t, connect(t, s))[key])
+
+	_, err = new(ovsdb.Dialer).Global(t.Context(), raft.NB, down.endpoints()[0], other.socket())
+	require.ErrorContains(t, err, down.endpoints()[0])
+	assert.ErrorContains(t, err, other.socket())
+}

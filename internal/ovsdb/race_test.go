@@ -1,0 +1,92 @@
+package ovsdb_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// rounds is how often two race: enough for both orders and for ties.
+const rounds = 60
+
+// race lets two swap the same old value at the same moment, each through a member
+// of its own, and says who did.
+func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	var wg sync.WaitGroup
+	won, failed := make([]bool, len(contenders)), make([]error, len(contenders))
+	start := make(chan struct{})
+	for i, g := range contenders {
+		wg.Go(func() {
+			<-start
+			won[i], failed[i] = g.Swap(ctx, key, old, fmt.Sprintf("%s by %d", round, i), nil)
+		})
+	}
+	close(start)
+	wg.Wait()
+	for _, err := range failed {
+		require.NoError(t, err)
+	}
+	return won
+}
+
+// winner is the value that the only one who says that he won has written.
+func winner(t *testing.T, won []bool, round string) string {
+	t.Helper()
+	value := ""
+	for i, w := range won {
+		if w {
+			require.Empty(t, value, "%s: both say that they won", round)
+			value = fmt.Sprintf("%s by %d", round, i)
+		}
+	}
+	return value
+}
+
+// settle returns once both members have the value that the leader has.
+func settle(t *testing.T, contenders []*ovsdb.Global, key, value string) {
+	t.Helper()
+	for _, g := range contenders {
+		require.Eventually(t, func() bool { return read(t, g)[key] == value }, patience, 1)
+	}
+}
+
+func TestTwoFollowersNeverBothSwapTheSameValue(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
+	value, wins := "start", 0
+	require.True(t, swap(t, contenders[0], "", value, nil))
+	settle(t, contenders, key, value)
+	for n := range rounds {
+		round := fmt.Sprintf("round %d", n)
+		if next := winner(t, race(t, contenders, key, value, round), round); next != "" {
+			value = next
+			wins++
+		}
+		settle(t, contenders, key, value)
+	}
+	assert.Positive(t, wins, "somebody gets on")
+}
+
+func TestTwoFollowersNeverBothAreTheFirst(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 3)
+	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
+	for n := range rounds {
+		// In the first round not even the row is there.
+		round, key := fmt.Sprintf("round %d", n), fmt.Sprintf("%s-%d", key, n)
+		value := winner(t, race(t, contenders, key, "", round), round)
+		require.NotEmpty(t, value, "nobody was there before")
+		settle(t, contenders, key, value)
+	}
+}

@@ -1,0 +1,189 @@
+package ovsdb_test
+
+import (
+	"context"
+	"net"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// ask puts the question of R0 to a member, at its client ports.
+func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	return new(ovsdb.Dialer).Server(ctx, s.database, s.endpoints()...)
+}
+
+func TestMembersSayWhoTheyAre(t *testing.T) {
+	t.Parallel()
+	for _, d := range raft.Databases() {
+		t.Run(d.Short(), func(t *testing.T) {
+			t.Parallel()
+			for i, m := range cluster(t, d, 3) {
+				state, err := ask(t, m)
+				require.NoError(t, err)
+				status := m.status(t)
+				assert.Equal(t, ovsdb.ServerState{
+					Answer:    raft.Answer{Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0},
+					Clustered: true,
+				}, state)
+			}
+		})
+	}
+}
+
+func TestStandaloneServerHasNoIDs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, network()+".1").standalone(t)
+	s.start(t, s.endpoints())
+	state, err := ask(t, s)
+	require.NoError(t, err)
+	assert.False(t, state.Clustered)
+	assert.Empty(t, state.Server)
+	assert.Empty(t, state.Cluster)
+}
+
+func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 2)
+	_, err := members[1].appctl(t, "cluster/leave", string(raft.SB))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		_, err = ask(t, members[1])
+		return err != nil
+	}, patience, 20*time.Millisecond)
+	require.ErrorIs(t, err, ovsdb.ErrNoDatabase)
+}
+
+func TestServerThatJoinsIsNotConnected(t *testing.T) {
+	t.Parallel()
+	net := network()
+	s := newServer(t, raft.NB, net+".2").join(t, "tcp:"+net+".1:6643")
+	s.start(t, s.endpoints())
+	state, err := ask(t, s)
+	require.NoError(t, err)
+	assert.Equal(t, ovsdb.ServerState{Answer: raft.Answer{Server: s.status(t).Server}, Clustered: true}, state)
+}
+
+func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	members[0].signal(t, syscall.SIGKILL)
+	members[1].signal(t, syscall.SIGKILL)
+	require.Eventually(t, func() bool {
+		state, err := ask(t, members[2])
+		return err == nil && !state.Connected && !state.Leader
+	}, patience, 50*time.Millisecond)
+}
+
+func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	_, err := s.appctl(t, "cluster/leave", string(raft.NB))
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		state, err := ask(t, s)
+		return err == nil && !state.Connected
+	}, patience, 20*time.Millisecond)
+}
+
+func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	s.signal(t, syscall.SIGSTOP)
+	begun := time.Now()
+	_, err := ask(t, s)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	assert.Less(t, time.Since(begun), 4*time.Second)
+}
+
+func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, network()+".1")
+	begun := time.Now()
+	_, err := ask(t, s)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	assert.ErrorContains(t, err, s.endpoints()[0])
+	assert.ErrorContains(t, err, s.endpoints()[1], "each endpoint is named")
+	assert.Less(t, time.Since(begun), time.Second)
+}
+
+func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, network()+".1").create(t)
+	s.start(t, s.endpoints()[1:])
+	state, err := ask(t, s)
+	require.NoError(t, err)
+	assert.Equal(t, s.status(t).Server, state.Server)
+}
+
+func TestServerOfTheOtherDatabaseDoesNotServeThisOne(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	_, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB, s.endpoints()...)
+	require.ErrorIs(t, err, ovsdb.ErrNoDatabase)
+}
+
+func TestServerIsReachedByIPv6(t *testing.T) {
+	t.Parallel()
+	endpoint := "tcp:[::1]:" + freePort(t)
+	s := newServer(t, raft.NB, network()+".1").create(t)
+	s.start(t, []string{endpoint})
+	state, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB, endpoint)
+	require.NoError(t, err)
+	assert.Equal(t, s.status(t).Server, state.Server)
+}
+
+// freePort is a port on which nobody listens at [::1].
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "[::1]:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+func TestPortThatSpeaksAnotherProtocolIsAnError(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = c.Write([]byte("220 mail.example ESMTP\r\n"))
+			_ = c.Close()
+		}
+	}()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err = new(ovsdb.Dialer).Server(ctx, raft.NB, "tcp:"+l.Addr().String())
+	require.Error(t, err)
+}
+
+func TestManyQuestionsLeaveNothingBehind(t *testing.T) {
+	s := cluster(t, raft.NB, 1)[0]
+	down := newServer(t, raft.NB, network()+".9")
+	before := runtime.NumGoroutine()
+	for range 50 {
+		_, err := ask(t, s)
+		require.NoError(t, err)
+		_, err = ask(t, down)
+		require.Error(t, err)
+	}
+	assert.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+2 }, patience, 10*time.Millisecond,
+		"goroutines of closed connections stay")
+}

@@ -1,0 +1,129 @@
+package ovsdb_test
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// secure starts the only member of a cluster that speaks TLS, between servers and
+// to clients.
+func secure(t *testing.T, d raft.Database, c ovsdb.Credentials) *server {
+	t.Helper()
+	s := newServer(t, d, network()+".1")
+	s.address = "ssl" + s.address[len("tcp"):]
+	return s.create(t).start(t, s.endpoints(), options(c)...)
+}
+
+func askWith(t *testing.T, c ovsdb.Credentials, s *server) (ovsdb.ServerState, error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	return (&ovsdb.Dialer{Credentials: c}).Server(ctx, s.database, s.endpoints()...)
+}
+
+func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
+	t.Parallel()
+	root := newAuthority(t)
+	between := root.intermediate(t)
+	below := between.intermediate(t)
+	tests := map[string]struct{ server, client ovsdb.Credentials }{
+		"by the root":              {root.issue(t, "a", time.Hour), root.issue(t, "b", time.Hour)},
+		"by an intermediate":       {between.issue(t, "a", time.Hour), between.issue(t, "b", time.Hour)},
+		"by two in a chain":        {below.issue(t, "a", time.Hour), below.issue(t, "b", time.Hour)},
+		"of a name that is not it": {root.issue(t, "somebody else", time.Hour), root.issue(t, "b", time.Hour)},
+		"once the root has given way to an intermediate": {root.issue(t, "a", time.Hour), mixed(root.issue(t, "b", time.Hour), between.issue(t, "c", time.Hour))},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := secure(t, raft.SB, test.server)
+			state, err := askWith(t, test.client, s)
+			require.NoError(t, err)
+			assert.Equal(t, s.status(t).Server, state.Server)
+		})
+	}
+}
+
+func TestServersThatCannotBeTrustedAreRefused(t *testing.T) {
+	t.Parallel()
+	ours, theirs := newAuthority(t), newAuthority(t)
+	own := ours.issue(t, "client", time.Hour)
+	tests := map[string]struct {
+		server, client ovsdb.Credentials
+		says           string
+	}{
+		"of another authority": {theirs.issue(t, "server", time.Hour), own, "unknown authority"},
+		"expired":              {ours.issue(t, "server", -time.Hour), own, "expired"},
+		"that do not trust us": {ours.issue(t, "server", time.Hour), mixed(theirs.issue(t, "client", time.Hour), own), ""},
+		"whose authority is not ours but vouches for us": {mixed(theirs.issue(t, "server", time.Hour), own), own, "unknown authority"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := askWith(t, test.client, secure(t, raft.NB, test.server))
+			require.ErrorContains(t, err, test.says)
+		})
+	}
+}
+
+// mixed has the one's own certificate, and trusts whom the other trusts.
+func mixed(own, trust ovsdb.Credentials) ovsdb.Credentials {
+	own.CA = trust.CA
+	return own
+}
+
+func TestCredentialsThatCannotBeLoadedAreNamed(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	s := secure(t, raft.NB, a.issue(t, "server", time.Hour))
+	good := a.issue(t, "client", time.Hour)
+	empty := good.CA + ".empty"
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
+
+	_, err := askWith(t, ovsdb.Credentials{Key: good.Key, Certificate: "/nonexistent/cert_host", CA: good.CA}, s)
+	require.ErrorContains(t, err, "cannot load the unit's certificate: open /nonexistent/cert_host")
+	_, err = askWith(t, ovsdb.Credentials{Key: empty, Certificate: good.Certificate, CA: good.CA}, s)
+	require.ErrorContains(t, err, "cannot load the unit's certificate")
+	_, err = askWith(t, ovsdb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: "/nonexistent/ca"}, s)
+	require.ErrorContains(t, err, "cannot read the CA's certificate: open /nonexistent/ca")
+	_, err = askWith(t, ovsdb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: empty}, s)
+	require.ErrorContains(t, err, "no certificate in "+empty)
+}
+
+func TestCredentialsAreNotNeededWithoutTLS(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	_, err := askWith(t, ovsdb.Credentials{Key: "/nonexistent"}, s)
+	require.NoError(t, err)
+}
+
+func TestPlainServerAtAPortForTLS(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	begun := time.Now()
+	_, err := (&ovsdb.Dialer{Credentials: newAuthority(t).issue(t, "client", time.Hour)}).
+		Server(ctx, raft.NB, "ssl"+s.endpoints()[0][len("tcp"):])
+	require.Error(t, err)
+	assert.Less(t, time.Since(begun), 3*time.Second)
+}
+
+func TestSecureServerIsReachedByIPv6(t *testing.T) {
+	t.Parallel()
+	a := newAuthority(t)
+	endpoint := "ssl:[::1]:" + freePort(t)
+	s := newServer(t, raft.SB, network()+".1").create(t)
+	s.start(t, []string{endpoint}, options(a.issue(t, "server", time.Hour))...)
+	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), raft.SB, endpoint)
+	require.NoError(t, err)
+	assert.Equal(t, s.status(t).Server, state.Server)
+}

@@ -1,0 +1,102 @@
+package docs_test
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/action"
+	"github.com/ovn-central/ovn-central-operator/internal/hook"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// 000-7: what the documents say is there.
+func TestDocuments(t *testing.T) {
+	r := readRepository(t)
+	require.Contains(t, r.documents, "README.md")
+	require.NotEmpty(t, r.targets)
+	require.NotEmpty(t, r.tests)
+	require.NotEmpty(t, r.rules)
+	for _, name := range slices.Sorted(maps.Keys(r.documents)) {
+		for what, check := range map[string]func(repository, document) []string{
+			"links": deadLinks, "targets of make": unknownTargets, "actions": unknownActions, "tests": unknownTests,
+		} {
+			assert.Empty(t, check(r, r.documents[name]), "%s of %s", what, name)
+		}
+	}
+}
+
+// A document that nobody can find from the index might as well not be there.
+func TestEveryDocumentIsInTheIndex(t *testing.T) {
+	r := readRepository(t)
+	index := r.documents["docs/README.md"]
+	var linked []string
+	for _, m := range link.FindAllStringSubmatch(index.text, -1) {
+		linked = append(linked, filepath.Join("docs", m[1]))
+	}
+	for name := range r.documents {
+		if strings.HasPrefix(name, "docs/") && name != index.path {
+			assert.Contains(t, linked, name)
+		}
+	}
+}
+
+func TestEveryKeyOfTheRelationIsDocumented(t *testing.T) {
+	d := readRepository(t).documents["docs/reference/relation-data.md"]
+	keys := slices.Concat(
+		slices.Sorted(maps.Keys(relation.Unit{}.Bag())), slices.Sorted(maps.Keys(relation.History{}.Bag())))
+	require.NotEmpty(t, keys)
+	assert.Empty(t, missing(d, keys))
+}
+
+func TestEveryHookIsDocumented(t *testing.T) {
+	assert.Empty(t, missing(readRepository(t).documents["docs/reference/hooks.md"], hook.Names()))
+}
+
+func TestEveryActionIsDocumented(t *testing.T) {
+	r := readRepository(t)
+	assert.Empty(t, missing(r.documents["README.md"], action.Names()))
+	reference := r.documents["docs/reference/actions.md"]
+	for _, name := range action.Names() {
+		assert.Contains(t, reference.anchors(), name)
+		assert.Empty(t, missing(reference, slices.Sorted(maps.Keys(r.params[name]))))
+	}
+}
+
+// Comments say "rule R9"; design-decisions.md says what that is.
+func TestEveryRuleIsExplained(t *testing.T) {
+	r := readRepository(t)
+	var explained []string
+	for _, m := range heading.FindAllStringSubmatch(r.documents["docs/explanation/design-decisions.md"].text, -1) {
+		rule, _, _ := strings.Cut(m[1], ":")
+		explained = append(explained, rule)
+	}
+	for rule := range r.rules {
+		assert.Contains(t, explained, rule)
+	}
+}
+
+// The map has every folder, and none that is gone.
+func TestArchitectureHasEveryFolder(t *testing.T) {
+	r := readRepository(t)
+	d := r.documents["ARCHITECTURE.md"]
+	var folders []string
+	for name := range r.files {
+		parts := strings.Split(name, "/")
+		if len(parts) == 3 && (parts[0] == "internal" || parts[0] == "tests" || parts[0] == "tools") && parts[2] != "testdata" {
+			folders = append(folders, parts[0]+"/"+parts[1])
+		}
+	}
+	slices.Sort(folders)
+	assert.Empty(t, missing(d, slices.Compact(folders)))
+	for _, text := range d.code() {
+		if top, _, found := strings.Cut(text, "/"); found && r.files[top] && !strings.ContainsAny(text, " *") {
+			assert.True(t, r.files[text], "%s names %s, which is not there", d.path, text)
+		}
+	}
+}
