@@ -19,8 +19,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	sight := u.Service.Look(ctx, u.Tools)
-	report := u.Service.Report(ctx, sight.Model, sight.Locals)
+	_, report := u.Service.LookAround(ctx, u.Tools)
 	found := results{"fault-tolerance": lines(report.Tolerance())}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {

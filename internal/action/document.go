@@ -29,7 +29,7 @@ type statusDocument struct {
 	Servers             [][2]string      `json:"servers" yaml:"servers"`
 	UnitMap             map[string]any   `json:"unit_map" yaml:"unit_map"`
 	Members             []memberDocument `json:"members" yaml:"members"`
-	Quorum              quorumDocument   `json:"quorum" yaml:"quorum"`
+	Quorum              *quorumDocument  `json:"quorum,omitempty" yaml:"quorum,omitempty"`
 }
 
 // memberDocument is one member. Lag counts committed entries that the leader has
@@ -76,9 +76,11 @@ func document(c membership.Cluster) any {
 		Log:                 fmt.Sprintf("[%d, %d]", s.Log.Start, s.Log.End),
 		EntriesNotCommitted: s.NotCommitted, EntriesNotApplied: s.NotApplied,
 		Connections: connections(s.Connections), Servers: [][2]string{}, UnitMap: map[string]any{}, Members: []memberDocument{},
-		Quorum: quorumDocument{
+	}
+	if s.State != raft.JoiningCluster {
+		doc.Quorum = &quorumDocument{
 			Members: c.Quorum.Members, Up: c.Quorum.Up, Needed: raft.Majority(c.Quorum.Members), FaultTolerance: c.Quorum.Tolerance(),
-		},
+		}
 	}
 	if s.Cluster != nil {
 		doc.ClusterID = string(*s.Cluster)

@@ -82,6 +82,7 @@ EXIT STATUS
 			return usageError{fmt.Errorf("nothing to do: Juju sets JUJU_DISPATCH_PATH, a person names a command (see %s --help)", cmd.Name())}
 		},
 	}
+	root.Args = usage(root.Args)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {

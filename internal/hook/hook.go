@@ -72,11 +72,11 @@ func nothing(context.Context, Unit) error { return nil }
 
 // converge publishes what this unit has, and says what it sees.
 func converge(ctx context.Context, u Unit) error {
-	sight := u.Service.Look(ctx, u.Tools)
+	sight, report := u.Service.LookAround(ctx, u.Tools)
 	if err := publish(ctx, u, sight); err != nil {
 		return err
 	}
-	word, text := u.Service.Summary(u.Service.Report(ctx, sight.Model, sight.Locals))
+	word, text := u.Service.Summary(report)
 	return u.Tools.StatusSet(ctx, word, text)
 }
 

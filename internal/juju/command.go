@@ -17,6 +17,9 @@ type Command struct {
 // boolean and 3974 a number, as the schemas of our actions allow.
 type Param struct {
 	Key, Value string
+	// Text says that Juju is to read Value as a text, even where YAML would take
+	// it for a number: 0010.
+	Text bool
 }
 
 // Render is the line that a person types, in the syntax of this version of Juju,
@@ -30,7 +33,7 @@ func (v Version) Render(c Command) string {
 	}
 	words = append(words, c.Unit, c.Action)
 	for _, p := range c.Params {
-		words = append(words, p.Key+"="+typed(p.Value))
+		words = append(words, p.Key+"="+p.typed())
 	}
 	if old {
 		words = append(words, "--wait")
@@ -58,6 +61,16 @@ var (
 	bare  = regexp.MustCompile(`^[A-Za-z0-9/_]([A-Za-z0-9._/:+,@=-]*[A-Za-z0-9._/+,@=-])?$`)
 	plain = regexp.MustCompile(`^[\pL\pN/_]([\pL\pN ._/+,@=;()'!?$-]*[\pL\pN._/+,@=;()'!?$-])?$`)
 )
+
+// number is what some YAML reader takes for one.
+var number = regexp.MustCompile(`^[0-9]+(e[0-9]+)?$|^0b[01]+$`)
+
+func (p Param) typed() string {
+	if p.Text && number.MatchString(p.Value) {
+		return `'"` + p.Value + `"'`
+	}
+	return typed(p.Value)
+}
 
 // typed is value as it is typed, so that shell and YAML leave it what it is.
 func typed(value string) string {

@@ -17,22 +17,23 @@ import (
 
 func TestCommandIsInTheSyntaxOfItsJuju(t *testing.T) {
 	t.Parallel()
-	kick := juju.Command{Unit: "ovn-central/0", Action: "kick", Params: []juju.Param{{"nb-identity", "77eb"}, {"i-really-mean-it", "true"}}}
+	kick := juju.Command{Unit: "ovn-central/0", Action: "kick", Params: []juju.Param{{Key: "nb-identity", Value: "77eb"}, {Key: "i-really-mean-it", Value: "true"}}}
 	status := juju.Command{Unit: "ovn-central/0", Action: "cluster-status"}
 	tests := map[string]struct {
 		version juju.Version
 		command juju.Command
 		want    string
 	}{
-		"2.9":            {juju.Version{Major: 2, Minor: 9}, kick, "juju run-action ovn-central/0 kick nb-identity=77eb i-really-mean-it=true --wait"},
-		"3.0":            {juju.Version{Major: 3}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"3.6":            {juju.Version{Major: 3, Minor: 6}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"4.0":            {juju.Version{Major: 4}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"unknown":        {juju.Version{}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
-		"2.9 no params":  {juju.Version{Major: 2, Minor: 9}, status, "juju run-action ovn-central/0 cluster-status --wait"},
-		"3.6 no params":  {juju.Version{Major: 3, Minor: 6}, status, "juju run ovn-central/0 cluster-status"},
-		"3.6 full IDs":   {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "kick", Params: []juju.Param{{"sb-identity", "00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"}}}, "juju run a/0 kick sb-identity=00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"},
-		"3.6 with words": {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "hold", Params: []juju.Param{{"reason", "rack 3"}}}, "juju run a/0 hold reason='rack 3'"},
+		"2.9":                    {juju.Version{Major: 2, Minor: 9}, kick, "juju run-action ovn-central/0 kick nb-identity=77eb i-really-mean-it=true --wait"},
+		"3.0":                    {juju.Version{Major: 3}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"3.6":                    {juju.Version{Major: 3, Minor: 6}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"4.0":                    {juju.Version{Major: 4}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"unknown":                {juju.Version{}, kick, "juju run ovn-central/0 kick nb-identity=77eb i-really-mean-it=true"},
+		"2.9 no params":          {juju.Version{Major: 2, Minor: 9}, status, "juju run-action ovn-central/0 cluster-status --wait"},
+		"3.6 no params":          {juju.Version{Major: 3, Minor: 6}, status, "juju run ovn-central/0 cluster-status"},
+		"3.6 full IDs":           {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "kick", Params: []juju.Param{{Key: "sb-identity", Value: "00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"}}}, "juju run a/0 kick sb-identity=00170000-5a3c-4a4e-9d7b-6a1e5f0c2b11"},
+		"3.6 text like a number": {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "kick", Params: []juju.Param{{Key: "sb-identity", Value: "0010", Text: true}}}, `juju run a/0 kick sb-identity='"0010"'`},
+		"3.6 with words":         {juju.Version{Major: 3, Minor: 6}, juju.Command{Unit: "a/0", Action: "hold", Params: []juju.Param{{Key: "reason", Value: "rack 3"}}}, "juju run a/0 hold reason='rack 3'"},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +58,7 @@ func TestValueIsQuotedNoMoreThanItNeeds(t *testing.T) {
 		"ticket: 7": `'"ticket: 7"'`, "a\nb": `'"a\nb"'`, "": `'""'`, "~": `'"~"'`, "-1": `'"-1"'`,
 	}
 	for value, want := range tests {
-		line := juju.Version{}.Render(juju.Command{Unit: "a/0", Action: "b", Params: []juju.Param{{"k", value}}})
+		line := juju.Version{}.Render(juju.Command{Unit: "a/0", Action: "b", Params: []juju.Param{{Key: "k", Value: value}}})
 		assert.Equal(t, "juju run a/0 b k="+want, line)
 	}
 }

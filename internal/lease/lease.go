@@ -34,8 +34,12 @@ type Record struct {
 	Pending []string `json:"pending,omitempty"`
 }
 
-// maxTTL bounds what a foreign or damaged record can make others wait.
-const maxTTL = 10 * time.Minute
+// maxTTL bounds what a record can make others wait, malformedTTL what a value can
+// that is none.
+const (
+	maxTTL       = 10 * time.Minute
+	malformedTTL = time.Minute
+)
 
 // ErrMalformed is returned for a value that is not a record.
 var ErrMalformed = errors.New("not a lease record")
@@ -120,7 +124,7 @@ func (w *Watch) Observe(value string, now time.Time) time.Duration {
 	ttl := r.TTL()
 	switch {
 	case err != nil:
-		ttl = maxTTL
+		ttl = malformedTTL
 	case r.Holder == "":
 		return 0
 	}

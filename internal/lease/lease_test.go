@@ -45,8 +45,8 @@ func TestHeldRecordIsFreeOnlyAfterItsTTLWithoutChange(t *testing.T) {
 
 func TestDamagedRecordDoesNotBlockForEver(t *testing.T) {
 	var w Watch
-	assert.Equal(t, maxTTL, w.Observe("{garbage", start))
-	assert.Zero(t, w.Observe("{garbage", start.Add(maxTTL)))
+	assert.Equal(t, malformedTTL, w.Observe("{garbage", start))
+	assert.Zero(t, w.Observe("{garbage", start.Add(malformedTTL)))
 	_, err := Parse("{garbage")
 	require.ErrorIs(t, err, ErrMalformed)
 	huge := Record{Holder: "a/0", TTLSeconds: 1 << 40}

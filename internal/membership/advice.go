@@ -17,7 +17,7 @@ func (s *Service) kickCommand(on string, targets map[raft.Database]string, force
 	c := juju.Command{Unit: on, Action: "kick"}
 	for _, d := range []raft.Database{raft.SB, raft.NB} { // the order of the specification's example
 		if id := targets[d]; id != "" {
-			c.Params = append(c.Params, juju.Param{Key: d.Short() + "-identity", Value: id})
+			c.Params = append(c.Params, juju.Param{Key: d.Short() + "-identity", Value: id, Text: true})
 		}
 	}
 	if force {
@@ -36,14 +36,18 @@ func (m Model) stayingUnit() string {
 	return m.otherUnit()
 }
 
-// otherUnit is a unit that stays, if possible not this one.
+// otherUnit is another unit that stays, as far as is known. Where none is, it is
+// what Juju takes for the leader, whichever unit that is.
 func (m Model) otherUnit() string {
-	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), compareUnits) {
-		if unit != m.Unit && !m.Dying(unit) {
+	known := slices.Concat(slices.Collect(maps.Keys(m.Goal)), m.Published.Names())
+	slices.SortFunc(known, compareUnits)
+	for _, unit := range known {
+		if unit != m.Unit && !m.Dying(unit) && m.exists(unit) {
 			return unit
 		}
 	}
-	return m.Unit
+	app, _, _ := strings.Cut(m.Unit, "/")
+	return app + "/leader"
 }
 
 // describe names a member and its unit.

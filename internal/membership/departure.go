@@ -57,15 +57,16 @@ func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) 
 	if !d.needsJudging() {
 		return nil, nil, nil
 	}
-	view, err := d.service.View(ctx, d.local, d.model.Names(d.local.Database))
+	view, plan, err := d.service.settle(ctx, &d.local, d.model, func(v raft.View) raft.Plan {
+		change := raft.Change{Database: d.local.Database, View: v, Target: string(v.Status.Server)}
+		if d.lock != nil {
+			change.Pending = d.lock.pending()
+		}
+		return raft.PlanLeave(change)
+	})
 	if err != nil {
 		return nil, nil, err
 	}
-	change := raft.Change{Database: d.local.Database, View: view, Target: string(view.Status.Server)}
-	if d.lock != nil {
-		change.Pending = d.lock.pending()
-	}
-	plan := raft.PlanLeave(change)
 	if plan.Refusal == nil {
 		d.warnings = plan.Warnings
 		return nil, nil, nil
@@ -118,20 +119,20 @@ func (d *departure) leave(ctx context.Context) error {
 		if d.local = s.Observe(ctx, db); d.local.Condition != Serving {
 			return fmt.Errorf("cannot leave %s: %s", db, d.local.Text())
 		}
-		refusal, _, err := d.judge(ctx)
+		refusal, advice, err := d.judge(ctx)
 		if err != nil {
 			return err
 		}
 		if refusal != nil {
-			return &RefusedError{Refusals: []*raft.Refusal{refusal}}
-		}
-		if err := d.lock.begin(ctx, string(d.local.Status.Server)); err != nil {
-			return err
+			return &RefusedError{Refusals: []*raft.Refusal{refusal}, Advice: advice}
 		}
 		for _, w := range d.warnings {
 			s.Log.WarnContext(ctx, w)
 		}
 		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.local.Status.Server.Short(), d.local.Status.Role))
+		if err := d.lock.begin(ctx, string(d.local.Status.Server)); err != nil {
+			return err
+		}
 		if err := s.Control.Leave(ctx, db); err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster) {
 			return err
 		}

@@ -49,8 +49,9 @@ type KickResult struct {
 	Outcome  Outcome
 	// Text is for people: the member, its unit and state, the arithmetic.
 	Text string
-	// Next are commands or advice, where something remains to be done.
-	Next []string
+	// Warnings are what the operator should know; Next are commands or advice,
+	// where something remains to be done.
+	Warnings, Next []string
 }
 
 // Done says whether nothing more is to be done about it.
@@ -61,6 +62,9 @@ func (r KickResult) Done() bool {
 // String is one line of the outcome, then one line for each way on.
 func (r KickResult) String() string {
 	lines := []string{string(r.Outcome) + ": " + r.Text}
+	for _, w := range r.Warnings {
+		lines = append(lines, "warning: "+w)
+	}
 	for _, n := range r.Next {
 		lines = append(lines, "next: "+n)
 	}
@@ -148,7 +152,7 @@ func results(kicks []*kick) []KickResult {
 	for _, k := range kicks {
 		r := k.result
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
-			r.Outcome, r.Next = Untouched, append([]string{"run the same command again, once the other database's result allows it"}, r.Next...)
+			r.Outcome, r.Next = Untouched, []string{"run the same command again, once the other database's result allows it"}
 		}
 		all = append(all, r)
 	}
@@ -182,17 +186,23 @@ func (k *kick) refuse(text string, next ...string) {
 // with the other database.
 func (k *kick) kick(ctx context.Context) bool {
 	s, d := k.service, k.local.Database
+	// Look again, just before what can't be taken back: the other database's kick
+	// has taken its time.
+	k.local = s.Observe(ctx, d)
+	if k.resolve(ctx); !judged(ctx, []*kick{k}) || !k.open() {
+		return k.result.Done()
+	}
 	who := k.model.describe(d, k.target)
+	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
 	if err := k.lock.begin(ctx, k.target.Longest()); err != nil {
 		k.refuse(err.Error(), "run the same command again")
 		return false
 	}
-	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
 	if err := s.Control.Kick(ctx, d, k.id); err != nil && !errors.Is(err, ovn.ErrUnknownServer) {
-		if errors.Is(err, ovn.ErrHung) {
-			k.pending(who + " was asked to be kicked, but the server hangs and may yet do it")
-		} else {
+		if neverSent(err) {
 			k.refuse(err.Error(), "run the same command again, once the database has a leader")
+		} else {
+			k.pending(fmt.Sprintf("the kick of %s was sent, and may yet be done: %v", who, err))
 		}
 		return false
 	}
@@ -201,9 +211,20 @@ func (k *kick) kick(ctx context.Context) bool {
 		return false
 	}
 	k.removed = s.removedText(k.model.lastUnit(d, k.target), "kicked")
-	k.result.Outcome, k.result.Next = Removed, nil
+	k.result.Outcome = Removed
 	k.result.Text = fmt.Sprintf("%s is no member of %s any more", who, d)
 	return true
+}
+
+// neverSent says whether a failed kick is surely not carried out: the server was
+// not reached, or has refused.
+func neverSent(err error) bool {
+	for _, sure := range []error{ovn.ErrNoLeader, ovn.ErrNotRunning, ovn.ErrDenied, ovn.ErrUnknownCluster, ovn.ErrNotClustered} {
+		if errors.Is(err, sure) {
+			return true
+		}
+	}
+	return errors.As(err, new(*ovn.ServerError))
 }
 
 func (k *kick) pending(text string) {
@@ -219,6 +240,7 @@ func (k *kick) await(ctx context.Context) (reason string) {
 	s, d := k.service, k.local.Database
 	proof := raft.Proof{Target: k.target.Short, Address: k.target.Address}
 	timeout := kickTimeout(k.local.Status.ElectionTimer)
+	held := true
 	for begun, told := s.Now(), s.Now(); ; {
 		status, err := s.Control.Status(ctx, d)
 		if err == nil && proof.Observe(status) {
@@ -239,8 +261,11 @@ func (k *kick) await(ctx context.Context) (reason string) {
 			told = s.Now()
 			s.Progress(ctx, fmt.Sprintf("%s: waiting, %s", d.Short(), reason))
 		}
-		if err := k.lock.renew(ctx); err != nil {
-			s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
+		if held {
+			if err := k.lock.renew(ctx); err != nil {
+				held = false
+				s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
+			}
 		}
 		if err := wait(ctx, pollInterval); err != nil {
 			return err.Error()

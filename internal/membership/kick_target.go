@@ -103,6 +103,8 @@ func (k *kick) describeAll(peers []raft.Peer) []string {
 	return all
 }
 
+const none = "none"
+
 func (k *kick) unknownMembers() string {
 	var unknown []raft.Peer
 	for _, p := range k.peers() {
@@ -111,7 +113,7 @@ func (k *kick) unknownMembers() string {
 		}
 	}
 	if len(unknown) == 0 {
-		return "none"
+		return none
 	}
 	var all []string
 	for _, p := range unknown {
@@ -125,8 +127,14 @@ func (k *kick) resolveUnit() {
 	d, unit := k.local.Database, k.request.Unit
 	ids := k.model.serversOf(d, unit)
 	if len(ids) == 0 {
+		// Not known is not the same as gone, where a member is nobody's.
 		k.id, k.result.Outcome = noRecord, AlreadyGone
 		k.result.Text = "there is no record of a server of " + unit
+		if unknown := k.unknownMembers(); unknown != none {
+			k.result.Outcome = Untouched
+			k.result.Text += "; members of no known unit: " + unknown
+			k.result.Next = []string{"if one of them was its, name it by " + d.Short() + "-identity"}
+		}
 		return
 	}
 	var present []raft.Peer
@@ -174,19 +182,18 @@ func (k *kick) knownAsRemoved(ctx context.Context, given raft.Given) bool {
 // what would be done.
 func (k *kick) judge(ctx context.Context) {
 	s, d := k.service, k.local.Database
-	view, err := s.View(ctx, k.local, k.model.Names(d))
+	owner := k.model.Owner(d, k.target)
+	view, plan, err := s.settle(ctx, &k.local, k.model, func(v raft.View) raft.Plan {
+		change := raft.Change{Database: d, View: v, Target: k.target.Longest(), UnitInModel: owner.Unit, Force: k.request.Force}
+		if k.lock != nil {
+			change.Pending = k.lock.pending()
+		}
+		return raft.PlanKick(change)
+	})
 	if err != nil {
-		k.refuse(err.Error())
+		k.refuse(err.Error(), "run the same command again")
 		return
 	}
-	owner := k.model.Owner(d, k.target)
-	change := raft.Change{
-		Database: d, View: view, Target: k.target.Longest(), UnitInModel: owner.Unit, Force: k.request.Force,
-	}
-	if k.lock != nil {
-		change.Pending = k.lock.pending()
-	}
-	plan := raft.PlanKick(change)
 	if plan.Target.Short != "" {
 		k.target = plan.Target
 	}
@@ -194,7 +201,11 @@ func (k *kick) judge(ctx context.Context) {
 	if !k.target.Up {
 		state = "not known to be up (" + k.target.Why + ")"
 	}
-	who := fmt.Sprintf("%s at %s, %s", k.model.describe(d, k.target), k.target.Address, state)
+	who := k.model.describe(d, k.target)
+	if !strings.Contains(who, k.target.Address) {
+		who += " at " + k.target.Address
+	}
+	who += ", " + state
 	arithmetic := fmt.Sprintf("now %s; after it %s", plan.Before, plan.After)
 	if plan.Before.Up == 0 { // from here nobody can be called up or down
 		arithmetic = fmt.Sprintf("%d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
@@ -203,7 +214,7 @@ func (k *kick) judge(ctx context.Context) {
 		k.refuse(fmt.Sprintf("%s: %s; %s", who, plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
 		return
 	}
-	k.result.Outcome, k.result.Next = WouldRemove, plan.Warnings
+	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
 	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
 }
 
@@ -217,8 +228,14 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 		// What is advised must not be refused in its turn.
 		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.target.Longest(), Force: true})
 		var advice []string
-		if owner.Unit != "" {
+		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.target.Longest()}); {
+		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
+			return s.unblock(leave.Refusal, view, k.model) // its own leave would be refused too
+		case owner.Unit != "" && k.target.Up:
 			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
+		case owner.Unit != "":
+			advice = append(advice, "start its server again; or, if its machine is lost, take the unit out of the model, then kick what it has left behind: "+
+				juju.RemoveUnit("--force "+owner.Unit))
 		}
 		if again.Refusal == nil {
 			advice = append(advice, "to kick it all the same: "+forced)

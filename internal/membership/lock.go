@@ -52,8 +52,6 @@ type lock struct {
 	database raft.Database
 	global   *ovsdb.Global
 	held     lease.Held
-	// removed is what stood in the database when the lock was taken.
-	removed map[raft.ID]string
 }
 
 // lock takes the lock of a database, through the unit's own server. It waits
@@ -89,9 +87,10 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		if err != nil {
 			return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
 		}
+		remaining := watch.Observe(value, k.service.Now())
 		if until.IsZero() {
 			// Long enough to see one dead holder's time pass, and then a living one's.
-			until = k.service.Now().Add(max(record.TTL(), ttl) + ttl)
+			until = k.service.Now().Add(max(remaining, ttl) + ttl)
 		}
 		pending, ending := k.unfinished(ctx, record, ids, proofs)
 		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
@@ -100,21 +99,19 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			}
 			continue
 		}
-		free := watch.Observe(value, k.service.Now()) == 0 ||
+		free := remaining == 0 ||
 			record.Holder == k.service.Env.Unit || // of an earlier hook, cut off: Juju runs one at a time
 			len(record.Pending) > 0 && len(pending) == 0
 		if free {
 			next := record.Taken(k.service.Env.Unit, ttl)
 			next.Pending = pending
-			ok, err := k.swap(ctx, value, next, nil)
+			ok, err := k.swap(ctx, value, next)
 			if err != nil {
 				return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
 			}
 			if ok {
-				k.removed = removedServers(ids)
 				return nil
 			}
-			continue
 		}
 		if k.service.Now().After(until) {
 			return &BusyError{Database: k.database, Holder: record.Holder}
@@ -172,11 +169,11 @@ func (k *lock) unfinished(ctx context.Context, r lease.Record, ids map[string]st
 
 // swap writes the record if the store still has old. A failure of the call is
 // settled by reading again.
-func (k *lock) swap(ctx context.Context, old string, next lease.Record, also map[string]string) (bool, error) {
+func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
 	defer cancel()
 	begun := k.service.Now()
-	ok, err := k.global.Swap(ctx, lockKey, old, next.String(), also)
+	ok, err := k.global.Swap(ctx, lockKey, old, next.String())
 	if err != nil || !ok {
 		return false, err
 	}
@@ -215,7 +212,7 @@ func (k *lock) renew(ctx context.Context) error {
 }
 
 func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
-	ok, err := k.swap(ctx, k.held.String(), next, nil)
+	ok, err := k.swap(ctx, k.held.String(), next)
 	if err != nil {
 		return fmt.Errorf("cannot renew the lock of %s: %w", k.database, err)
 	}
@@ -225,18 +222,24 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 	return nil
 }
 
-// release gives the lock up, and notes what was removed under it. Where that is
-// not possible, the lock ends by itself.
+// release gives the lock up, and records what was removed under it. The record is
+// not bound to the lock: once the removal is seen by all, another unit may have
+// taken it. Where the lock can't be released, it ends by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
 	defer k.global.Close()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
-	next := k.held.WithoutPending(func(id string) bool { return removed[raft.ID(id)] != "" }).Released()
-	also := map[string]string{}
+	records := map[string]string{}
 	for id, text := range removed {
-		also[removedPrefix+string(id)] = text
+		records[removedPrefix+string(id)] = text
 	}
-	if ok, err := k.swap(ctx, k.held.String(), next, also); err != nil || !ok {
+	if len(records) > 0 {
+		if err := k.global.Put(ctx, records); err != nil {
+			k.service.Log.WarnContext(ctx, "cannot record the removal", "database", k.database.Short(), "error", err)
+		}
+	}
+	next := k.held.WithoutPending(func(id string) bool { return removed[raft.ID(id)] != "" }).Released()
+	if _, err := k.swap(ctx, k.held.String(), next); err != nil {
 		k.service.Log.WarnContext(ctx, "cannot release the lock; it ends by itself",
 			"database", k.database.Short(), "ttl", k.held.TTL(), "error", err)
 	}

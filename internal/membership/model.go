@@ -133,8 +133,9 @@ type Owner struct {
 	// Was is the unit that once published it, where that is no unit's of the
 	// model now.
 	Was string
-	// Stale (rule R16): every unit of the model has published both identities,
-	// and none of them is this one. Only then may anybody be told to kick it.
+	// Stale (rule R16): every unit of the model has published both identities, in
+	// one cluster, and none of them is this one. Only then may anybody be told to
+	// kick it.
 	Stale bool
 }
 
@@ -145,7 +146,7 @@ func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
 			return Owner{Unit: unit}
 		}
 	}
-	o := Owner{Stale: m.allPublished()}
+	o := Owner{Stale: m.allPublished() && m.oneCluster(d)}
 	was := map[string]bool{}
 	for id, known := range m.History[d] {
 		if sameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
@@ -167,6 +168,18 @@ func sameServer(id raft.ID, p raft.Peer) bool {
 }
 
 func (m Model) allPublished() bool { return m.Goal != nil && len(m.Unpublished()) == 0 }
+
+// oneCluster says whether all units publish one cluster of a database. Where there
+// are two, what is nobody's in one may be somebody's in the other.
+func (m Model) oneCluster(d raft.Database) bool {
+	clusters := map[raft.ID]bool{}
+	for _, unit := range m.Published {
+		if id := unit[d].Cluster; id != "" {
+			clusters[id] = true
+		}
+	}
+	return len(clusters) <= 1
+}
 
 // Unpublished lists the units of the model that have not published an identity
 // for each database, with what is missing.

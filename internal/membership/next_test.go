@@ -134,6 +134,9 @@ func parse(t require.TestingT, line string) typed {
 // given is what Juju's reader of YAML makes of an unquoted ID: digits are a number,
 // after a zero an octal one, and 0b begins a binary one.
 func given(value string) raft.Given {
+	if text, quoted := strings.CutPrefix(value, `'"`); quoted {
+		return raft.Given{Text: strings.TrimSuffix(text, `"'`)}
+	}
 	if n, err := strconv.ParseInt(value, 0, 64); err == nil {
 		return raft.Given{Text: strconv.FormatInt(n, 10), Number: true}
 	}
@@ -220,6 +223,9 @@ func judgeCommands(t *testing.T, printed func(s scene) []string) {
 	for seed := range scenes {
 		s := drawn.Example(seed)
 		for _, line := range printed(s) {
+			if strings.Contains(line, " cluster-status") {
+				continue // changes nothing
+			}
 			judged++
 			accepts(t, s, line)
 		}

@@ -72,7 +72,7 @@ func (l Local) Text() string {
 		return "the server runs but has given up the database, as it does when it can't write to the disk; see its log"
 	case Down:
 		if l.FileErr != nil {
-			return "the server is not running, and its file is damaged: " + l.FileErr.Error()
+			return "the server is not running, and its file can't be used: " + l.FileErr.Error()
 		}
 		return "the server is not running"
 	case Hung:
@@ -155,15 +155,16 @@ const (
 // names are full IDs known from elsewhere.
 func (s *Service) View(ctx context.Context, l Local, names []raft.ID) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names}
-	if l.Status.Role != raft.Leader {
+	if l.Status.Role != raft.Leader || l.Status.Twins() {
 		v.Answers = s.ask(ctx, l)
+	}
+	if l.Status.Role != raft.Leader {
 		return v, nil
 	}
 	v.Reference = l.Status.Committed()
-	for until := s.Now().Add(lagTimeout); v.Status.Lagging(v.Reference) && s.Now().Before(until); {
-		if err := wait(ctx, lagInterval); err != nil {
-			return v, err
-		}
+	patience, cancel := context.WithTimeout(ctx, lagTimeout)
+	defer cancel()
+	for v.Status.Lagging(v.Reference) && wait(patience, lagInterval) == nil {
 		status, err := s.Control.Status(ctx, l.Database)
 		if err != nil {
 			return v, err

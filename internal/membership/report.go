@@ -47,34 +47,53 @@ type Report struct {
 	Clusters []Cluster
 }
 
-// Report looks at both clusters at the same time. What is wrong with one does
-// not hide the other.
+// Report looks at both clusters. What is wrong with one does not hide the other.
 func (s *Service) Report(ctx context.Context, m Model, locals map[raft.Database]Local) Report {
-	report := Report{Model: m, Clusters: make([]Cluster, len(raft.Databases()))}
-	var wg sync.WaitGroup
-	for i, d := range raft.Databases() {
-		wg.Go(func() { report.Clusters[i] = s.cluster(ctx, m, locals[d]) })
-	}
-	wg.Wait()
-	return report
+	return s.report(m, s.clusters(ctx, locals))
 }
 
-func (s *Service) cluster(ctx context.Context, m Model, l Local) Cluster {
-	c := Cluster{Local: l}
-	if l.Condition != Serving {
-		return c
+// clusters looks at both clusters at the same time, without knowing whose the
+// members are.
+func (s *Service) clusters(ctx context.Context, locals map[raft.Database]Local) map[raft.Database]Cluster {
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all = map[raft.Database]Cluster{}
+	)
+	for _, d := range raft.Databases() {
+		wg.Go(func() {
+			c := Cluster{Local: locals[d]}
+			if c.Condition == Serving {
+				view, err := s.View(ctx, c.Local, nil)
+				if c.View, c.Status = view, view.Status; err != nil {
+					c.Condition, c.Err = Unreadable, err
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all[d] = c
+		})
 	}
-	view, err := s.View(ctx, l, m.Names(l.Database))
-	if err != nil {
-		c.Condition, c.Err = Unreadable, err
-		return c
+	wg.Wait()
+	return all
+}
+
+// report adds whose the members are.
+func (s *Service) report(m Model, seen map[raft.Database]Cluster) Report {
+	report := Report{Model: m}
+	for _, d := range raft.Databases() {
+		c := seen[d]
+		if c.Condition == Serving {
+			c.View.Names = m.Names(d)
+			c.Quorum = c.View.Quorum()
+			for _, p := range c.View.Peers() {
+				o := m.Owner(d, p)
+				c.Rows = append(c.Rows, Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)})
+			}
+		}
+		report.Clusters = append(report.Clusters, c)
 	}
-	c.View, c.Status, c.Quorum = view, view.Status, view.Quorum()
-	for _, p := range view.Peers() {
-		o := m.Owner(l.Database, p)
-		c.Rows = append(c.Rows, Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)})
-	}
-	return c
+	return report
 }
 
 // Text is the status as ovsdb-server prints it, with the time of the last
@@ -102,7 +121,7 @@ func (c Cluster) Tolerance() string {
 	case c.Status.State == raft.JoiningCluster:
 		return name + ": not known (joining)"
 	case t < 0:
-		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.Quorum)
+		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.quorumText())
 	default:
 		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, t, c.Quorum.Members, c.Quorum.Up)
 	}
@@ -126,12 +145,17 @@ func (r Report) Warnings() []string {
 			all = append(all, name+": "+c.Local.Text())
 			continue
 		}
+		if _, trouble := c.trouble(); trouble != "" {
+			all = append(all, trouble)
+		}
 		for _, row := range c.Rows {
 			all = append(all, r.warnings(c, row)...)
 		}
-		if n := len(c.Rows); n < 3 {
+		switch n := len(c.Rows); {
+		case c.Status.State == raft.JoiningCluster:
+		case n < 3:
 			all = append(all, fmt.Sprintf("%s: %d members; fewer than 3 tolerate no failure", name, n))
-		} else if n%2 == 0 {
+		case n%2 == 0:
 			all = append(all, fmt.Sprintf("%s: %d members; an even number tolerates no more failures than %d", name, n, n-1))
 		}
 		for _, line := range c.Status.Unknown {
@@ -209,6 +233,11 @@ type stale struct {
 // the rules of the action as printed.
 func (s *Service) Next(r Report) []string {
 	var all []string
+	for _, c := range r.Clusters {
+		if c.Condition == Serving && c.Status.State == raft.ClusterMember && c.Quorum.Up == 0 {
+			return []string{s.statusCommand(r.Model.otherUnit())} // first of all, who sees a leader
+		}
+	}
 	for _, k := range r.stale() {
 		all = append(all, s.kickCommand(r.Model.stayingUnit(), k.targets, k.force))
 	}

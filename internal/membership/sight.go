@@ -19,9 +19,20 @@ type Sight struct {
 }
 
 // Look observes the unit's servers and asks Juju at the same time, and remembers
-// both. A memory that
-// can't be written, as on a full disk, is a line in the log.
+// both. A memory that can't be written, as on a full disk, is a line in the log.
 func (s *Service) Look(ctx context.Context, tools *juju.Tools) Sight {
+	return s.look(ctx, tools, func(map[raft.Database]Local) {})
+}
+
+// LookAround is Look, and what the unit then sees of both clusters.
+func (s *Service) LookAround(ctx context.Context, tools *juju.Tools) (Sight, Report) {
+	var seen map[raft.Database]Cluster
+	sight := s.look(ctx, tools, func(locals map[raft.Database]Local) { seen = s.clusters(ctx, locals) })
+	return sight, s.report(sight.Model, seen)
+}
+
+// look begins further with what was observed while Juju is still being asked.
+func (s *Service) look(ctx context.Context, tools *juju.Tools, further func(map[raft.Database]Local)) Sight {
 	var (
 		memory = s.Recall(ctx)
 		locals map[raft.Database]Local
@@ -30,6 +41,7 @@ func (s *Service) Look(ctx context.Context, tools *juju.Tools) Sight {
 	)
 	wg.Go(func() {
 		locals = s.ObserveAll(ctx)
+		wg.Go(func() { further(locals) })
 		own = s.Identities(ctx, locals)
 	})
 	model := ReadModel(ctx, tools, s.Env, memory)

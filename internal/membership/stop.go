@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -16,6 +17,8 @@ type Fate struct {
 	// Gone says that the cluster no longer counts this unit's server, so that its
 	// file must never be used again.
 	Gone bool
+	// Kept says that the server was to serve to the end, since nobody stays.
+	Kept bool
 	// Text is for people, one line.
 	Text string
 }
@@ -33,10 +36,13 @@ func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, err
 	locals := s.ObserveAll(ctx)
 	fates := map[raft.Database]Fate{}
 	var going []*departure
+	if err := s.refuseUnreadable(m, locals); err != nil && m.OthersStay() {
+		return nil, err
+	}
 	for _, d := range raft.Databases() {
 		l := locals[d]
-		if l.Condition == Unreadable {
-			return inOrder(fates), s.refuseUnreadable(m, l)
+		if l.Condition == Hung {
+			l = s.lastAttempt(ctx, l)
 		}
 		if l.Condition == Serving && l.Status.State != raft.JoiningCluster {
 			going = append(going, &departure{service: s, model: m, local: l, stranded: s.removedElsewhere(ctx, l, memory)})
@@ -72,16 +78,37 @@ func inOrder(fates map[raft.Database]Fate) []Fate {
 }
 
 func (s *Service) kept(d raft.Database) Fate {
-	return Fate{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
+	return Fate{Database: d, Kept: true, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
-// refuseUnreadable is the refusal where this unit's server may well be a member
+// refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
-func (s *Service) refuseUnreadable(m Model, l Local) error {
-	return &RefusedError{
-		Refusals: []*raft.Refusal{{Database: l.Database, Reason: raft.Unreadable, Text: l.Text()}},
-		Advice:   []string{"make the server answer to ovs-appctl again; Juju tries again by itself", anyway + juju.Resolved(m.Unit, true)},
+func (s *Service) refuseUnreadable(m Model, locals map[raft.Database]Local) error {
+	refused := &RefusedError{Advice: []string{
+		"make the server answer to ovs-appctl again; Juju tries again by itself", anyway + juju.Resolved(m.Unit, true),
+	}}
+	for _, d := range raft.Databases() {
+		if l := locals[d]; l.Condition == Unreadable {
+			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.Unreadable, Text: l.Text()})
+		}
 	}
+	if len(refused.Refusals) == 0 {
+		return nil
+	}
+	return refused
+}
+
+// hungPatience is how long a server that has not answered is given before its
+// unit goes without it: one that compacts a large database is silent for as long,
+// and is a member that votes.
+const hungPatience = 30 * time.Second
+
+// lastAttempt asks a server that hangs once more, with more patience.
+func (s *Service) lastAttempt(ctx context.Context, l Local) Local {
+	s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", l.Database.Short(), hungPatience))
+	patient := *s
+	patient.Control.Timeout = hungPatience
+	return patient.Observe(ctx, l.Database)
 }
 
 // anyway leads the operator's override of a refusal.
@@ -92,6 +119,8 @@ const anyway = "to remove the unit all the same, and leave its members behind: "
 func (s *Service) nothingToLeave(l Local) Fate {
 	f := Fate{Database: l.Database}
 	switch l.Condition {
+	case Unreadable:
+		return s.kept(l.Database) // refused before, if anybody stayed
 	case Left:
 		f.Gone, f.Text = true, "the server has left already"
 	case Absent:
@@ -108,6 +137,11 @@ func (s *Service) nothingToLeave(l Local) Fate {
 
 // putAway stops the services, then renames the files of servers that are gone.
 func (s *Service) putAway(ctx context.Context, fates map[raft.Database]Fate) ([]Fate, error) {
+	for _, d := range raft.Databases() {
+		if l := s.Observe(ctx, d); !fates[d].Kept && l.Member() {
+			return inOrder(fates), &PendingError{d, "the server has joined the cluster meanwhile; Juju tries again, and it leaves"}
+		}
+	}
 	if err := s.Services.StopForGood(ctx); err != nil {
 		return inOrder(fates), err
 	}
@@ -139,8 +173,7 @@ func (s *Service) removedElsewhere(ctx context.Context, l Local, memory Memory) 
 	}
 	for _, address := range others(l.Status) {
 		removed, err := s.readRecords(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
-		id := l.Status.Server
-		if err == nil && (removed[id] != "" || removed[raft.ID(id.Short())] != "") {
+		if err == nil && removed[l.Status.Server] != "" {
 			return true
 		}
 	}

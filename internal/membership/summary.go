@@ -13,6 +13,9 @@ import (
 // Summary is the unit's workload status: one word and one line, the most
 // pressing thing first.
 func (s *Service) Summary(r Report) (juju.StatusWord, string) {
+	if foreign := r.foreignClusters(); len(foreign) > 0 {
+		return juju.Blocked, strings.Join(foreign, "; ")
+	}
 	if word, text := r.trouble(); text != "" {
 		return word, text
 	}
@@ -25,32 +28,61 @@ func (s *Service) Summary(r Report) (juju.StatusWord, string) {
 	return juju.Active, r.health()
 }
 
-// trouble is what keeps this unit from being a working member.
+// trouble is what keeps this unit from being a working member: first what somebody
+// has to mend, then what ends by itself.
 func (r Report) trouble() (juju.StatusWord, string) {
+	word, text := juju.StatusWord(""), ""
 	for _, c := range r.Clusters {
-		name := c.Database.Short()
-		switch {
-		case c.Condition == Absent:
-			return juju.Waiting, name + ": no database yet"
-		case c.Condition != Serving:
-			return juju.Blocked, name + ": " + c.Local.Text()
-		case c.Status.State == raft.JoiningCluster:
-			return juju.Waiting, name + ": joining the cluster"
-		case c.Status.State == raft.LeavingCluster:
-			return juju.Waiting, name + ": leaving the cluster"
-		case !c.View.LeaderUp() || !c.Quorum.Holds():
-			return juju.Blocked, fmt.Sprintf("%s has no quorum: %s; run action cluster-status on the other units", name, c.quorumText())
+		w, t := c.trouble()
+		if t != "" && (text == "" || w == juju.Blocked && word != juju.Blocked) {
+			word, text = w, t
 		}
+	}
+	return word, text
+}
+
+func (c Cluster) trouble() (juju.StatusWord, string) {
+	name := c.Database.Short()
+	switch {
+	case c.Condition == Absent:
+		return juju.Waiting, name + ": no database yet"
+	case c.Condition != Serving:
+		return juju.Blocked, name + ": " + c.Local.Text()
+	case c.Status.State == raft.JoiningCluster:
+		return juju.Waiting, name + ": joining the cluster"
+	case c.Status.State == raft.LeavingCluster:
+		return juju.Waiting, name + ": leaving the cluster"
+	case c.alone():
+		return juju.Waiting, fmt.Sprintf("%s: a leader is known, but no other member answers on its client port", name)
+	case !c.View.LeaderUp() || !c.Quorum.Holds():
+		return juju.Blocked, fmt.Sprintf("%s has no quorum: %s; run action cluster-status on the other units", name, c.quorumText())
 	}
 	return "", ""
 }
 
+// alone says whether a follower can ask nobody, though Raft itself works: as long
+// as the client ports are closed, or the certificates not there.
+func (c Cluster) alone() bool {
+	if !c.Status.HasLeader() || c.Status.Role == raft.Leader {
+		return false
+	}
+	for _, row := range c.Rows {
+		if !row.Self && (row.Up || !c.Status.Hears(row.Short)) {
+			return false
+		}
+	}
+	return len(c.Rows) > 1
+}
+
 // quorumText names nobody as dead where this unit itself may be cut off.
 func (c Cluster) quorumText() string {
-	if !c.Status.HasLeader() {
+	switch leader, up := c.View.Leader(); {
+	case !c.Status.HasLeader():
 		return fmt.Sprintf("this unit knows no leader of %d members", len(c.Rows))
+	case !up:
+		return fmt.Sprintf("the leader %s of %d members is not known to be up", leader.Short, len(c.Rows))
 	}
-	return c.View.Quorum().String()
+	return c.Quorum.String()
 }
 
 // waitingToLeave is the first unit that is being removed and may not leave yet,

@@ -42,6 +42,6 @@ func (s *Service) tidyLock(ctx context.Context, d raft.Database) error {
 		return err
 	}
 	next := record.WithoutPending(func(id string) bool { return id == own })
-	_, err = global.Swap(ctx, lockKey, ids[lockKey], next.String(), nil)
+	_, err = global.Swap(ctx, lockKey, ids[lockKey], next.String())
 	return err
 }

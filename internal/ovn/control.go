@@ -1,9 +1,11 @@
 package ovn
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -12,8 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// controlTimeout bounds one command to a server. A healthy one answers in
-// milliseconds; one that takes longer than this hangs.
+// controlTimeout bounds one command to a server, unless more is allowed.
 const controlTimeout = 5 * time.Second
 
 // What a server's control socket can answer instead of a result. A caller tells
@@ -56,10 +57,19 @@ var answers = []struct {
 	{"(Connection refused)", ErrNotRunning},
 }
 
+// ServerError is what a server answered, where it is none of the errors above.
+type ServerError struct{ Text string }
+
+// Error is the server's text.
+func (e *ServerError) Error() string { return e.Text }
+
 // Control talks to the servers of this unit by ovs-appctl.
 type Control struct {
 	Runner run.Runner
 	Paths  Paths
+	// Timeout bounds one command; 0 is 5 s. A healthy server answers in
+	// milliseconds, one that compacts a large database in seconds.
+	Timeout time.Duration
 }
 
 // Status is what cluster/status says. A text that can't be understood is a
@@ -113,22 +123,36 @@ func (c Control) Kick(ctx context.Context, d raft.Database, id string) error {
 // process is killed meanwhile. A command that was sent to a server that hangs is
 // carried out when the server goes on, whatever became of ovs-appctl.
 func (c Control) call(ctx context.Context, d raft.Database, command string, args ...string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, controlTimeout)
+	timeout := cmp.Or(c.Timeout, controlTimeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	own := strconv.Itoa(int(controlTimeout/time.Second) + 1)
+	own := strconv.Itoa(int(timeout/time.Second) + 1)
 	args = append([]string{"-T", own, "-t", c.Paths.Control(d), command, string(d)}, args...)
 	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
 	if err == nil {
 		return string(out), nil
 	}
-	return "", fmt.Errorf("cannot ask %s's server for %s: %w", d, command, classify(err))
+	err = classify(err, timeout)
+	if run.Missing(err) && !c.listening(ctx, d) {
+		err = fmt.Errorf("%w: %w", ErrNotRunning, err)
+	}
+	return "", fmt.Errorf("cannot ask %s's server for %s: %w", d, command, err)
 }
 
-func classify(err error) error {
+// listening says whether a server listens, where ovs-appctl is missing and can't.
+func (c Control) listening(ctx context.Context, d raft.Database) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.Paths.Control(d))
+	if err == nil {
+		err = conn.Close()
+	}
+	return err == nil
+}
+
+func classify(err error, timeout time.Duration) error {
 	failed := (*run.Error)(nil)
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("%w within %s", ErrHung, controlTimeout)
+		return fmt.Errorf("%w within %s", ErrHung, timeout)
 	case !errors.As(err, &failed):
 		return err
 	}
@@ -138,7 +162,7 @@ func classify(err error) error {
 		}
 	}
 	if first, _, more := strings.Cut(failed.Stderr, "\n"); more && failed.ExitCode == 2 {
-		return errors.New(first)
+		return &ServerError{first}
 	}
 	return err
 }

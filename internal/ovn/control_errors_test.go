@@ -204,7 +204,7 @@ func TestMissingProgramIsNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	_, err := ovn.Control{Runner: run.Exec{}}.Status(t.Context(), raft.NB)
 	require.True(t, run.Missing(err))
-	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: ovs-appctl: program not found")
+	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running: ovs-appctl: program not found")
 }
 
 // install puts shell scripts first in PATH; they find their folder in $HERE.

@@ -2,7 +2,9 @@ package ovn
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"regexp"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -29,10 +31,20 @@ func (s Services) StopForGood(ctx context.Context) error {
 	return s.systemctl(ctx, append([]string{"disable"}, services...)...)
 }
 
+// absent is what systemctl says of a unit that is not installed, a line for each,
+// after it has dealt with the others: there is nothing to stop then.
+var absent = regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
+
 func (s Services) systemctl(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
-	if _, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args}); err != nil {
+	_, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
+	if failed := (*run.Error)(nil); errors.As(err, &failed) && !run.Missing(err) {
+		if absent.MatchString(failed.Stderr) {
+			return nil
+		}
+	}
+	if err != nil {
 		return fmt.Errorf("cannot %s the services: %w", args[0], err)
 	}
 	return nil

@@ -55,3 +55,19 @@ func TestServicesThatTakeForEverEndAtTheDeadline(t *testing.T) {
 	require.ErrorIs(t, ovn.Services{Runner: run.Exec{}}.StopForGood(ctx), context.DeadlineExceeded)
 	assert.Less(t, time.Since(begun), 5*time.Second)
 }
+
+// systemctl's own words, of systemd 252, where the packages were never installed.
+func TestServicesThatAreNotInstalledNeedNoStopping(t *testing.T) {
+	install(t, map[string]string{"systemctl": `for u in ovn-northd ovn-central; do
+case "$1" in
+stop) echo "Failed to stop $u.service: Unit $u.service not loaded." >&2; code=5 ;;
+disable) echo "Failed to disable unit: Unit file $u.service does not exist." >&2; code=1 ;;
+esac; done; exit $code`})
+	require.NoError(t, ovn.Services{Runner: run.Exec{}}.StopForGood(t.Context()))
+}
+
+func TestServiceThatDoesNotStopIsAnErrorThoughAnotherIsNotInstalled(t *testing.T) {
+	install(t, map[string]string{"systemctl": `echo "Failed to stop ovn-northd.service: Unit ovn-northd.service not loaded." >&2
+echo "Job for ovn-central failed." >&2; exit 5`})
+	require.ErrorContains(t, ovn.Services{Runner: run.Exec{}}.StopForGood(t.Context()), "Job for ovn-central failed")
+}

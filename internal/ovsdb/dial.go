@@ -14,6 +14,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/ovn-org/libovsdb/client"
@@ -34,6 +35,9 @@ type Dialer struct {
 	config      *tls.Config
 	err         error
 }
+
+// defaultTimeout bounds a connection whose context has no deadline.
+const defaultTimeout = 10 * time.Second
 
 // Client ports of the two databases, as the packages and the charm that this
 // one replaces set them up. On managementPort the Southbound server grants every
@@ -60,17 +64,34 @@ func Endpoints(d raft.Database, raftAddress string) []string {
 }
 
 // connect returns a connected client of the database that m models, at the first
-// of the endpoints that serves it.
+// of the endpoints that serves it. Each may take its share of the time that is
+// left: one that hangs, or drops what it is sent, does not use up the others'.
 func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints ...string) (client.Client, error) {
+	if len(endpoints) == 0 {
+		return nil, errors.New("cannot connect: no endpoint is known")
+	}
 	var failures []error
-	for _, endpoint := range endpoints {
-		c, err := d.connectOne(ctx, m, endpoint)
+	for i, endpoint := range endpoints {
+		share, cancel := shareOf(ctx, len(endpoints)-i)
+		c, err := d.connectOne(share, m, endpoint)
+		if late := share.Err(); err != nil && late != nil {
+			err = fmt.Errorf("%w: %w", late, err) // the library drops it
+		}
+		cancel()
 		if err == nil {
 			return c, nil
 		}
 		failures = append(failures, fmt.Errorf("cannot connect to %s: %w", endpoint, err))
 	}
 	return nil, errors.Join(failures...)
+}
+
+func shareOf(ctx context.Context, among int) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithTimeout(ctx, defaultTimeout)
+	}
+	return context.WithTimeout(ctx, time.Until(deadline)/time.Duration(among))
 }
 
 func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint string) (client.Client, error) {

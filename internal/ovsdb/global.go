@@ -2,8 +2,9 @@ package ovsdb
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
@@ -82,26 +83,23 @@ func stringMap(value any) map[string]string {
 }
 
 // Swap replaces the value of key by next, if it still is old when the leader
-// commits it; an empty old means that the key must not be there. In the same
-// transaction it sets the pairs of also, which needs an old that is not empty.
-// It says whether it did: false means that somebody else was first. After an
-// error, the swap may have been made or not: read again.
-func (g *Global) Swap(ctx context.Context, key, old, next string, also map[string]string) (bool, error) {
-	if old == "" && len(also) > 0 {
-		return false, errors.New("cannot guard further pairs by a key that is not there")
-	}
+// commits it; an empty old means that the key is not there, or empty. It says
+// whether it did: false means that somebody else was first. After an error, the
+// swap may have been made or not: read again.
+func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) {
 	uuid, ids, err := g.row(ctx)
 	if err != nil {
 		return false, err
 	}
-	if ids[key] != old {
+	value, there := ids[key]
+	if value != old {
 		return false, nil
 	}
 	var ops []ovsdb.Operation
 	if uuid == "" {
 		ops, err = g.insertRow(key, next)
 	} else {
-		ops, err = g.update(uuid, key, old, next, also)
+		ops, err = g.swap(uuid, key, old, next, there)
 	}
 	if err != nil {
 		return false, fmt.Errorf("cannot make the transaction: %w", err)
@@ -119,12 +117,31 @@ func (g *Global) Swap(ctx context.Context, key, old, next string, also map[strin
 			return false, fmt.Errorf("cannot write %s: %s: %s", g.table, r.Error, r.Details)
 		}
 	}
-	after := results[len(results)-1].Rows
-	if old == "" && uuid != "" {
-		// An insert into a map does not overwrite: the value tells who was first.
-		return len(after) == 1 && stringMap(after[0][externalIDs])[key] == next, nil
+	if uuid == "" {
+		return true, nil
 	}
-	return true, nil
+	// An insert into a map does not overwrite: the value tells who was first.
+	after := results[len(results)-1].Rows
+	return len(after) == 1 && stringMap(after[0][externalIDs])[key] == next, nil
+}
+
+// Put sets pairs in external_ids, whoever has set them before.
+func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
+	uuid, _, err := g.row(ctx)
+	if err != nil {
+		return err
+	}
+	if uuid == "" {
+		return fmt.Errorf("cannot write %s: it has no row", g.table)
+	}
+	op, err := g.mutate(uuid, slices.Collect(maps.Keys(pairs)), pairs)
+	if err != nil {
+		return fmt.Errorf("cannot make the transaction: %w", err)
+	}
+	if _, err := transact(ctx, g.client, op); err != nil {
+		return fmt.Errorf("cannot write %s: %w", g.table, err)
+	}
+	return nil
 }
 
 // insertRow makes the row, which ovn-northd else makes when it first starts. The
@@ -136,18 +153,15 @@ func (g *Global) insertRow(key, next string) ([]ovsdb.Operation, error) {
 	}}, err
 }
 
-// update guards the swap with a wait on the one pair, not on the whole map:
-// others write to the same map all the time.
-func (g *Global) update(uuid, key, old, next string, also map[string]string) ([]ovsdb.Operation, error) {
-	at := []ovsdb.Condition{ovsdb.NewCondition("_uuid", ovsdb.ConditionEqual, ovsdb.UUID{GoUUID: uuid})}
-	var ops []ovsdb.Operation
-	set := map[string]string{key: next}
-	gone := []string{}
-	for k, v := range also {
-		gone = append(gone, k) // an insert would not overwrite
-		set[k] = v
-	}
-	if old != "" {
+func at(uuid string) []ovsdb.Condition {
+	return []ovsdb.Condition{ovsdb.NewCondition("_uuid", ovsdb.ConditionEqual, ovsdb.UUID{GoUUID: uuid})}
+}
+
+// swap guards the change with a wait on the one pair, not on the whole map: others
+// write to the same map all the time.
+func (g *Global) swap(uuid, key, old, next string, there bool) (ops []ovsdb.Operation, err error) {
+	var gone []string
+	if there {
 		was, err := ovsdb.NewOvsMap(map[string]string{key: old})
 		if err != nil {
 			return nil, err
@@ -155,26 +169,31 @@ func (g *Global) update(uuid, key, old, next string, also map[string]string) ([]
 		now := 0
 		ops = append(ops, ovsdb.Operation{
 			Op: ovsdb.OperationWait, Table: g.table, Timeout: &now, Columns: []string{"_uuid"}, Until: "==",
-			Where: append(at, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, was)),
+			Where: append(at(uuid), ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, was)),
 			Rows:  []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
 		})
-		gone = append(gone, key)
+		gone = []string{key}
 	}
-	var mutations []ovsdb.Mutation
+	op, err := g.mutate(uuid, gone, map[string]string{key: next})
+	return append(ops, op,
+		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: g.table, Where: at(uuid), Columns: []string{externalIDs}},
+	), err
+}
+
+// mutate deletes keys, since an insert does not overwrite, and inserts pairs.
+func (g *Global) mutate(uuid string, gone []string, pairs map[string]string) (ovsdb.Operation, error) {
+	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: g.table, Where: at(uuid)}
 	if len(gone) > 0 {
 		keys, err := ovsdb.NewOvsSet(gone)
 		if err != nil {
-			return nil, err
+			return op, err
 		}
-		mutations = append(mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, keys))
+		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, keys))
 	}
-	pairs, err := ovsdb.NewOvsMap(set)
+	set, err := ovsdb.NewOvsMap(pairs)
 	if err != nil {
-		return nil, err
+		return op, err
 	}
-	mutations = append(mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs))
-	return append(ops,
-		ovsdb.Operation{Op: ovsdb.OperationMutate, Table: g.table, Where: at, Mutations: mutations},
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: g.table, Where: at, Columns: []string{externalIDs}},
-	), nil
+	op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, set))
+	return op, nil
 }

@@ -36,11 +36,11 @@ func read(t *testing.T, g *ovsdb.Global) map[string]string {
 	return ids
 }
 
-func swap(t *testing.T, g *ovsdb.Global, old, next string, also map[string]string) bool {
+func swap(t *testing.T, g *ovsdb.Global, old, next string) bool {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	ok, err := g.Swap(ctx, key, old, next, also)
+	ok, err := g.Swap(ctx, key, old, next)
 	require.NoError(t, err)
 	return ok
 }
@@ -63,9 +63,9 @@ func TestRowThatIsNotThereYetIsMadeByTheFirstSwap(t *testing.T) {
 			s := cluster(t, d, 1)[0]
 			g := connect(t, s)
 			assert.Nil(t, read(t, g))
-			assert.False(t, swap(t, g, "old", "next", nil), "nothing is there that could be replaced")
+			assert.False(t, swap(t, g, "old", "next"), "nothing is there that could be replaced")
 			assert.Nil(t, read(t, g), "and nothing was made")
-			assert.True(t, swap(t, g, "", "first", nil))
+			assert.True(t, swap(t, g, "", "first"))
 			ctl(t, s, "init")
 			assert.Equal(t, map[string]string{key: "first"}, read(t, g), "what OVN itself makes is the same row")
 		})
@@ -92,7 +92,7 @@ func TestSwapNeedsTheOldValue(t *testing.T) {
 	}
 	value := ""
 	for _, step := range steps {
-		assert.Equal(t, step.done, swap(t, g, step.old, step.next, nil), "%q to %q", step.old, step.next)
+		assert.Equal(t, step.done, swap(t, g, step.old, step.next), "%q to %q", step.old, step.next)
 		if step.done {
 			value = step.next
 		}
@@ -100,25 +100,25 @@ func TestSwapNeedsTheOldValue(t *testing.T) {
 	}
 }
 
-func TestSwapSetsFurtherPairsOnlyIfItIsDone(t *testing.T) {
+func TestEmptyValueIsReplacedLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	ctl(t, s, "init")
+	ctl(t, s, "set", "NB_Global", ".", `external_ids:ovn-central\:test=""`)
+	g := connect(t, s)
+	require.True(t, swap(t, g, "", "a"))
+	assert.Equal(t, "a", read(t, g)[key])
+}
+
+func TestPutReplacesWhatWasThereAndNothingElse(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, raft.SB, 1)[0]
-	ctl(t, s, "init")
 	g := connect(t, s)
-	require.True(t, swap(t, g, "", "a", nil))
-
-	assert.False(t, swap(t, g, "z", "b", map[string]string{"x": "1"}))
-	assert.Equal(t, map[string]string{key: "a"}, read(t, g))
-
-	assert.True(t, swap(t, g, "a", "b", map[string]string{"x": "1", "y": "2"}))
-	assert.Equal(t, map[string]string{key: "b", "x": "1", "y": "2"}, read(t, g))
-
-	assert.True(t, swap(t, g, "b", "c", map[string]string{"x": "3"}))
-	assert.Equal(t, map[string]string{key: "c", "x": "3", "y": "2"}, read(t, g), "what was there is replaced")
-
-	_, err := g.Swap(t.Context(), "another", "", "1", map[string]string{"x": "4"})
-	require.ErrorContains(t, err, "cannot guard")
-	assert.Equal(t, "3", read(t, g)["x"])
+	require.Error(t, g.Put(t.Context(), map[string]string{"x": "0"}), "there is no row yet")
+	require.True(t, swap(t, g, "", "a"))
+	require.NoError(t, g.Put(t.Context(), map[string]string{"x": "1", "y": "2"}))
+	require.NoError(t, g.Put(t.Context(), map[string]string{"x": "3"}))
+	assert.Equal(t, map[string]string{key: "a", "x": "3", "y": "2"}, read(t, g))
 }
 
 func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
@@ -127,10 +127,11 @@ func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
 	ctl(t, s, "init")
 	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=1", `external_ids:ovn-central\:other=2`, "name=mine", "nb_cfg=7")
 	g := connect(t, s)
-	require.True(t, swap(t, g, "", "a", nil))
+	require.True(t, swap(t, g, "", "a"))
 	// Others write to the map between the look and the write, all the time.
 	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=2", "external_ids:late=3")
-	require.True(t, swap(t, g, "a", "b", map[string]string{"x": "1"}))
+	require.True(t, swap(t, g, "a", "b"))
+	require.NoError(t, g.Put(t.Context(), map[string]string{"x": "1"}))
 	assert.Equal(t, map[string]string{
 		"neutron": "2", "ovn-central:other": "2", "late": "3", key: "b", "x": "1",
 	}, read(t, g))
@@ -141,7 +142,7 @@ func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
 func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, raft.NB, 3)
-	require.True(t, swap(t, connect(t, members[1]), "", "a", nil), "through a follower")
+	require.True(t, swap(t, connect(t, members[1]), "", "a"), "through a follower")
 	for _, m := range members {
 		g := connect(t, m)
 		assert.Eventually(t, func() bool { return read(t, g)[key] == "a" }, patience, 5*time.Millisecond)
@@ -153,14 +154,14 @@ func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
 	members := cluster(t, raft.NB, 3)
 	ctl(t, members[0], "init")
 	g := connect(t, members[1])
-	require.True(t, swap(t, g, "", "a", nil))
+	require.True(t, swap(t, g, "", "a"))
 	members[0].signal(t, syscall.SIGSTOP)
 	members[2].signal(t, syscall.SIGSTOP)
 
 	for range 2 { // once while it still believes in a leader, once later
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		begun := time.Now()
-		ok, err := g.Swap(ctx, key, "a", "b", map[string]string{"x": "1"})
+		ok, err := g.Swap(ctx, key, "a", "b")
 		cancel()
 		require.Error(t, err)
 		assert.False(t, ok)
@@ -175,7 +176,7 @@ func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
 	s.signal(t, syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := g.Swap(ctx, key, "", "a", nil)
+	_, err := g.Swap(ctx, key, "", "a")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = g.Read(ctx)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -207,7 +208,7 @@ func TestConnectionGoesToTheFirstThatServesTheDatabase(t *testing.T) {
 	g, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB, down.endpoints()[0], other.socket(), s.socket())
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
-	require.True(t, swap(t, g, "", "a", nil))
+	require.True(t, swap(t, g, "", "a"))
 	assert.Equal(t, "a", read(t, connect(t, s))[key])
 
 	_, err = new(ovsdb.Dialer).Global(t.Context(), raft.NB, down.endpoints()[0], other.socket())

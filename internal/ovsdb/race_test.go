@@ -28,7 +28,7 @@ func race(t *testing.T, contenders []*ovsdb.Global, key, old, round string) []bo
 	for i, g := range contenders {
 		wg.Go(func() {
 			<-start
-			won[i], failed[i] = g.Swap(ctx, key, old, fmt.Sprintf("%s by %d", round, i), nil)
+			won[i], failed[i] = g.Swap(ctx, key, old, fmt.Sprintf("%s by %d", round, i))
 		})
 	}
 	close(start)
@@ -65,7 +65,7 @@ func TestTwoFollowersNeverBothSwapTheSameValue(t *testing.T) {
 	members := cluster(t, raft.NB, 3)
 	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
 	value, wins := "start", 0
-	require.True(t, swap(t, contenders[0], "", value, nil))
+	require.True(t, swap(t, contenders[0], "", value))
 	settle(t, contenders, key, value)
 	for n := range rounds {
 		round := fmt.Sprintf("round %d", n)

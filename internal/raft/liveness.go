@@ -96,6 +96,19 @@ func (s Status) Lagging(reference uint64) bool {
 	return false
 }
 
+// Twins says whether two members share their four digits, so that only their
+// whole IDs tell them apart.
+func (s Status) Twins() bool {
+	seen := map[string]bool{}
+	for _, m := range s.Servers {
+		if seen[m.Short] {
+			return true
+		}
+		seen[m.Short] = true
+	}
+	return false
+}
+
 func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s.ElectionTimer }
 
 // Peers judges every member by rule R0. On the leader a member is up if and
@@ -143,7 +156,7 @@ func (p *Peer) judgeAsLeader(v View) {
 		p.Why = "the leader has never heard from it"
 	case !v.Status.fresh(p.Member):
 		p.Why = fmt.Sprintf("its last message is %s old, election timer %s", short(*p.LastMsg), short(v.Status.ElectionTimer))
-	case !v.Status.hears(p.Short):
+	case !v.Status.Hears(p.Short):
 		p.Why = "its connection is gone"
 	case p.Lag == 1:
 		p.Why = "it does not store what it is sent: 1 entry behind"
@@ -157,7 +170,7 @@ func (p *Peer) judgeAsLeader(v View) {
 func (p *Peer) judgeAsFollower(v View) {
 	answer, answered := v.answer(p.Member)
 	switch {
-	case !v.Status.hears(p.Short):
+	case !v.Status.Hears(p.Short):
 		p.Why = "it has no connection to this unit"
 	case !answered:
 		p.Why = "it does not answer on its client port"
@@ -170,7 +183,8 @@ func (p *Peer) judgeAsFollower(v View) {
 	}
 }
 
-func (s Status) hears(short string) bool {
+// Hears says whether the connection that a member has made to this server stands.
+func (s Status) Hears(short string) bool {
 	for _, c := range s.Connections {
 		if c.Incoming && c.Up && c.Peer == short {
 			return true

@@ -105,7 +105,7 @@ func (c Change) targets() []Peer {
 
 func (v View) noLeaderText() string {
 	s := v.Status
-	if leader, _ := v.leader(); s.HasLeader() && leader.Short != "" {
+	if leader, _ := v.Leader(); s.HasLeader() && leader.Short != "" {
 		return fmt.Sprintf("its leader %s is not known to be up (%s); an election may be under way", leader.Short, leader.Why)
 	}
 	return fmt.Sprintf("this unit's server knows no leader (%s, %s): either a majority is down, or this unit is cut off from it", s.State, s.Role)

@@ -48,13 +48,13 @@ func (v View) Quorum() Quorum {
 
 // LeaderUp says whether a leader is known and is itself up.
 func (v View) LeaderUp() bool {
-	_, up := v.leader()
+	_, up := v.Leader()
 	return up
 }
 
-// leader is the member that this server takes for the leader. Where several have
+// Leader is the member that this server takes for the leader. Where several have
 // its four digits, all of them must be up for it to be.
-func (v View) leader() (leader Peer, up bool) {
+func (v View) Leader() (leader Peer, up bool) {
 	if !v.Status.HasLeader() {
 		return Peer{}, false
 	}

@@ -24,9 +24,12 @@ func YAML(v any) (string, error) {
 
 // JSON renders v as indented JSON without a final newline.
 func JSON(v any) (string, error) {
-	b, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
+	var b bytes.Buffer
+	encoder := json.NewEncoder(&b)
+	encoder.SetEscapeHTML(false) // "->" is read by people too
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(v); err != nil {
 		return "", fmt.Errorf("cannot render JSON: %w", err)
 	}
-	return string(b), nil
+	return strings.TrimSuffix(b.String(), "\n"), nil
 }

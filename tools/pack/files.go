@@ -20,7 +20,7 @@ const dispatchLink = "../dispatch"
 // reads the needed ones; the others are for people and for Charmhub.
 var (
 	needed   = []string{"actions.yaml", "config.yaml", "metadata.yaml"}
-	optional = []string{"LICENSE", "README.md", "copyright", "icon.svg", "lxd-profile.yaml"}
+	optional = []string{"LICENSE", "README.md", "docs/how-to/recover-quorum.md", "copyright", "icon.svg", "lxd-profile.yaml"}
 )
 
 // entry is one file of the charm.

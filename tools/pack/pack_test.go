@@ -149,13 +149,14 @@ func TestOptionalFilesAreTakenOnlyWhereTheyAre(t *testing.T) {
 func copyOfSources(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range append([]string{"manifest.yaml", "LICENSE", "README.md", "icon.svg"}, needed...) {
+	for _, name := range append(append([]string{"manifest.yaml"}, optional...), needed...) {
 		data, err := os.ReadFile(filepath.Join(repository, name))
 		if os.IsNotExist(err) {
 			continue
 		}
 		require.NoError(t, err)
 		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755)) //nolint:gosec // as in a checkout
 		require.NoError(t, os.WriteFile(path, data, 0o600))
 		require.NoError(t, os.Chtimes(path, time.Time{}, time.Unix(1, 0)))
 	}

@@ -1,0 +1,100 @@
+package membership
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// A value that can't be swapped must not make take() spin: `continue` after a swap
+// that returned false has neither a pause nor a look at `until`. An empty value
+// (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is such a
+// one, since Swap takes "" for "not there" and an insert does not overwrite.
+func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	m := model(units[0], units[0], units[1])
+	dead := units[2].id(raft.NB)
+	units[0].nbctl("init", "--", "set", "NB_Global", ".", `external_ids:ovn-central\:membership=""`)
+	units[2].kill(raft.NB)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	var results []KickResult
+	require.Eventually(t, func() bool { // until the dead one counts as down
+		var err error
+		results, err = units[0].Kick(ctx, m, kickNB(dead))
+		require.NoError(t, err)
+		return ctx.Err() != nil || results[0].Outcome == Removed
+	}, 30*time.Second, 100*time.Millisecond)
+	assert.Equal(t, Removed, results[0].Outcome, results[0].Text)
+}
+
+// A damaged value is waited for 10 min (lease.maxTTL) by the Watch, but take()
+// gives up after 2 TTL (34 s at an election timer of 1 s), each time anew.
+func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	m := model(units[0], units[0], units[1])
+	dead := units[2].id(raft.NB)
+	units[0].nbctl("init", "--", "set", "NB_Global", ".", `external_ids:ovn-central\:membership=damaged`)
+	units[2].kill(raft.NB)
+	begun := time.Now()
+	units[0].Now = func() time.Time { return begun.Add(60 * time.Since(begun)) } // a minute a second
+	var results []KickResult
+	require.Eventually(t, func() bool { // until the dead one counts as down
+		var err error
+		results, err = units[0].Kick(t.Context(), m, kickNB(dead))
+		require.NoError(t, err)
+		return results[0].Outcome == Removed || time.Since(begun) > 30*time.Second
+	}, 60*time.Second, 100*time.Millisecond)
+	assert.Equal(t, Removed, results[0].Outcome, "after half an hour: %s", results[0].Text)
+}
+
+// A waits for its proof while B, who sees the change done, takes the lock over: A's
+// release fails then, and with it the only record of the removal (R8), by which a
+// server that was kicked while it was down learns of it.
+func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	a, b, dead := units[0], units[1], units[2].id(raft.NB)
+	units[2].kill(raft.NB)
+	local := func(u *realUnit) Local { return u.Observe(t.Context(), raft.NB) }
+	none := func(context.Context) error { return nil }
+
+	held, err := a.lock(t.Context(), local(a), none)
+	require.NoError(t, err)
+	require.NoError(t, held.begin(t.Context(), string(dead)))
+	require.NoError(t, a.Control.Kick(t.Context(), raft.NB, string(dead)))
+	for _, u := range units[:2] {
+		u.until(raft.NB, func(s raft.Status) bool { return len(s.Servers) == 2 && s.NotCommitted == 0 })
+	}
+	taken, err := b.lock(t.Context(), local(b), none) // at once: nothing is pending any more
+	require.NoError(t, err)
+	held.release(t.Context(), map[raft.ID]string{dead: a.removedText("ovn-central/2", "kicked")})
+	taken.release(t.Context(), nil)
+
+	records, err := a.readRecords(t.Context(), raft.NB, "unix:"+a.Control.Paths.Socket(raft.NB))
+	require.NoError(t, err)
+	assert.Contains(t, records, dead)
+}
+
+// Progress is an exec of juju-log or action-log: four a second for as long as
+// another unit holds the lock, up to minutes.
+func TestWaitForALockIsToldNowAndThen(t *testing.T) {
+	units := realCluster(t, 2, raft.NB)
+	local := func(u *realUnit) Local { return u.Observe(t.Context(), raft.NB) }
+	none := func(context.Context) error { return nil }
+	held, err := units[0].lock(t.Context(), local(units[0]), none)
+	require.NoError(t, err)
+	t.Cleanup(func() { held.release(context.Background(), nil) })
+	var told atomic.Int32
+	units[1].Progress = func(context.Context, string) { told.Add(1) }
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	_, err = units[1].lock(ctx, local(units[1]), none)
+	require.Error(t, err)
+	assert.LessOrEqual(t, told.Load(), int32(3), "in 3 s")
+}

@@ -1,0 +1,37 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// electionPatience bounds the wait for an election that another member's leave
+// has caused: a leader that leaves costs one and a half election timers.
+const electionPatience = 10 * time.Second
+
+// settle judges a change in a view of the cluster, and while the cluster has no
+// leader looks again for two election timers, since that is what an election
+// takes at most. It leaves in l what the judgement is based on.
+func (s *Service) settle(ctx context.Context, l *Local, m Model, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
+	defer cancel()
+	for {
+		view, err := s.View(ctx, *l, m.Names(l.Database))
+		if err != nil {
+			return view, raft.Plan{}, err
+		}
+		l.Status = view.Status
+		plan := judge(view)
+		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || wait(patience, lockInterval) != nil {
+			return view, plan, ctx.Err()
+		}
+		next := s.Observe(ctx, l.Database)
+		if next.Condition != Serving {
+			return view, plan, fmt.Errorf("cannot judge %s: %s", l.Database, next.Text())
+		}
+		*l = next
+	}
+}

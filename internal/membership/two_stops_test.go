@@ -1,0 +1,45 @@
+package membership
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Two of four, one of them the leader, leave at once. Both may. Today the second
+// takes the lock the moment the first is gone, finds the election that follows
+// ("its leader … is not known to be up"), and its hook fails; and the first one's
+// records of its removal are lost, since its locks were taken over.
+func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
+	units := realCluster(t, 4, raft.NB, raft.SB)
+	going := []*realUnit{units[0], units[3]}
+	ids := map[raft.Database][]raft.ID{}
+	for _, d := range raft.Databases() {
+		ids[d] = []raft.ID{units[0].id(d), units[3].id(d)}
+	}
+	failures := make([]error, len(going))
+	var wg sync.WaitGroup
+	for i, u := range going {
+		m := model(u, units...)
+		for _, g := range going {
+			m.Goal[g.Env.Unit] = juju.UnitGoal{Status: "dying"}
+		}
+		wg.Go(func() { _, failures[i] = u.Stop(t.Context(), m, Memory{}) })
+	}
+	wg.Wait()
+	for _, err := range failures {
+		assert.NoError(t, err)
+	}
+	for _, d := range raft.Databases() {
+		records, err := units[1].readRecords(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
+		require.NoError(t, err)
+		for _, id := range ids[d] {
+			assert.Contains(t, records, id, d)
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package ovsdb_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Copy into internal/ovsdb.
+
+// errors.Join() of no failures is nil, so connect returns neither a client nor an
+// error: Server then panics, and Global gives a connection that panics later.
+func TestNoEndpointIsAnError(t *testing.T) {
+	assert.NotPanics(t, func() {
+		_, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB)
+		require.Error(t, err)
+	})
+	_, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB)
+	require.Error(t, err)
+}
+
+// A machine that is dead answers nothing, so a dial to it lasts until the deadline;
+// a hung server is the same. Release after a leave (moveTo) and the records of
+// removals are asked of the members in turn, and one such before a good one takes
+// all the time there is.
+func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
+	hung, good := cluster(t, raft.NB, 1)[0], cluster(t, raft.NB, 1)[0]
+	hung.signal(t, syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	g, err := new(ovsdb.Dialer).Global(ctx, raft.NB, hung.endpoints()[0], good.endpoints()[0])
+	require.NoError(t, err)
+	g.Close()
+}
