@@ -17,8 +17,8 @@ type Fate struct {
 	// Gone says that the cluster no longer counts this unit's server, so that its
 	// file must never be used again.
 	Gone bool
-	// Kept says that the server was to serve to the end, since nobody stays.
-	Kept bool
+	// mayJoin says that the server may have become a member since it was observed.
+	mayJoin bool
 	// Text is for people, one line.
 	Text string
 }
@@ -33,7 +33,7 @@ var errEverybodyGoes = errors.New("every unit of the application is being remove
 // break a quorum, and a [*PendingError] where a leave has not ended in time;
 // either is to be tried again later. It needs nothing of any relation.
 func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, error) {
-	locals := s.ObserveAll(ctx)
+	locals := s.insist(ctx, s.ObserveAll(ctx))
 	fates := map[raft.Database]Fate{}
 	var going []*departure
 	if err := s.refuseUnreadable(m, locals); err != nil && m.OthersStay() {
@@ -41,9 +41,6 @@ func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, err
 	}
 	for _, d := range raft.Databases() {
 		l := locals[d]
-		if l.Condition == Hung {
-			l = s.lastAttempt(ctx, l)
-		}
 		if l.Condition == Serving && l.Status.State != raft.JoiningCluster {
 			going = append(going, &departure{service: s, model: m, local: l, stranded: s.removedElsewhere(ctx, l, memory)})
 		} else {
@@ -78,7 +75,7 @@ func inOrder(fates map[raft.Database]Fate) []Fate {
 }
 
 func (s *Service) kept(d raft.Database) Fate {
-	return Fate{Database: d, Kept: true, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
+	return Fate{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
 // refuseUnreadable is the refusal where a server of this unit may well be a member
@@ -103,12 +100,17 @@ func (s *Service) refuseUnreadable(m Model, locals map[raft.Database]Local) erro
 // and is a member that votes.
 const hungPatience = 30 * time.Second
 
-// lastAttempt asks a server that hangs once more, with more patience.
-func (s *Service) lastAttempt(ctx context.Context, l Local) Local {
-	s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", l.Database.Short(), hungPatience))
-	patient := *s
-	patient.Control.Timeout = hungPatience
-	return patient.Observe(ctx, l.Database)
+// insist asks the servers that hang once more, with more patience.
+func (s *Service) insist(ctx context.Context, locals map[raft.Database]Local) map[raft.Database]Local {
+	for d, l := range locals {
+		if l.Condition == Hung {
+			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), hungPatience))
+			patient := *s
+			patient.Control.Timeout = hungPatience
+			return patient.ObserveAll(ctx)
+		}
+	}
+	return locals
 }
 
 // anyway leads the operator's override of a refusal.
@@ -128,7 +130,7 @@ func (s *Service) nothingToLeave(l Local) Fate {
 	case Standalone:
 		f.Text = "the database is standalone; it stays in " + s.Control.Paths.File(l.Database)
 	case Serving:
-		f.Text = "the server had not joined yet"
+		f.mayJoin, f.Text = true, "the server had not joined yet"
 	default:
 		f.Text = l.Text() + "; it stays a member until it is kicked from another unit, which action cluster-status there shows how to do"
 	}
@@ -138,7 +140,7 @@ func (s *Service) nothingToLeave(l Local) Fate {
 // putAway stops the services, then renames the files of servers that are gone.
 func (s *Service) putAway(ctx context.Context, fates map[raft.Database]Fate) ([]Fate, error) {
 	for _, d := range raft.Databases() {
-		if l := s.Observe(ctx, d); !fates[d].Kept && l.Member() {
+		if fates[d].mayJoin && s.Observe(ctx, d).Member() {
 			return inOrder(fates), &PendingError{d, "the server has joined the cluster meanwhile; Juju tries again, and it leaves"}
 		}
 	}
