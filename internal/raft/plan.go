@@ -174,9 +174,9 @@ func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
 func (p *Plan) warn() {
 	switch n := p.After.Members; {
 	case n < 3:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %d would remain; fewer than 3 members tolerate no failure", p.Database.Short(), n))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves %d members; fewer than 3 members tolerate no failure", p.Database.Short(), n))
 	case n%2 == 0:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: %d would remain; an even number tolerates no more failures than %d", p.Database.Short(), n, n-1))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves %d members; an even number tolerates no more failures than %d", p.Database.Short(), n, n-1))
 	}
 }
 

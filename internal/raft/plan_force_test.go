@@ -54,12 +54,12 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	tests := map[int][]string{
-		2: {"sb: 1 would remain; fewer than 3 members tolerate no failure"},
-		3: {"sb: 2 would remain; fewer than 3 members tolerate no failure"},
+		2: {"sb: this leaves 1 members; fewer than 3 members tolerate no failure"},
+		3: {"sb: this leaves 2 members; fewer than 3 members tolerate no failure"},
 		4: nil,
-		5: {"sb: 4 would remain; an even number tolerates no more failures than 3"},
+		5: {"sb: this leaves 4 members; an even number tolerates no more failures than 3"},
 		6: nil,
-		7: {"sb: 6 would remain; an even number tolerates no more failures than 5"},
+		7: {"sb: this leaves 6 members; an even number tolerates no more failures than 5"},
 	}
 	for n, want := range tests {
 		c := Change{Database: SB, View: viewOf(0, allUp(n)), Target: string(memberID(0))}
