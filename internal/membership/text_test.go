@@ -75,7 +75,7 @@ func TestWarningOfAKickIsNotACommand(t *testing.T) {
 	s := joinedBy4(t)
 	results, err := s.on(new(machine)).Kick(t.Context(), s.model(), forced(nbKick("aa02")))
 	require.NoError(t, err)
-	assert.NotContains(t, results[0].String(), "next: nb: 2 this leaves")
+	assert.NotContains(t, results[0].String(), "next: nb: this leaves 2")
 }
 
 // R7: what there is no record of is not "already gone": nb is kicked, and the stale
