@@ -47,11 +47,11 @@ func (d *departure) fateSoFar() Fate {
 
 // needsJudging is false where the cluster no longer counts on this server, or
 // the leave is under way and can't be taken back.
-func (d *departure) needsJudging() bool { return !d.stranded && d.local.Member() }
+func (d *departure) needsJudging() bool { return !d.fate.Gone && !d.stranded && d.local.Member() }
 
 // judge finds out whether the leave is safe now.
 func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) {
-	if sole := len(d.local.Status.Servers) == 1; sole && !d.stranded {
+	if sole := len(d.local.Status.Servers) == 1; sole && !d.stranded && !d.fate.Gone {
 		return d.refuseSole(), nil, nil
 	}
 	if !d.needsJudging() {
@@ -99,25 +99,46 @@ func (d *departure) waysOut() []string {
 	}
 }
 
+// lockIfNeeded takes the database's lock. Others may have changed the membership
+// while it waited, so that the server has to be looked at again.
 func (d *departure) lockIfNeeded(ctx context.Context) (err error) {
-	if d.needsJudging() {
-		d.lock, err = d.service.lock(ctx, d.local, d.service.interrupted(d.model))
+	if !d.needsJudging() {
+		return nil
 	}
-	return err
+	if d.lock, err = d.service.lock(ctx, d.local, d.service.interrupted(d.model)); err != nil {
+		return err
+	}
+	return d.refresh(ctx)
+}
+
+// refresh looks at the server again. It may have been kicked meanwhile.
+func (d *departure) refresh(ctx context.Context) error {
+	db := d.local.Database
+	switch next := d.service.Observe(ctx, db); next.Condition {
+	case Serving:
+		d.local = next
+	case Left:
+		d.fate = Fate{Database: db, Gone: true, Text: "another unit has kicked " + d.local.Status.Server.Short() + " meanwhile"}
+	default:
+		return fmt.Errorf("cannot leave %s: %s", db, next.Text())
+	}
+	return nil
 }
 
 // leave makes the cluster forget this unit's server, and returns when it has.
 func (d *departure) leave(ctx context.Context) error {
 	s, db := d.service, d.local.Database
 	switch {
+	case d.fate.Gone:
+		return nil
 	case d.stranded:
 		return d.leaveStranded(ctx)
 	case d.local.Status.State == raft.LeavingCluster:
 		s.Progress(ctx, db.Short()+": the leave that was begun earlier is awaited")
 	default:
 		// Look again, just before what can't be taken back.
-		if d.local = s.Observe(ctx, db); d.local.Condition != Serving {
-			return fmt.Errorf("cannot leave %s: %s", db, d.local.Text())
+		if err := d.refresh(ctx); err != nil || d.fate.Gone {
+			return err
 		}
 		refusal, advice, err := d.judge(ctx)
 		if err != nil {
@@ -197,7 +218,7 @@ func (d *departure) release(ctx context.Context) {
 	}
 	s, removed := d.service, map[raft.ID]string{}
 	if d.fate.Gone {
-		removed[d.local.Status.Server] = s.removedText(d.model.Unit, "left")
+		removed[d.local.Status.Server] = s.removedText(d.model.Unit, "gone")
 		if err := d.lock.moveTo(ctx, others(d.local.Status)); err != nil {
 			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.local.Database.Short(), "error", err)
 		}

@@ -62,6 +62,9 @@ func peerRelations(ch *charm.CharmDir) []*model.Relation {
 // charms don't change their own files, and an executable that is being written
 // can't be run.
 func copyTree(from, to string) error {
+	if inside, err := filepath.Rel(from, to); err == nil && filepath.IsLocal(inside) {
+		return fmt.Errorf("cannot copy the charm %s into itself: the lab's directory is in it", from)
+	}
 	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err

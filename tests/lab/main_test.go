@@ -110,3 +110,10 @@ func read(t *testing.T, path ...string) string {
 	require.NoError(t, err)
 	return string(text)
 }
+
+// Else the copy would copy itself, until the path is too long.
+func TestLabInItsCharmsDirectoryIsRefused(t *testing.T) {
+	charm := newCharm(t, nil)
+	_, err := lab.New(t.Context(), lab.Options{Charm: charm, Dir: filepath.Join(charm, "lab")})
+	require.ErrorContains(t, err, "into itself")
+}
