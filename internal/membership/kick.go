@@ -168,6 +168,8 @@ type kick struct {
 	// other is what this unit has of the other database, to recognise its IDs.
 	other  Local
 	target raft.Peer
+	// answers are those of members that share four digits.
+	answers []raft.Answer
 	// id is what to name to the server.
 	id      string
 	lock    *lock

@@ -52,6 +52,9 @@ func (k *kick) resolve(ctx context.Context) {
 		k.resolveUnit()
 		return
 	}
+	if k.answers = nil; k.local.Status.Twins() {
+		k.answers = k.service.ask(ctx, k.local) // only their whole IDs tell them apart
+	}
 	d, given := k.local.Database, k.request.IDs[k.local.Database]
 	var there []raft.Peer
 	if k.other.Condition == Serving {
@@ -80,10 +83,10 @@ func (k *kick) adviceOnID(reason raft.Reason) []string {
 	return []string{"see which members there are: " + k.service.statusCommand(k.model.Unit)}
 }
 
-// peers are the members with their IDs as far as they are known without asking
-// them. Whether they are up is judged later.
+// peers are the members with their IDs as far as they are known. Whether they are
+// up is judged later.
 func (k *kick) peers() []raft.Peer {
-	return raft.View{Status: k.local.Status, Names: k.model.Names(k.local.Database)}.Peers()
+	return raft.View{Status: k.local.Status, Names: k.model.Names(k.local.Database), Answers: k.answers}.Peers()
 }
 
 // describe names a member, and marks this unit's own.
@@ -184,7 +187,7 @@ func (k *kick) judge(ctx context.Context) {
 	s, d := k.service, k.local.Database
 	owner := k.model.Owner(d, k.target)
 	view, plan, err := s.settle(ctx, &k.local, k.model, func(v raft.View) raft.Plan {
-		change := raft.Change{Database: d, View: v, Target: k.target.Longest(), UnitInModel: owner.Unit, Force: k.request.Force}
+		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Force: k.request.Force}
 		if k.lock != nil {
 			change.Pending = k.lock.pending()
 		}
@@ -226,9 +229,9 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 	switch plan.Refusal.Reason {
 	case raft.LiveMember, raft.UnitInModel:
 		// What is advised must not be refused in its turn.
-		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.target.Longest(), Force: true})
+		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.id, Force: true})
 		var advice []string
-		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.target.Longest()}); {
+		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
 			return s.unblock(leave.Refusal, view, k.model) // its own leave would be refused too
 		case owner.Unit != "" && k.target.Up:

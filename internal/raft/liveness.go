@@ -205,24 +205,31 @@ func (v View) answer(m Member) (Answer, bool) {
 	return Answer{}, false
 }
 
-// fullID gives the member's full ID if exactly one is known that begins with
-// its four digits; what it says itself is preferred.
+// fullID gives the member's full ID: what it says itself, else the only one that is
+// known to begin with its four digits and is not that of another member. Of
+// members that share these, all but one must have said which they are.
 func (v View) fullID(m Member) ID {
 	if a, ok := v.answer(m); ok {
 		return a.Server
 	}
-	twins := 0
+	taken := map[ID]bool{}
 	for _, other := range v.Status.Servers {
-		if other.Short == m.Short {
-			twins++
+		if other.Short != m.Short || other.same(m) {
+			continue
 		}
-	}
-	if twins > 1 {
-		return ""
+		a, answered := v.answer(other)
+		switch {
+		case other.Self:
+			taken[v.Status.Server] = true
+		case answered:
+			taken[a.Server] = true
+		default:
+			return ""
+		}
 	}
 	var found ID
 	for _, id := range v.Names {
-		if !strings.HasPrefix(string(id), m.Short) || id == found {
+		if !strings.HasPrefix(string(id), m.Short) || id == found || taken[id] {
 			continue
 		}
 		if found != "" {

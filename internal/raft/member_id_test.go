@@ -58,13 +58,17 @@ func twins(leader int) (v View, answering, silent ID) {
 
 func TestMembersThatShareFourDigitsAreToldApartByAddress(t *testing.T) {
 	t.Parallel()
-	v, answering, _ := twins(3)
+	v, answering, silent := twins(3)
 	peers := v.Peers()
 	assert.True(t, peers[1].Up)
 	assert.Equal(t, answering, peers[1].ID)
 	assert.False(t, peers[2].Up)
 	assert.Equal(t, whySilent, peers[2].Why)
-	assert.Empty(t, peers[2].ID, "which of the names is its is not known for sure")
+	assert.Equal(t, silent, peers[2].ID, "the other name is taken")
+
+	v.Answers = nil
+	assert.Empty(t, v.Peers()[1].ID, "which name is whose is not known")
+	assert.Empty(t, v.Peers()[2].ID)
 }
 
 func TestTwinsOfTheOwnServerDoNotTakeItsName(t *testing.T) {

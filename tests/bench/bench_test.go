@@ -25,38 +25,16 @@ func TestMain(m *testing.M) {
 	lab.Intercept()
 	dir, err := os.MkdirTemp("", "charm-")
 	if err == nil {
-		err = layOut(dir)
+		err = lab.LayOut(context.Background(), dir, filepath.Join("..", ".."), "")
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot lay out the charm:", err)
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 	charmDir = dir
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
-}
-
-// layOut builds the charm as it is released: without the race detector, stripped.
-func layOut(dir string) error {
-	root := filepath.Join("..", "..")
-	build := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", filepath.Join(dir, "dispatch"), "./cmd/ovn-central-operator")
-	build.Dir = root
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return err
-	}
-	for _, name := range []string{"metadata.yaml", "actions.yaml", "config.yaml"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 func cluster(b *testing.B, n int) *lab.Lab {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -36,11 +35,14 @@ func main() {
 }
 
 func play(ctx context.Context, binary string) (err error) {
-	charm, err := layOut(binary)
+	charm, err := os.MkdirTemp("", "charm-")
 	if err != nil {
-		return fmt.Errorf("cannot lay out the charm: %w", err)
+		return err
 	}
 	defer os.RemoveAll(charm)
+	if err := lab.LayOut(ctx, charm, ".", binary); err != nil {
+		return err
+	}
 	l, err := lab.New(ctx, lab.Options{Charm: charm, ElectionTimer: time.Second})
 	if err != nil {
 		return err
@@ -57,24 +59,4 @@ func play(ctx context.Context, binary string) (err error) {
 		}
 	}
 	return nil
-}
-
-// layOut makes the charm's directory as Juju unpacks it.
-func layOut(binary string) (dir string, err error) {
-	dir, err = os.MkdirTemp("", "charm-")
-	if err != nil {
-		return "", err
-	}
-	for name, from := range map[string]string{
-		"dispatch": binary, "metadata.yaml": "metadata.yaml", "actions.yaml": "actions.yaml", "config.yaml": "config.yaml",
-	} {
-		text, err := os.ReadFile(from)
-		if err != nil {
-			return dir, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o755); err != nil { //nolint:gosec // dispatch is executed
-			return dir, err
-		}
-	}
-	return dir, nil
 }

@@ -4,9 +4,9 @@
 package functional
 
 import (
+	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -28,31 +28,10 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if err := layOut(dir); err != nil {
-		fmt.Fprintln(os.Stderr, "cannot lay out the charm:", err)
+	if err := lab.LayOut(context.Background(), dir, filepath.Join("..", ".."), ""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	charmDir = dir
 	return m.Run()
-}
-
-// layOut builds the charm, without packing it.
-func layOut(dir string) error {
-	root := filepath.Join("..", "..")
-	build := exec.Command("go", "build", "-o", filepath.Join(dir, "dispatch"), "./cmd/ovn-central-operator")
-	build.Dir = root
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return err
-	}
-	for _, name := range []string{"metadata.yaml", "actions.yaml", "config.yaml"} {
-		text, err := os.ReadFile(filepath.Join(root, name))
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			return err
-		}
-	}
-	return nil
 }

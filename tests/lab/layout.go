@@ -1,0 +1,49 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// LayOut makes dir the charm's directory, as Juju unpacks it, from a checkout at
+// root. An empty binary is built, as it is released.
+func LayOut(ctx context.Context, dir, root, binary string) error {
+	dispatch := filepath.Join(dir, "dispatch")
+	err := errors.Join(
+		copyFile(filepath.Join(root, "metadata.yaml"), filepath.Join(dir, "metadata.yaml")),
+		copyFile(filepath.Join(root, "actions.yaml"), filepath.Join(dir, "actions.yaml")),
+		copyFile(filepath.Join(root, "config.yaml"), filepath.Join(dir, "config.yaml")))
+	if err == nil && binary != "" {
+		err = copyFile(binary, dispatch)
+	} else if err == nil {
+		err = build(ctx, root, dispatch)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot lay out the charm: %w", err)
+	}
+	return nil
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o755) //nolint:gosec // dispatch is executed
+}
+
+func build(ctx context.Context, root, out string) error {
+	out, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "./cmd/ovn-central-operator")
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Stderr = os.Stderr
+	return cmd.Run()
+}
