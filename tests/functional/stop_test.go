@@ -1,0 +1,148 @@
+package functional
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// R9: where failing protects nothing it must not wedge the removal.
+func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
+		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
+		"its socket is gone": func(u *lab.Unit) error {
+			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
+		},
+		"the run directory is gone": func(u *lab.Unit) error {
+			return os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 3)
+			m.sameLeader()
+			u := m.followers()[0]
+			ids := map[lab.DB]string{lab.NB: m.short(u, lab.NB), lab.SB: m.short(u, lab.SB)}
+			require.NoError(t, spoil(u))
+			start := time.Now()
+			m.remove(u)
+			assert.Less(t, time.Since(start), patience)
+			left, live := leftFiles(t, u)
+			assert.Empty(t, left, "nobody knows that it is gone")
+			assert.Len(t, live, 2)
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			survivor := m.leader(lab.NB)
+			assert.Equal(t, "active", survivor.Workload().Status)
+			assert.Contains(t, survivor.Workload().Message, "nb: stale member "+ids[lab.NB]+" (was "+u.Name()+")")
+			assert.Contains(t, survivor.Workload().Message, "run action kick")
+		})
+	}
+}
+
+// R6, R9: a leave that can't end fails the hook at its deadline, and the next try
+// waits on for the same leave.
+func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
+	m := deploy(t, 3)
+	u := m.sameLeader()
+	others := m.followers()
+	// The quorum goes just after it was judged, when the leave has been sent.
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "cluster/leave OVN_Northbound") {
+			for _, other := range others {
+				assert.NoError(t, other.Hang(lab.NB))
+			}
+		}
+	})
+	said := m.refuseRemoval(u)
+	u.OnCall(nil)
+	assert.Contains(t, said, "has not left within")
+	s, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, "leaving cluster", string(s.State))
+	for _, other := range others {
+		require.NoError(t, other.Resume(lab.NB))
+	}
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.requireMembers(others...)
+}
+
+// R6: "0 entries not yet committed" is rarely seen under load.
+func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
+	m := deploy(t, 5)
+	leader := m.sameLeader()
+	followers := m.followers()
+	gone, leaver := followers[0], followers[1]
+	ctx := t.Context()
+	var load []*lab.Writer
+	for range 4 {
+		load = append(load, m.StartWriter(ctx, lab.WriterOptions{Interval: time.Millisecond}))
+	}
+	m.vanish(gone)
+	m.requireDown(gone)
+	m.act(followers[2], "kick", kickArgs(m.id(gone, lab.SB), m.id(gone, lab.NB))...)
+	m.remove(leaver)
+	m.remove(leader)
+	for _, w := range load {
+		w.Stop()
+		for db, writes := range m.verified(w) {
+			assert.NotZero(t, writes.Acknowledged, db)
+		}
+	}
+	m.requireMembers(followers[2], followers[3])
+}
+
+// R5: the holder is gone for good; another takes over after its deadline.
+func TestLockOfAKilledHolderIsTakenOver(t *testing.T) {
+	m := deploy(t, 4)
+	m.sameLeader()
+	holder, next := m.followers()[0], m.followers()[1]
+	require.NoError(t, m.BeginRemoval(t.Context(), holder))
+	killed, err := m.RunHookKilledWhen(t.Context(), holder, "stop", func(call string) bool {
+		return strings.Contains(call, "cluster/leave")
+	})
+	require.NoError(t, err)
+	require.True(t, killed.Killed, "the lock is held, nothing is done under it")
+	require.NoError(t, holder.PowerOff())
+	m.requireDown(holder)
+	start := time.Now()
+	m.remove(next)
+	assert.Greater(t, time.Since(start), 10*time.Second, "the holder's time is respected")
+	assert.Len(t, m.members(m.leader(lab.NB), lab.NB), 3)
+	m.requireWritable()
+}
+
+// R8: idempotent at every point where it can be cut off.
+func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
+	m := deploy(t, 4)
+	m.sameLeader()
+	u := m.followers()[0]
+	require.NoError(t, m.BeginRemoval(t.Context(), u))
+	// Each run is killed one call later than the one before, until one ends.
+	calls := 0
+	for n := 1; ; n++ {
+		killed, err := m.RunHookKilledAt(t.Context(), u, "stop", n)
+		require.NoError(t, err)
+		if !killed.Killed {
+			break
+		}
+		calls++
+		for _, db := range lab.Databases {
+			assert.Contains(t, []int{3, 4}, len(m.members(m.leader(db), db)))
+		}
+	}
+	assert.Greater(t, calls, 10, "there were steps to be killed at")
+	m.remove(u)
+	m.requireMembers(m.rest()...)
+	left, live := leftFiles(t, u)
+	assert.Len(t, left, 2)
+	assert.Empty(t, live)
+}
