@@ -99,14 +99,17 @@ type RefusedError struct {
 	Advice []string
 }
 
-// Error is one line for each reason, then one for each way out.
+// Error is one line for each reason, then one for each way out, which both
+// databases may share.
 func (e *RefusedError) Error() string {
 	var lines []string
 	for _, r := range e.Refusals {
 		lines = append(lines, r.Error())
 	}
-	for _, a := range e.Advice {
-		lines = append(lines, "next: "+a)
+	for i, a := range e.Advice {
+		if !slices.Contains(e.Advice[:i], a) {
+			lines = append(lines, "next: "+a)
+		}
 	}
 	return strings.Join(lines, "\n")
 }
