@@ -48,7 +48,8 @@ func (l *Lab) charmDir() string { return filepath.Join(l.dir, "charm") }
 
 func (l *Lab) toolsDir() string { return filepath.Join(l.dir, "tools") }
 
-// Units are those in the model, dying ones too, by number.
+// Units are those in the model, dying ones too, by number. One whose machine is
+// still being made is not among them yet.
 func (l *Lab) Units() []*Unit {
 	var names []string
 	l.model.Do(func(s *model.State) {
@@ -64,7 +65,9 @@ func (l *Lab) named(names []string) []*Unit {
 	defer l.mu.Unlock()
 	units := make([]*Unit, 0, len(names))
 	for _, name := range names {
-		units = append(units, l.units[name])
+		if u := l.units[name]; u != nil {
+			units = append(units, u)
+		}
 	}
 	return units
 }

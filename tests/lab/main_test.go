@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -116,4 +117,35 @@ func TestLabInItsCharmsDirectoryIsRefused(t *testing.T) {
 	charm := newCharm(t, nil)
 	_, err := lab.New(t.Context(), lab.Options{Charm: charm, Dir: filepath.Join(charm, "lab")})
 	require.ErrorContains(t, err, "into itself")
+}
+
+// A client that looks while units are added sees those that are there, each whole.
+func TestUnitsThatAreBeingAddedAreSeenOnlyWhenTheyAreThere(t *testing.T) {
+	l, err := lab.New(t.Context(), lab.Options{Charm: newCharm(t, nil)})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, l.Close()) })
+	done := make(chan struct{})
+	var looks sync.WaitGroup
+	looks.Go(func() {
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			for _, u := range l.Units() {
+				if u == nil {
+					t.Error("a unit without a machine")
+					return
+				}
+			}
+		}
+	})
+	for range 5 {
+		_, err := l.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})
+		require.NoError(t, err)
+	}
+	close(done)
+	looks.Wait()
+	require.Len(t, l.Units(), 5)
 }
