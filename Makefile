@@ -5,6 +5,9 @@ VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # A count of runs: with a time, Go before 1.27 can fail as it ends (go.dev/issue/75804).
 FUZZTIME ?= 100000x
 
+# What the machines of `make e2e` run: bookworm or sid.
+SUITE    ?= bookworm
+
 MODULE := github.com/ovn-central/ovn-central-operator
 BINARY := build/$(ARCH)/ovn-central-operator
 CHARM  := build/ovn-central_$(ARCH).charm
@@ -20,10 +23,10 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional fuzz bench demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test race functional deployment fuzz conformance e2e bench demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 deps: ## install what is missing of OVN and Open vSwitch; starts no service
 	tests/install-deps
@@ -40,10 +43,21 @@ race: deps ## unit tests, with the race detector
 	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
 
 functional: deps ## tests on real servers, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m ./tests/...
+	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v /tests/deployment)
+	go test -race -count=1 -timeout 10m -run 'TestThreeEmptyMachines' ./tests/deployment
+
+deployment: deps ## all of the charm's life on empty and on adopted machines; takes long
+	go test -count=1 -parallel 4 -timeout 40m ./tests/deployment
 
 fuzz: ## every fuzz target, FUZZTIME=100000x runs each
 	tests/fuzz $(FUZZTIME)
+
+conformance: build ## the scenarios of the lab through Juju's own code (AGPL, see its README)
+	cd tests/conformance && go test -count=1 -timeout 30m ./...
+
+e2e: ## the story on machines with systemd; SUITE=bookworm or sid; needs root
+	tests/machines/install-deps
+	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 60m ./tests/machines/...
 
 bench: deps ## benchmarks; no result of theirs fails a build
 	go test -run '^$$' -bench . -benchmem -p 1 -timeout 30m ./...

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 )
@@ -25,7 +26,9 @@ type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
 	Service *membership.Service
-	Log     *slog.Logger
+	// Deployment is this unit as a whole.
+	Deployment *converge.Unit
+	Log        *slog.Logger
 }
 
 // results are what an action hands to Juju.
@@ -35,6 +38,12 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"cluster-status": clusterStatus,
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
+
+	"pause":                pause,
+	"resume":               resume,
+	"restart-services":     restartServices,
+	"run-deferred-hooks":   runDeferredHooks,
+	"show-deferred-events": showDeferredEvents,
 }
 
 // Names lists the actions that are handled, sorted.

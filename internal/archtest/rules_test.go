@@ -12,9 +12,10 @@ const maxLines = 400
 var layers = [][]string{
 	{"cli"},
 	{"hook", "action", "agent"},
+	{"converge"},
 	{"membership"},
-	{"ovn", "ovsdb", "juju", "relation", "tls", "render"},
-	{"run", "version"},
+	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render"},
+	{"run", "atomicfile", "version"},
 }
 
 // pure are the packages that decide and never act. Every layer may import

@@ -12,9 +12,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
+	"github.com/ovn-central/ovn-central-operator/internal/converge"
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -113,13 +116,13 @@ HOOKS
 		Example: "  ovn-central-operator hook update-status",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			tools, env, service, log := unit(getenv, stderr)
-			err := hook.Run(cmd.Context(), hook.Unit{Tools: tools, Env: env, Service: service, Log: log}, args[0])
+			p := unit(getenv, stderr)
+			err := hook.Run(cmd.Context(), hook.Unit{Tools: p.tools, Env: p.env, Service: p.service, Deployment: p.deployment, Log: p.log}, args[0])
 			if err == nil {
 				return nil
 			}
 			for line := range strings.Lines(err.Error()) {
-				log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line))
+				p.log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line))
 			}
 			return loggedError{err}
 		},
@@ -138,13 +141,13 @@ ACTIONS
 		Example: "  ovn-central-operator action cluster-status",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			tools, env, service, log := unit(getenv, stderr)
-			service.Progress = func(ctx context.Context, text string) {
-				if err := tools.ActionLog(ctx, text); err != nil {
-					log.InfoContext(ctx, text)
+			p := unit(getenv, stderr)
+			p.service.Progress = func(ctx context.Context, text string) {
+				if err := p.tools.ActionLog(ctx, text); err != nil {
+					p.log.InfoContext(ctx, text)
 				}
 			}
-			return action.Run(cmd.Context(), action.Unit{Tools: tools, Env: env, Service: service, Log: log}, args[0])
+			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Deployment: p.deployment, Log: p.log}, args[0])
 		},
 	}
 }
@@ -163,25 +166,53 @@ func newVersion() *cobra.Command {
 	}
 }
 
+// parts are what hooks and actions work with.
+type parts struct {
+	tools      *juju.Tools
+	env        juju.Env
+	service    *membership.Service
+	deployment *converge.Unit
+	log        *slog.Logger
+}
+
 // unit puts together what a hook or an action needs.
-func unit(getenv func(string) string, stderr io.Writer) (*juju.Tools, juju.Env, *membership.Service, *slog.Logger) {
+func unit(getenv func(string) string, stderr io.Writer) parts {
 	var (
 		runner = run.Exec{}
-		env    = juju.ReadEnv(getenv)
+		p      = parts{env: juju.ReadEnv(getenv), tools: juju.New(runner)}
 		paths  = ovn.PathsFromEnv(getenv)
-		tools  = juju.New(runner)
-		log    = slog.New(juju.NewLogHandler(tools, stderr, slog.LevelInfo))
 	)
-	service := &membership.Service{
-		Env:      env,
+	p.log = slog.New(juju.NewLogHandler(p.tools, stderr, slog.LevelInfo))
+	system, err := ovn.ReadOS(ovn.OSRelease)
+	if err != nil {
+		p.log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
+	}
+	p.service = &membership.Service{
+		Env:      p.env,
 		Control:  ovn.Control{Runner: runner, Paths: paths},
 		Files:    ovn.Files{Runner: runner, Paths: paths},
 		Services: ovn.Services{Runner: runner},
 		Dialer:   &ovsdb.Dialer{Credentials: ovsdb.Credentials(paths.Credentials())},
-		Goal:     tools.GoalState,
+		Goal:     p.tools.GoalState,
 		Now:      time.Now,
-		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) },
-		Log:      log,
+		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },
+		Log:      p.log,
 	}
-	return tools, env, service, log
+	p.deployment = &converge.Unit{
+		Env:        p.env,
+		Tools:      p.tools,
+		Members:    p.service,
+		Paths:      paths,
+		Control:    p.service.Control,
+		Files:      p.service.Files,
+		Services:   p.service.Services,
+		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv},
+		Firewall:   firewall.Firewall{Runner: runner},
+		Monitoring: monitoring.On(runner, ""),
+		Dialer:     p.service.Dialer,
+		OS:         system,
+		Now:        time.Now,
+		Log:        p.log,
+	}
+	return p
 }

@@ -26,12 +26,22 @@ var tools = map[string]string{
 	"action-set":  keep,
 	"action-fail": keep,
 	"action-log":  keep,
-	"systemctl":   keep,
+	"systemctl": keep + `
+[ "$1" != show ] || for unit in ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central; do
+	printf 'Id=%s.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0\n\n' $unit
+done`,
+	"apt-get": keep,
 	// Answers.
 	"action-get":   `echo '{}'`,
 	"relation-ids": `echo '[]'`,
 	"goal-state":   `echo '{"units":{"ovn-central/0":{"status":"active"}}}'`,
 	"is-leader":    `echo true`,
+	"config-get":   `echo '{"source":"distro"}'`,
+	"leader-get":   `echo '{}'`,
+	"network-get":  `echo '{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}'`,
+	"dpkg-query":   `echo installed 23.03.1-1`,
+	// Results that nobody looks at.
+	"application-version-set": `:`,
 }
 
 // environment is that of a hook: neither HOME nor USER is in it.
@@ -91,7 +101,7 @@ func TestHookRunsWithoutAHome(t *testing.T) {
 	env["JUJU_DISPATCH_PATH"] = "hooks/update-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code, stderr)
-	assert.Contains(t, called(t, dir), "status-set -- waiting nb: no database yet\n")
+	assert.Contains(t, called(t, dir), "status-set -- blocked missing relation: certificates; run: juju relate ovn-central:certificates vault\n")
 }
 
 func TestActionRunsWithoutAHome(t *testing.T) {
@@ -149,10 +159,10 @@ func TestCommandLineThatIsNotUnderstood(t *testing.T) {
 
 func TestUnknownActionOfJujuIsAUsageError(t *testing.T) {
 	env, _ := prepare(t)
-	env["JUJU_DISPATCH_PATH"] = "actions/pause"
+	env["JUJU_DISPATCH_PATH"] = "actions/drain"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, `unknown action "pause"`)
+	assert.Contains(t, stderr, `unknown action "drain"`)
 }
 
 func TestHelpAndVersionGoToStdout(t *testing.T) {
@@ -185,7 +195,7 @@ func TestHookWithoutJujuIsAnErrorThatNamesTheTool(t *testing.T) {
 	t.Setenv("PATH", dir)
 	code, _, stderr := mainOf(t, env, "x", "hook", "update-status")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "status-set: program not found")
+	assert.Contains(t, stderr, "config-get: program not found")
 }
 
 func TestInterruptedHookHasAnExitCodeOfItsOwn(t *testing.T) {

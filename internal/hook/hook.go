@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -26,27 +27,35 @@ type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
 	Service *membership.Service
-	Log     *slog.Logger
+	// Deployment is this unit as a whole.
+	Deployment *converge.Unit
+	Log        *slog.Logger
 }
 
-var handlers = map[string]func(context.Context, Unit) error{
-	"install":                 converge,
-	"upgrade-charm":           converge,
-	"config-changed":          converge,
-	"start":                   converge,
-	"update-status":           updateStatus,
-	"leader-elected":          converge,
-	"leader-settings-changed": converge,
-	"stop":                    stop,
-	"remove":                  nothing,
+var handlers = hooks()
 
-	relation.Peer + "-relation-created":  converge,
-	relation.Peer + "-relation-joined":   converge,
-	relation.Peer + "-relation-changed":  converge,
-	relation.Peer + "-relation-departed": converge,
+// hooks are those of the unit, and those of each relation.
+func hooks() map[string]func(context.Context, Unit) error {
+	all := map[string]func(context.Context, Unit) error{
+		"install":                 install,
+		"upgrade-charm":           settle,
+		"config-changed":          settle,
+		"start":                   settle,
+		"update-status":           updateStatus,
+		"leader-elected":          settle,
+		"leader-settings-changed": settle,
+		"stop":                    stop,
+		"remove":                  remove,
+	}
+	for _, endpoint := range relation.Endpoints() {
+		for _, event := range []string{"created", "joined", "changed", "departed", "broken"} {
+			all[endpoint+"-relation-"+event] = settle
+		}
+	}
 	// By now the relation can be neither read nor written, and nothing that the
 	// unit needs in `stop` may depend on it.
-	relation.Peer + "-relation-broken": nothing,
+	all[relation.Peer+"-relation-broken"] = nothing
+	return all
 }
 
 // Names lists the hooks that are handled, sorted.
@@ -70,46 +79,40 @@ func Run(ctx context.Context, u Unit, name string) error {
 
 func nothing(context.Context, Unit) error { return nil }
 
-// converge publishes what this unit has, and says what it sees.
-func converge(ctx context.Context, u Unit) error {
-	sight, report := u.Service.LookAround(ctx, u.Tools)
-	if err := publish(ctx, u, sight); err != nil {
+// install fails where the packages can't be installed, so that Juju soon tries
+// again.
+func install(ctx context.Context, u Unit) error {
+	o, err := converged(ctx, u, true)
+	if err != nil {
 		return err
 	}
-	word, text := u.Service.Summary(report)
-	return u.Tools.StatusSet(ctx, word, text)
+	return o.Failure
 }
 
-// updateStatus also takes back what this unit began and a restart has undone.
+// settle takes the unit as far as it can get, whatever has changed.
+func settle(ctx context.Context, u Unit) error {
+	_, err := converged(ctx, u, true)
+	return err
+}
+
+// updateStatus looks at less, as nothing has changed that Juju knows of. It also
+// takes back what this unit began and a restart has undone.
 func updateStatus(ctx context.Context, u Unit) error {
-	if err := converge(ctx, u); err != nil {
+	if _, err := converged(ctx, u, false); err != nil {
 		return err
 	}
 	u.Service.TidyLocks(ctx)
 	return nil
 }
 
-// publish writes this unit's identities, and as Juju's leader the history of all
-// units', to every peer relation.
-func publish(ctx context.Context, u Unit, sight membership.Sight) error {
-	if len(sight.Model.Relations) == 0 {
-		return nil
-	}
-	leader, err := u.Tools.IsLeader(ctx)
+func converged(ctx context.Context, u Unit, thorough bool) (converge.Outcome, error) {
+	o, err := u.Deployment.Converge(ctx, thorough)
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot find out whether this unit leads; it does not publish the history", "error", err)
+		return o, err
 	}
-	for _, id := range sight.Model.Relations {
-		if err := u.Tools.RelationSet(ctx, id, sight.Own.Bag()); err != nil {
-			return err
-		}
-		if !leader {
-			continue
-		}
-		if err := u.Tools.RelationSetApp(ctx, id, sight.Model.History.Bag()); err != nil {
-			// Another unit may have become the leader meanwhile, and will do it.
-			u.Log.WarnContext(ctx, "cannot publish the history", "error", err)
-		}
-	}
-	return nil
+	word, text := u.Deployment.Status(o)
+	return o, u.Tools.StatusSet(ctx, word, text)
 }
+
+// remove leaves the machine as one that can host another unit.
+func remove(ctx context.Context, u Unit) error { return u.Deployment.Remove(ctx) }

@@ -25,6 +25,7 @@ func stop(ctx context.Context, u Unit) error {
 		}
 		return err
 	}
+	u.Service.Forget(ctx, sight)
 	// The servers are gone; where the relation still is, so are the identities.
 	for _, id := range sight.Model.Relations {
 		if err := u.Tools.RelationSet(ctx, id, sight.Own.Bag()); err != nil {

@@ -58,6 +58,16 @@ func ReadEnv(getenv func(string) string) Env {
 	return env
 }
 
+// BrokenRelation is the ID of the relation that is gone with this hook, a
+// -relation-broken; empty in others. Before 3.6 [Tools.RelationIDs] lists it all
+// the same. Source: runner/context/context.go of Juju.
+func (e Env) BrokenRelation() string {
+	if strings.HasSuffix(e.HookName, "-relation-broken") {
+		return e.RelationID
+	}
+	return ""
+}
+
 // Version is a version of Juju, as far as anything here depends on it. The zero
 // value is an unknown one.
 type Version struct {

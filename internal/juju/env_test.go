@@ -79,3 +79,12 @@ func TestVersionOfJuju(t *testing.T) {
 		assert.Equal(t, want, env.Version, "%q", text)
 	}
 }
+
+func TestRelationIsBrokenOnlyInItsLastHook(t *testing.T) {
+	t.Parallel()
+	for hook, want := range map[string]string{
+		"ovsdb-relation-broken": "ovsdb:3", "ovsdb-relation-departed": "", "update-status": "", "": "",
+	} {
+		assert.Equal(t, want, juju.Env{HookName: hook, RelationID: "ovsdb:3"}.BrokenRelation(), hook)
+	}
+}

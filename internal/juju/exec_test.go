@@ -73,6 +73,12 @@ func TestProgramGetsMessagesAsOneArgument(t *testing.T) {
 		"progress": {"action-log", func(ctx context.Context, t *juju.Tools) error {
 			return t.ActionLog(ctx, "* is 1 of 2")
 		}, []string{"--", "* is 1 of 2"}},
+		"leader settings": {"leader-set", func(ctx context.Context, t *juju.Tools) error {
+			return t.LeaderSet(ctx, map[string]string{"nb_cid": "$(id) 'é'", "ready": ""})
+		}, []string{"--", "nb_cid=$(id) 'é'", "ready="}},
+		"version": {"application-version-set", func(ctx context.Context, t *juju.Tools) error {
+			return t.ApplicationVersionSet(ctx, "1:2.0~rc1+$(id)")
+		}, []string{"--", "1:2.0~rc1+$(id)"}},
 		"log": {"juju-log", func(ctx context.Context, t *juju.Tools) error {
 			slog.New(juju.NewLogHandler(t, io.Discard, nil)).InfoContext(ctx, "-x", "k", "$(id)")
 			return nil

@@ -31,16 +31,23 @@ var (
 	// ErrNotFound: there is no such relation, or none such that this unit may
 	// read, or nobody of that name was ever in it.
 	ErrNotFound = errors.New("no such relation data")
-	// ErrNoTool: the tool is not in PATH, so this is not a hook or an action.
+	// ErrNoTool: the tool is not in PATH. This is not a hook or an action, or the
+	// running Juju has no such tool any more.
 	ErrNoTool = errors.New("no such hook tool")
 	// ErrNotAnAction: an action-… tool was called in a hook.
 	ErrNotAnAction = errors.New("not in an action")
+	// ErrNotLeader: only the application's leader may do this, and this unit is
+	// not, or no longer.
+	ErrNotLeader = errors.New("not the leader")
 	// ErrTooLarge: a value is longer than an argument of a program can be.
 	ErrTooLarge = errors.New("too large for an argument")
+
+	// errNoNetwork: the machine has no address in the endpoint's space.
+	errNoNetwork = errors.New("no network")
 )
 
-// signs are the ends of the tools' error texts, by the start of the tool's
-// name. They come, in this order:
+// signs are what the tools' error texts contain, and how they end, by the start
+// of the tool's name. They come, in this order:
 //
 //   - from the controller, where the relation has no settings of that unit
 //     (state/relationunit.go ReadSettings; exit code 1);
@@ -50,15 +57,24 @@ var (
 //     exit code 1), which says so of a relation that is gone and of an
 //     application that is not part of it. With the word before it, since a
 //     socket that can't be opened ends in "permission denied" as well;
-//   - from the agent, in a hook (runner/context/context.go; exit code 1).
+//   - from the parser of -r of network-get, as above, and from itself (exit code
+//     1), which goes on with the endpoint's name;
+//   - from the agent, in a hook (runner/context/context.go; exit code 1);
+//   - from the agent (runner/context/leader.go; exit code 1), and from the
+//     controller, where another unit has become the leader meanwhile
+//     (core/leadership/interface.go), which goes on with the application's name.
 var signs = []struct {
-	tool, end string
-	kind      error
+	tool, within, end string
+	kind              error
 }{
-	{"relation-", "settings not found", ErrNotFound},
-	{"relation-", "relation not found", ErrNotFound},
-	{"relation-", "ERROR permission denied", ErrNotFound},
-	{"action-", "not running an action", ErrNotAnAction},
+	{"relation-", "", "settings not found", ErrNotFound},
+	{"relation-", "", "relation not found", ErrNotFound},
+	{"relation-", "", "ERROR permission denied", ErrNotFound},
+	{"network-get", "", "relation not found", ErrNotFound},
+	{"network-get", "no network config found for binding ", "", errNoNetwork},
+	{"action-", "", "not running an action", ErrNotAnAction},
+	{"leader-set", "", "not the leader", ErrNotLeader},
+	{"leader-set", `" is not leader of "`, "", ErrNotLeader},
 }
 
 // Tools calls Juju's hook tools, each as a program in PATH and each for at most
@@ -121,7 +137,7 @@ func kindOf(tool string, err error) error {
 	}
 	said := strings.TrimSpace(failed.Stderr)
 	for _, sign := range signs {
-		if strings.HasPrefix(tool, sign.tool) && strings.HasSuffix(said, sign.end) {
+		if strings.HasPrefix(tool, sign.tool) && strings.Contains(said, sign.within) && strings.HasSuffix(said, sign.end) {
 			return sign.kind
 		}
 	}

@@ -33,14 +33,25 @@ var everyTool = map[string]func(context.Context, *juju.Tools) error{
 	"relation-set app": func(ctx context.Context, t *juju.Tools) error {
 		return t.RelationSetApp(ctx, "ovsdb:1", map[string]string{"k": "v"})
 	},
-	"is-leader":   func(ctx context.Context, t *juju.Tools) error { _, err := t.IsLeader(ctx); return err },
-	"goal-state":  func(ctx context.Context, t *juju.Tools) error { _, err := t.GoalState(ctx); return err },
-	"status-set":  func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
-	"action-get":  func(ctx context.Context, t *juju.Tools) error { _, err := t.ActionParams(ctx); return err },
-	"action-set":  func(ctx context.Context, t *juju.Tools) error { return t.ActionSet(ctx, map[string]string{"k": "v"}) },
-	"action-fail": func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
-	"action-log":  func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
-	"juju-log":    func(ctx context.Context, t *juju.Tools) error { return t.Log(ctx, 0, "m") },
+	"config-get": func(ctx context.Context, t *juju.Tools) error { _, err := t.Config(ctx); return err },
+	"network-get": func(ctx context.Context, t *juju.Tools) error {
+		_, err := t.NetworkGet(ctx, "ovsdb", "ovsdb:1")
+		return err
+	},
+	"leader-get":              func(ctx context.Context, t *juju.Tools) error { _, err := t.LeaderGet(ctx); return err },
+	"leader-set":              func(ctx context.Context, t *juju.Tools) error { return t.LeaderSet(ctx, map[string]string{"k": "v"}) },
+	"open-port":               func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
+	"close-port":              func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
+	"opened-ports":            func(ctx context.Context, t *juju.Tools) error { _, err := t.OpenedPorts(ctx); return err },
+	"application-version-set": func(ctx context.Context, t *juju.Tools) error { return t.ApplicationVersionSet(ctx, "23.03") },
+	"is-leader":               func(ctx context.Context, t *juju.Tools) error { _, err := t.IsLeader(ctx); return err },
+	"goal-state":              func(ctx context.Context, t *juju.Tools) error { _, err := t.GoalState(ctx); return err },
+	"status-set":              func(ctx context.Context, t *juju.Tools) error { return t.StatusSet(ctx, juju.Active, "") },
+	"action-get":              func(ctx context.Context, t *juju.Tools) error { _, err := t.ActionParams(ctx); return err },
+	"action-set":              func(ctx context.Context, t *juju.Tools) error { return t.ActionSet(ctx, map[string]string{"k": "v"}) },
+	"action-fail":             func(ctx context.Context, t *juju.Tools) error { return t.ActionFail(ctx, "m") },
+	"action-log":              func(ctx context.Context, t *juju.Tools) error { return t.ActionLog(ctx, "m") },
+	"juju-log":                func(ctx context.Context, t *juju.Tools) error { return t.Log(ctx, 0, "m") },
 }
 
 // runner is a run.Runner that is a function.
@@ -93,7 +104,7 @@ func TestEveryToolThatIsMissingIsErrNoTool(t *testing.T) {
 // The texts are those of Juju's hook tools.
 func TestToolsWordsBecomeTypedErrors(t *testing.T) {
 	t.Parallel()
-	kinds := []error{juju.ErrNotFound, juju.ErrNotAnAction, juju.ErrNoTool, juju.ErrTooLarge}
+	kinds := []error{juju.ErrNotFound, juju.ErrNotAnAction, juju.ErrNoTool, juju.ErrTooLarge, juju.ErrNotLeader}
 	tests := map[string]struct {
 		tool   string
 		code   int
@@ -117,7 +128,15 @@ func TestToolsWordsBecomeTypedErrors(t *testing.T) {
 		"failure in a hook":               {"action-fail", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
 		"progress in a hook":              {"action-log", 1, "ERROR not running an action\n", juju.ErrNotAnAction},
 		"leadership unknown":              {"is-leader", 1, "ERROR leadership status unknown: connection lost\n", nil},
-		"no words":                        {"relation-get", 1, "", nil},
+		"network of an unknown relation":  {"network-get", 2, `ERROR invalid value "ovsdb:1" for option -r: relation not found` + "\n", juju.ErrNotFound},
+		"endpoint that there is not":      {"network-get", 1, `ERROR binding name "ovsdb" not defined by the unit's charm` + "\n", nil},
+		"leader settings, not as leader":  {"leader-set", 1, "ERROR cannot write leadership settings: cannot write settings: not the leader\n", juju.ErrNotLeader},
+		"leadership that was just lost": {
+			"leader-set", 1,
+			`ERROR cannot write leadership settings: cannot write settings: prerequisites failed: "a/0" is not leader of "a"` + "\n", juju.ErrNotLeader,
+		},
+		"leader settings, no controller": {"leader-set", 1, "ERROR cannot write leadership settings: cannot write settings: connection is shut down\n", nil},
+		"no words":                       {"relation-get", 1, "", nil},
 	}
 	for name, tc := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -142,20 +161,28 @@ func TestToolsWordsBecomeTypedErrors(t *testing.T) {
 func TestErrorSaysWhatCouldNotBeDoneAndWhy(t *testing.T) {
 	t.Parallel()
 	tests := map[string]string{
-		"relation-ids":     "cannot list relations of ovsdb: relation-ids: ERROR no",
-		"relation-list":    "cannot list units in ovsdb:1: relation-list: ERROR no",
-		"relation-get":     "cannot read relation data of a/0 in ovsdb:1: relation-get: ERROR no",
-		"relation-get app": "cannot read relation data of application a in ovsdb:1: relation-get: ERROR no",
-		"relation-set":     "cannot write this unit's relation data in ovsdb:1: relation-set: ERROR no",
-		"relation-set app": "cannot write the application's relation data in ovsdb:1: relation-set: ERROR no",
-		"is-leader":        "cannot ask for leadership: is-leader: ERROR no",
-		"goal-state":       "cannot read goal state: goal-state: ERROR no",
-		"status-set":       "cannot set status active: status-set: ERROR no",
-		"action-get":       "cannot read action parameters: action-get: ERROR no",
-		"action-set":       "cannot set action results: action-set: ERROR no",
-		"action-fail":      "cannot mark the action as failed (m): action-fail: ERROR no",
-		"action-log":       "cannot log to the action: action-log: ERROR no",
-		"juju-log":         "cannot write to Juju's log: juju-log: ERROR no",
+		"relation-ids":            "cannot list relations of ovsdb: relation-ids: ERROR no",
+		"relation-list":           "cannot list units in ovsdb:1: relation-list: ERROR no",
+		"relation-get":            "cannot read relation data of a/0 in ovsdb:1: relation-get: ERROR no",
+		"relation-get app":        "cannot read relation data of application a in ovsdb:1: relation-get: ERROR no",
+		"relation-set":            "cannot write this unit's relation data in ovsdb:1: relation-set: ERROR no",
+		"relation-set app":        "cannot write the application's relation data in ovsdb:1: relation-set: ERROR no",
+		"is-leader":               "cannot ask for leadership: is-leader: ERROR no",
+		"goal-state":              "cannot read goal state: goal-state: ERROR no",
+		"config-get":              "cannot read the configuration: config-get: ERROR no",
+		"network-get":             "cannot read the network of ovsdb: network-get: ERROR no",
+		"leader-get":              "cannot read leader settings: leader-get: ERROR no",
+		"leader-set":              "cannot write leader settings: leader-set: ERROR no",
+		"open-port":               "cannot open TCP port 6641: open-port: ERROR no",
+		"close-port":              "cannot close TCP port 6641: close-port: ERROR no",
+		"opened-ports":            "cannot read which ports are open: opened-ports: ERROR no",
+		"application-version-set": "cannot set the application's version: application-version-set: ERROR no",
+		"status-set":              "cannot set status active: status-set: ERROR no",
+		"action-get":              "cannot read action parameters: action-get: ERROR no",
+		"action-set":              "cannot set action results: action-set: ERROR no",
+		"action-fail":             "cannot mark the action as failed (m): action-fail: ERROR no",
+		"action-log":              "cannot log to the action: action-log: ERROR no",
+		"juju-log":                "cannot write to Juju's log: juju-log: ERROR no",
 	}
 	require.Len(t, tests, len(everyTool))
 	for name, text := range tests {
@@ -186,6 +213,10 @@ func TestAnswerThatIsNotWhatJujuDocumentsIsAnError(t *testing.T) {
 		"a number in relation data":   {"relation-get", `{"sb-identity":3974}`},
 		"an object for a list":        {"relation-list", `{}`},
 		"half of a goal state":        {"goal-state", `{"units":{"a/0":`},
+		"a list of options":           {"config-get", `["source"]`},
+		"a number as leader setting":  {"leader-get", `{"ready":1}`},
+		"an address for a network":    {"network-get", `"10.0.0.1"`},
+		"a port as a number":          {"opened-ports", `[6641]`},
 		"a list of action parameters": {"action-get", `[1]`},
 	}
 	for name, tc := range tests {

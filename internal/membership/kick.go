@@ -275,13 +275,22 @@ func (k *kick) await(ctx context.Context) (reason string) {
 	}
 }
 
+// longest is the target's ID in the longest form that anybody has named: the
+// server itself, should it come back, finds its record by the whole of it.
+func (k *kick) longest() raft.ID {
+	if id, ok := raft.ParseID(k.request.IDs[k.local.Database].Text); ok && id.Short() == k.target.Short {
+		return id
+	}
+	return raft.ID(k.target.Longest())
+}
+
 func (k *kick) release(ctx context.Context) {
 	if k.lock == nil {
 		return
 	}
 	removed := map[raft.ID]string{}
 	if k.removed != "" {
-		removed[raft.ID(k.target.Longest())] = k.removed
+		removed[k.longest()] = k.removed
 	}
 	k.lock.release(ctx, removed)
 	k.lock = nil

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -56,37 +57,13 @@ func (s *Service) Remember(m Memory) error {
 	if err != nil {
 		return fmt.Errorf("cannot write what this unit remembers: %w", err)
 	}
-	if old, err := os.ReadFile(s.memoryPath()); err == nil && string(old) == string(text) {
-		return nil
+	if err := os.MkdirAll(filepath.Dir(s.memoryPath()), 0o755); err != nil {
+		return fmt.Errorf("cannot write what this unit remembers: %w", err)
 	}
-	if err := replaceFile(s.memoryPath(), text); err != nil {
+	if _, err := atomicfile.WriteIfChanged(s.memoryPath(), text, 0o600); err != nil {
 		return fmt.Errorf("cannot write what this unit remembers: %w", err)
 	}
 	return nil
-}
-
-// replaceFile puts a new file in the place of an old one, or leaves the old one
-// as it was.
-func replaceFile(path string, text []byte) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // gone already if all went well
-	_, err = f.Write(text)
-	if err == nil {
-		err = f.Sync()
-	}
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	if err != nil {
-		return err
-	}
-	return os.Rename(f.Name(), path)
 }
 
 // Identities finds what this unit is to publish, from the servers that answer
@@ -145,4 +122,15 @@ func others(s raft.Status) []string {
 		}
 	}
 	return all
+}
+
+// Forget writes the memory of a unit whose servers have left: what it published of
+// itself is no more than sight.Own.
+func (s *Service) Forget(ctx context.Context, sight Sight) {
+	memory := sight.Memory
+	memory.Published = maps.Clone(memory.Published)
+	memory.Published[s.Env.Unit] = sight.Own
+	if err := s.Remember(memory); err != nil {
+		s.Log.WarnContext(ctx, err.Error())
+	}
 }

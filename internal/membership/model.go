@@ -21,6 +21,12 @@ type Model struct {
 	Unit string
 	// Goal are the units that are to exist; nil where Juju could not be asked.
 	Goal map[string]juju.UnitGoal
+	// Remote are the units of other applications, by this application's endpoint.
+	Remote map[string]map[string]juju.UnitGoal
+	// Bags are what the other units have published on the peer relation, whole.
+	Bags map[string]map[string]string
+	// App is what the leaders have published there for the application, whole.
+	App map[string]string
 	// Published are the identities of the units that exist, this one included.
 	Published relation.Units
 	// History remembers the servers of units that may be gone.
@@ -36,7 +42,7 @@ type Model struct {
 // this unit remembers takes its place: nothing of importance may depend on a
 // relation (rule R9).
 func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memory) Model {
-	m := Model{Unit: env.Unit, Published: relation.Units{}, History: memory.History}
+	m := Model{Unit: env.Unit, Bags: map[string]map[string]string{}, Published: relation.Units{}, History: memory.History}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, err.Error())
@@ -45,7 +51,7 @@ func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memo
 	goal, err := tools.GoalState(ctx)
 	note(err)
 	if err == nil {
-		m.Goal = goal.Units
+		m.Goal, m.Remote = goal.Units, goal.Relations
 	}
 	m.Relations, err = tools.RelationIDs(ctx, relation.Peer)
 	note(err)
@@ -85,7 +91,7 @@ func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.En
 		for _, p := range problems {
 			m.Problems = append(m.Problems, fmt.Sprintf("%s publishes nonsense: %s", unit, p))
 		}
-		m.Published[unit] = published
+		m.Published[unit], m.Bags[unit] = published, bag
 	}
 	bag, err := tools.RelationGetApp(ctx, id, env.App)
 	if errors.Is(err, juju.ErrNotFound) {
@@ -93,6 +99,7 @@ func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.En
 	} else if err != nil {
 		return err
 	}
+	m.App = bag
 	history, problems := relation.ParseHistory(bag)
 	for _, p := range problems {
 		m.Problems = append(m.Problems, "the application's data are damaged: "+p)
@@ -124,6 +131,18 @@ func othersStay(goal map[string]juju.UnitGoal, unit string) bool {
 		}
 	}
 	return false
+}
+
+// Others are the other units that exist, in the order of their numbers. Where
+// Juju could not be asked, they are those that this unit knows of.
+func (m Model) Others() []string {
+	known := slices.Collect(maps.Keys(m.Goal))
+	if m.Goal == nil {
+		known = m.Published.Names()
+	}
+	known = slices.DeleteFunc(known, func(unit string) bool { return unit == m.Unit })
+	slices.SortFunc(known, compareUnits)
+	return known
 }
 
 // Owner says whose server a member is.

@@ -3,6 +3,7 @@ package membership
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -36,10 +37,13 @@ func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 		assert.NoError(t, err)
 	}
 	for _, d := range raft.Databases() {
-		records, err := units[1].readRecords(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
-		require.NoError(t, err)
-		for _, id := range ids[d] {
-			assert.Contains(t, records, id, d)
-		}
+		// A follower reads what has come to it so far.
+		assert.EventuallyWithT(t, func(c *assert.CollectT) {
+			records, err := units[1].readRecords(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
+			require.NoError(c, err)
+			for _, id := range ids[d] {
+				assert.Contains(c, records, id, d)
+			}
+		}, 5*time.Second, 20*time.Millisecond)
 	}
 }

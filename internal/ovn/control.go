@@ -39,6 +39,14 @@ var (
 	ErrUnknownServer = errors.New("unknown server")
 	// ErrNoLeader: a kick could not be passed on to a leader.
 	ErrNoLeader = errors.New("no leader to ask for it")
+	// ErrNotLeader: only the database's leader can do it.
+	ErrNotLeader = errors.New("server is not the leader")
+	// ErrTimerPending: an earlier change of the election timer is not yet
+	// committed.
+	ErrTimerPending = errors.New("a change of the election timer is under way")
+	// ErrTimerRange: the election timer is outside of 100 ms to 10 min, or more
+	// than twice the present one.
+	ErrTimerRange = errors.New("election timer is out of range")
 )
 
 // answers maps what ovsdb-server says (ovsdb/raft.c) to the errors above.
@@ -52,6 +60,10 @@ var answers = []struct {
 	{"can't leave while join in progress", ErrJoining},
 	{"unknown server", ErrUnknownServer},
 	{"failed to send removal request", ErrNoLeader},
+	{"election timer must be changed through leader", ErrNotLeader},
+	{"election timer change pending", ErrTimerPending},
+	{"election timer must be between", ErrTimerRange},
+	{"election timer increase should not", ErrTimerRange},
 	{"(Permission denied)", ErrDenied},
 	{"(No such file or directory)", ErrNotRunning},
 	{"(Connection refused)", ErrNotRunning},
@@ -119,29 +131,53 @@ func (c Control) Kick(ctx context.Context, d raft.Database, id string) error {
 	return err
 }
 
-// call runs one command. ovs-appctl's own time-out ends it even where this
+// ChangeElectionTimer asks the leader for another election timer; what is less
+// than a millisecond is cut off. Success only means that the change has begun:
+// [raft.Status] shows it as ChangingTo until a majority has it. A larger one is at
+// most twice the present one, a smaller one may be any; otherwise it is
+// [ErrTimerRange]. Other refusals are [ErrNotLeader] and [ErrTimerPending].
+func (c Control) ChangeElectionTimer(ctx context.Context, d raft.Database, timer time.Duration) error {
+	_, err := c.call(ctx, d, "cluster/change-election-timer", strconv.FormatInt(timer.Milliseconds(), 10))
+	return err
+}
+
+// Exit ends the server. A leader hands its leadership over first, which SIGTERM
+// does not make it do (raft_close() in ovsdb/raft.c). Success only means that it
+// has begun; the server is gone when its control socket is ([ErrNotRunning]).
+func (c Control) Exit(ctx context.Context, d raft.Database) error {
+	_, err := c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), "exit")
+	return err
+}
+
+// call runs one command that is about a database on the database's server.
+func (c Control) call(ctx context.Context, d raft.Database, command string, args ...string) (string, error) {
+	args = append([]string{command, string(d)}, args...)
+	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), args...)
+}
+
+// ask runs one command on who listens on the socket. ovs-appctl's own time-out ends it even where this
 // process is killed meanwhile. A command that was sent to a server that hangs is
 // carried out when the server goes on, whatever became of ovs-appctl.
-func (c Control) call(ctx context.Context, d raft.Database, command string, args ...string) (string, error) {
+func (c Control) ask(ctx context.Context, who, socket string, command ...string) (string, error) {
 	timeout := cmp.Or(c.Timeout, controlTimeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := strconv.Itoa(int(timeout/time.Second) + 1)
-	args = append([]string{"-T", own, "-t", c.Paths.Control(d), command, string(d)}, args...)
+	args := append([]string{"-T", own, "-t", socket}, command...)
 	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
 	if err == nil {
 		return string(out), nil
 	}
 	err = classify(err, timeout)
-	if run.Missing(err) && !c.listening(ctx, d) {
+	if run.Missing(err) && !listening(ctx, socket) {
 		err = fmt.Errorf("%w: %w", ErrNotRunning, err)
 	}
-	return "", fmt.Errorf("cannot ask %s's server for %s: %w", d, command, err)
+	return "", fmt.Errorf("cannot ask %s for %s: %w", who, command[0], err)
 }
 
 // listening says whether a server listens, where ovs-appctl is missing and can't.
-func (c Control) listening(ctx context.Context, d raft.Database) bool {
-	conn, err := new(net.Dialer).DialContext(ctx, "unix", c.Paths.Control(d))
+func listening(ctx context.Context, socket string) bool {
+	conn, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err == nil {
 		err = conn.Close()
 	}

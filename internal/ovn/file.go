@@ -32,7 +32,7 @@ type File struct {
 	Left bool
 }
 
-// Files reads database files by ovsdb-tool.
+// Files reads and makes database files by ovsdb-tool.
 type Files struct {
 	Runner run.Runner
 	Paths  Paths
@@ -41,7 +41,11 @@ type Files struct {
 // Inspect reads the file of database d. A file of another database is an error,
 // so that nobody publishes its ID.
 func (f Files) Inspect(ctx context.Context, d raft.Database) (File, error) {
-	file := File{Path: f.Paths.File(d)}
+	return f.inspect(ctx, d, f.Paths.File(d))
+}
+
+func (f Files) inspect(ctx context.Context, d raft.Database, path string) (File, error) {
+	file := File{Path: path}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
 		return file, nil
 	} else if err != nil {
@@ -84,7 +88,15 @@ func (f Files) left(ctx context.Context, path string) (bool, error) {
 			return false, err
 		}
 	}
-	return strings.Contains(out, "left the cluster"), nil
+	if err == nil || strings.Contains(out, "left the cluster") {
+		return strings.Contains(out, "left the cluster"), nil
+	}
+	// A file that can't be loaded ends the check before the note is reached.
+	out, err = f.tool(ctx, "show-log", path)
+	if failed := (*run.Error)(nil); errors.As(err, &failed) && failed.ExitCode < 0 {
+		return false, err
+	}
+	return strings.Contains(out, `note: "left"`), nil
 }
 
 func (f Files) tool(ctx context.Context, command, path string) (string, error) {

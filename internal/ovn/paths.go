@@ -3,6 +3,7 @@
 package ovn
 
 import (
+	"cmp"
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -12,6 +13,8 @@ import (
 type Paths struct {
 	// Run holds sockets and pid files, DB the databases, Etc the certificates.
 	Run, DB, Etc string
+	// Data holds the schemas; empty is where the packages put them.
+	Data string
 }
 
 // PathsFromEnv reads OVN's own variables, with the packages' defaults, as
@@ -30,9 +33,10 @@ func PathsFromEnv(getenv func(string) string) Paths {
 		db = etc
 	}
 	return Paths{
-		Run: or(getenv("OVN_RUNDIR"), "/var/run/ovn"),
-		DB:  or(getenv("OVN_DBDIR"), db),
-		Etc: etc,
+		Run:  or(getenv("OVN_RUNDIR"), "/var/run/ovn"),
+		DB:   or(getenv("OVN_DBDIR"), db),
+		Etc:  etc,
+		Data: getenv("OVN_PKGDATADIR"),
 	}
 }
 
@@ -46,6 +50,29 @@ func (p Paths) Socket(d raft.Database) string { return filepath.Join(p.Run, stem
 
 // File is the database file.
 func (p Paths) File(d raft.Database) string { return filepath.Join(p.DB, stem(d)+".db") }
+
+// Schema is the file that says what tables database d has.
+func (p Paths) Schema(d raft.Database) string {
+	return filepath.Join(cmp.Or(p.Data, "/usr/share/ovn"), "ovn-"+d.Short()+".ovsschema")
+}
+
+// Defaults is the file in which the services' units look for options of ovn-ctl
+// (EnvironmentFile= in ovn-*.service). It stands beside Etc, as /etc/default does
+// beside /etc/ovn.
+func (p Paths) Defaults() string {
+	return filepath.Join(filepath.Dir(p.Etc), "default", string(Central))
+}
+
+// Apt is where the package sources stand: beside Etc, as /etc/apt does beside
+// /etc/ovn.
+func (p Paths) Apt() string { return filepath.Join(filepath.Dir(p.Etc), "apt") }
+
+// NorthdParams is the file in which ovn-ctl looks for the arguments of ovn-northd
+// (ovn_northd_db_conf_file in ovn-ctl).
+func (p Paths) NorthdParams() string { return filepath.Join(p.Etc, "ovn-northd-db-params.conf") }
+
+// NorthdPID is the file with the process ID of ovn-northd.
+func (p Paths) NorthdPID() string { return filepath.Join(p.Run, string(Northd)+".pid") }
 
 // Credentials are the files for connections over TLS, as the services' units are
 // told of them.

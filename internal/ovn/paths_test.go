@@ -86,3 +86,35 @@ func TestCredentialsStandInTheConfiguration(t *testing.T) {
 	assert.Equal(t, filepath.Join("/x", "ovn", "key_host"),
 		ovn.PathsFromEnv(func(key string) string { return map[string]string{"OVN_SYSCONFDIR": "/x"}[key] }).Credentials().Key)
 }
+
+func TestFilesOfTheServicesAreThoseOfThePackages(t *testing.T) {
+	t.Parallel()
+	p := ovn.PathsFromEnv(func(string) string { return "" })
+	for _, unit := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
+		text, err := os.ReadFile("/lib/systemd/system/" + unit + ".service")
+		require.NoError(t, err)
+		assert.Contains(t, string(text), "EnvironmentFile=-"+p.Defaults()+"\n")
+	}
+	script, err := os.ReadFile(ovnCtl)
+	require.NoError(t, err)
+	assert.Contains(t, string(script), `ovn_northd_db_conf_file="$ovn_etcdir/`+filepath.Base(p.NorthdParams())+`"`)
+	for name, env := range environments {
+		p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+		assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_sysconfdir"`)+"/default/ovn-central", p.Defaults(), name)
+		assert.Equal(t, p.Etc, filepath.Dir(p.NorthdParams()), name)
+		assert.Equal(t, p.Run, filepath.Dir(p.NorthdPID()), name)
+	}
+	assert.Equal(t, "/etc/apt", p.Apt())
+}
+
+func TestSchemasAreThoseOfThePackages(t *testing.T) {
+	t.Parallel()
+	for _, env := range []map[string]string{{}, {"OVN_PKGDATADIR": "/srv/ovn"}} {
+		p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+		help := shell(t, env, ovnCtl+" --help || :")
+		for _, d := range raft.Databases() {
+			assert.Contains(t, help, "--db-"+d.Short()+"-schema=FILE  OVN_", "ovn-ctl has the option")
+			assert.Contains(t, help, "(default: "+p.Schema(d)+")")
+		}
+	}
+}

@@ -29,6 +29,7 @@ type server struct {
 	address  string
 	paths    ovn.Paths
 	process  *os.Process
+	done     chan struct{} // closed when the process has ended
 }
 
 // network is a /24 of the loopback for one test: the servers of tests that run at
@@ -78,15 +79,15 @@ func (s *server) start(t *testing.T) *server {
 		"--remote=punix:"+s.paths.Socket(s.database), s.paths.File(s.database))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
-	s.process = cmd.Process
-	ended := make(chan struct{})
+	process, done := cmd.Process, make(chan struct{})
+	s.process, s.done = process, done
 	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // killed, always
+		defer close(done)
+		_ = cmd.Wait() // killed, mostly
 	}()
 	t.Cleanup(func() {
-		_ = s.process.Kill()
-		<-ended
+		_ = process.Kill()
+		<-done
 	})
 	require.Eventually(t, func() bool {
 		_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovs-appctl", Args: []string{"-T", "2", "-t", s.paths.Control(s.database), "version"}})
@@ -105,6 +106,16 @@ func (s *server) kill(t *testing.T) {
 	t.Helper()
 	s.signal(t, syscall.SIGKILL)
 	require.Eventually(t, func() bool { return s.process.Signal(syscall.Signal(0)) != nil }, patience, time.Millisecond)
+}
+
+// ended waits until the process is gone.
+func (s *server) ended(t *testing.T) {
+	t.Helper()
+	select {
+	case <-s.done:
+	case <-time.After(patience):
+		require.Fail(t, "ovsdb-server does not end")
+	}
 }
 
 func (s *server) control() ovn.Control { return ovn.Control{Runner: run.Exec{}, Paths: s.paths} }

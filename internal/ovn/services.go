@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -14,10 +15,29 @@ import (
 // 15 s to stop (TimeoutStopSec) before they kill it, one after another.
 const serviceTimeout = 90 * time.Second
 
-// services are the units of the ovn-central package, in the order in which they
-// are stopped: first the one that writes, then the servers. ovn-central itself
-// is an umbrella; stopping it returns before its parts are down.
-var services = []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"}
+// Service is a unit of the ovn-central package, by its name without ".service".
+type Service string
+
+// The units of the package. Central is an umbrella over the others; stopping it
+// returns before they are down.
+const (
+	Central Service = "ovn-central"
+	NB      Service = "ovn-ovsdb-server-nb"
+	SB      Service = "ovn-ovsdb-server-sb"
+	Northd  Service = "ovn-northd"
+)
+
+// AllServices lists them in the order in which they are stopped: first the one
+// that writes, then the servers.
+func AllServices() []Service { return []Service{Northd, NB, SB, Central} }
+
+// ServerOf is the unit that runs the server of database d.
+func ServerOf(d raft.Database) Service {
+	if d == raft.SB {
+		return SB
+	}
+	return NB
+}
 
 // Services drives the package's services by systemctl.
 type Services struct{ Runner run.Runner }
@@ -25,27 +45,78 @@ type Services struct{ Runner run.Runner }
 // StopForGood stops all services and disables them, so that a reboot does not
 // start a server without its database. It returns when they are down.
 func (s Services) StopForGood(ctx context.Context) error {
-	if err := s.systemctl(ctx, append([]string{"stop"}, services...)...); err != nil {
+	if err := s.Stop(ctx, AllServices()...); err != nil {
 		return err
 	}
-	return s.systemctl(ctx, append([]string{"disable"}, services...)...)
+	return s.Disable(ctx, AllServices()...)
+}
+
+// Start starts the services, in this order, and returns when systemd has started
+// them: not when a server has found its cluster. A masked service is an error.
+func (s Services) Start(ctx context.Context, services ...Service) error {
+	return s.systemctl(ctx, services, "start")
+}
+
+// Stop stops the services and returns when they are down. What is not installed
+// needs no stopping.
+func (s Services) Stop(ctx context.Context, services ...Service) error {
+	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
+}
+
+// Restart stops and starts the services. A server of a database is to be handed
+// over instead: see [Services.HandOver].
+func (s Services) Restart(ctx context.Context, services ...Service) error {
+	return s.systemctl(ctx, services, "restart")
+}
+
+// Enable makes the services start with the machine.
+func (s Services) Enable(ctx context.Context, services ...Service) error {
+	return s.systemctl(ctx, services, "enable")
+}
+
+// Disable undoes Enable. What is not installed needs no disabling.
+func (s Services) Disable(ctx context.Context, services ...Service) error {
+	return ignoreAbsent(s.systemctl(ctx, services, "disable"))
+}
+
+// Mask keeps the services from being started by anybody, the packages' scripts
+// included, until [Services.Unmask]. It does not stop them. They need not be
+// installed.
+func (s Services) Mask(ctx context.Context, services ...Service) error {
+	return s.systemctl(ctx, services, "mask")
+}
+
+// Unmask undoes Mask, and what an upgrade that was interrupted left masked until
+// the next boot ([Packages.Upgrade]).
+func (s Services) Unmask(ctx context.Context, services ...Service) error {
+	if err := s.systemctl(ctx, services, "unmask"); err != nil {
+		return err
+	}
+	return s.systemctl(ctx, services, "unmask", "--runtime")
 }
 
 // absent is what systemctl says of a unit that is not installed, a line for each,
 // after it has dealt with the others: there is nothing to stop then.
 var absent = regexp.MustCompile(`^(Failed to (stop|disable) .*(not loaded|does not exist|not found)\.?\n?)+$`)
 
-func (s Services) systemctl(ctx context.Context, args ...string) error {
+func ignoreAbsent(err error) error {
+	failed := (*run.Error)(nil)
+	if errors.As(err, &failed) && !run.Missing(err) && absent.MatchString(failed.Stderr) {
+		return nil
+	}
+	return err
+}
+
+func (s Services) systemctl(ctx context.Context, services []Service, verb ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
-	_, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
-	if failed := (*run.Error)(nil); errors.As(err, &failed) && !run.Missing(err) {
-		if absent.MatchString(failed.Stderr) {
-			return nil
-		}
+	args := verb
+	for _, service := range services {
+		args = append(args, string(service))
 	}
+	_, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
 	if err != nil {
-		return fmt.Errorf("cannot %s the services: %w", args[0], err)
+		return fmt.Errorf("cannot %s the services: %w", verb[0], err)
 	}
 	return nil
 }

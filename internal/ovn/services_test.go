@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -70,4 +71,50 @@ func TestServiceThatDoesNotStopIsAnErrorThoughAnotherIsNotInstalled(t *testing.T
 	install(t, map[string]string{"systemctl": `echo "Failed to stop ovn-northd.service: Unit ovn-northd.service not loaded." >&2
 echo "Job for ovn-central failed." >&2; exit 5`})
 	require.ErrorContains(t, ovn.Services{Runner: run.Exec{}}.StopForGood(t.Context()), "Job for ovn-central failed")
+}
+
+func TestServicesAreDrivenByTheirNames(t *testing.T) {
+	ctx := t.Context()
+	tests := map[string]struct {
+		do     func(ovn.Services) error
+		wanted []string
+	}{
+		"start":   {func(s ovn.Services) error { return s.Start(ctx, ovn.NB, ovn.SB) }, []string{"start ovn-ovsdb-server-nb ovn-ovsdb-server-sb"}},
+		"stop":    {func(s ovn.Services) error { return s.Stop(ctx, ovn.Northd) }, []string{"stop ovn-northd"}},
+		"restart": {func(s ovn.Services) error { return s.Restart(ctx, ovn.Northd) }, []string{"restart ovn-northd"}},
+		"enable":  {func(s ovn.Services) error { return s.Enable(ctx, ovn.Central) }, []string{"enable ovn-central"}},
+		"disable": {func(s ovn.Services) error { return s.Disable(ctx, ovn.Central) }, []string{"disable ovn-central"}},
+		"mask": {func(s ovn.Services) error { return s.Mask(ctx, ovn.AllServices()...) }, []string{
+			"mask ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+		}},
+		"unmask": {func(s ovn.Services) error { return s.Unmask(ctx, ovn.NB) }, []string{
+			"unmask ovn-ovsdb-server-nb", "unmask --runtime ovn-ovsdb-server-nb",
+		}},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			dir := install(t, map[string]string{"systemctl": keepCalls})
+			require.NoError(t, test.do(ovn.Services{Runner: run.Exec{}}))
+			assert.Equal(t, test.wanted, calls(t, dir))
+
+			install(t, map[string]string{"systemctl": `echo "Access denied" >&2; exit 1`})
+			require.ErrorContains(t, test.do(ovn.Services{Runner: run.Exec{}}), "the services: systemctl: Access denied")
+		})
+	}
+}
+
+// A service that can't be started since it isn't there is no success.
+func TestServiceThatIsNotInstalledCannotBeStarted(t *testing.T) {
+	install(t, map[string]string{"systemctl": `echo "Failed to $1 ovn-northd.service: Unit ovn-northd.service not found." >&2; exit 5`})
+	s := ovn.Services{Runner: run.Exec{}}
+	require.EqualError(t, s.Start(t.Context(), ovn.Northd),
+		"cannot start the services: systemctl: Failed to start ovn-northd.service: Unit ovn-northd.service not found.")
+	require.Error(t, s.Restart(t.Context(), ovn.Northd))
+	require.NoError(t, s.Stop(t.Context(), ovn.Northd))
+}
+
+func TestEachDatabaseHasAServer(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, ovn.NB, ovn.ServerOf(raft.NB))
+	assert.Equal(t, ovn.SB, ovn.ServerOf(raft.SB))
 }

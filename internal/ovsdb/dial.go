@@ -31,9 +31,15 @@ type Credentials struct{ Key, Certificate, CA string }
 // Dialer makes connections. It is safe for concurrent use.
 type Dialer struct {
 	Credentials Credentials
-	once        sync.Once
+	mu          sync.Mutex
 	config      *tls.Config
-	err         error
+}
+
+// Forget makes the next connection read the credentials again.
+func (d *Dialer) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.config = nil
 }
 
 // defaultTimeout bounds a connection whose context has no deadline.
@@ -117,39 +123,39 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 // tls trusts what Open vSwitch trusts: a certificate of the CA, whatever names
 // stand in it (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c checks no name).
 func (d *Dialer) tls() (*tls.Config, error) {
-	d.once.Do(func() {
-		pair, err := tls.LoadX509KeyPair(d.Credentials.Certificate, d.Credentials.Key)
-		if err != nil {
-			d.err = fmt.Errorf("cannot load the unit's certificate: %w", err)
-			return
-		}
-		pem, err := os.ReadFile(d.Credentials.CA)
-		if err != nil {
-			d.err = fmt.Errorf("cannot read the CA's certificate: %w", err)
-			return
-		}
-		roots := x509.NewCertPool()
-		if !roots.AppendCertsFromPEM(pem) {
-			d.err = fmt.Errorf("no certificate in %s", d.Credentials.CA)
-			return
-		}
-		d.config = &tls.Config{
-			MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
-			InsecureSkipVerify: true, //nolint:gosec // the chain is verified below, only the name is not
-			VerifyConnection: func(state tls.ConnectionState) error {
-				if len(state.PeerCertificates) == 0 {
-					return errors.New("the server has shown no certificate")
-				}
-				chain := x509.NewCertPool()
-				for _, c := range state.PeerCertificates[1:] {
-					chain.AddCert(c)
-				}
-				_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: chain})
-				return err
-			},
-		}
-	})
-	return d.config, d.err
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.config != nil {
+		return d.config, nil
+	}
+	pair, err := tls.LoadX509KeyPair(d.Credentials.Certificate, d.Credentials.Key)
+	if err != nil {
+		return nil, fmt.Errorf("cannot load the unit's certificate: %w", err)
+	}
+	pem, err := os.ReadFile(d.Credentials.CA)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the CA's certificate: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("no certificate in %s", d.Credentials.CA)
+	}
+	d.config = &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+		InsecureSkipVerify: true, //nolint:gosec // the chain is verified below, only the name is not
+		VerifyConnection: func(state tls.ConnectionState) error {
+			if len(state.PeerCertificates) == 0 {
+				return errors.New("the server has shown no certificate")
+			}
+			chain := x509.NewCertPool()
+			for _, c := range state.PeerCertificates[1:] {
+				chain.AddCert(c)
+			}
+			_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: chain})
+			return err
+		},
+	}
+	return d.config, nil
 }
 
 // transact runs one transaction; an operation that failed is an error.

@@ -25,6 +25,7 @@ type serverRow struct {
 	Leader    bool    `ovsdb:"leader"`
 	CID       *string `ovsdb:"cid"`
 	SID       *string `ovsdb:"sid"`
+	Index     *int    `ovsdb:"index"`
 }
 
 // ServerState is what a server says of one database that it serves.
@@ -32,6 +33,9 @@ type ServerState struct {
 	raft.Answer
 	// Clustered is false for a standalone database.
 	Clustered bool
+	// Index is that of the log's newest entry that clients see; 0 where it is not
+	// known.
+	Index uint64
 }
 
 // Server asks the server at the first endpoint that answers for its state.
@@ -48,7 +52,7 @@ func (d *Dialer) Server(ctx context.Context, db raft.Database, endpoints ...stri
 	results, err := transact(ctx, c, ovsdb.Operation{
 		Op: ovsdb.OperationSelect, Table: "Database",
 		Where:   []ovsdb.Condition{ovsdb.NewCondition("name", ovsdb.ConditionEqual, string(db))},
-		Columns: []string{"model", "connected", "leader", "cid", "sid"},
+		Columns: []string{"model", "connected", "leader", "cid", "sid", "index"},
 	})
 	if err != nil {
 		return ServerState{}, fmt.Errorf("cannot read _Server: %w", err)
@@ -62,6 +66,9 @@ func (d *Dialer) Server(ctx context.Context, db raft.Database, endpoints ...stri
 	s.Leader, _ = row["leader"].(bool)
 	s.Clustered = row["model"] == "clustered"
 	s.Cluster, s.Server = id(row["cid"]), id(row["sid"])
+	if index, ok := row["index"].(float64); ok && index > 0 {
+		s.Index = uint64(index)
+	}
 	return s, nil
 }
 

@@ -36,7 +36,7 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 				status := m.status(t)
 				assert.Equal(t, ovsdb.ServerState{
 					Answer:    raft.Answer{Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0},
-					Clustered: true,
+					Clustered: true, Index: status.Committed(),
 				}, state)
 			}
 		})

@@ -160,15 +160,22 @@ func (c Change) finish(plan Plan) Plan {
 // comes back.
 func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
 	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && c.pending(p) })
+	q.Members += c.mayReturn(peers)
+	return q
+}
+
+// mayReturn counts the pending members that are absent by an entry that is not
+// committed yet.
+func (c Change) mayReturn(peers []Peer) (n int) {
 	if c.View.Status.NotCommitted == 0 {
-		return q
+		return 0
 	}
 	for _, id := range c.Pending {
 		if !slices.ContainsFunc(peers, func(p Peer) bool { return p.matches(string(id)) }) {
-			q.Members++
+			n++
 		}
 	}
-	return q
+	return n
 }
 
 func (p *Plan) warn() {

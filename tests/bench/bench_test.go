@@ -5,6 +5,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,32 +20,60 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-var charmDir string
+// charmDir is the charm as Juju would unpack it, program what plays the lab's tools.
+var charmDir, program string
 
 func TestMain(m *testing.M) {
 	lab.Intercept()
+	ctx, root := context.Background(), filepath.Join("..", "..")
 	dir, err := os.MkdirTemp("", "charm-")
+	charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
 	if err == nil {
-		err = lab.LayOut(context.Background(), dir, filepath.Join("..", ".."), "")
+		err = os.Mkdir(charmDir, 0o755)
+	}
+	if err == nil {
+		err = errors.Join(lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	charmDir = dir
 	code := m.Run()
 	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
 
-func cluster(b *testing.B, n int) *lab.Lab {
+// empty is a lab without units, as the charm is configured in all of this package.
+func empty(b *testing.B, o lab.Options) *lab.Lab {
 	b.Helper()
-	l, err := lab.New(b.Context(), lab.Options{Charm: charmDir, ElectionTimer: time.Second})
+	o.Charm, o.Program, o.ElectionTimer = charmDir, program, time.Second
+	l, err := lab.New(b.Context(), o)
 	require.NoError(b, err)
 	b.Cleanup(func() { require.NoError(b, l.Close()) })
-	_, err = l.AddUnits(b.Context(), n)
-	require.NoError(b, err)
+	require.NoError(b, l.Configure(b.Context(), map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"}))
 	return l
+}
+
+// cluster is a lab with n units that work.
+func cluster(b *testing.B, n int) *lab.Lab {
+	b.Helper()
+	l := empty(b, lab.Options{})
+	_, err := l.RelateCA(b.Context())
+	require.NoError(b, err)
+	units, err := l.AddUnits(b.Context(), n)
+	require.NoError(b, err)
+	require.True(b, working(units), "%v", units[0].Workload())
+	return l
+}
+
+// working says whether all units call themselves active.
+func working(units []*lab.Unit) bool {
+	for _, u := range units {
+		if u.Workload().Status != "active" {
+			return false
+		}
+	}
+	return true
 }
 
 // tools stands in PATH in place of Juju's hook tools: shell scripts that answer at
@@ -74,11 +103,19 @@ func environment(u *lab.Unit, dir, action string) []string {
 	}
 }
 
-func timed(b *testing.B, env []string, name string, args ...string) (time.Duration, *os.ProcessState) {
+// inside has a command run in the network of the unit.
+func inside(b *testing.B, u *lab.Unit, command ...string) []string {
+	b.Helper()
+	namespace, err := u.Namespace()
+	require.NoError(b, err)
+	return append([]string{"nsenter", "--net=" + namespace, "--"}, command...)
+}
+
+func timed(b *testing.B, env []string, command ...string) (time.Duration, *os.ProcessState) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, name, args...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Env = env
 	begun := time.Now()
 	out, err := cmd.CombinedOutput()
@@ -99,10 +136,10 @@ func BenchmarkClusterStatusAgainstTwoAppctl(b *testing.B) {
 			var action, shell, hookTools time.Duration
 			var rss int64
 			for b.Loop() {
-				took, state := timed(b, env, filepath.Join(charmDir, "dispatch"))
+				took, state := timed(b, env, inside(b, u, filepath.Join(charmDir, "dispatch"))...)
 				action += took
 				rss = max(rss, state.SysUsage().(*syscall.Rusage).Maxrss)
-				took, _ = timed(b, env, "sh", "-c", script)
+				took, _ = timed(b, env, inside(b, u, "sh", "-c", script)...)
 				shell += took
 				for _, tool := range []string{"action-get", "goal-state", "relation-ids", "action-set"} {
 					took, _ = timed(b, env, filepath.Join(dir, tool))

@@ -76,6 +76,12 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		"cluster-status": {"cluster-status", map[string]any{"format": "text"}},
 		"kick":           {"kick", map[string]any{"force": false, "dry-run": false}},
 		"cluster-kick":   {"cluster-kick", map[string]any{"force": false, "dry-run": false}},
+		"restart-services": {"restart-services", map[string]any{
+			"deferred-only": false, "services": "", "run-hooks": true,
+		}},
+		"show-deferred-events": {"show-deferred-events", map[string]any{"format": "text"}},
+		"run-deferred-hooks":   {"run-deferred-hooks", map[string]any{}},
+		"pause":                {"pause", map[string]any{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

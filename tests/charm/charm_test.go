@@ -3,6 +3,7 @@
 package charm_test
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -45,8 +46,33 @@ func TestJujuAcceptsTheFiles(t *testing.T) {
 	assert.Equal(t, "ovn-central", dir.Meta().Name)
 	assert.NotEmpty(t, dir.Meta().Summary)
 	assert.Empty(t, dir.Meta().Series, "manifest.yaml says where the charm runs")
-	assert.Equal(t, "ovsdb-cluster", dir.Meta().Peers["ovsdb-peer"].Interface)
-	assert.Empty(t, dir.Config().Options, "docs/reference says that there is nothing to configure")
+}
+
+// What the charm is related to already stays related when it is refreshed from
+// the earlier one: Juju refuses where an endpoint in use has gone or changed.
+func TestEndpointsAreThoseOfTheEarlierCharm(t *testing.T) {
+	got := map[string]string{}
+	for name, relation := range readCharm(t).Meta().CombinedRelations() {
+		got[name] = fmt.Sprintf("%s %s, %s", relation.Role, relation.Interface, relation.Scope)
+	}
+	assert.Equal(t, map[string]string{
+		"certificates":         "requirer tls-certificates, global",
+		"ovsdb":                "provider ovsdb, global",
+		"ovsdb-cms":            "provider ovsdb-cms, global",
+		"ovsdb-server":         "provider ovsdb-cluster, global",
+		"nrpe-external-master": "provider nrpe-external-master, container",
+		"metrics-endpoint":     "provider prometheus_scrape, global",
+		"cos-agent":            "provider cos_agent, global",
+		"ovsdb-peer":           "peer ovsdb-cluster, global",
+	}, got)
+}
+
+func TestContainersGetTheModulesOfTheFirewall(t *testing.T) {
+	profile := readCharm(t).LXDProfile()
+	require.NotNil(t, profile)
+	require.NoError(t, profile.ValidateConfigDevices())
+	assert.Equal(t, map[string]string{"linux.kernel_modules": "ip_tables,ip6_tables"}, profile.Config)
+	assert.Empty(t, profile.Devices)
 }
 
 func TestTheCharmIsForBothReleasesAndAllArchitectures(t *testing.T) {

@@ -96,6 +96,10 @@ func TestWrongParametersAreRefusedByJuju(t *testing.T) {
 		"later name":                 {"cluster-kick", "sb-identity=13fe i-really-mean-it=true", "sb-identity"},
 		"consent in other words":     {"kick", "sb-identity=13fe i-really-mean-it=please", "i-really-mean-it"},
 		"force as a word":            {"kick", "sb-identity=13fe force=hard", "force"},
+		"pause of something":         {"pause", "services=ovn-northd", "services"},
+		"services as a list":         {"restart-services", "services=[ovn-northd]", "services"},
+		"deferred-only as a word":    {"restart-services", "deferred-only=all", "deferred-only"},
+		"events in another form":     {"show-deferred-events", "format=xml", "format"},
 		"unit as a number":           {"kick", "unit=4 i-really-mean-it=true", "unit"},
 	}
 	for name, test := range tests {
@@ -123,6 +127,8 @@ func TestWhatTheCharmJudgesPassesJuju(t *testing.T) {
 		"dry run":                {"kick", map[string]any{"nb-identity": "77eb", "dry-run": true}},
 		"unit":                   {"kick", map[string]any{"unit": "ovn-central/4", "i-really-mean-it": true}},
 		"all of the old runbook": {"cluster-kick", map[string]any{"sb-server-id": "13fe", "nb-server-id": "77eb", "i-really-mean-it": true}},
+		"all of a restart":       {"restart-services", map[string]any{"deferred-only": false, "services": "ovn-northd ovn-central", "run-hooks": false}},
+		"resume":                 {"resume", nil},
 		"status in yaml":         {"cluster-status", map[string]any{"format": "yaml"}},
 	}
 	for name, test := range tests {

@@ -43,7 +43,7 @@ func play(ctx context.Context, binary string) (err error) {
 	if err := lab.LayOut(ctx, charm, ".", binary); err != nil {
 		return err
 	}
-	l, err := lab.New(ctx, lab.Options{Charm: charm, ElectionTimer: time.Second})
+	l, err := lab.New(ctx, lab.Options{Charm: charm})
 	if err != nil {
 		return err
 	}

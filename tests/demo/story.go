@@ -21,7 +21,7 @@ type story struct {
 }
 
 var chapters = []func(*story) error{
-	(*story).deploy, (*story).grow, (*story).leaveGracefully, (*story).dieWithoutLeaving,
+	(*story).deploy, (*story).certify, (*story).grow, (*story).leaveGracefully, (*story).dieWithoutLeaving,
 	(*story).refuseDangerousKick, (*story).kickWhatIsDead, (*story).countWrites,
 }
 
@@ -30,12 +30,31 @@ func (s *story) tell(text string)  { fmt.Fprintf(s.out, "   %s\n", text) }
 func (s *story) typed(line string) { fmt.Fprintf(s.out, "\n$ %s\n", line) }
 
 func (s *story) deploy() error {
-	s.title("Three units: two Raft clusters, one of each database")
-	s.typed("juju deploy ./ovn-central_amd64.charm -n 3")
-	s.tell("(the lab starts the databases: this release of the charm keeps their membership, it does not deploy yet)")
-	if _, err := s.AddUnits(s.ctx, 3); err != nil {
+	s.title("Three empty machines get OVN's packages, and wait for certificates")
+	s.typed("juju deploy ./ovn-central_amd64.charm -n 3 --config source=distro --config ovsdb-server-election-timer=1")
+	if err := s.Configure(s.ctx, map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"}); err != nil {
 		return err
 	}
+	if err := s.add(3); err != nil {
+		return err
+	}
+	return s.status()
+}
+
+// add adds units on empty machines, as Juju has them.
+func (s *story) add(n int) error {
+	_, err := s.AddUnitsWith(s.ctx, n, lab.AddOptions{Fresh: true})
+	return err
+}
+
+func (s *story) certify() error {
+	s.title("With certificates they become two Raft clusters, one of each database")
+	s.typed("juju integrate ovn-central:certificates vault:certificates")
+	begun := time.Now()
+	if _, err := s.RelateCA(s.ctx); err != nil {
+		return err
+	}
+	s.tell(fmt.Sprintf("settled after %.1f s", time.Since(begun).Seconds()))
 	s.writer = s.StartWriter(s.ctx, lab.WriterOptions{})
 	s.tell("From here on a client writes to both databases all the time.")
 	if err := s.status(); err != nil {
@@ -48,7 +67,7 @@ func (s *story) deploy() error {
 func (s *story) grow() error {
 	s.title("A fourth and a fifth unit join")
 	s.typed("juju add-unit ovn-central -n 2")
-	if _, err := s.AddUnits(s.ctx, 2); err != nil {
+	if err := s.add(2); err != nil {
 		return err
 	}
 	return s.status()

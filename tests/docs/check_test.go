@@ -18,7 +18,7 @@ var (
 	heading = regexp.MustCompile(`(?m)^#+ (.*)$`)
 	dropped = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 	// An action as Juju and the lab take it: UNIT ACTION [KEY=VALUE...].
-	run   = regexp.MustCompile(`\b(?:juju run|juju run-action|ovn-lab run) [a-z-]+/\w+ ([a-z][\w-]*)((?: [a-z][\w-]*=\S+)*)`)
+	run   = regexp.MustCompile(`\b(?:juju run|juju run-action|ovn-lab run)(?: ovn-central/\w+)+ ([a-z][\w-]*)((?: [a-z][\w-]*=\S+)*)`)
 	param = regexp.MustCompile(` ([a-z][\w-]*)=`)
 )
 

@@ -1,16 +1,20 @@
 package docs_test
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/juju/charm/v12"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -48,10 +52,38 @@ func TestEveryDocumentIsInTheIndex(t *testing.T) {
 
 func TestEveryKeyOfTheRelationIsDocumented(t *testing.T) {
 	d := readRepository(t).documents["docs/reference/relation-data.md"]
-	keys := slices.Concat(
-		slices.Sorted(maps.Keys(relation.Unit{}.Bag())), slices.Sorted(maps.Keys(relation.History{}.Bag())))
-	require.NotEmpty(t, keys)
-	assert.Empty(t, missing(d, keys))
+	for _, bag := range []map[string]string{
+		relation.Unit{}.Bag(), relation.History{}.Bag(), relation.Deployment{}.Bag(), relation.Clusters{}.Settings(),
+		relation.CertificateRequest{}.Bag(),
+	} {
+		require.NotEmpty(t, bag)
+		assert.Empty(t, missing(d, slices.Sorted(maps.Keys(bag))))
+	}
+}
+
+func TestEveryEndpointIsDocumentedWithItsInterface(t *testing.T) {
+	d := readRepository(t).documents["docs/reference/relation-data.md"]
+	file, err := os.Open(filepath.Join(root, "metadata.yaml"))
+	require.NoError(t, err)
+	defer file.Close()
+	meta, err := charm.ReadMeta(file)
+	require.NoError(t, err)
+	require.NotEmpty(t, meta.CombinedRelations())
+	for name, endpoint := range meta.CombinedRelations() {
+		role := map[charm.RelationRole]string{charm.RolePeer: "peer", charm.RoleProvider: "provides", charm.RoleRequirer: "requires"}[endpoint.Role]
+		assert.Regexp(t, fmt.Sprintf("(?m)^\\| `%s` \\| %s\\b.* \\| `%s` \\|", name, role, endpoint.Interface), d.text)
+	}
+}
+
+func TestEveryPortIsDocumented(t *testing.T) {
+	assert.Empty(t, missing(readRepository(t).documents["docs/reference/ports.md"], []string{
+		"pssl:" + deploy.NorthboundPort, "pssl:" + deploy.SouthboundPort, "pssl:" + deploy.ManagementPort,
+	}))
+	for _, port := range []string{
+		deploy.NorthboundPort, deploy.SouthboundPort, deploy.ManagementPort, deploy.NorthboundRaftPort, deploy.SouthboundRaftPort,
+	} {
+		assert.Contains(t, readRepository(t).documents["docs/reference/ports.md"].text, "\n| "+port+" | ")
+	}
 }
 
 func TestEveryHookIsDocumented(t *testing.T) {

@@ -31,7 +31,7 @@ type repository struct {
 }
 
 var (
-	target   = regexp.MustCompile(`(?m)^([a-z][a-z-]*):`)
+	target   = regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`)
 	testFunc = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
 	testName = regexp.MustCompile(`\b(?:Test|Fuzz|Benchmark)[A-Z]\w*`)
 	ruleOf   = regexp.MustCompile(`\brules? (R\d+)\b`)

@@ -92,7 +92,7 @@ func TestKickOfOneselfIsRefused(t *testing.T) {
 func TestKickOnTheSoleMemberIsNeverSent(t *testing.T) {
 	m := deploy(t, 1)
 	u := m.units[0]
-	for _, id := range []string{"zzzz", "ffff", m.short(u, lab.NB), m.id(u, lab.SB), "0", "tcp:" + u.Address() + ":6643"} {
+	for _, id := range []string{"zzzz", "ffff", m.short(u, lab.NB), m.id(u, lab.SB), "0", "ssl:" + u.Address() + ":6643"} {
 		m.refuse(u, kickArgs("", id, "force=true")...)
 	}
 	s, err := m.status(u, lab.NB)
@@ -166,9 +166,7 @@ func TestKickWithoutQuorumIsRefused(t *testing.T) {
 	m := deploy(t, 3)
 	u := m.units[0]
 	ids := kickArgs(m.short(m.units[1], lab.SB), m.short(m.units[1], lab.NB), "force=true")
-	for _, other := range m.units[1:] {
-		m.killServers(other)
-	}
+	m.powerOff(m.units[1:]...)
 	m.eventually("a quorum that is lost", func() bool {
 		s, err := m.status(u, lab.NB)
 		return err == nil && !s.HasLeader()
@@ -223,8 +221,8 @@ func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, m.UpdateStatus(t.Context()))
 	results := m.act(leader, "cluster-status")
-	assert.Contains(t, results["warnings"], "two members have the address tcp:"+gone.Address()+":6643")
-	assert.Contains(t, results["ovnnb"], m.short(gone, lab.NB)+" at tcp:"+gone.Address()+":6643) ")
+	assert.Contains(t, results["warnings"], "two members have the address ssl:"+gone.Address()+":6643")
+	assert.Contains(t, results["ovnnb"], m.short(gone, lab.NB)+" at ssl:"+gone.Address()+":6643) ")
 	assert.Contains(t, results["ovnnb"], "UNKNOWN (was "+gone.Name()+")")
 	command := lineWith(t, results["next"]+"\n", "juju run ")
 	r := m.typed("juju run " + command)
@@ -270,12 +268,11 @@ func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
 func TestMemberStuckJoiningHindersNobody(t *testing.T) {
 	m := deploy(t, 3)
 	leader := m.sameLeader()
-	stuck, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
+	stuck := m.addSilent()
 	s, err := m.status(leader, lab.NB)
 	require.NoError(t, err)
 	require.NoError(t, stuck.JoinWith(t.Context(), lab.JoinOptions{
-		DB: lab.NB, ClusterID: string(*s.Cluster), Remotes: []string{"tcp:" + leader.Address() + ":1"},
+		DB: lab.NB, ClusterID: string(*s.Cluster), Remotes: []string{"ssl:" + leader.Address() + ":1"},
 	}))
 	require.NoError(t, m.UpdateStatus(t.Context()))
 	own := m.act(stuck, "cluster-status")

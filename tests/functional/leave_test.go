@@ -88,7 +88,7 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	m.sameLeader()
 	followers := m.followers()
 	dead, going := followers[0], followers[1:3]
-	m.killServers(dead)
+	m.powerOff(dead)
 	m.requireDown(dead)
 	var refused []string
 	for _, err := range atOnce(going, func(u *lab.Unit) error {
@@ -169,13 +169,12 @@ func TestLastMembersStopKeepsTheData(t *testing.T) {
 func TestSoleMembersStopIsRefusedUntilAnotherUnitHasJoined(t *testing.T) {
 	m := deploy(t, 1)
 	u := m.units[0]
-	next, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
+	next := m.addSilent()
 	said := m.refuseRemoval(u)
 	assert.Contains(t, said, "only member")
 	assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
 	require.NoError(t, next.JoinDatabases(t.Context()))
-	_, err = m.RetryUntil(t.Context(), u)
+	_, err := m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.units = append(m.units, next)
 	m.requireMembers(next)
@@ -201,16 +200,15 @@ func TestWholeApplicationsStopEndsAndKeepsTheData(t *testing.T) {
 func TestLeaveWithoutQuorumNamesNobodyAsDead(t *testing.T) {
 	m := deploy(t, 3)
 	u := m.units[0]
-	for _, other := range m.units[1:] {
-		m.killServers(other)
-	}
+	ids := []string{m.short(m.units[1], lab.NB), m.short(m.units[2], lab.NB)}
+	m.powerOff(m.units[1:]...)
 	m.eventually("a quorum that is lost", func() bool {
 		s, err := m.status(u, lab.NB)
 		return err == nil && !s.HasLeader()
 	})
 	said := m.refuseRemoval(u)
-	for _, other := range m.units[1:] {
-		assert.NotContains(t, said, m.short(other, lab.NB))
+	for _, id := range ids {
+		assert.NotContains(t, said, id)
 	}
 	assert.Contains(t, said, "knows no leader")
 	assert.Contains(t, said, "nb-identity="+m.id(u, lab.NB)+" force=true i-really-mean-it=true", "the way out if it is cut off")

@@ -2,6 +2,8 @@ package functional
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,7 +24,7 @@ func TestClusterStatusShowsTheUnitOfEachMember(t *testing.T) {
 			text := results["ovn"+string(db)]
 			assert.NotContains(t, text, "last msg")
 			for _, other := range m.units {
-				line := regexp.MustCompile(`(?m)^    ` + m.short(other, db) + ` \(` + m.short(other, db) + ` at tcp:` +
+				line := regexp.MustCompile(`(?m)^    ` + m.short(other, db) + ` \(` + m.short(other, db) + ` at ssl:` +
 					regexp.QuoteMeta(other.Address()) + `:664[34]\).* ` + other.Name() + `$`)
 				assert.Regexp(t, line, text)
 			}
@@ -112,8 +114,7 @@ func TestNextCommandOfClusterStatusWorksAsPrinted(t *testing.T) {
 func TestUnknownMemberIsNotCalledStaleBeforeEveryUnitHasPublished(t *testing.T) {
 	m := deploy(t, 3)
 	gone := m.followers()[0]
-	silent, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
+	silent := m.addSilent()
 	m.vanish(gone)
 	m.requireDown(gone)
 	results := m.act(m.leader(lab.NB), "cluster-status")
@@ -142,9 +143,7 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 	results = m.act(u, "cluster-status", "format=yaml")
 	assert.Contains(t, results["ovnnb"], "condition: down")
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	assert.Equal(t, "blocked", u.Workload().Status)
-	assert.Contains(t, u.Workload().Message, "nb: the server is not running")
-	require.NoError(t, u.Start(t.Context(), lab.NB))
+	assert.True(t, u.Running(lab.NB), "the unit starts its server again")
 
 	m.eventually("a kick of it", func() bool {
 		r, err := m.RunAction(t.Context(), m.leader(lab.SB), "kick", kickArgs("", m.id(u, lab.NB), "force=true")...)
@@ -167,6 +166,8 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 	require.NoError(t, err)
 	results = m.act(u, "cluster-status")
 	assert.Contains(t, results["ovnnb"], "standalone", "its server is down")
+	// The options of a unit would have ovn-ctl put it away and join.
+	require.NoError(t, os.WriteFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"), []byte("OVN_CTL_OPTS=\n"), 0o600))
 	require.NoError(t, u.Start(t.Context(), lab.NB))
 	results = m.act(u, "cluster-status")
 	healthy(results)
@@ -176,13 +177,12 @@ func TestClusterStatusReportsOneDatabaseThoughTheOtherIsInTrouble(t *testing.T) 
 // A server of the other database votes, and holds nothing.
 func TestMemberOfTheWrongDatabaseIsToldApart(t *testing.T) {
 	m := deploy(t, 3)
-	wrong, err := m.AddUnitWith(t.Context(), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
+	wrong := m.addSilent()
 	require.NoError(t, wrong.JoinWith(t.Context(), lab.JoinOptions{
-		DB: lab.NB, Remotes: []string{"tcp:" + m.leader(lab.SB).Address() + ":6644"},
+		DB: lab.NB, Remotes: []string{"ssl:" + m.leader(lab.SB).Address() + ":6644"},
 	}))
 	m.eventually("a server that was let in", func() bool { return len(m.members(m.leader(lab.SB), lab.SB)) == 4 })
-	require.NoError(t, m.UpdateStatus(t.Context()))
+	require.NoError(t, m.Settle(t.Context()))
 	results := m.act(m.leader(lab.SB), "cluster-status")
 	assert.Contains(t, results["warnings"], "is a server of OVN_Northbound")
 	assert.Contains(t, results["warnings"], wrong.Name()+" is in another cluster")
@@ -209,9 +209,7 @@ func TestActionsWorkWhileTheUnitsHookIsInError(t *testing.T) {
 func TestSurvivorsSayThatTheQuorumIsLost(t *testing.T) {
 	m := deploy(t, 3)
 	u := m.units[0]
-	for _, other := range m.units[1:] {
-		require.NoError(t, other.Kill(lab.NB))
-	}
+	m.powerOff(m.units[1:]...)
 	m.eventually("a quorum that is lost", func() bool {
 		s, err := m.status(u, lab.NB)
 		return err == nil && !s.HasLeader()

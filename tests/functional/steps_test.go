@@ -3,6 +3,7 @@ package functional
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -33,15 +34,22 @@ func deploy(t *testing.T, n int) *model {
 func deployWith(t *testing.T, n int, o lab.Options) *model {
 	t.Helper()
 	t.Parallel()
-	o.Charm = charmDir
+	o.Charm, o.Program, o.Log = before, program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })
 	m := &model{Lab: l, t: t}
+	timer := max(o.ElectionTimer, time.Second)
+	require.NoError(t, m.Configure(t.Context(), map[string]string{
+		"source": "distro", "ovsdb-server-election-timer": strconv.Itoa(int(timer.Seconds())),
+	}))
+	_, err = m.RelateCA(t.Context())
+	require.NoError(t, err)
 	if n > 0 {
 		m.units, err = l.AddUnits(t.Context(), n)
 		require.NoError(t, err)
 	}
+	require.NoError(t, m.Refresh(t.Context(), charmDir))
 	return m
 }
 
@@ -271,6 +279,24 @@ func (m *model) killServers(u *lab.Unit) {
 	for _, db := range lab.Databases {
 		require.NoError(m.t, u.Kill(db))
 	}
+}
+
+// powerOff makes units' machines end, while the units stay in the model: nothing
+// starts their servers again.
+func (m *model) powerOff(units ...*lab.Unit) {
+	m.t.Helper()
+	for _, u := range units {
+		require.NoError(m.t, u.PowerOff())
+	}
+}
+
+// addSilent adds a unit that runs no hook, and so publishes nothing and joins
+// nothing by itself, before [lab.Lab.Settle].
+func (m *model) addSilent() *lab.Unit {
+	m.t.Helper()
+	u, err := m.AddUnitWith(m.t.Context(), lab.AddOptions{NoDatabases: true, NoHooks: true})
+	require.NoError(m.t, err)
+	return u
 }
 
 // vanish removes a unit by force: its machine is gone, no hook has run.

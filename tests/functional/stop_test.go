@@ -32,6 +32,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 			u := m.followers()[0]
 			ids := map[lab.DB]string{lab.NB: m.short(u, lab.NB), lab.SB: m.short(u, lab.SB)}
 			require.NoError(t, spoil(u))
+			require.NoError(t, m.BeginRemoval(t.Context(), u))
 			start := time.Now()
 			m.remove(u)
 			assert.Less(t, time.Since(start), patience)

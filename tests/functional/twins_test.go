@@ -18,7 +18,7 @@ import (
 func TestKickOfAnAmbiguousIdentityIsRefused(t *testing.T) {
 	m := deploy(t, 3)
 	twins := m.addTwins()
-	require.NoError(t, m.UpdateStatus(t.Context()))
+	require.NoError(t, m.Settle(t.Context()))
 	short := m.short(twins[0], lab.NB)
 	require.Equal(t, short, m.short(twins[1], lab.NB))
 	m.vanish(twins[1])
@@ -52,8 +52,7 @@ func (m *model) addTwins() [2]*lab.Unit {
 	s, err := m.status(m.leader(lab.NB), lab.NB)
 	require.NoError(m.t, err)
 	for i := range twins {
-		twins[i], err = m.AddUnitWith(m.t.Context(), lab.AddOptions{NoDatabases: true})
-		require.NoError(m.t, err)
+		twins[i] = m.addSilent()
 		files[i] = map[string]string{}
 	}
 	serverID := regexp.MustCompile(`"server_id":"([0-9a-f]{4})`)
@@ -61,7 +60,7 @@ func (m *model) addTwins() [2]*lab.Unit {
 		u := twins[n%2]
 		path := filepath.Join(u.DBDir(), fmt.Sprintf("try-%d", n))
 		_, err := u.Exec(m.t.Context(), "ovsdb-tool", "--cid="+string(*s.Cluster), "join-cluster", path,
-			lab.NB.Schema(), "tcp:"+u.Address()+":6643", s.Address)
+			lab.NB.Schema(), "ssl:"+u.Address()+":6643", s.Address)
 		require.NoError(m.t, err)
 		text, err := os.ReadFile(path)
 		require.NoError(m.t, err)

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -33,7 +34,7 @@ type ActionResult struct {
 // ran because of it; an action that fails is no error. It runs also while the
 // unit is being removed, or in error, but not beside a hook.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
-	spec, found := l.charm.Actions().ActionSpecs[action]
+	spec, found := l.spec().Actions().ActionSpecs[action]
 	if !found {
 		return ActionResult{}, fmt.Errorf("action %q not defined on unit %q", action, u.name)
 	}
@@ -76,7 +77,7 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, params map[string
 	}
 	switch {
 	case run.err != nil:
-		result.Status, result.Message = "failed", "terminated: "+run.err.Error()
+		result.Status, result.Message = "failed", "terminated"
 	case run.code != 0:
 		result.Status, result.Message = "failed", fmt.Sprintf("exit status %d", run.code)
 	default:
@@ -86,11 +87,15 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, params map[string
 	addOutput(c.Action.Results, "stdout", run.stdout)
 	addOutput(c.Action.Results, "stderr", run.stderr)
 	result.Results = flatten("", c.Action.Results)
+	l.tellRemotes()
 	return result, l.model.Save()
 }
 
-// addOutput adds what the action printed; what isn't text is encoded.
+// addOutput adds what the action printed, in lines: Juju loses what follows the
+// last end of a line, since it holds the pipe open on which it waits for more
+// (worker/uniter/runner, runCharmProcessOnLocal). What isn't text is encoded.
 func addOutput(results map[string]any, key string, text []byte) {
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	switch {
 	case len(text) == 0:
 	case utf8.Valid(text):

@@ -79,8 +79,8 @@ y"; echo out; echo err >&2; action-log two`,
 			lab.ActionResult{Status: "failed", Message: "exit status 4", Results: map[string]string{"return-code": "4"}},
 		},
 		"what isn't text is encoded": {
-			`printf '\377'`,
-			lab.ActionResult{Status: "completed", Results: map[string]string{"return-code": "0", "stdout": "/w==", "stdout-encoding": "base64"}},
+			`printf '\377\n'`,
+			lab.ActionResult{Status: "completed", Results: map[string]string{"return-code": "0", "stdout": "/wo=", "stdout-encoding": "base64"}},
 		},
 		"hook name is empty, action's variables are set": {
 			`action-set "env=${JUJU_HOOK_NAME-unset}|$JUJU_DISPATCH_PATH|$JUJU_ACTION_NAME|${JUJU_ACTION_TAG%-*}"`,

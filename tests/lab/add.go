@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
@@ -11,11 +12,15 @@ import (
 
 // AddOptions are what a new unit can be told apart from the ordinary.
 type AddOptions struct {
-	// Address in 127.0.0.0/8; the next of the lab's network. That of a unit that was
-	// removed by force makes a new member at a stale one's address.
+	// Address is the machine's, in 10.99.0.0/24 or, with [Options].IPv6, fd99::/64; the
+	// next one. That of a unit that was removed by force makes a new member at a
+	// stale one's address.
 	Address string
-	// NoDatabases leaves the unit without servers, as before its charm has joined;
-	// see [Unit.JoinDatabases].
+	// Fresh is a machine without OVN's packages, of which the charm makes everything.
+	// Otherwise the lab lays the machine out as the Python charm leaves it.
+	Fresh bool
+	// NoDatabases leaves the unit without databases and servers; see
+	// [Unit.JoinDatabases].
 	NoDatabases bool
 	// NoHooks leaves its hooks, and the others' hooks about it, to [Lab.Settle].
 	NoHooks bool
@@ -29,9 +34,15 @@ func (l *Lab) AddUnit(ctx context.Context) (*Unit, error) { return l.AddUnitWith
 
 // AddUnits adds n units, one joining after the other, and settles once.
 func (l *Lab) AddUnits(ctx context.Context, n int) ([]*Unit, error) {
+	return l.AddUnitsWith(ctx, n, AddOptions{})
+}
+
+// AddUnitsWith adds n units as it is told, and settles once.
+func (l *Lab) AddUnitsWith(ctx context.Context, n int, o AddOptions) ([]*Unit, error) {
+	o.NoHooks = true
 	units := make([]*Unit, 0, n)
 	for range n {
-		u, err := l.AddUnitWith(ctx, AddOptions{NoHooks: true})
+		u, err := l.AddUnitWith(ctx, o)
 		if err != nil {
 			return units, err
 		}
@@ -43,11 +54,11 @@ func (l *Lab) AddUnits(ctx context.Context, n int) ([]*Unit, error) {
 // AddUnitWith adds a unit as it is told. The unit is returned even where its
 // hooks fail.
 func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
-	u, err := l.newUnit(o)
+	u, err := l.newUnit(ctx, o)
 	if err != nil {
 		return nil, fmt.Errorf("cannot add a unit: %w", err)
 	}
-	if !o.NoDatabases {
+	if !o.NoDatabases && !o.Fresh {
 		if err := u.JoinDatabases(ctx); err != nil {
 			return u, err
 		}
@@ -64,14 +75,14 @@ func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
 }
 
 // newUnit puts a unit into the model and makes its machine.
-func (l *Lab) newUnit(o AddOptions) (*Unit, error) {
+func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	var added *model.Unit
 	var err error
 	l.model.Do(func(s *model.State) {
 		host := firstHost + s.NextUnit
 		address := o.Address
 		if address == "" {
-			address = fmt.Sprintf("%s.%d", s.Network, host)
+			address = address4(host)
 		}
 		switch {
 		case s.AppDying:
@@ -80,12 +91,13 @@ func (l *Lab) newUnit(o AddOptions) (*Unit, error) {
 			err = fmt.Errorf("the lab's network has no address left")
 		default:
 			added = s.AddUnit(address)
+			added.Addresses = append([]string{address}, l.others(address, host)...)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	u, err := l.furnishUnit(added)
+	u, err := l.furnishUnit(ctx, added, o.Fresh)
 	if err != nil {
 		l.model.Do(func(s *model.State) { s.Remove(added.Name) })
 		return nil, err
@@ -93,15 +105,40 @@ func (l *Lab) newUnit(o AddOptions) (*Unit, error) {
 	l.mu.Lock()
 	l.units[u.name] = u
 	l.mu.Unlock()
-	return u, l.model.Save()
+	if err := l.model.Save(); err != nil || o.Fresh {
+		return u, err
+	}
+	return u, u.layOut(ctx)
 }
 
-// furnishUnit makes the machine of a unit and unpacks the charm there.
-func (l *Lab) furnishUnit(added *model.Unit) (*Unit, error) {
+// others is the address of the other family, in a lab with both.
+func (l *Lab) others(address string, host int) []string {
+	switch {
+	case len(l.hub.Others) == 0:
+		return nil
+	case strings.Contains(address, ":"):
+		return []string{address4(host)}
+	}
+	return []string{address6(host)}
+}
+
+// furnishUnit makes the machine of a unit, turns it on, and unpacks the charm
+// there.
+func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, fresh bool) (*Unit, error) {
 	m := &machine.Machine{
 		Dir: filepath.Join(l.dir, unitDir(l.app(), added.Number)), Lab: l.dir, Address: added.Address,
+		Port: firstHost + added.Number, Restart: l.hub.Restart, Bare: fresh,
 	}
-	if err := machine.Create(m, l.program); err != nil {
+	l.model.Do(func(s *model.State) { m.QuietNorthd = !fresh && !s.Northd })
+	m.Others = l.others(m.Address, m.Port)
+	err := machine.Create(m, l.program)
+	if err == nil && !fresh {
+		err = m.LayOutPackages()
+	}
+	if err == nil {
+		err = m.Boot(ctx, l.program)
+	}
+	if err != nil {
 		return nil, err
 	}
 	u := newUnit(l, added, m)

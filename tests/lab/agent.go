@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -55,7 +54,7 @@ func (u *Unit) pending() (p pending) {
 // drive runs the unit's hooks one after another until there is none, or until
 // stop says that the next one is not to be run. A hook that failed before is run
 // only where retry is set, and only as the first.
-func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Hook) bool) (ran int, err error) {
+func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Hook) bool) (ran int, err error) { //nolint:unparam // for who waits for a hook
 	if err := u.acquire(ctx); err != nil {
 		return 0, err
 	}
@@ -81,34 +80,50 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Ho
 }
 
 // settle runs what the agents of units have to do until none has anything more:
-// a hook that changes a relation gives the others work. Units run at once, each
-// its own hooks in order. Units that are in error or off are left as they are.
+// a hook that changes a relation gives the others work, at once. Units run at the
+// same time, each its own hooks in order. Units that are in error or off are left
+// as they are, and so is one that somebody removes meanwhile: it is theirs.
 func (l *Lab) settle(ctx context.Context, units []*Unit) error {
+	type turn struct {
+		unit *Unit
+		err  error
+	}
+	ended, busy, broken := make(chan turn), map[*Unit]bool{}, map[*Unit]bool{}
 	var all []error
 	for {
-		var mu sync.Mutex
-		var group sync.WaitGroup
-		total := 0
 		for _, u := range units {
-			if next := u.pending(); next.gone || next.lost || next.failed != nil || !next.any || u.Dying() {
+			if busy[u] || broken[u] || ctx.Err() != nil || !u.due() {
 				continue
 			}
-			group.Go(func() {
-				// A unit that somebody removes meanwhile is theirs.
-				ran, err := l.drive(ctx, u, false, func(model.Hook) bool { return u.Dying() })
-				mu.Lock()
-				defer mu.Unlock()
-				total += ran
-				if err != nil {
-					all = append(all, err)
-				}
-			})
+			busy[u] = true
+			go func() { ended <- turn{u, l.runNext(ctx, u)} }()
 		}
-		group.Wait()
-		if total == 0 || ctx.Err() != nil {
+		if len(busy) == 0 {
 			return errors.Join(append(all, context.Cause(ctx))...)
 		}
+		t := <-ended
+		delete(busy, t.unit)
+		if t.err != nil {
+			broken[t.unit], all = true, append(all, t.err)
+		}
 	}
+}
+
+// due says whether the unit's agent has something to do by itself.
+func (u *Unit) due() bool {
+	next := u.pending()
+	return next.any && !next.gone && !next.lost && next.failed == nil && !u.Dying()
+}
+
+// runNext runs one hook of a unit, where one is due.
+func (l *Lab) runNext(ctx context.Context, u *Unit) error {
+	begun := false
+	_, err := l.drive(ctx, u, false, func(model.Hook) bool {
+		stop := begun || u.Dying()
+		begun = true
+		return stop
+	})
+	return err
 }
 
 // Settle runs everything that the agents of the units have to do: new units are
@@ -117,8 +132,11 @@ func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 func (l *Lab) Settle(ctx context.Context) error { return l.settle(ctx, l.Units()) }
 
 // settleStarted is Settle for the units that have been set up: a unit that was
-// added without hooks waits for Settle.
+// added without hooks waits for Settle. In a held lab nothing happens by itself.
 func (l *Lab) settleStarted(ctx context.Context) error {
+	if l.held.Load() {
+		return l.model.Save()
+	}
 	var units []*Unit
 	for _, u := range l.Units() {
 		u.look(func(m *model.Unit) {

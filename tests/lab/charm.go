@@ -43,7 +43,9 @@ func declared(ch *charm.CharmDir) hooktool.Charm {
 		bindings = append(bindings, slices.Collect(maps.Keys(relations))...)
 	}
 	bindings = append(bindings, slices.Collect(maps.Keys(meta.ExtraBindings))...)
-	return hooktool.Charm{Bindings: bindings, Options: ch.Config().DefaultSettings()}
+	return hooktool.Charm{
+		Bindings: bindings, Requires: slices.Sorted(maps.Keys(meta.Requires)), Options: ch.Config().DefaultSettings(),
+	}
 }
 
 // peerRelations are the relations that the model has from the start, numbered by

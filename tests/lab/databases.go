@@ -24,10 +24,19 @@ const joinTimeout = 30 * time.Second
 // where no other unit of the model has them, and starts the servers. It returns
 // when they are members. What is there already is left as it is.
 func (u *Unit) JoinDatabases(ctx context.Context) error {
+	if err := u.layOut(ctx); err != nil {
+		return err
+	}
 	for _, db := range Databases {
 		if err := u.joinDatabase(ctx, db); err != nil {
 			return fmt.Errorf("cannot make %s a member of %s: %w", u.name, db, err)
 		}
+	}
+	if err := u.announce(ctx); err != nil {
+		return err
+	}
+	if _, code, err := u.Systemctl(ctx, "start", machine.Umbrella); err != nil || code != 0 {
+		return fmt.Errorf("cannot start %s on %s: exit code %d: %w", machine.Umbrella, u.name, code, err)
 	}
 	return u.lab.refreshNorthd(ctx)
 }
@@ -66,8 +75,7 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 		return err
 	}
 	if created {
-		_, err := u.Exec(ctx, "ovn-"+string(db)+"ctl", "--timeout=10", "--db=unix:"+u.RunDir()+"/ovn"+string(db)+"_db.sock", "init")
-		return err
+		return u.listen(ctx, db)
 	}
 	return nil
 }
@@ -128,9 +136,9 @@ type JoinOptions struct {
 	DB DB
 	// ClusterID is the UUID that the cluster must have; empty: any.
 	ClusterID string
-	// Remotes are members, tcp:ADDRESS:PORT.
+	// Remotes are members, ssl:ADDRESS:PORT.
 	Remotes []string
-	// Address is the new member's own, tcp:ADDRESS:PORT; the machine's.
+	// Address is the new member's own, ssl:ADDRESS:PORT; the machine's.
 	Address string
 	// Schema is the name in the file; that of DB.
 	Schema string
@@ -139,7 +147,11 @@ type JoinOptions struct {
 // JoinWith makes the file of a new member as it is told, starts the server, and
 // doesn't wait: for joins that get stuck, or go to the wrong cluster.
 func (u *Unit) JoinWith(ctx context.Context, o JoinOptions) error {
-	if err := u.join(ctx, o); err != nil {
+	err := u.layOut(ctx)
+	if err == nil {
+		err = u.join(ctx, o)
+	}
+	if err != nil {
 		return fmt.Errorf("cannot make %s join %s: %w", u.name, o.DB, err)
 	}
 	return u.Start(ctx, o.DB)
@@ -161,9 +173,10 @@ func (u *Unit) join(ctx context.Context, o JoinOptions) error {
 	return err
 }
 
-// tool runs ovsdb-tool and returns its output without the last line end.
+// tool runs ovsdb-tool and returns its output without the last line end. It needs
+// files only: the machine may be off.
 func (u *Unit) tool(ctx context.Context, args ...string) (string, error) {
-	out, err := u.Exec(ctx, "ovsdb-tool", args...)
+	out, err := u.lab.Exec(ctx, "ovsdb-tool", args...)
 	return strings.TrimSpace(out), err
 }
 
@@ -189,28 +202,4 @@ func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
 		return true, nil
 	})
 	return leader, err
-}
-
-// refreshNorthd tells every ovn-northd of the clusters' members, by the file that
-// the packages' ovn-ctl reads, and restarts those whose file changed.
-func (l *Lab) refreshNorthd(ctx context.Context) error {
-	run := false
-	l.model.Do(func(s *model.State) { run = s.Northd })
-	if !run {
-		return nil
-	}
-	params := fmt.Sprintf("--ovnnb-db=%s --ovnsb-db=%s\n", l.Remotes(NB), l.Remotes(SB))
-	for _, u := range l.Units() {
-		file := u.machine.NorthdParams()
-		if old, _ := os.ReadFile(file); string(old) == params || !u.Running(NB) {
-			continue
-		}
-		if err := os.WriteFile(file, []byte(params), 0o644); err != nil {
-			return fmt.Errorf("cannot set up ovn-northd: %w", err)
-		}
-		if _, code, err := u.Systemctl(ctx, "restart", machine.Northd); err != nil || code != 0 {
-			return fmt.Errorf("cannot restart ovn-northd on %s: exit code %d: %w", u.name, code, err)
-		}
-	}
-	return nil
 }

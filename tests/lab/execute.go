@@ -64,11 +64,13 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 		"JUJU_CHARM_HTTP_PROXY=", "JUJU_CHARM_HTTPS_PROXY=", "JUJU_CHARM_FTP_PROXY=", "JUJU_CHARM_NO_PROXY=",
 		"LANG=C.UTF-8", "TERM=tmux-256color", "DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none",
 	}
-	switch major, _, _ := strings.Cut(s.JujuVersion, "."); major {
-	case "2":
-		vars = append(vars, "JUJU_SLA=unsupported", "JUJU_METER_STATUS=AMBER", "JUJU_METER_INFO=not set")
-	case "3":
+	major, rest, _ := strings.Cut(s.JujuVersion, ".")
+	minor, _, _ := strings.Cut(rest, ".")
+	if major == "2" || major == "3" {
 		vars = append(vars, "JUJU_SLA=unsupported")
+	}
+	if major == "2" || major == "3" && minor < "6" {
+		vars = append(vars, "JUJU_METER_STATUS=AMBER", "JUJU_METER_INFO=not set")
 	}
 	return append(vars, u.machine.Environment()...)
 }
@@ -104,6 +106,9 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = pipeGrace
+	if err := u.machine.Enter(cmd); err != nil {
+		return outcome{err: err}
+	}
 
 	served, err := serve(u.socket(), c, kill, cmd.Cancel)
 	if err != nil {

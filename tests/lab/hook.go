@@ -11,7 +11,8 @@ import (
 )
 
 // ErrKilled is wrapped by the error of a hook that was killed. It runs again
-// with the next thing that drives the unit.
+// with the next thing that drives the unit; but where the machine went off, and
+// its agent with it, it has failed, as under Juju, and waits to be retried.
 var ErrKilled = errors.New("hook was killed")
 
 // Killed says what became of [Lab.RunHookKilledAt].
@@ -26,6 +27,11 @@ type Killed struct {
 // runHook runs one hook of a unit whose lock is held, and records how it ended:
 // committed, failed (the unit is in error), or killed (it is queued again).
 func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, kill killPlan) (Killed, error) {
+	if h.Kind == model.UpgradeCharm {
+		if err := l.unpack(u); err != nil {
+			return Killed{}, err
+		}
+	}
 	l.model.Do(func(s *model.State) { s.Begin(u.name, h) })
 	c := l.newContext(u, h)
 	vars := append(l.environment(u, c, "hooks/"+h.Name()), relationVariables(h)...)
@@ -40,7 +46,13 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 	case result.err != nil:
 		how = " (killed)"
 		err = fmt.Errorf("%s: %w: %s: %w", u.name, ErrKilled, h.Name(), result.err)
-		l.model.Do(func(s *model.State) { s.Requeue(u.name, h) })
+		l.model.Do(func(s *model.State) {
+			if s.Units[u.name].Lost {
+				s.Fail(u.name, h, model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output})
+				return
+			}
+			s.Requeue(u.name, h)
+		})
 	case result.code != 0:
 		how = " (failed)"
 		failure := model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output}
@@ -49,6 +61,7 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 	default:
 		c.Commit()
 		l.model.Do(func(s *model.State) { s.Commit(u.name, h) })
+		l.tellRemotes()
 	}
 	l.model.Do(func(s *model.State) {
 		known := s.Units[u.name]
@@ -74,7 +87,7 @@ func relationVariables(h model.Hook) []string {
 
 func (l *Lab) newContext(u *Unit, h model.Hook) *hooktool.Context {
 	c := hooktool.New(l.model, u.name, h)
-	c.Charm = l.declared
+	c.Charm = declared(l.spec())
 	return c
 }
 
@@ -89,7 +102,7 @@ func (u *Unit) find(name string, env []string) model.Hook {
 	u.lab.model.Do(func(s *model.State) {
 		for _, r := range s.Relations {
 			if kind, is := strings.CutPrefix(name, r.Name+"-"); is && strings.HasPrefix(kind, "relation-") {
-				h = model.Hook{Kind: kind, Relation: r.Name, RelationID: r.ID, RemoteApp: s.App}
+				h = model.Hook{Kind: kind, Relation: r.Name, RelationID: r.ID, RemoteApp: s.Other(r)}
 			}
 		}
 		for _, variable := range env {
@@ -101,8 +114,15 @@ func (u *Unit) find(name string, env []string) model.Hook {
 				h.Departing = value
 			}
 		}
-		if r := s.Relation(h.RelationID); r != nil && r.Units[h.RemoteUnit] != nil {
-			h.Version = r.Units[h.RemoteUnit].Version
+		switch r := s.Relation(h.RelationID); {
+		case r != nil:
+			h.Version = r.News(h.RemoteUnit)
+		case h.Kind == model.ConfigChanged:
+			h.Version, h.AddressVersion = s.ConfigVersion, s.Units[u.name].AddressVersion
+		case h.Kind == model.LeaderSettingsChanged:
+			h.Version = s.LeaderVersion
+		case h.Kind == model.UpgradeCharm:
+			h.Version = s.CharmVersion
 		}
 	})
 	return h
@@ -133,10 +153,12 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 // the hook fails, and the unit is then in error. Where ctx ends first the hook is
 // killed, the error wraps [ErrKilled], and the hook is queued.
 func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) error {
-	if _, err := l.run(ctx, u, hook, env, neverKill); err != nil {
+	_, err := l.run(ctx, u, hook, env, neverKill)
+	if failed := (*HookError)(nil); err != nil && !errors.As(err, &failed) {
 		return err
 	}
-	return l.settleStarted(ctx)
+	// The others hear of what a failed hook keeps, too.
+	return errors.Join(err, l.settleStarted(ctx))
 }
 
 // RunHookKilledAt runs one hook and kills it (SIGKILL, its whole process group)

@@ -4,47 +4,48 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/juju/charm/v12"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
+	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
 
 // Lab is one application of one model, with its units and their machines. Its
 // methods may be called from several goroutines; hooks and actions of one unit
 // run one at a time, as under Juju.
 type Lab struct {
-	dir      string
-	model    *model.Model
-	charm    *charm.CharmDir
-	declared hooktool.Charm
-	timeout  time.Duration
-	program  string
-	keep     bool
-	guard    *machine.Guard
-	reserved net.Listener
-	lock     *os.File
+	dir     string
+	model   *model.Model
+	charm   *charm.CharmDir
+	timeout time.Duration
+	program string
+	keep    bool
+	guard   *machine.Guard
+	hub     *machine.Machine // whom all machines are connected to
+	ca      *vault.CA        // nil in a lab that was opened
+	lock    *os.File
 
 	logMu sync.Mutex
 	log   io.Writer
 
 	mu    sync.Mutex
 	units map[string]*Unit // those that were removed too
+
+	held    atomic.Bool // see [Lab.Hold]
+	remotes remotes
 }
 
 // Dir is the lab's directory.
 func (l *Lab) Dir() string { return l.dir }
-
-func (l *Lab) charmDir() string { return filepath.Join(l.dir, "charm") }
 
 func (l *Lab) toolsDir() string { return filepath.Join(l.dir, "tools") }
 

@@ -20,10 +20,20 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 	if err == nil && binary != "" {
 		err = copyFile(binary, dispatch)
 	} else if err == nil {
-		err = build(ctx, root, dispatch)
+		err = build(ctx, root, "./cmd/ovn-central-operator", dispatch)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot lay out the charm: %w", err)
+	}
+	return nil
+}
+
+// BuildTools builds the program for [Options].Program from a checkout at root: a
+// test that is built with the race detector is slow as a hook tool, of which a
+// hook calls dozens.
+func BuildTools(ctx context.Context, root, out string) error {
+	if err := build(ctx, root, "./tests/lab/cmd/ovn-lab", out); err != nil {
+		return fmt.Errorf("cannot build the lab's tools: %w", err)
 	}
 	return nil
 }
@@ -36,12 +46,12 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, 0o755) //nolint:gosec // dispatch is executed
 }
 
-func build(ctx context.Context, root, out string) error {
+func build(ctx context.Context, root, program, out string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, "./cmd/ovn-central-operator")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, program)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

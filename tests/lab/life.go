@@ -29,7 +29,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l := &Lab{
-		dir: o.Dir, charm: ch, declared: declared(ch), timeout: o.HookTimeout, keep: o.Keep, log: o.Log,
+		dir: o.Dir, charm: ch, timeout: o.HookTimeout, keep: o.Keep, log: o.Log,
 		program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{},
 	}
 	defer func() {
@@ -46,11 +46,12 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if l.guard, err = machine.StartGuard(l.program, l.dir, o.Keep); err != nil {
 		return nil, err
 	}
-	network, hold, err := reserve()
-	if err != nil {
+	if err := l.bootHub(ctx, o); err != nil {
 		return nil, err
 	}
-	l.reserved = hold
+	if err := l.foundCA(); err != nil {
+		return nil, err
+	}
 	l.model = model.New(l.dir, &model.State{
 		App: o.App, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion,
 		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: o.RetryScale,
@@ -74,7 +75,7 @@ func (l *Lab) furnish(o Options) error {
 	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
 		return err
 	}
-	for _, name := range hooktool.Names() {
+	for _, name := range hooktool.NamesIn(o.JujuVersion) {
 		if err := os.Symlink(l.program, filepath.Join(l.toolsDir(), name)); err != nil {
 			return err
 		}
@@ -102,7 +103,9 @@ func Open(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
 	if err != nil {
 		return nil, errors.Join(err, l.lock.Close())
 	}
-	l.declared = declared(l.charm)
+	if l.hub, err = machine.Load(filepath.Join(dir, machine.HubDir)); err != nil {
+		return nil, errors.Join(err, l.lock.Close())
+	}
 	var units []*model.Unit
 	l.model.Do(func(s *model.State) {
 		l.timeout, l.program, l.keep = s.HookTimeout, s.Program, s.Keep
@@ -115,6 +118,7 @@ func Open(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
 		}
 		l.units[u.Name] = newUnit(l, u, m)
 	}
+	l.answerAgain()
 	return l, nil
 }
 
@@ -140,17 +144,13 @@ func (l *Lab) takeLock(ctx context.Context) error {
 
 // Detach lets go of the lab and leaves it running, for [Open].
 func (l *Lab) Detach() error {
-	err := l.model.Save()
-	return errors.Join(err, l.release())
+	return errors.Join(l.model.Save(), l.issueAhead(), l.release())
 }
 
 func (l *Lab) release() error {
 	var errs []error
 	if l.guard != nil {
 		errs = append(errs, l.guard.Release())
-	}
-	if l.reserved != nil {
-		errs = append(errs, l.reserved.Close())
 	}
 	if l.lock != nil {
 		errs = append(errs, l.lock.Close())

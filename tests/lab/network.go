@@ -1,56 +1,49 @@
 package lab
 
 import (
+	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
-	"strconv"
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 )
 
-// Where units are in the lab's network, 127.X.Y.0/24: unit n has .10+n. The first
-// address is the lab's own, and its port is held as long as the lab's owner lives.
+// Where units are in the lab's network: unit n has .10+n. The hub has the first
+// address. All labs have the same addresses: none sees another's network.
 const (
+	network      = "10.99.0"
+	network6     = "fd99::"
 	firstHost    = 10
 	lastHost     = 254
 	reservedHost = 1
-	reservedPort = 6640
 )
 
-// tries is how many networks are looked at. There are 64,000: the second one
-// being taken too is no chance any more.
-const tries = 20
+func address4(host int) string { return fmt.Sprintf("%s.%d", network, host) }
 
-// reserve finds a network that no other lab uses and holds it. Only addresses of
-// 127.0.0.0/8 are used.
-func reserve() (network string, hold net.Listener, err error) {
-	for range tries {
-		network = fmt.Sprintf("127.%d.%d", 1+rand.IntN(250), rand.IntN(256))
-		hold, err = net.Listen("tcp", address(network, reservedHost, reservedPort))
-		if err != nil {
-			continue
-		}
-		if err = free(network); err == nil {
-			return network, hold, nil
-		}
-		hold.Close()
+// address6 has the host's number in it as it is read, not as it is.
+func address6(host int) string { return fmt.Sprintf("%s%d", network6, host) }
+
+// bootHub makes the network that the machines are connected to.
+func (l *Lab) bootHub(ctx context.Context, o Options) error {
+	l.hub = &machine.Machine{
+		Dir: filepath.Join(l.dir, machine.HubDir), Lab: l.dir, Address: address4(reservedHost), Restart: o.Restart,
 	}
-	return "", nil, fmt.Errorf("cannot find a free network on the loopback: %w", err)
-}
-
-// free says whether nothing listens where the first unit's servers will.
-func free(network string) error {
-	for _, db := range Databases {
-		for _, port := range []int{db.ClientPort(), db.RaftPort()} {
-			listener, err := net.Listen("tcp", address(network, firstHost, port))
-			if err != nil {
-				return err
-			}
-			listener.Close()
-		}
+	if o.IPv6 {
+		l.hub.Others = []string{address6(reservedHost)}
 	}
-	return nil
+	if err := machine.Create(l.hub, l.program); err != nil {
+		return err
+	}
+	return l.hub.Boot(ctx, l.program)
 }
 
-func address(network string, host, port int) string {
-	return net.JoinHostPort(fmt.Sprintf("%s.%d", network, host), strconv.Itoa(port))
+// Exec runs a program in the hub's network, where clients of the units are: none
+// of the units' machines, but all of them can be reached. OVN's clients are given
+// [Lab.ClientCredentials].
+func (l *Lab) Exec(ctx context.Context, name string, args ...string) (string, error) {
+	return l.execOn(ctx, l.hub, "the hub", name, args)
 }
+
+// HubNamespace is the file by which the hub's network is entered, by nsenter(1)
+// or setns(2).
+func (l *Lab) HubNamespace() (string, error) { return l.hub.Namespace() }

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -40,8 +41,16 @@ type Options struct {
 	JujuVersion string
 	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
 	ElectionTimer time.Duration
-	// Northd runs ovn-northd on every unit.
+	// Northd runs ovn-northd on every unit that the lab lays out. Without it
+	// ovn-central.service doesn't want it there: that saves much time.
 	Northd bool
+	// IPv6 gives every machine an address in fd99::/64 besides the one in
+	// 10.99.0.0/24.
+	IPv6 bool
+	// Restart starts services again as their units say (Restart=on-failure), with
+	// systemd's limit of five starts in ten seconds. Without it a server that is
+	// killed stays dead.
+	Restart bool
 	// Log gets what the charm prints and logs. It is also in DIR/UNIT/hooks.log.
 	Log io.Writer
 	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such
@@ -65,6 +74,10 @@ func (o *Options) complete() error {
 	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
 	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)
 	o.RetryScale = cmp.Or(o.RetryScale, 0.02)
+	if os.Geteuid() != 0 {
+		return errors.New("cannot make a lab: its machines have networks of their own, which need root: " +
+			"run it as root, or below `unshare --user --map-root-user --net`")
+	}
 	if o.Program == "" {
 		if !intercepted {
 			return fmt.Errorf("cannot make a lab: the program didn't call lab.Intercept")

@@ -36,8 +36,7 @@ func parseParams(args []string) (map[string]any, error) {
 		if err := yaml.Unmarshal([]byte(text), &value); err != nil {
 			return nil, err
 		}
-		value, err := conform(value)
-		if err != nil {
+		if err := checkKeys(value); err != nil {
 			return nil, err
 		}
 		hooktool.Nest(params, keys, value)
@@ -45,31 +44,28 @@ func parseParams(args []string) (map[string]any, error) {
 	return params, nil
 }
 
-// conform gives YAML's maps the string keys of JSON; others are refused.
-func conform(value any) (any, error) {
+// checkKeys refuses maps whose keys aren't strings, as Juju's client does. What it
+// makes of the others it doesn't send: a map that stands in a value reaches JSON
+// as YAML read it, which JSON then refuses.
+func checkKeys(value any) error {
 	switch v := value.(type) {
 	case map[any]any:
-		object := make(map[string]any, len(v))
 		for key, one := range v {
-			name, is := key.(string)
-			if !is {
-				return nil, fmt.Errorf("map keyed with non-string value: %v", key)
+			if _, is := key.(string); !is {
+				return fmt.Errorf("map keyed with non-string value: %v", key)
 			}
-			var err error
-			if object[name], err = conform(one); err != nil {
-				return nil, err
+			if err := checkKeys(one); err != nil {
+				return err
 			}
 		}
-		return object, nil
 	case []any:
-		for i := range v {
-			var err error
-			if v[i], err = conform(v[i]); err != nil {
-				return nil, err
+		for _, one := range v {
+			if err := checkKeys(one); err != nil {
+				return err
 			}
 		}
 	}
-	return value, nil
+	return nil
 }
 
 // overWire is what parameters become on their way to the controller and to the

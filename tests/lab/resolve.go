@@ -72,17 +72,15 @@ func (l *Lab) Resolved(ctx context.Context, u *Unit, noRetry bool) error {
 }
 
 // Configure is `juju config`: values are parsed by the types of config.yaml, and
-// every unit runs config-changed.
+// every unit runs config-changed where one has changed. In a held lab that is left to [Lab.Deliver].
 func (l *Lab) Configure(ctx context.Context, values map[string]string) error {
-	settings, err := l.charm.Config().ParseSettingsStrings(values)
+	settings, err := l.spec().Config().ParseSettingsStrings(values)
 	if err != nil {
 		return fmt.Errorf("cannot configure: %w", err)
 	}
-	l.model.Do(func(s *model.State) {
-		for key, value := range settings {
-			s.Config[key] = value
-		}
-		s.ConfigVersion++
-	})
+	l.model.Do(func(s *model.State) { s.Configure(settings) })
+	if l.held.Load() {
+		return l.model.Save()
+	}
 	return l.Settle(ctx)
 }

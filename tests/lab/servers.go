@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
@@ -23,23 +25,34 @@ const commandTimeout = 30 * time.Second
 // ovs-appctl takes it.
 const appctlTimeout = "3"
 
-// Exec runs a program on the unit's machine (its environment and PATH, without a
-// hook's tools) and returns what it wrote to stdout.
+// Exec runs a program on the unit's machine (its network, environment and PATH,
+// without a hook's tools) and returns what it wrote to stdout. OVN's clients are
+// given [Lab.ClientCredentials]. Of a machine that is off only the disk is there:
+// the program runs in the hub's network.
 func (u *Unit) Exec(ctx context.Context, name string, args ...string) (string, error) {
-	stdout, stderr, code, err := u.exec(ctx, name, args)
+	m := u.machine
+	if !m.On() {
+		m = u.lab.hub
+	}
+	return u.lab.execOn(ctx, m, u.name, name, args)
+}
+
+func (l *Lab) execOn(ctx context.Context, m *machine.Machine, where, name string, args []string) (string, error) {
+	stdout, stderr, code, err := l.exec(ctx, m, name, args)
 	switch {
 	case err != nil:
-		return stdout, fmt.Errorf("cannot run %s on %s: %w", name, u.name, err)
+		return stdout, fmt.Errorf("cannot run %s on %s: %w", name, where, err)
 	case code != 0:
-		return stdout, fmt.Errorf("%s on %s: exit code %d: %s", name, u.name, code, strings.TrimSpace(stderr))
+		return stdout, fmt.Errorf("%s on %s: exit code %d: %s", name, where, code, strings.TrimSpace(stderr))
 	}
 	return stdout, nil
 }
 
-func (u *Unit) exec(ctx context.Context, name string, args []string) (stdout, stderr string, code int, err error) {
+func (l *Lab) exec(ctx context.Context, m *machine.Machine, name string, args []string) (stdout, stderr string, code int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
-	cmd := u.machine.Command(ctx, name, args...)
+	cmd := m.Command(ctx, name, args...)
+	cmd.Env = append(cmd.Env, l.clientEnvironment()...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
@@ -49,10 +62,17 @@ func (u *Unit) exec(ctx context.Context, name string, args []string) (stdout, st
 	return out.String(), errs.String(), 0, err
 }
 
-// Systemctl runs the machine's systemctl as the charm would.
+// Systemctl runs the machine's systemctl as the charm would. Of a machine that is
+// off the questions are answered from its disk: nothing runs.
 func (u *Unit) Systemctl(ctx context.Context, args ...string) (stdout string, code int, err error) {
-	stdout, _, code, err = u.exec(ctx, filepath.Join(u.machine.BinDir(), "systemctl"), args)
+	stdout, _, code, err = u.systemctl(ctx, args...)
 	return stdout, code, err
+}
+
+func (u *Unit) systemctl(ctx context.Context, args ...string) (stdout, stderr string, code int, err error) {
+	var out, errs bytes.Buffer
+	code = u.machine.Systemctl(ctx, &out, &errs, args)
+	return out.String(), errs.String(), code, context.Cause(ctx)
 }
 
 // Start starts the database's server by systemctl and waits until it answers.
@@ -60,17 +80,25 @@ func (u *Unit) Start(ctx context.Context, db DB) error {
 	if err := u.service(ctx, "start", db); err != nil {
 		return err
 	}
+	var ended error
 	err := await(ctx, joinTimeout, func() (bool, error) {
 		_, err := u.Appctl(ctx, db, "version")
-		if err != nil && !u.Running(db) {
-			err = errors.New("it ended: " + u.lastWords(db))
+		if err != nil && !u.active(ctx, db) {
+			ended = errors.New("it ended: " + u.lastWords(db))
 		}
-		return err == nil, err
+		return err == nil || ended != nil, err
 	})
-	if err != nil {
+	if err = cmp.Or(ended, err); err != nil {
 		return fmt.Errorf("cannot start the %s server of %s: %w", db, u.name, err)
 	}
 	return nil
+}
+
+// active says whether systemctl calls the database's service active, or about to
+// be.
+func (u *Unit) active(ctx context.Context, db DB) bool {
+	state, _, err := u.Systemctl(ctx, "is-active", db.Service())
+	return err == nil && (strings.TrimSpace(state) == "active" || strings.TrimSpace(state) == "activating")
 }
 
 // lastWords is the last line that the database's server printed.
@@ -84,7 +112,7 @@ func (u *Unit) lastWords(db DB) string {
 func (u *Unit) Stop(ctx context.Context, db DB) error { return u.service(ctx, "stop", db) }
 
 func (u *Unit) service(ctx context.Context, verb string, db DB) error {
-	_, stderr, code, err := u.exec(ctx, filepath.Join(u.machine.BinDir(), "systemctl"), []string{verb, db.Service()})
+	_, stderr, code, err := u.systemctl(ctx, verb, db.Service())
 	if err == nil && code != 0 {
 		err = errors.New(strings.TrimSpace(stderr))
 	}
@@ -96,7 +124,7 @@ func (u *Unit) service(ctx context.Context, verb string, db DB) error {
 
 // ServerPID is the process of the database's server.
 func (u *Unit) ServerPID(db DB) (int, error) {
-	p, alive := u.machine.Find(db.Service())
+	p, alive := u.machine.Server(db)
 	if !alive {
 		return 0, fmt.Errorf("the %s server of %s isn't running", db, u.name)
 	}
@@ -105,32 +133,46 @@ func (u *Unit) ServerPID(db DB) (int, error) {
 
 // Running says whether the database's server is a living process.
 func (u *Unit) Running(db DB) bool {
-	_, alive := u.machine.Find(db.Service())
+	_, alive := u.machine.Server(db)
 	return alive
 }
 
-// Kill kills the database's server (SIGKILL) and waits until it is gone. It stays
-// dead until it is started; systemctl then calls it failed.
+// Kill kills the database's server (SIGKILL) and waits until it is gone. Unless
+// [Options].Restart is set it stays dead until it is started; systemctl calls it
+// failed.
 func (u *Unit) Kill(db DB) error { return u.signal(db, syscall.SIGKILL) }
 
 // Hang stops the server's process where it stands (SIGSTOP): the kernel still
-// accepts connections for it, but nothing answers. To cut one unit off from its
-// peers, let the servers of all others hang: it can't tell the difference.
+// accepts connections for it, but nothing answers.
 func (u *Unit) Hang(db DB) error { return u.signal(db, syscall.SIGSTOP) }
 
 // Resume ends [Unit.Hang].
 func (u *Unit) Resume(db DB) error { return u.signal(db, syscall.SIGCONT) }
 
 func (u *Unit) signal(db DB, sig syscall.Signal) error {
-	p, alive := u.machine.Find(db.Service())
+	p, alive := u.machine.Server(db)
 	if !alive {
 		return fmt.Errorf("cannot signal the %s server of %s: it isn't running", db, u.name)
 	}
+	// Who has created a cluster has an ovn-ctl that waits for its server, or, when it
+	// has just been started, for an answer of it: half a minute.
+	p.Group = sig == syscall.SIGKILL
 	if err := u.machine.Signal(p, sig); err != nil {
 		return err
 	}
+	if sig == syscall.SIGKILL {
+		return u.awaitEnd(p, db)
+	}
 	return await(context.Background(), joinTimeout, func() (bool, error) {
 		return p.Reached(sig), fmt.Errorf("process %d didn't take signal %v", p.PID, sig)
+	})
+}
+
+// awaitEnd waits until a killed server is gone and systemctl knows it.
+func (u *Unit) awaitEnd(p machine.Process, db DB) error {
+	return await(context.Background(), joinTimeout, func() (bool, error) {
+		noticed := u.machine.Restart || !u.active(context.Background(), db)
+		return !p.Alive() && noticed, fmt.Errorf("process %d didn't end", p.PID)
 	})
 }
 
@@ -149,28 +191,35 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 	return u.tool(ctx, "db-sid", u.DBFile(db))
 }
 
-// PowerOff is the sudden end of the machine: its servers, and a hook that runs,
-// are killed, and its agent is lost until [Unit.PowerOn]. The unit stays in the
-// model.
+// Cut pulls the cable of the unit's machine, or with false plugs it in: what it
+// sends is lost, and nothing reaches it. Hooks run there all the same.
+func (u *Unit) Cut(off bool) error { return u.machine.Cut(context.Background(), off) }
+
+// PowerOff is the sudden end of the machine: all that runs there is killed, a hook
+// too, its network is gone, and its agent is lost until [Unit.PowerOn]. The unit
+// stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })
 	return errors.Join(u.machine.KillAll(), u.lab.model.Save())
 }
 
-// PowerOn is the machine's next boot: the services that were running start, and
-// so does the agent, which runs start again (Juju does so after a reboot) and
-// whatever else has come up.
+// PowerOn is the machine's next boot: the services that are enabled start, and so
+// does the agent, which runs start again (Juju does so after a reboot) and
+// whatever else has come up. It returns when the servers run, or have ended.
 func (u *Unit) PowerOn(ctx context.Context) error {
 	u.lab.model.Do(func(s *model.State) {
 		s.Lose(u.name, false)
-		s.RestartAgent(u.name)
-		if known := s.Units[u.name]; known != nil && known.Uniter.Started && known.Uniter.Queued == nil {
-			known.Uniter.Queued = &model.Hook{Kind: model.Start}
-		}
+		s.Reboot(u.name)
 	})
-	for _, service := range u.machine.Wanted() {
-		if _, code, err := u.Systemctl(ctx, "start", service); err != nil || code != 0 {
-			return fmt.Errorf("cannot start %s on %s: exit code %d: %w", service, u.name, code, err)
+	if err := u.machine.Boot(ctx, u.lab.program); err != nil {
+		return err
+	}
+	for _, db := range Databases {
+		err := await(ctx, joinTimeout, func() (bool, error) {
+			return u.Running(db) || !u.active(ctx, db), fmt.Errorf("the %s server of %s doesn't come up", db, u.name)
+		})
+		if err != nil {
+			return err
 		}
 	}
 	return u.lab.settleStarted(ctx)

@@ -40,7 +40,7 @@ func TestUnitsBecomeMembersOfBothClusters(t *testing.T) {
 	out, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "list", "NB_Global")
 	require.NoError(t, err)
 	assert.Contains(t, out, "_uuid", "the row that every client needs is there")
-	out, err = units[0].Exec(ctx(t), "ovn-sbctl", "--timeout=5", "--db=tcp:"+units[0].Address()+":16642", "--no-leader-only", "list", "SB_Global")
+	out, err = units[0].Exec(ctx(t), "ovn-sbctl", "--timeout=5", "--db="+units[0].Client(lab.SB), "--no-leader-only", "list", "SB_Global")
 	require.NoError(t, err)
 	assert.Contains(t, out, "_uuid")
 	assert.Contains(t, units, leader)
@@ -79,6 +79,9 @@ func TestSystemctlBehavesAsSystemd(t *testing.T) {
 		{"start nope.service", "", 5},
 		{"restart nope", "", 5},
 		{"is-enabled ovn-northd", "static", 0},
+		{"is-enabled ovn-ovsdb-server-nb", "enabled", 0},
+		{"is-enabled ovn-nb-ovsdb", "alias", 0},
+		{"disable ovn-ovsdb-server-nb", "", 0},
 		{"is-enabled ovn-ovsdb-server-nb", "disabled", 1},
 		{"is-enabled nope", "", 1},
 		{"enable ovn-ovsdb-server-nb", "", 0},
@@ -103,6 +106,7 @@ func TestSystemctlBehavesAsSystemd(t *testing.T) {
 		assert.Equal(t, step.out, out, step.command)
 	}
 
+	require.NoError(t, u.Start(ctx(t), lab.NB), "nor does a start")
 	require.NoError(t, u.Kill(lab.SB))
 	out, code := systemctl("is-failed ovn-ovsdb-server-sb")
 	assert.Equal(t, "failed 0", out+" "+string(rune('0'+code)), "what dies unasked has failed")
@@ -114,6 +118,7 @@ func TestSystemctlBehavesAsSystemd(t *testing.T) {
 	require.NoError(t, err)
 	_, code = systemctl("restart ovn-ovsdb-server-nb")
 	assert.Equal(t, 0, code)
+	require.NoError(t, u.Start(ctx(t), lab.NB), "a restart doesn't wait until the server is ready")
 	after, err := u.ServerPID(lab.NB)
 	require.NoError(t, err)
 	assert.NotEqual(t, before, after)
@@ -190,7 +195,7 @@ func TestDeadMachineLeavesAStaleMemberWhoseAddressANewUnitCanHave(t *testing.T) 
 	assert.Equal(t, "ovn-central/3", u.Name(), "numbers aren't used again")
 	text, err := u.Status(ctx(t), lab.NB)
 	require.NoError(t, err)
-	assert.Equal(t, 2, strings.Count(text, "at tcp:"+dead.Address()+":6643) ")+strings.Count(text, "at tcp:"+dead.Address()+":6643)\n"))
+	assert.Equal(t, 2, strings.Count(text, "at ssl:"+dead.Address()+":6643) ")+strings.Count(text, "at ssl:"+dead.Address()+":6643)\n"))
 }
 
 func TestJoinThatIsToldTheWrongThingsGetsStuck(t *testing.T) {
@@ -198,7 +203,7 @@ func TestJoinThatIsToldTheWrongThingsGetsStuck(t *testing.T) {
 	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 	require.NoError(t, err)
 	assert.False(t, u.Running(lab.NB))
-	require.NoError(t, u.JoinWith(ctx(t), lab.JoinOptions{DB: lab.NB, Remotes: []string{"tcp:" + u.Address() + "9:1"}}))
+	require.NoError(t, u.JoinWith(ctx(t), lab.JoinOptions{DB: lab.NB, Remotes: []string{"ssl:" + u.Address() + "9:1"}}))
 	text, err := u.Status(ctx(t), lab.NB)
 	require.NoError(t, err)
 	assert.Contains(t, text, "Status: joining cluster")
@@ -233,7 +238,9 @@ func TestNorthdFollowsTheMembers(t *testing.T) {
 		out, code, err := u.Systemctl(ctx(t), "is-active", "ovn-northd")
 		require.NoError(t, err)
 		assert.Equal(t, 0, code, out)
-		assert.Equal(t, "--ovnnb-db="+l.Remotes(lab.NB)+" --ovnsb-db="+l.Remotes(lab.SB)+"\n", read(t, u.SysconfDir(), "ovn-northd-db-params.conf"))
+		etc := u.SysconfDir() + "/ovn/"
+		assert.Equal(t, "--ovnnb-db="+l.Remotes(lab.NB)+"\n--ovnsb-db="+l.Remotes(lab.SB)+"\n-c "+etc+"cert_host\n-C "+etc+"ovn-central.crt\n-p "+etc+"key_host\n",
+			read(t, etc, "ovn-northd-db-params.conf"))
 	}
 	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=20", "--wait=sb", "--db="+l.Remotes(lab.NB), "ls-add", "sw")
 	require.NoError(t, err, "northd has done what it is for")

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
@@ -80,11 +81,25 @@ func (u *Unit) Name() string { return u.name }
 // Number is the last part of the name.
 func (u *Unit) Number() int { return u.number }
 
-// Address is the machine's, in 127.0.0.0/8.
+// Address is the machine's, in 10.99.0.0/24 unless it was told another.
 func (u *Unit) Address() string { return u.machine.Address }
 
-// Client is where clients reach the unit's server: tcp:ADDRESS:PORT.
+// Address6 is the machine's address in fd99::/64, or empty: see [Options].
+func (u *Unit) Address6() string {
+	i := slices.IndexFunc(u.machine.Others, func(a string) bool { return strings.HasPrefix(a, network6) })
+	if i < 0 {
+		return ""
+	}
+	return u.machine.Others[i]
+}
+
+// Client is where clients reach the unit's server, without a role:
+// ssl:ADDRESS:PORT.
 func (u *Unit) Client(db DB) string { return u.machine.Client(db) }
+
+// Namespace is the file by which the unit's network is entered, by nsenter(1) or
+// setns(2). It is another one after each boot.
+func (u *Unit) Namespace() (string, error) { return u.machine.Namespace() }
 
 // RunDir is the unit's OVN_RUNDIR.
 func (u *Unit) RunDir() string { return u.machine.RunDir() }

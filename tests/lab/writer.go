@@ -131,12 +131,11 @@ func (w *Writer) stopped(ctx context.Context) bool {
 
 // client runs one of OVN's clients against all members; it finds the leader.
 func (w *Writer) client(ctx context.Context, db DB, command []string) (string, error) {
-	units := w.lab.Units()
-	if len(units) == 0 {
+	if len(w.lab.Units()) == 0 {
 		return "", errors.New("there is no unit to ask")
 	}
 	args := append([]string{"--timeout=" + writeTimeout, "--db=" + w.lab.Remotes(db)}, command[1:]...)
-	return units[0].Exec(ctx, command[0], args...)
+	return w.lab.Exec(ctx, command[0], args...)
 }
 
 // Stop ends the writing, after the writes that are under way.

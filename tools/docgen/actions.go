@@ -26,7 +26,8 @@ type action struct {
 	Params      yaml.Node `yaml:"params"` // a node, to keep the order
 }
 
-// param is what the page tells of a parameter: a part of JSON schema.
+// param is what a page tells of a parameter, by a part of JSON schema, or of an
+// option.
 type param struct {
 	Type        oneOrMore `yaml:"type"`
 	Description string    `yaml:"description"`
@@ -63,14 +64,14 @@ func actionsPage(source []byte) ([]byte, error) {
 		if a.Params.IsZero() {
 			return nil
 		}
-		return writeTable(&out, "Parameter", &a.Params)
+		return writeTable(&out, &a.Params)
 	})
 	return []byte(out.String()), err
 }
 
-// writeTable lists parameters or options; head names the first column.
-func writeTable(out *strings.Builder, head string, entries *yaml.Node) error {
-	fmt.Fprintf(out, "\n| %s | Type | Default | Meaning |\n|---|---|---|---|\n", head)
+// writeTable lists parameters.
+func writeTable(out *strings.Builder, entries *yaml.Node) error {
+	out.WriteString("\n| Parameter | Type | Default | Meaning |\n|---|---|---|---|\n")
 	return eachEntry(entries, func(name string, value *yaml.Node) error {
 		var p param
 		if err := value.Decode(&p); err != nil {
@@ -90,8 +91,11 @@ func (p param) kind() string {
 }
 
 func defaultCell(value any) string {
-	if value == nil {
+	switch value {
+	case nil:
 		return ""
+	case "":
+		return "empty"
 	}
 	return fmt.Sprintf("`%v`", value)
 }

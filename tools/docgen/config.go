@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -9,9 +10,16 @@ import (
 const configIntro = `# Configuration
 
 <!-- Written by "make generate" from config.yaml. -->
+
+Set an option with ` + "`juju config ovn-central OPTION=VALUE`" + `, and go back to its default with
+` + "`juju config ovn-central --reset OPTION`" + `.
+
+| Option | Type | Default |
+|---|---|---|
 `
 
-// configPage describes config.yaml, in its order.
+// configPage describes config.yaml, in its order: a table of all options, and
+// what each does.
 func configPage(source []byte) ([]byte, error) {
 	var file struct {
 		Options yaml.Node `yaml:"options"`
@@ -19,12 +27,16 @@ func configPage(source []byte) ([]byte, error) {
 	if err := yaml.Unmarshal(source, &file); err != nil {
 		return nil, err
 	}
-	var out strings.Builder
-	out.WriteString(configIntro)
-	if len(file.Options.Content) == 0 {
-		out.WriteString("\nThere is nothing to configure in this release.\n")
-		return []byte(out.String()), nil
-	}
-	err := writeTable(&out, "Option", &file.Options)
-	return []byte(out.String()), err
+	var table, sections strings.Builder
+	table.WriteString(configIntro)
+	err := eachEntry(&file.Options, func(name string, value *yaml.Node) error {
+		var o param
+		if err := value.Decode(&o); err != nil {
+			return fmt.Errorf("option %s: %w", name, err)
+		}
+		fmt.Fprintf(&table, "| [`%s`](#%s) | %s | %s |\n", name, name, o.kind(), defaultCell(o.Default))
+		fmt.Fprintf(&sections, "\n## %s\n\n%s\n", name, strings.TrimSpace(o.Description))
+		return nil
+	})
+	return []byte(table.String() + sections.String()), err
 }

@@ -62,23 +62,38 @@ Does it again.
 `, string(got))
 }
 
-func TestConfigIsDescribed(t *testing.T) {
-	tests := map[string]struct {
-		source, want string
-	}{
-		"nothing": {"options: {}\n", "\nThere is nothing to configure in this release.\n"},
-		"one option": {
-			"options:\n  timer: {type: int, default: 4, description: Seconds.}\n",
-			"\n| Option | Type | Default | Meaning |\n|---|---|---|---|\n| `timer` | int | `4` | Seconds. |\n",
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			got, err := configPage([]byte(test.source))
-			require.NoError(t, err)
-			assert.Equal(t, configIntro+test.want, string(got))
-		})
-	}
+func TestConfigIsDescribedInTheOrderOfTheFile(t *testing.T) {
+	got, err := configPage([]byte(`
+options:
+  timer_x:
+    type: int
+    default: 4
+    description: |
+      Seconds.
+
+      More | of it.
+  source: {type: string, default: "", description: Where from.}
+  none: {type: string, description: Nothing.}
+`))
+	require.NoError(t, err)
+	assert.Equal(t, configIntro+`| [`+"`timer_x`](#timer_x) | int | `4`"+` |
+| [`+"`source`"+`](#source) | string | empty |
+| [`+"`none`"+`](#none) | string |  |
+
+## timer_x
+
+Seconds.
+
+More | of it.
+
+## source
+
+Where from.
+
+## none
+
+Nothing.
+`, string(got))
 }
 
 func TestCommandsAreDescribedWithTheirFlags(t *testing.T) {

@@ -19,8 +19,8 @@ const dispatchLink = "../dispatch"
 // needed and optional are the files that go into the charm as they are. Juju
 // reads the needed ones; the others are for people and for Charmhub.
 var (
-	needed   = []string{"actions.yaml", "config.yaml", "metadata.yaml"}
-	optional = []string{"LICENSE", "README.md", "docs/how-to/recover-quorum.md", "copyright", "icon.svg", "lxd-profile.yaml"}
+	needed   = []string{"actions.yaml", "config.yaml", "lxd-profile.yaml", "metadata.yaml"}
+	optional = []string{"LICENSE", "README.md", "docs/how-to/recover-quorum.md", "copyright", "icon.svg"}
 )
 
 // entry is one file of the charm.

@@ -46,6 +46,8 @@ func TestJujuReadsWhatWasPackedForEachArchitecture(t *testing.T) {
 			require.NoError(t, err)
 			assert.Equal(t, "ovn-central", archive.Meta().Name)
 			assert.Equal(t, o.version, archive.Version())
+			assert.NotEmpty(t, archive.Config().Options)
+			assert.NotEmpty(t, archive.LXDProfile().Config)
 			var bases []string
 			for _, b := range archive.Manifest().Bases {
 				bases = append(bases, b.String())

@@ -14,22 +14,28 @@ import (
 
 func upCommand(g *global) *cobra.Command {
 	var o lab.Options
+	var added lab.AddOptions
 	var units int
+	var config []string
 	cmd := &cobra.Command{
 		Use: "up --charm DIR", Short: "Makes a lab", Args: needs(cobra.NoArgs, "--charm DIR"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.Charm == "" {
 				return usageError{errors.New("usage: ovn-lab up --charm DIR")}
 			}
+			values, err := pairs(config)
+			if err != nil {
+				return err
+			}
 			o.Dir, o.Log = g.dir, g.log(cmd)
 			l, err := lab.New(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
-			if _, err := l.AddUnits(cmd.Context(), units); err != nil {
-				return errors.Join(err, l.Detach())
+			if err = l.Configure(cmd.Context(), values); err == nil {
+				_, err = l.AddUnitsWith(cmd.Context(), units, added)
 			}
-			return l.Detach()
+			return errors.Join(err, l.Detach())
 		},
 	}
 	cmd.Flags().StringVar(&o.Charm, "charm", "", "the charm's directory: dispatch, metadata.yaml and so on")
@@ -38,7 +44,24 @@ func upCommand(g *global) *cobra.Command {
 	cmd.Flags().DurationVar(&o.ElectionTimer, "election-timer", time.Second, "election timer of both databases")
 	cmd.Flags().BoolVar(&o.Northd, "northd", false, "run ovn-northd on every unit")
 	cmd.Flags().IntVarP(&units, "units", "n", 0, "units to add at once")
+	cmd.Flags().StringArrayVar(&config, "config", nil, "KEY=VALUE: an option of the charm, from the beginning")
+	cmd.Flags().BoolVar(&added.Fresh, "fresh", false, freshUsage)
 	return cmd
+}
+
+const freshUsage = "on empty machines, which the charm sets up; otherwise the lab does"
+
+// pairs are the arguments KEY=VALUE.
+func pairs(args []string) (map[string]string, error) {
+	values := map[string]string{}
+	for _, arg := range args {
+		key, value, found := strings.Cut(arg, "=")
+		if !found {
+			return nil, usageError{fmt.Errorf("expected KEY=VALUE, got %q", arg)}
+		}
+		values[key] = value
+	}
+	return values, nil
 }
 
 func downCommand(g *global) *cobra.Command {
@@ -56,17 +79,31 @@ func downCommand(g *global) *cobra.Command {
 
 func addUnitCommand(g *global) *cobra.Command {
 	var units int
+	var o lab.AddOptions
 	cmd := &cobra.Command{
 		Use: "add-unit", Short: "Adds units (juju add-unit)", Args: needs(cobra.NoArgs, "[-n N]"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return g.with(cmd, func(l *lab.Lab) error {
-				_, err := l.AddUnits(cmd.Context(), units)
+				_, err := l.AddUnitsWith(cmd.Context(), units, o)
 				return err
 			})
 		},
 	}
 	cmd.Flags().IntVarP(&units, "num-units", "n", 1, "how many")
+	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, freshUsage)
 	return cmd
+}
+
+func relateCommand(g *global) *cobra.Command {
+	return &cobra.Command{
+		Use: "relate-ca", Short: "Relates the application to one that issues certificates, as vault does", Args: needs(cobra.NoArgs, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return g.with(cmd, func(l *lab.Lab) error {
+				_, err := l.RelateCA(cmd.Context())
+				return err
+			})
+		},
+	}
 }
 
 func removeUnitCommand(g *global) *cobra.Command {
@@ -100,13 +137,9 @@ func configCommand(g *global) *cobra.Command {
 	return &cobra.Command{
 		Use: "config KEY=VALUE...", Short: "Configures the charm (juju config)", Args: needs(cobra.MinimumNArgs(1), "KEY=VALUE..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			values := map[string]string{}
-			for _, arg := range args {
-				key, value, found := strings.Cut(arg, "=")
-				if !found {
-					return usageError{fmt.Errorf("expected KEY=VALUE, got %q", arg)}
-				}
-				values[key] = value
+			values, err := pairs(args)
+			if err != nil {
+				return err
 			}
 			return g.with(cmd, func(l *lab.Lab) error { return l.Configure(cmd.Context(), values) })
 		},

@@ -75,8 +75,8 @@ func TestStoryOfALab(t *testing.T) {
 	}, "-n 2")
 
 	assert.Regexp(t, `^Unit            Workload  Agent  Address +Servers      Message
-ovn-central/0\*  active    idle   127\.\d+\.\d+\.10  nb:up sb:up  ovn-central/0 is ready
-ovn-central/1   active    idle   127\.\d+\.\d+\.11  nb:up sb:up  ovn-central/1 is ready
+ovn-central/0\*  active    idle   10\.99\.0\.10  nb:up sb:up  ovn-central/0 is ready
+ovn-central/1   active    idle   10\.99\.0\.11  nb:up sb:up  ovn-central/1 is ready
 $`, s.run("status"))
 
 	assert.Equal(t, "Running operation 1 with 1 task\n  - task 1 on unit-ovn-central-0\n\nlooking\nlines: |-\n  a\n  b\novnsb:\n  id: \"15\"\n\nprinted\n",

@@ -28,15 +28,16 @@ func newRoot() *cobra.Command {
 		Long: `Plays Juju on one machine, with real OVN databases.
 
 A lab is a directory with an application of the charm, its units, and their
-database servers on addresses in 127.0.0.0/8. It stays, and its servers run,
-until "ovn-lab down".
+database servers, each unit in a network namespace of its own. It stays, and
+its servers run, until "ovn-lab down".
 
 EXIT STATUS
   0  done
   1  it failed; so did a hook, or an action
   2  wrong arguments
   130  interrupted`,
-		Example: `  ovn-lab up --charm build/charm --units 3
+		Example: `  ovn-lab up --charm build/charm --units 3 --fresh --config source=distro
+  ovn-lab relate-ca
   ovn-lab status
   ovn-lab run ovn-central/0 cluster-status
   ovn-lab remove-unit ovn-central/2
@@ -56,7 +57,7 @@ EXIT STATUS
 	root.PersistentFlags().BoolVarP(&g.verbose, "verbose", "v", false, "show what the charm logs")
 	root.AddCommand(
 		upCommand(g), downCommand(g), statusCommand(g),
-		addUnitCommand(g), removeUnitCommand(g), removeApplicationCommand(g), resolvedCommand(g), configCommand(g),
+		relateCommand(g), addUnitCommand(g), removeUnitCommand(g), removeApplicationCommand(g), resolvedCommand(g), configCommand(g),
 		runCommand(g), hookCommand(g), updateStatusCommand(g),
 		powerCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, u *lab.Unit) error { return u.PowerOff() }),
 		powerCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, u *lab.Unit) error { return u.PowerOn(ctx) }),

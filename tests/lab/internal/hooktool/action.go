@@ -56,7 +56,7 @@ func actionSet(c *call) error {
 		keys := strings.Split(path, ".")
 		for _, key := range keys {
 			if !keyRule.MatchString(key) {
-				return usage(fmt.Errorf("key %q must start and end with lowercase alphanumeric, and contain only lowercase alphanumeric and hyphens", key))
+				return usage(c.badKey(key))
 			}
 			if slices.Contains(reserved, key) {
 				return usage(fmt.Errorf("cannot set reserved action key %q", key))
@@ -71,6 +71,16 @@ func actionSet(c *call) error {
 		Nest(c.Action.Results, p.keys, p.value)
 	}
 	return nil
+}
+
+// badKey is the refusal of a key; before Juju 3.6 it names periods, which part
+// keys.
+func (c *call) badKey(key string) error {
+	allowed := "lowercase alphanumeric and hyphens"
+	if !c.juju.since(3, 6) {
+		allowed = "lowercase alphanumeric, hyphens and periods"
+	}
+	return fmt.Errorf("key %q must start and end with lowercase alphanumeric, and contain only %s", key, allowed)
 }
 
 // Nest puts value into a tree of maps, at the path keys; what stands in the way

@@ -2,6 +2,7 @@ package hooktool
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,17 +29,17 @@ type Context struct {
 
 	mu         sync.Mutex // one tool runs at a time, as in Juju
 	app        string
-	address    string
+	juju       version
 	relations  map[int]*relation
 	charmState map[string]string
 	stateDirty bool
-	openPorts  []string
-	closePorts []string
+	ports      ports
 }
 
 // Charm is the part of a charm's metadata that tools check against.
 type Charm struct {
 	Bindings []string       // endpoints and extra bindings
+	Requires []string       // the endpoints where the other side provides
 	Options  map[string]any // of config.yaml: nil where no value is set
 }
 
@@ -55,11 +56,13 @@ type Action struct {
 type relation struct {
 	id        int
 	name      string
+	remote    string // the application on the other side
+	peer      bool
 	members   []string
 	broken    bool
-	unit, bag *pending // own data, the application's data
-	apps      map[string]string
-	others    map[string]map[string]string
+	unit, bag *pending                     // own data, the application's data
+	apps      map[string]map[string]string // by application
+	others    map[string]map[string]string // by unit
 }
 
 // pending is settings with the changes that aren't committed.
@@ -83,9 +86,16 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 	c := &Context{Model: m, Unit: unit, Hook: h, relations: map[int]*relation{}, Log: func(string, string) {}}
 	m.Do(func(s *model.State) {
 		u := s.Units[unit]
-		c.app, c.address = s.App, u.Address
+		c.app, c.juju = s.App, parseVersion(s.JujuVersion)
+		c.ports.now = slices.Clone(u.Ports)
 		for id, membership := range u.Uniter.Relations {
-			r := &relation{id: id, name: s.Relation(id).Name, others: map[string]map[string]string{}}
+			stored := s.Relation(id)
+			r := &relation{
+				id: id, name: stored.Name, peer: stored.Peer(), remote: cmp.Or(stored.Remote, s.App),
+				apps: map[string]map[string]string{}, others: map[string]map[string]string{},
+			}
+			// Since Juju 3.6 a relation that is going isn't listed once all have departed.
+			r.broken = c.juju.since(3, 6) && !r.peer && stored.Dying && len(membership.Members) == 0
 			members := maps.Clone(membership.Members)
 			if h.RelationID == id && h.RemoteUnit != "" {
 				members[h.RemoteUnit] = 0
@@ -94,7 +104,6 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 				}
 			}
 			r.members = slices.Sorted(maps.Keys(members))
-			r.broken = h.RelationID == id && h.Kind == "relation-broken"
 			c.relations[id] = r
 		}
 	})
@@ -152,6 +161,9 @@ func (c *Context) Commit() {
 	c.Model.Do(func(s *model.State) {
 		for _, r := range c.relations {
 			stored := s.Relation(r.id)
+			if stored == nil {
+				continue
+			}
 			if r.unit != nil && stored.Units[c.Unit] != nil {
 				stored.Units[c.Unit].Write(r.unit.changes)
 			}
@@ -163,10 +175,7 @@ func (c *Context) Commit() {
 		if c.stateDirty {
 			u.Charm = c.charmState
 		}
-		u.Ports = slices.DeleteFunc(u.Ports, func(p string) bool { return slices.Contains(c.closePorts, p) })
-		u.Ports = append(u.Ports, c.openPorts...)
-		slices.Sort(u.Ports)
-		u.Ports = slices.Compact(u.Ports)
+		u.Ports = c.ports.after()
 	})
 }
 

@@ -3,10 +3,8 @@ package hooktool
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"net/netip"
 	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -22,7 +20,7 @@ func unitGet(c *call) error {
 	case key != "private-address" && key != "public-address":
 		return usage(fmt.Errorf("unknown setting %q", key))
 	}
-	return out.write(c, c.address)
+	return out.write(c, c.addresses("")[0])
 }
 
 // The shapes of network-get's whole answer.
@@ -58,40 +56,40 @@ func networkGet(c *call) error {
 	f.boolean(&bind, "bind-address")
 	f.boolean(&ingress, "ingress-address")
 	f.boolean(&egress, "egress-subnets")
-	binding, err := read(c, &out, f)
+	out.flags(f, "smart", "json", "yaml")
+	args, err := f.parse(c.request.Args)
 	switch {
 	case err != nil:
-		return err
-	case binding == "":
+		return usage(err)
+	case len(args) == 0:
 		return usage(errors.New("no arguments specified"))
-	case binding != "juju-info" && !slices.Contains(c.Charm.Bindings, binding):
-		return fmt.Errorf("binding name %q not defined by the unit's charm", binding)
+	case args[0] == "":
+		return usage(errors.New("no binding name specified"))
+	case len(args) > 1:
+		return usage(none(args[1:]))
+	case args[0] != "juju-info" && !slices.Contains(c.Charm.Bindings, args[0]):
+		return fmt.Errorf("no network config found for binding %q", args[0])
 	case primary && (bind || ingress || egress):
 		return errors.New("--primary-address must be the only flag specified")
 	}
-	subnets := []string{c.address + "/32"}
-	values := map[string]any{}
+	addresses := c.addresses(args[0])
+	subnets := model.Subnets(addresses)
 	if primary {
-		return out.write(c, c.address)
+		return out.write(c, addresses[0])
 	}
+	values := map[string]any{}
 	if bind {
-		values["bind-address"] = c.address
+		values["bind-address"] = addresses[0]
 	}
 	if ingress {
-		values["ingress-address"] = c.address
+		values["ingress-address"] = addresses[0]
 	}
 	if egress {
 		values["egress-subnets"] = subnets
 	}
 	switch len(values) {
 	case 0:
-		return out.write(c, networkInfo{
-			BindAddresses: []bindAddress{{
-				Interface: "lo", OldInterface: "lo",
-				Addresses: []networkAddress{{Value: c.address, CIDR: "127.0.0.0/8", Old: c.address}},
-			}},
-			EgressSubnets: subnets, IngressAddresses: []string{c.address},
-		})
+		return out.write(c, networkInfo{BindAddresses: c.interfaces(addresses), EgressSubnets: subnets, IngressAddresses: addresses})
 	case 1:
 		for _, only := range values {
 			return out.write(c, only)
@@ -100,88 +98,36 @@ func networkGet(c *call) error {
 	return out.write(c, values)
 }
 
-// portForm is one port or a range, with its protocol; or icmp.
-var portForm = regexp.MustCompile(`^(?:icmp|(\d+)(?:-(\d+))?(?:/(tcp|udp))?)$`)
+func (c *call) addresses(binding string) (addresses []string) {
+	c.Model.Do(func(s *model.State) { addresses = s.Units[c.Unit].AddressesOf(binding) })
+	return addresses
+}
 
-// parsePort gives a port range its one spelling: 80/tcp, 8000-8080/udp, icmp.
-func parsePort(c *call) (string, error) {
-	var format, endpoints string
-	f := flags{}
-	f.text(&format, "format")
-	f.text(&endpoints, "endpoints")
-	args, err := f.parse(c.request.Args)
+// interfaces groups addresses by the device that the lab's machines have them on.
+func (c *call) interfaces(addresses []string) []bindAddress {
+	var devices []bindAddress
+	for _, address := range addresses {
+		name, cidr := device(address)
+		i := slices.IndexFunc(devices, func(b bindAddress) bool { return b.Interface == name })
+		if i < 0 {
+			devices = append(devices, bindAddress{Interface: name, OldInterface: name})
+			i = len(devices) - 1
+		}
+		devices[i].Addresses = append(devices[i].Addresses, networkAddress{Value: address, CIDR: cidr, Old: address})
+	}
+	return devices
+}
+
+// device is where a machine of the lab has an address, and its network.
+func device(address string) (name, cidr string) {
+	ip, err := netip.ParseAddr(address)
 	switch {
 	case err != nil:
-		return "", err
-	case len(args) == 0:
-		return "", errors.New("no port or range specified")
-	case len(args) > 1:
-		return "", none(args[1:])
+		return "eth0", ""
+	case ip.IsLoopback():
+		return "lo", "127.0.0.0/8"
+	case ip.Is4():
+		return "eth0", netip.PrefixFrom(ip, 24).Masked().String()
 	}
-	part := portForm.FindStringSubmatch(strings.ToLower(args[0]))
-	if part == nil {
-		return "", fmt.Errorf("invalid port range %q", args[0])
-	}
-	if part[1] == "" {
-		return "icmp", nil
-	}
-	first, _ := strconv.Atoi(part[1])
-	last := first
-	if part[2] != "" {
-		last, _ = strconv.Atoi(part[2])
-	}
-	if first < 1 || last < first || last > 65535 {
-		return "", fmt.Errorf("invalid port range %d-%d", first, last)
-	}
-	protocol := part[3]
-	if protocol == "" {
-		protocol = "tcp"
-	}
-	if first == last {
-		return fmt.Sprintf("%d/%s", first, protocol), nil
-	}
-	return fmt.Sprintf("%d-%d/%s", first, last, protocol), nil
-}
-
-func openPort(c *call) error {
-	port, err := parsePort(c)
-	if err != nil {
-		return usage(err)
-	}
-	c.closePorts = slices.DeleteFunc(c.closePorts, func(p string) bool { return p == port })
-	c.openPorts = append(c.openPorts, port)
-	return nil
-}
-
-func closePort(c *call) error {
-	port, err := parsePort(c)
-	if err != nil {
-		return usage(err)
-	}
-	c.openPorts = slices.DeleteFunc(c.openPorts, func(p string) bool { return p == port })
-	c.closePorts = append(c.closePorts, port)
-	return nil
-}
-
-// openedPorts lists what was open when the hook began.
-func openedPorts(c *call) error {
-	var out output
-	var endpoints bool
-	f := flags{}
-	f.boolean(&endpoints, "endpoints")
-	rest, err := read(c, &out, f)
-	if err != nil {
-		return err
-	}
-	if rest != "" {
-		return usage(none([]string{rest}))
-	}
-	ports := []string{}
-	c.Model.Do(func(s *model.State) { ports = append(ports, s.Units[c.Unit].Ports...) })
-	if endpoints {
-		for i := range ports {
-			ports[i] += " (*)"
-		}
-	}
-	return out.write(c, ports)
+	return "eth0", netip.PrefixFrom(ip, 64).Masked().String()
 }

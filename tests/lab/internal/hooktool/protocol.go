@@ -9,8 +9,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"os"
+	"slices"
 	"time"
 )
 
@@ -49,10 +51,14 @@ type Response struct {
 // Names are the tools that there are. Those that Juju has besides are left out
 // (storage, secrets, resources, payloads, credentials, reboot, k8s): a charm
 // that calls one finds no such program.
-func Names() []string {
-	names := make([]string, 0, len(tools))
-	for name := range tools {
-		names = append(names, name)
+func Names() []string { return slices.Sorted(maps.Keys(tools)) }
+
+// NamesIn are the tools of one version of Juju: 4 has no leader settings any more
+// (its documentation, list of hook commands).
+func NamesIn(juju string) []string {
+	names := Names()
+	if parseVersion(juju).since(4, 0) {
+		names = slices.DeleteFunc(names, func(name string) bool { return name == "leader-get" || name == "leader-set" })
 	}
 	return names
 }

@@ -3,13 +3,10 @@ package hooktool
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
 // Names of applications and units, as juju/names has them.
@@ -18,7 +15,10 @@ var (
 	validUnit = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*/(0|[1-9][0-9]*)$`)
 )
 
-var errNoRelation = errors.New("relation not found")
+var (
+	errNoRelation = errors.New("relation not found")
+	errPermission = errors.New("permission denied") // the controller's
+)
 
 // relationFlag adds -r; the relation of the hook is its default. The chosen one
 // is nil where neither is given.
@@ -52,8 +52,11 @@ func relationIDs(c *call) error {
 	if len(args) > 0 {
 		name, args = args[0], args[1:]
 	}
-	if name == "" {
+	switch {
+	case name == "" && c.juju.since(3, 6):
 		return usage(errors.New("no endpoint name specified"))
+	case name == "":
+		return usage(errors.New("no relation name specified"))
 	}
 	if err := none(args); err != nil {
 		return usage(err)
@@ -85,7 +88,7 @@ func relationList(c *call) error {
 	case len(args) > 0:
 		return usage(none(args))
 	case app:
-		return out.write(c, c.app)
+		return out.write(c, r.remote)
 	}
 	return out.write(c, append([]string{}, r.members...))
 }
@@ -151,67 +154,14 @@ func (c *call) whose(args []string, app *bool) (string, []string, error) {
 		return given, args, nil
 	case *app, validUnit.MatchString(given):
 		return given, args, nil
+	case !c.juju.since(3, 0):
+		// Juju 2 leaves it to the reader.
+		*app = validApp.MatchString(given)
+		return given, args, nil
 	case validApp.MatchString(given):
 		return "", nil, fmt.Errorf("expected unit name, got application name %q", given)
 	}
 	return "", nil, fmt.Errorf("invalid unit name %q", given)
-}
-
-func (c *call) readSettings(r *relation, whose string, app bool) (map[string]string, error) {
-	switch {
-	case whose == c.Unit:
-		return c.own(r).now, nil
-	case app && whose != c.app:
-		return nil, errors.New("permission denied")
-	case app && c.isLeader():
-		return c.ownApp(r).now, nil
-	case app:
-		if r.apps == nil {
-			c.Model.Do(func(s *model.State) { r.apps = maps.Clone(s.Relation(r.id).App.Settings) })
-		}
-		return r.apps, nil
-	}
-	return c.remote(r, whose)
-}
-
-// remote reads another unit's data. The agent keeps what it read of a member
-// until that member's next hook, and of others for the length of a hook.
-func (c *call) remote(r *relation, unit string) (settings map[string]string, err error) {
-	member := slices.Contains(r.members, unit)
-	c.Model.Do(func(s *model.State) {
-		seen := r.others
-		if m := s.Units[c.Unit].Uniter.Relations[r.id]; member && m != nil {
-			seen = m.Seen
-		}
-		if seen[unit] == nil {
-			bag := s.Relation(r.id).Units[unit]
-			if bag == nil {
-				err = errors.New("settings not found")
-				return
-			}
-			seen[unit] = maps.Clone(bag.Settings)
-		}
-		settings = maps.Clone(seen[unit])
-	})
-	return settings, err
-}
-
-func (c *call) own(r *relation) *pending {
-	if r.unit == nil {
-		c.Model.Do(func(s *model.State) {
-			r.unit = &pending{maps.Clone(s.Relation(r.id).Units[c.Unit].Settings), map[string]string{}}
-		})
-	}
-	return r.unit
-}
-
-func (c *call) ownApp(r *relation) *pending {
-	if r.bag == nil {
-		c.Model.Do(func(s *model.State) {
-			r.bag = &pending{maps.Clone(s.Relation(r.id).App.Settings), map[string]string{}}
-		})
-	}
-	return r.bag
 }
 
 func relationSet(c *call) error {
@@ -234,6 +184,7 @@ func relationSet(c *call) error {
 	if err != nil {
 		return usage(err)
 	}
+	c.deprecated(format)
 	if values, err = c.withFile(file, values); err != nil {
 		return err
 	}

@@ -3,6 +3,7 @@ package hooktool
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -105,6 +106,26 @@ type goalUnit struct {
 	Since  string `json:"since,omitempty" yaml:"since,omitempty"`
 }
 
+// sinceForm is how goal-state writes times.
+const sinceForm = "2006-01-02 15:04:05Z"
+
+// otherGoal is the other application of a relation in goal-state, and its units:
+// they are taken to be well.
+func otherGoal(r *model.Relation) map[string]goalUnit {
+	status := "joined"
+	if r.Dying {
+		status = "broken"
+	}
+	since := r.Since.UTC().Format(sinceForm)
+	goal := map[string]goalUnit{r.Remote: {status, since}}
+	for unit, bag := range r.RemoteUnits {
+		if bag.InScope {
+			goal[unit] = goalUnit{"active", since}
+		}
+	}
+	return goal
+}
+
 func goalState(c *call) error {
 	var out output
 	f := flags{}
@@ -119,14 +140,23 @@ func goalState(c *call) error {
 	goal := struct {
 		Units     map[string]goalUnit            `json:"units" yaml:"units"`
 		Relations map[string]map[string]goalUnit `json:"relations" yaml:"relations"`
-	}{map[string]goalUnit{}, map[string]map[string]goalUnit{}} // peer relations aren't listed
+	}{map[string]goalUnit{}, map[string]map[string]goalUnit{}}
 	c.Model.Do(func(s *model.State) {
+		for _, r := range s.Relations {
+			if r.Peer() {
+				continue // they aren't listed
+			}
+			if goal.Relations[r.Name] == nil {
+				goal.Relations[r.Name] = map[string]goalUnit{}
+			}
+			maps.Copy(goal.Relations[r.Name], otherGoal(r))
+		}
 		for _, u := range s.Units {
 			status := u.VisibleStatus()
 			if u.Dying {
 				status.Status = "dying"
 			}
-			goal.Units[u.Name] = goalUnit{status.Status, status.Since.UTC().Format("2006-01-02 15:04:05Z")}
+			goal.Units[u.Name] = goalUnit{status.Status, status.Since.UTC().Format(sinceForm)}
 		}
 	})
 	return out.write(c, goal)

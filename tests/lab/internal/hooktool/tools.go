@@ -80,10 +80,7 @@ func leaderSet(c *call) error {
 			err = errors.New("cannot write leadership settings: cannot write settings: not the leader")
 			return
 		}
-		settings := model.Bag{Settings: s.LeaderSettings}
-		if settings.Write(values) {
-			s.LeaderVersion++
-		}
+		s.WriteLeaderSettings(values)
 	})
 	return err
 }
@@ -126,6 +123,13 @@ func applicationVersionSet(c *call) error {
 	return nil
 }
 
+// deprecated is what tools say to a --format that they have for old charms' sake.
+func (c *call) deprecated(format string) {
+	if format != "" {
+		fmt.Fprintf(&c.stderr, "--format flag deprecated for command %q", c.request.Name)
+	}
+}
+
 // levels are those of Juju's logger; another word counts as INFO.
 var levels = []string{"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
 
@@ -142,6 +146,8 @@ func jujuLog(c *call) error {
 	if len(args) == 0 {
 		return usage(errors.New("no message specified"))
 	}
+	c.deprecated(format)
+	given := level
 	level = strings.ToUpper(level)
 	switch {
 	case debug:
@@ -149,6 +155,7 @@ func jujuLog(c *call) error {
 	case level == "WARN":
 		level = "WARNING"
 	case !slices.Contains(levels, level):
+		c.Log("WARNING", fmt.Sprintf("Specified log level of %q is not valid", given))
 		level = "INFO"
 	}
 	message := strings.Join(args, " ")

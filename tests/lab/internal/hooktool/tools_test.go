@@ -18,7 +18,7 @@ var since = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // /2 is dying.
 func newModel() *model.Model {
 	s := &model.State{
-		App: "ovn-central", LeaderVersion: 1, LeaderSettings: map[string]string{"l": "1"}, Config: map[string]any{"interval": 7},
+		App: "ovn-central", JujuVersion: "3.6.11", LeaderVersion: 1, LeaderSettings: map[string]string{"l": "1"}, Config: map[string]any{"interval": 7},
 		Units: map[string]*model.Unit{}, AppStatus: model.Status{Status: "active"},
 		Relations: []*model.Relation{{
 			ID: 1, Name: "ovsdb-peer", App: model.Bag{Settings: map[string]string{"app": "data"}}, Units: map[string]*model.Bag{},
@@ -74,7 +74,7 @@ func TestToolsAnswerAsJujuDoes(t *testing.T) {
 		{unit: leader, call: "relation-ids nope --format=json", output: "[]\n"},
 		{unit: leader, call: "relation-ids", code: 2, output: "ERROR no endpoint name specified"},
 		{unit: leader, hook: changed, call: "relation-ids", output: "ovsdb-peer:1\n"},
-		{unit: leader, hook: broken, call: "relation-ids ovsdb-peer --format=json", output: "[]\n"},
+		{unit: leader, hook: broken, call: "relation-ids ovsdb-peer --format=json", output: `["ovsdb-peer:1"]` + "\n"},
 
 		{unit: leader, call: "relation-list -r ovsdb-peer:1 --format=json", output: `["ovn-central/1","ovn-central/2"]` + "\n"},
 		{unit: leader, call: "relation-list -r1", output: "ovn-central/1\novn-central/2\n"},
@@ -89,7 +89,10 @@ func TestToolsAnswerAsJujuDoes(t *testing.T) {
 		{unit: leader, hook: changed, call: "relation-get sb-identity", output: "0017\n"},
 		{unit: leader, hook: changed, call: "relation-get nope --format=json", output: "null\n"},
 		{unit: leader, hook: changed, call: "relation-get nope", output: ""},
-		{unit: leader, call: "relation-get -r 1 - ovn-central/9", code: 1, output: "ERROR settings not found"},
+		{
+			unit: leader, call: "relation-get -r 1 - ovn-central/9", code: 1,
+			output: `ERROR cannot read settings for unit "ovn-central/9" in relation "ovn-central:ovsdb-peer": unit "ovn-central/9": settings not found`,
+		},
 		{unit: leader, call: "relation-get -r 1 -", code: 2, output: "ERROR no unit or application specified"},
 		{unit: leader, call: "relation-get -r 1 - ovn-central", code: 2, output: `ERROR expected unit name, got application name "ovn-central"`},
 		{unit: leader, call: "relation-get -r 1 - Bad/x", code: 2, output: `ERROR invalid unit name "Bad/x"`},
@@ -116,7 +119,7 @@ func TestToolsAnswerAsJujuDoes(t *testing.T) {
 		{unit: leader, call: "network-get ovsdb-peer --bind-address --format=json", output: `"127.1.2.3"` + "\n"},
 		{unit: leader, call: "network-get ovsdb-peer --format=json", output: `{"bind-addresses":[{"mac-address":"","interface-name":"lo",` +
 			`"addresses":[{"hostname":"","value":"127.1.2.3","cidr":"127.0.0.0/8"}]}],"egress-subnets":["127.1.2.3/32"],"ingress-addresses":["127.1.2.3"]}` + "\n"},
-		{unit: leader, call: "network-get nope", code: 1, output: `ERROR binding name "nope" not defined by the unit's charm`},
+		{unit: leader, call: "network-get nope", code: 1, output: `ERROR no network config found for binding "nope"`},
 		{unit: leader, call: "network-get", code: 2, output: "ERROR no arguments specified"},
 
 		{unit: leader, call: "goal-state --format=json", output: `{"units":{"ovn-central/0":{"status":"active","since":"2026-01-01 00:00:00Z"},` +
@@ -139,8 +142,8 @@ func TestToolsAnswerAsJujuDoes(t *testing.T) {
 		{unit: leader, call: "state-set k=" + strings.Repeat("v", 65537), code: 1, output: "ERROR max allowed value length (65536) exceeded"},
 
 		{unit: leader, call: "open-port 6642", output: ""},
-		{unit: leader, call: "open-port 99999", code: 2, output: "ERROR invalid port range 99999-99999"},
-		{unit: leader, call: "open-port x", code: 2, output: `ERROR invalid port range "x"`},
+		{unit: leader, call: "open-port 99999", code: 2, output: "ERROR port range bounds must be between 0 and 65535, got 99999-99999"},
+		{unit: leader, call: "open-port x", code: 2, output: `ERROR invalid port "x": strconv.Atoi: parsing "x": invalid syntax`},
 		{unit: leader, call: "opened-ports --format=json", output: `["6641/tcp"]` + "\n"},
 		{unit: leader, call: "application-version-set 23.03", output: ""},
 		{unit: leader, call: "application-version-set", code: 2, output: "ERROR no version specified"},
@@ -319,5 +322,60 @@ func TestLogNamesTheRelation(t *testing.T) {
 	c.Log = func(level, message string) { got = append(got, level+" "+message) }
 	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "debug", "two", "words"}})
 	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "LOUD", "x"}})
-	assert.Equal(t, []string{"DEBUG ovsdb-peer:1: two words", "INFO ovsdb-peer:1: x"}, got)
+	assert.Equal(t, []string{"DEBUG ovsdb-peer:1: two words", `WARNING Specified log level of "LOUD" is not valid`, "INFO ovsdb-peer:1: x"}, got)
+}
+
+func TestOtherVersionsAnswerDifferently(t *testing.T) {
+	tests := map[string]struct {
+		version, call string
+		code          int
+		output        string
+	}{
+		"2.9 reads an application's data by its name alone": {"2.9.42", "relation-get -r 1 - ovn-central --format=json", 0, `{"app":"data"}` + "\n"},
+		"2.9 leaves a bad name to the reader":               {"2.9.42", "relation-get -r 1 - Bad/x", 1, `ERROR "Bad/x" is not a valid unit or application` + "\n"},
+		"2.9 has no port 0":                                 {"2.9.42", "open-port 0", 2, "ERROR port range bounds must be between 1 and 65535, got 0-0\n"},
+		"3 has":                                             {"3.5.0", "open-port 0", 0, ""},
+		"2.9 bounds of a range":                             {"2.9.42", "open-port 1-99999", 2, "ERROR port range bounds must be between 1 and 65535, got 1-99999\n"},
+		"before 3.6 an endpoint is a relation":              {"3.5.0", "relation-ids", 2, "ERROR no relation name specified\n"},
+		"before 3.6 keys have periods":                      {"2.9.42", "action-set K=1", 2, `ERROR key "K" must start and end with lowercase alphanumeric, and contain only lowercase alphanumeric, hyphens and periods` + "\n"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			m := newModel()
+			m.Do(func(s *model.State) { s.JujuVersion = test.version })
+			c := New(m, "ovn-central/0", model.Hook{})
+			words := strings.Fields(test.call)
+			got := c.Run(Request{Dir: "/", Name: words[0], Args: words[1:]})
+			assert.Equal(t, test.code, got.Code)
+			assert.Equal(t, test.output, string(got.Stdout)+string(got.Stderr))
+		})
+	}
+}
+
+func TestJuju4HasNoLeaderSettings(t *testing.T) {
+	assert.Contains(t, NamesIn("3.6.11"), "leader-get")
+	assert.NotContains(t, NamesIn("4.0.1"), "leader-get")
+	assert.NotContains(t, NamesIn("4.0.1"), "leader-set")
+	assert.Contains(t, NamesIn("4.0.1"), "is-leader")
+}
+
+func TestRelationThatGoesIsListedUntilAllHaveDeparted(t *testing.T) {
+	ids := func(version string, members int) string {
+		m := newModel()
+		m.Do(func(s *model.State) {
+			s.JujuVersion = version
+			r := s.Relate("ovsdb", "neutron", 1)
+			member := &model.Membership{Created: true, Members: map[string]int{}}
+			if members > 0 {
+				member.Members["neutron/0"] = 1
+			}
+			s.Units["ovn-central/0"].Uniter.Relations[r.ID] = member
+			r.Dying = true
+		})
+		got := New(m, "ovn-central/0", model.Hook{}).Run(Request{Dir: "/", Name: "relation-ids", Args: []string{"ovsdb", "--format=json"}})
+		return string(got.Stdout)
+	}
+	assert.Equal(t, "[\"ovsdb:2\"]\n", ids("3.6.11", 1))
+	assert.Equal(t, "[]\n", ids("3.6.11", 0))
+	assert.Equal(t, "[\"ovsdb:2\"]\n", ids("3.5.0", 0))
 }

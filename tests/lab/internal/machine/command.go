@@ -2,6 +2,7 @@ package machine
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,8 +15,10 @@ import (
 // open.
 const pipeGrace = time.Second
 
-// Command is a program of the machine, with the environment that systemd would
-// give it, not the hook's: the wrappers and hook tools aren't on its PATH.
+// Command is a program of the machine, with the environment that a root shell
+// there would give it, not the hook's: the wrappers and hook tools aren't on its
+// PATH. It runs in the machine's network; its error is [ErrOff] where there is
+// none.
 func (m *Machine) Command(ctx context.Context, name string, args ...string) *exec.Cmd {
 	path := m.SystemPath()
 	cmd := exec.CommandContext(ctx, name, args...)
@@ -24,10 +27,48 @@ func (m *Machine) Command(ctx context.Context, name string, args ...string) *exe
 	}
 	cmd.Env = append(m.Environment(), "PATH="+path, "LC_ALL=C")
 	cmd.Dir, cmd.WaitDelay = m.Dir, pipeGrace
+	if err := m.Enter(cmd); err != nil && cmd.Err == nil {
+		cmd.Err = err
+	}
 	return cmd
 }
 
-// SystemPath is the PATH of the machine's system programs: systemctl, the
+// Enter has a command, which isn't started yet, run in the machine's network
+// namespace. The process stays the one that is started.
+func (m *Machine) Enter(cmd *exec.Cmd) error {
+	if cmd.Err != nil {
+		return cmd.Err
+	}
+	self, on := m.Find(initRecord)
+	if !on {
+		return fmt.Errorf("cannot run %s on %s: %w", filepath.Base(cmd.Path), filepath.Base(m.Dir), ErrOff)
+	}
+	nsenter, err := exec.LookPath("nsenter")
+	if err != nil {
+		return err
+	}
+	cmd.Args = slices.Concat([]string{nsenter, "--net=" + namespaceOf(self.PID), "--", cmd.Path}, cmd.Args[1:])
+	cmd.Path = nsenter
+	return nil
+}
+
+// On says whether the machine is on.
+func (m *Machine) On() bool {
+	_, on := m.Find(initRecord)
+	return on
+}
+
+// Namespace is the file by which the machine's network is entered, for
+// nsenter(1) or setns(2).
+func (m *Machine) Namespace() (string, error) {
+	self, on := m.Find(initRecord)
+	if !on {
+		return "", fmt.Errorf("%s: %w", filepath.Base(m.Dir), ErrOff)
+	}
+	return namespaceOf(self.PID), nil
+}
+
+// SystemPath is the PATH of the machine's system programs: the stand-ins, the
 // caller's without what is the lab's, and the places where OVN's servers are.
 func (m *Machine) SystemPath() string {
 	dirs := []string{m.BinDir()}

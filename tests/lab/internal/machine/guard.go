@@ -10,8 +10,16 @@ import (
 	"syscall"
 )
 
-// GuardName is the name by which the lab's program plays the guard.
+// GuardName is the name by which the lab's program plays the guard and the
+// machines' init.
 const GuardName = "ovn-lab-guard"
+
+// The second argument under that name; the first is the directory.
+const (
+	removeWord = "remove"
+	keepWord   = "keep"
+	initWord   = "init"
+)
 
 // Clean kills every process that the lab in dir started. Once isn't enough: a
 // hook that is being killed may just have started one more.
@@ -51,9 +59,9 @@ func StartGuard(program, dir string, keep bool) (*Guard, error) {
 		return nil, fmt.Errorf("cannot start the guard: %w", err)
 	}
 	defer read.Close()
-	word := "remove"
+	word := removeWord
 	if keep {
-		word = "keep"
+		word = keepWord
 	}
 	cmd := exec.Command(program, dir, word)
 	cmd.Args[0] = GuardName
@@ -73,16 +81,20 @@ func (g *Guard) Release() error {
 	return errors.Join(err, g.cmd.Wait())
 }
 
-// GuardMain is the guard: it waits on its input for the owner's end.
+// GuardMain is what runs under [GuardName]: the guard, which waits on its input
+// for the owner's end, or a machine's init.
 func GuardMain(args []string) int {
 	if len(args) != 2 {
 		return exitFailure
+	}
+	if args[1] == initWord {
+		return initMain(args[0])
 	}
 	if n, _ := io.ReadFull(os.Stdin, make([]byte, 1)); n == 1 {
 		return 0
 	}
 	err := Clean(args[0])
-	if args[1] == "remove" {
+	if args[1] == removeWord {
 		err = errors.Join(err, os.RemoveAll(args[0]))
 	}
 	if err != nil {

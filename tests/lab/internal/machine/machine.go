@@ -1,6 +1,7 @@
 // Package machine is what the lab has in place of a unit's machine: directories
-// of its own, an address on the loopback, and the services of the ovn-central
-// packages, as processes that a systemctl of its own starts and stops.
+// and a network namespace of its own, the ovn-central packages, whose services a
+// systemd of its own starts and stops as their unit files say, and the programs
+// by which packages and a firewall are managed.
 package machine
 
 import (
@@ -8,67 +9,45 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
-// DB is the short name of a database.
-type DB string
-
-// The databases of ovn-central.
-const (
-	NB DB = "nb"
-	SB DB = "sb"
-)
-
-// Databases are both, in the order in which things are done to them.
-var Databases = []DB{NB, SB}
-
-// Schema is the database's name in OVSDB.
-func (db DB) Schema() string {
-	if db == NB {
-		return "OVN_Northbound"
-	}
-	return "OVN_Southbound"
-}
-
-// ClientPort is where clients connect (ovn-nbctl(8), ovn-sbctl(8)).
-func (db DB) ClientPort() int {
-	if db == NB {
-		return 6641
-	}
-	return 6642
-}
-
-// RaftPort is where the members connect (ovn-ctl(8), --db-nb-cluster-local-port).
-func (db DB) RaftPort() int {
-	if db == NB {
-		return 6643
-	}
-	return 6644
-}
-
-// chassisPort is the second client port of the Southbound database: the charm's
-// convention for a port without access control, beside the chassis' own.
-const chassisPort = 16642
-
-// Machine is one unit's machine. Its directory holds everything it has.
+// Machine is one unit's machine, or the lab's hub, which has no services. Its
+// directory holds everything it has.
 type Machine struct {
-	Dir     string `json:"dir"`
-	Lab     string `json:"lab"` // the lab's directory, above Dir
-	Address string `json:"address"`
+	Dir string `json:"dir"`
+	Lab string `json:"lab"` // the lab's directory, above Dir
+	// Port is the machine's number on the hub's bridge; the hub's is 0.
+	Port int `json:"port"`
+	// Address is where its servers are reached, and Others are what it has beside.
+	Address string   `json:"address"`
+	Others  []string `json:"others,omitempty"`
+	// Restart is whether services are started again as their Restart= says.
+	Restart bool `json:"restart,omitempty"`
+	// Bare says that only the charm sets the machine up.
+	Bare bool `json:"bare,omitempty"`
+	// QuietNorthd keeps ovn-central.service from wanting ovn-northd.service.
+	QuietNorthd bool `json:"quiet_northd,omitempty"`
 }
 
 const fileName = "machine.json"
 
 // Create makes the machine's directories and the links by which program plays
-// systemctl and the wrappers of OVN's tools.
+// the programs of standIns and the wrappers of OVN's tools. It is off.
 func Create(m *Machine, program string) error {
-	for _, dir := range []string{m.RunDir(), m.DBDir(), m.LogDir(), m.SysconfDir(), m.BinDir(), m.TracedDir(), m.pidDir(), m.flagDir()} {
+	for _, dir := range []string{
+		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.pidDir(), m.wantsDir(),
+		filepath.Join(m.SysconfDir(), "apt", "sources.list.d"), filepath.Join(m.SysconfDir(), "apt", "trusted.gpg.d"),
+	} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return fmt.Errorf("cannot make the machine: %w", err)
 		}
 	}
-	links := map[string]string{filepath.Join(m.BinDir(), "systemctl"): program}
-	for _, tool := range Traced {
+	links := map[string]string{}
+	for tool := range standIns {
+		links[filepath.Join(m.BinDir(), tool)] = program
+	}
+	for _, tool := range wrapped {
 		links[filepath.Join(m.TracedDir(), tool)] = program
 	}
 	for link, target := range links {
@@ -76,14 +55,26 @@ func Create(m *Machine, program string) error {
 			return fmt.Errorf("cannot make the machine: %w", err)
 		}
 	}
-	data, err := json.Marshal(m)
-	if err == nil {
-		err = os.WriteFile(filepath.Join(m.Dir, fileName), data, 0o600)
-	}
-	if err != nil {
-		return fmt.Errorf("cannot make the machine: %w", err)
+	return m.save()
+}
+
+func (m *Machine) save() error {
+	if err := writeJSON(filepath.Join(m.Dir, fileName), m); err != nil {
+		return fmt.Errorf("cannot write the machine: %w", err)
 	}
 	return nil
+}
+
+// writeJSON replaces a file whole: other processes read it at any time.
+func writeJSON(path string, value any) error {
+	data, err := json.Marshal(value)
+	if err == nil {
+		err = os.WriteFile(path+".new", data, 0o600)
+	}
+	if err != nil {
+		return err
+	}
+	return os.Rename(path+".new", path)
 }
 
 // Load reads the machine that was made in dir.
@@ -108,36 +99,29 @@ func (m *Machine) DBDir() string { return filepath.Join(m.Dir, "db") }
 // LogDir is OVN_LOGDIR.
 func (m *Machine) LogDir() string { return filepath.Join(m.Dir, "log") }
 
-// SysconfDir is OVN_SYSCONFDIR.
+// SysconfDir is OVN_SYSCONFDIR: what is /etc elsewhere.
 func (m *Machine) SysconfDir() string { return filepath.Join(m.Dir, "etc") }
 
-// BinDir holds systemctl.
+// ConfDir is where OVN's own files are, /etc/ovn (ovn-lib, ovn_etcdir).
+func (m *Machine) ConfDir() string { return filepath.Join(m.SysconfDir(), "ovn") }
+
+// Defaults is the EnvironmentFile of the packages' services.
+func (m *Machine) Defaults() string { return filepath.Join(m.SysconfDir(), "default", "ovn-central") }
+
+// NorthdParams is the file that tells ovn-northd where the databases are
+// (ovn-ctl, ovn_northd_db_conf_file).
+func (m *Machine) NorthdParams() string {
+	return filepath.Join(m.ConfDir(), "ovn-northd-db-params.conf")
+}
+
+// BinDir holds systemctl and the other stand-ins.
 func (m *Machine) BinDir() string { return filepath.Join(m.Dir, "bin") }
 
-// TracedDir holds the wrappers of [Traced].
+// TracedDir holds the wrappers of OVN's tools, which are on the PATH only of
+// hooks whose calls are counted.
 func (m *Machine) TracedDir() string { return filepath.Join(m.Dir, "traced") }
 
 func (m *Machine) pidDir() string { return filepath.Join(m.Dir, "pids") }
-
-func (m *Machine) flagDir() string { return filepath.Join(m.Dir, "systemd") }
-
-// DBFile is the database's file.
-func (m *Machine) DBFile(db DB) string {
-	return filepath.Join(m.DBDir(), fmt.Sprintf("ovn%s_db.db", db))
-}
-
-// Ctl is the control socket of the database's server.
-func (m *Machine) Ctl(db DB) string {
-	return filepath.Join(m.RunDir(), fmt.Sprintf("ovn%s_db.ctl", db))
-}
-
-// Client is where clients reach the machine's server.
-func (m *Machine) Client(db DB) string {
-	return fmt.Sprintf("tcp:%s:%d", m.Address, db.ClientPort())
-}
-
-// Raft is the address of the machine's server as a member.
-func (m *Machine) Raft(db DB) string { return fmt.Sprintf("tcp:%s:%d", m.Address, db.RaftPort()) }
 
 // Environment tells OVN's programs, and the charm, where this machine's files
 // are.
@@ -145,4 +129,15 @@ func (m *Machine) Environment() []string {
 	return []string{
 		"OVN_RUNDIR=" + m.RunDir(), "OVN_DBDIR=" + m.DBDir(), "OVN_LOGDIR=" + m.LogDir(), "OVN_SYSCONFDIR=" + m.SysconfDir(),
 	}
+}
+
+// path is where the machine has a file of the system: the directories that have
+// a variable of OVN are its own (systemd.unit(5) for %t, the runtime directory).
+func (m *Machine) path(file string) string {
+	for prefix, own := range map[string]string{"/etc/": m.SysconfDir(), "/run/ovn/": m.RunDir(), "/run/systemd/": filepath.Join(m.RunDir(), "systemd")} {
+		if rest, is := strings.CutPrefix(file, prefix); is {
+			return filepath.Join(own, rest)
+		}
+	}
+	return file
 }

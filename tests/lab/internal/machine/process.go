@@ -22,8 +22,11 @@ type Process struct {
 	PID int `json:"pid"`
 	// Started is field 22 of /proc/PID/stat, in clock ticks since boot (proc(5)).
 	Started string `json:"started"`
-	// Group is whether the process leads a group that is signalled as a whole.
+	// Group is whether the process's whole group is signalled.
 	Group bool `json:"group,omitempty"`
+	// recorded ones are looked at once more before they are signalled: a record can
+	// be of another process than it was made of.
+	recorded bool
 }
 
 // stat reads a process's state letter and start time; ok is false where there
@@ -47,14 +50,20 @@ func (p Process) Alive() bool {
 	return ok && started == p.Started && state != 'Z' && state != 'X'
 }
 
-// mentions says whether the process's command line names dir. One that is just
-// ending has none any more, and is [os.ErrProcessDone].
-func mentions(pid int, dir string) (bool, error) {
+// owns says whether a process is the machine's lab's: its command line or its
+// environment names the lab. One that is just ending has none any more, and is
+// [os.ErrProcessDone].
+func (m *Machine) owns(pid int) (bool, error) {
+	mark := []byte(m.Lab + "/")
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil || len(line) == 0 {
 		return false, os.ErrProcessDone
 	}
-	return bytes.Contains(line, []byte(dir+"/")), nil
+	if bytes.Contains(line, mark) {
+		return true, nil
+	}
+	environment, _ := os.ReadFile(fmt.Sprintf("/proc/%d/environ", pid))
+	return bytes.Contains(environment, mark), nil
 }
 
 // errGone is the error for a process that has ended already.
@@ -96,17 +105,20 @@ func (m *Machine) Signal(p Process, sig syscall.Signal) error {
 	if !p.Alive() {
 		return os.ErrProcessDone
 	}
-	switch ours, err := mentions(p.PID, m.Lab); {
+	switch ours, err := m.owns(p.PID); {
 	case err != nil:
 		return err
 	case !ours:
 		return fmt.Errorf("cannot signal process %d: it isn't the lab's", p.PID)
 	}
-	target := p.PID
-	if p.Group {
-		target = -p.PID
+	if !p.Group {
+		return syscall.Kill(p.PID, sig)
 	}
-	return syscall.Kill(target, sig)
+	group, err := syscall.Getpgid(p.PID)
+	if err != nil {
+		return os.ErrProcessDone
+	}
+	return syscall.Kill(-group, sig)
 }
 
 // await polls until the process is gone, at most for limit.
@@ -119,59 +131,22 @@ func (p Process) await(limit time.Duration) bool {
 	return true
 }
 
-// reapTimeout bounds the wait for killed processes to be gone.
-const reapTimeout = 5 * time.Second
-
-// KillAll kills every process of the machine that is recorded, or named by a
-// pid file in its run directory, and waits until they are gone.
-func (m *Machine) KillAll() error {
-	var killed []Process
-	var errs []error
-	for _, p := range m.processes() {
-		if err := m.Signal(p, syscall.SIGKILL); err == nil || errors.Is(err, os.ErrProcessDone) {
-			killed = append(killed, p)
-		} else {
-			errs = append(errs, err)
-		}
+// fromPidFile is the living process of the lab that a pid file names.
+func (m *Machine) fromPidFile(file string) (Process, bool) {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return Process{}, false
 	}
-	for _, p := range killed {
-		if !p.await(reapTimeout) {
-			errs = append(errs, fmt.Errorf("cannot end process %d", p.PID))
-		}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
+	if err != nil {
+		return Process{}, false
 	}
-	return errors.Join(errs...)
-}
-
-// processes lists what may be alive; hooks and jobs come first, since they could
-// start further ones.
-func (m *Machine) processes() []Process {
-	var first, rest []Process
-	records, _ := os.ReadDir(m.pidDir())
-	for _, entry := range records {
-		p, alive := m.Find(entry.Name())
-		switch {
-		case !alive:
-		case services[entry.Name()] == nil:
-			first = append(first, p)
-		default:
-			rest = append(rest, p)
-		}
+	_, started, ok := stat(pid)
+	if ours, err := m.owns(pid); !ok || err != nil || !ours {
+		return Process{}, false
 	}
-	files, _ := filepath.Glob(filepath.Join(m.RunDir(), "*.pid"))
-	for _, file := range files {
-		data, _ := os.ReadFile(file)
-		pid, err := strconv.Atoi(strings.TrimSpace(string(data)))
-		if err != nil {
-			continue
-		}
-		if ours, err := mentions(pid, m.Lab); err != nil || !ours {
-			continue
-		}
-		if _, started, ok := stat(pid); ok {
-			rest = append(rest, Process{PID: pid, Started: started})
-		}
-	}
-	return append(first, rest...)
+	p := Process{PID: pid, Started: started}
+	return p, p.Alive()
 }
 
 // Reached says whether the signal has had its effect: killed processes are gone,

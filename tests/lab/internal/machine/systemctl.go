@@ -1,106 +1,191 @@
 package machine
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
-	"os"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 )
 
-// Exit codes of systemctl(1), table "Exit status".
+// Exit codes of systemctl(1), table "Exit status", and systemd's states.
 const (
-	exitFailure     = 1
-	exitNotActive   = 3
-	exitUnknown     = 4
-	exitNotFound    = 5
-	jobTimeout      = 90 * time.Second // DefaultTimeoutStopSec
-	stateActive     = "active"
-	stateInactive   = "inactive"
-	stateFailed     = "failed"
-	unitFileEnabled = "enabled"
+	exitFailure   = 1
+	exitNotActive = 3
+	exitUnknown   = 4
+	exitNotFound  = 5
+	stateActive   = "active"
+	stateInactive = "inactive"
+	stateFailed   = "failed"
 )
 
-// command is one call of systemctl.
-type command struct {
-	*Machine
-	out, errs  io.Writer
-	now, quiet bool
-	value      bool
-	properties []string
-}
+// jobTimeout bounds one call of systemctl: a start and a stop at their longest.
+const jobTimeout = defaultStartTimeout + defaultStopTimeout
 
 // Systemctl runs one systemctl command on the machine and returns its exit code.
-// It knows the verbs that a charm needs; what differs from systemd: a service
-// that dies isn't restarted (the units say Restart=on-failure), so that what was
-// killed stays dead until it is started.
+// It knows the verbs that a charm needs. What was asked for is finished whatever
+// becomes of the asker. Of a machine that is off it answers questions, from the
+// disk: nothing runs.
 func (m *Machine) Systemctl(ctx context.Context, out, errs io.Writer, args []string) int {
+	answer, err := m.ask(ctx, args)
+	if err != nil && len(args) > 0 && slices.Contains([]string{"is-active", "is-enabled", "show"}, args[0]) && !m.On() {
+		answer, err = newManager(m).systemctl(args), nil
+	}
+	if err != nil {
+		// The words of a machine whose systemd isn't there.
+		fmt.Fprintln(errs, "Failed to connect to bus: No such file or directory")
+		return exitFailure
+	}
+	_, _ = io.WriteString(out, answer.Out)
+	_, _ = io.WriteString(errs, answer.Errors)
+	return answer.Code
+}
+
+func (m *Machine) ask(ctx context.Context, args []string) (answer reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, jobTimeout)
 	defer cancel()
-	c := &command{Machine: m, out: out, errs: errs}
+	connection, err := m.dial(ctx)
+	if err != nil {
+		return answer, err
+	}
+	defer connection.Close()
+	defer context.AfterFunc(ctx, func() { connection.Close() })()
+	if err := json.NewEncoder(connection).Encode(request{args}); err != nil {
+		return answer, err
+	}
+	return answer, json.NewDecoder(connection).Decode(&answer)
+}
+
+// dial connects to the init. One that has just been started may not listen yet.
+func (m *Machine) dial(ctx context.Context) (net.Conn, error) {
+	for {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "unix", m.initSocket())
+		if err == nil {
+			return connection, nil
+		}
+		if _, on := m.Find(initRecord); !on {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, err
+		case <-time.After(poll):
+		}
+	}
+}
+
+// command is one call of systemctl, in the init.
+type command struct {
+	*manager
+	out, errs           bytes.Buffer
+	now, quiet, runtime bool
+	value               bool
+	wait                bool
+	signal              string
+	properties          []string
+}
+
+func (m *manager) systemctl(args []string) reply {
+	c := &command{manager: m}
+	code := c.run(args)
+	return reply{c.out.String(), c.errs.String(), code}
+}
+
+func (c *command) run(args []string) int {
 	words, err := c.options(args)
 	if err != nil {
-		fmt.Fprintln(errs, err)
+		fmt.Fprintln(&c.errs, err)
 		return exitFailure
 	}
 	if len(words) == 0 {
-		fmt.Fprintln(errs, "systemctl: a command is needed")
+		fmt.Fprintln(&c.errs, "systemctl: a command is needed")
 		return exitFailure
 	}
-	units := words[1:]
-	for i := range units {
-		units[i] = strings.TrimSuffix(units[i], ".service")
-	}
+	units := unitNames(words[1:])
 	switch verb := words[0]; verb {
 	case "daemon-reload", "daemon-reexec":
 		return 0
+	case "is-system-running":
+		return c.running()
 	case "reset-failed":
 		return c.resetFailed(units)
 	case "start", "stop", "restart", "try-restart":
-		return c.each(units, func(unit string) int { return c.job(ctx, verb, unit) })
+		return c.each(units, func(unit string) int { return c.report(unit, verb, c.job(verb, unit)) })
+	case "kill":
+		return c.each(units, c.kill)
 	case "enable", "disable", "mask", "unmask":
-		return c.each(units, func(unit string) int { return c.unitFile(ctx, verb, unit) })
+		return c.each(units, func(unit string) int { return c.unitFile(verb, unit) })
 	case "is-active", "is-failed", "is-enabled":
 		return c.query(verb, units)
 	case "show":
-		return c.each(units, c.show)
+		return c.show(units)
 	default:
-		fmt.Fprintf(errs, "Unknown command verb %s.\n", verb)
+		fmt.Fprintf(&c.errs, "Unknown command verb %s.\n", verb)
 		return exitFailure
 	}
 }
 
-// options takes the options out of args. Those that only change what a person
-// sees are accepted and ignored.
+// unitNames are names, or files, without their directory and ".service".
+func unitNames(files []string) (names []string) {
+	for _, file := range files {
+		names = append(names, strings.TrimSuffix(filepath.Base(file), ".service"))
+	}
+	return names
+}
+
+// ignored are options that change only what a person sees.
+var ignored = []string{
+	"--no-block", "--no-pager", "--no-ask-password", "--system", "--full", "-l", "--no-legend", "--plain", "--force", "-f", "--no-reload",
+	"--all", "-a", "--no-warn", "--kill-who", "--kill-whom",
+}
+
+// options takes the options out of args.
 func (c *command) options(args []string) ([]string, error) {
 	var words []string
 	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		name, value, has := strings.Cut(arg, "=")
-		switch {
-		case !strings.HasPrefix(arg, "-"):
-			words = append(words, arg)
-		case name == "--now":
-			c.now = true
-		case name == "--quiet" || name == "-q":
-			c.quiet = true
-		case name == "--value":
-			c.value = true
-		case name == "-p" || name == "--property":
+		name, value, has := strings.Cut(args[i], "=")
+		argument := func() error {
 			if !has {
 				if i++; i == len(args) {
-					return nil, fmt.Errorf("systemctl: option requires an argument -- '%s'", strings.TrimLeft(name, "-"))
+					return fmt.Errorf("systemctl: option requires an argument -- '%s'", strings.TrimLeft(name, "-"))
 				}
 				value = args[i]
 			}
+			return nil
+		}
+		switch {
+		case !strings.HasPrefix(name, "-"):
+			words = append(words, args[i])
+		case name == "--":
+			return append(words, args[i+1:]...), nil
+		case name == "--now":
+			c.now = true
+		case name == "--runtime":
+			c.runtime = true
+		case name == "--quiet" || name == "-q":
+			c.quiet = true
+		case name == "--wait":
+			c.wait = true
+		case name == "--value":
+			c.value = true
+		case name == "-p" || name == "--property":
+			if err := argument(); err != nil {
+				return nil, err
+			}
 			c.properties = append(c.properties, strings.Split(value, ",")...)
-		case slices.Contains([]string{"--no-block", "--no-pager", "--no-ask-password", "--system", "--full", "-l", "--no-legend", "--plain", "--force", "-f", "--no-reload", "--wait"}, name):
+		case name == "-s" || name == "--signal":
+			if err := argument(); err != nil {
+				return nil, err
+			}
+			c.signal = strings.TrimPrefix(value, "SIG")
+		case slices.Contains(ignored, name):
 		default:
-			return nil, fmt.Errorf("systemctl: unrecognized option '%s'", arg)
+			return nil, fmt.Errorf("systemctl: unrecognized option '%s'", args[i])
 		}
 	}
 	return words, nil
@@ -109,7 +194,7 @@ func (c *command) options(args []string) ([]string, error) {
 // each runs f for every unit and returns the last code that isn't 0.
 func (c *command) each(units []string, f func(string) int) int {
 	if len(units) == 0 {
-		fmt.Fprintln(c.errs, "Too few arguments.")
+		fmt.Fprintln(&c.errs, "Too few arguments.")
 		return exitFailure
 	}
 	code := 0
@@ -119,95 +204,4 @@ func (c *command) each(units []string, f func(string) int) int {
 		}
 	}
 	return code
-}
-
-func known(unit string) bool { return unit == Umbrella || services[unit] != nil }
-
-// job starts or stops one unit. What is part of the umbrella follows it, but
-// `systemctl stop ovn-central` returns before its parts are down, as measured
-// with systemd 252: they have jobs of their own.
-func (c *command) job(ctx context.Context, verb, unit string) int {
-	action := strings.TrimPrefix(verb, "try-")
-	switch {
-	case !known(unit) && action == "stop":
-		fmt.Fprintf(c.errs, "Failed to stop %s.service: Unit %s.service not loaded.\n", unit, unit)
-		return exitNotFound
-	case !known(unit):
-		fmt.Fprintf(c.errs, "Failed to %s %s.service: Unit %s.service not found.\n", action, unit, unit)
-		return exitNotFound
-	case verb == "try-restart" && c.active(unit) != stateActive:
-		return 0
-	case action != "stop" && c.flag(unit, masked):
-		fmt.Fprintf(c.errs, "Failed to %s %s.service: Unit %s.service is masked.\n", action, unit, unit)
-		return exitFailure
-	}
-	var err error
-	if unit == Umbrella {
-		err = c.umbrella(action)
-	} else {
-		if action != "start" {
-			err = c.stop(ctx, services[unit])
-		}
-		if action != "stop" && err == nil {
-			err = c.start(services[unit])
-		}
-	}
-	if err != nil {
-		fmt.Fprintf(c.errs, "Job for %s.service failed: %v\n", unit, err)
-		return exitFailure
-	}
-	return 0
-}
-
-func (c *command) umbrella(action string) error {
-	if err := c.setFlag(Umbrella, started, action != "stop"); err != nil {
-		return err
-	}
-	var wanted, follow []string
-	for _, part := range parts {
-		if !c.flag(part, masked) {
-			wanted = append(wanted, part)
-		}
-		if c.active(part) == stateActive {
-			follow = append(follow, part)
-		}
-	}
-	switch action {
-	case "start":
-		for _, part := range wanted {
-			if err := c.start(services[part]); err != nil {
-				return err
-			}
-		}
-		return nil
-	case "restart":
-		return c.later(append([]string{"restart"}, wanted...))
-	}
-	return c.later(append([]string{"stop"}, follow...))
-}
-
-// later runs a further systemctl that this one doesn't wait for.
-func (c *command) later(args []string) error {
-	if len(args) < 2 {
-		return nil
-	}
-	link := filepath.Join(c.BinDir(), "systemctl")
-	return c.spawn(fmt.Sprintf("job-%d", os.Getpid()), append([]string{link}, args...))
-}
-
-// SystemctlMain is the program systemctl: argv0 is how it was called, which says
-// whose machine it is on.
-func SystemctlMain(argv0 string, args []string) int {
-	m, err := ofLink(argv0)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return exitFailure
-	}
-	if !report("systemctl", args) {
-		return exitFailure
-	}
-	// systemd finishes what it was asked for, whatever becomes of the asker: when
-	// the hook's process group is killed, this process isn't in it.
-	_, _ = syscall.Setsid()
-	return m.Systemctl(context.Background(), os.Stdout, os.Stderr, args)
 }

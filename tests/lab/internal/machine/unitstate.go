@@ -1,61 +1,45 @@
 package machine
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strconv"
+	"time"
 )
-
-// active is systemd's ActiveState. A service that systemctl started and that is
-// gone has failed; the lab doesn't see how it ended.
-func (m *Machine) active(unit string) string {
-	if unit == Umbrella {
-		if m.flag(unit, started) {
-			return stateActive
-		}
-		return stateInactive
-	}
-	_, alive := m.Find(unit)
-	switch {
-	case alive:
-		return stateActive
-	case m.flag(unit, started):
-		return stateFailed
-	}
-	return stateInactive
-}
-
-// unitFileState is what `is-enabled` says. The package's northd unit has no
-// [Install] section.
-func (m *Machine) unitFileState(unit string) string {
-	switch {
-	case m.flag(unit, masked):
-		return "masked"
-	case unit == Northd:
-		return "static"
-	case m.flag(unit, enabled):
-		return unitFileEnabled
-	}
-	return "disabled"
-}
 
 func (c *command) say(text string) {
 	if !c.quiet {
-		fmt.Fprintln(c.out, text)
+		fmt.Fprintln(&c.out, text)
 	}
+}
+
+// note is what systemctl says of what it did, on stderr.
+func (c *command) note(text string) {
+	if !c.quiet {
+		c.errs.WriteString(text)
+	}
+}
+
+// active is systemd's ActiveState.
+func (c *command) active(name string) string {
+	u, err := c.unit(name)
+	if err != nil {
+		return stateInactive
+	}
+	return c.state(c.service(u.name))
 }
 
 // query is is-active, is-failed or is-enabled: 0 where it is so for one unit.
 func (c *command) query(verb string, units []string) int {
-	good, unknown := false, true
+	good, unknown, missing := false, true, false
 	if len(units) == 0 {
 		return c.each(units, nil)
 	}
 	for _, unit := range units {
-		if !known(unit) {
+		if _, err := c.unit(unit); err != nil {
 			if verb == "is-enabled" {
-				fmt.Fprintf(c.errs, "Failed to get unit file state for %s.service: No such file or directory\n", unit)
+				missing = true
+				c.note(fmt.Sprintf("Failed to get unit file state for %s.service: No such file or directory\n", unit))
 			} else {
 				c.say(stateInactive)
 			}
@@ -70,12 +54,12 @@ func (c *command) query(verb string, units []string) int {
 			good = good || state == stateFailed
 		default:
 			state = c.unitFileState(unit)
-			good = good || state == unitFileEnabled || state == "static"
+			good = good || slices.Contains([]string{"enabled", "static", "alias"}, state)
 		}
 		c.say(state)
 	}
 	switch {
-	case good:
+	case good && !missing:
 		return 0
 	case verb != "is-active":
 		return exitFailure
@@ -85,106 +69,153 @@ func (c *command) query(verb string, units []string) int {
 	return exitNotActive
 }
 
+// running is is-system-running, which with --wait waits until the jobs of the
+// boot, and all others, are done.
+func (c *command) running() int {
+	busy := true
+	for end := time.Now().Add(jobTimeout); c.wait && busy && time.Now().Before(end); {
+		c.mu.Lock()
+		busy = c.jobs > 0
+		c.mu.Unlock()
+		if busy {
+			time.Sleep(poll)
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.services {
+		if s.active == stateFailed {
+			c.say("degraded")
+			return exitFailure
+		}
+	}
+	c.say("running")
+	return 0
+}
+
 // unitFile enables, disables, masks or unmasks one unit; with --now it is
-// started or stopped too.
-func (c *command) unitFile(ctx context.Context, verb, unit string) int {
-	if !known(unit) {
-		fmt.Fprintf(c.errs, "Failed to %s unit: Unit file %s.service does not exist.\n", verb, unit)
+// started or stopped too. The words are those of systemd 252.
+func (c *command) unitFile(verb, name string) int {
+	u, err := c.unit(name)
+	masking := verb == "mask" || verb == "unmask"
+	switch {
+	case err != nil && masking:
+		c.note(fmt.Sprintf("Unit %s.service does not exist, proceeding anyway.\n", name))
+	case err != nil:
+		fmt.Fprintf(&c.errs, "Failed to %s unit: Unit file %s.service does not exist.\n", verb, name)
 		return exitFailure
-	}
-	if verb == "enable" && c.flag(unit, masked) {
-		fmt.Fprintf(c.errs, "Failed to enable unit: Unit file /etc/systemd/system/%s.service is masked.\n", unit)
+	case u.masked && verb == "enable":
+		fmt.Fprintf(&c.errs, "Failed to enable unit: Unit file %s/%s.service is masked.\n", systemDir, name)
 		return exitFailure
+	case u.masked && verb == "disable":
+		c.note(fmt.Sprintf("Unit %s/%s.service is masked, ignoring.\n", systemDir, name))
+		return 0
+	case verb == "enable" && len(u.installLinks()) == 0:
+		c.note(noInstallation)
+		return 0
 	}
-	var err error
-	switch verb {
-	case "enable", "disable":
-		err = c.setFlag(unit, enabled, verb == "enable")
-	case "mask", "unmask":
-		err = c.setFlag(unit, masked, verb == "mask")
+	var said string
+	if masking {
+		said, err = c.setMasked(name, verb == "mask", c.runtime)
+	} else {
+		said, err = c.setEnabled(u, verb == "enable")
 	}
+	c.note(said)
 	if err != nil {
-		fmt.Fprintf(c.errs, "Failed to %s unit: %v\n", verb, err)
+		fmt.Fprintf(&c.errs, "Failed to %s unit: %v\n", verb, err)
 		return exitFailure
 	}
 	switch {
-	case !c.now || verb == "unmask":
+	case !c.now || verb == "unmask" || u == nil:
 		return 0
 	case verb == "enable":
-		return c.job(ctx, "start", unit)
+		return c.report(name, "start", c.job("start", name))
 	}
-	return c.job(ctx, "stop", unit)
+	return c.report(name, "stop", c.job("stop", u.name))
 }
 
-func (c *command) resetFailed(units []string) int {
-	if len(units) == 0 {
-		units = slices.Clone(parts)
+// noInstallation begins what systemctl says of a unit that can't be enabled.
+const noInstallation = "The unit files have no installation config (WantedBy=, RequiredBy=, Also=,\n" +
+	"Alias= settings in the [Install] section, and DefaultInstance= for template\n" +
+	"units). This means they are not meant to be enabled using systemctl.\n"
+
+// timestamp is a time as systemctl shows it.
+func timestamp(t time.Time) string {
+	if t.IsZero() {
+		return ""
 	}
-	return c.each(units, func(unit string) int {
-		if !known(unit) {
-			fmt.Fprintf(c.errs, "Failed to reset failed state of unit %s.service: Unit %s.service not loaded.\n", unit, unit)
-			return exitFailure
+	return t.UTC().Format("Mon 2006-01-02 15:04:05 MST")
+}
+
+// show prints properties as NAME=VALUE, or with --value as VALUE, an empty line
+// between units. They come in systemd's order, whatever the order asked for.
+func (c *command) show(units []string) int {
+	return c.each(units, func(name string) int {
+		if c.out.Len() > 0 {
+			c.say("")
 		}
-		if c.active(unit) != stateFailed {
-			return 0
-		}
-		if err := c.setFlag(unit, started, false); err != nil {
-			fmt.Fprintln(c.errs, err)
-			return exitFailure
+		for _, property := range c.describe(name) {
+			switch {
+			case len(c.properties) > 0 && !slices.Contains(c.properties, property[0]):
+			case c.value:
+				c.say(property[1])
+			default:
+				c.say(property[0] + "=" + property[1])
+			}
 		}
 		return 0
 	})
 }
 
-// show prints properties as NAME=VALUE, or with --value as VALUE.
-func (c *command) show(unit string) int {
-	load, state, file, main := "not-found", stateInactive, "", 0
-	if known(unit) {
-		load, state, file = "loaded", c.active(unit), c.unitFileState(unit)
-		if file == "masked" {
-			load = "masked"
+// describe is what is known of a unit.
+func (c *command) describe(name string) [][2]string {
+	u, err := c.unit(name)
+	load, file := "loaded", c.unitFileState(name)
+	switch {
+	case err != nil:
+		load, u = "not-found", &unitFile{name: name, restart: "no", kind: "simple"}
+	case u.masked:
+		load = "masked"
+	}
+	s := &service{active: stateInactive, sub: "dead", result: success}
+	if err == nil {
+		s = c.service(u.name)
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	main := 0
+	if s.main != nil {
+		main = s.main.pid
+	}
+	code := 0 // CLD_EXITED, CLD_KILLED of waitid(2)
+	status := 0
+	if s.main == nil && !s.ended.IsZero() {
+		code, status = 1, s.status.ExitStatus()
+		if s.status.Signaled() {
+			code, status = 2, int(s.status.Signal())
 		}
-		if p, alive := c.Find(unit); alive {
-			main = p.PID
-		}
 	}
-	sub := map[string]string{stateActive: "running", stateInactive: "dead", stateFailed: "failed"}[state]
-	if unit == Umbrella && state == stateActive {
-		sub = "exited"
-	}
-	result := "success"
-	if state == stateFailed {
-		result = "exit-code"
-	}
-	all := []struct{ name, value string }{
-		{"Id", unit + ".service"},
-		{"LoadState", load},
-		{"ActiveState", state},
-		{"SubState", sub},
-		{"UnitFileState", file},
+	return [][2]string{
+		{"Type", u.kind},
+		{"Restart", u.restart},
+		{"PIDFile", u.pidFile},
 		{"MainPID", strconv.Itoa(main)},
-		{"Result", result},
-		{"NRestarts", "0"},
+		{"Result", s.result},
+		{"NRestarts", strconv.Itoa(s.restarts)},
+		{"ExecMainStartTimestamp", timestamp(s.begun)},
+		{"ExecMainExitTimestamp", timestamp(s.ended)},
+		{"ExecMainPID", strconv.Itoa(s.mainPID)},
+		{"ExecMainCode", strconv.Itoa(code)},
+		{"ExecMainStatus", strconv.Itoa(status)},
+		{"Id", u.name + ".service"},
+		{"Names", u.name + ".service"},
+		{"Description", u.description},
+		{"LoadState", load},
+		{"ActiveState", s.active},
+		{"SubState", s.sub},
+		{"FragmentPath", u.path},
+		{"UnitFileState", file},
+		{"StateChangeTimestamp", timestamp(s.changed)},
+		{"NeedDaemonReload", "no"},
 	}
-	for _, property := range all {
-		switch {
-		case len(c.properties) > 0 && !slices.Contains(c.properties, property.name):
-		case c.value:
-			c.say(property.value)
-		default:
-			c.say(property.name + "=" + property.value)
-		}
-	}
-	return 0
-}
-
-// Wanted are the services that systemctl was last asked to run.
-func (m *Machine) Wanted() []string {
-	var wanted []string
-	for _, part := range parts {
-		if m.flag(part, started) {
-			wanted = append(wanted, part)
-		}
-	}
-	return wanted
 }

@@ -43,14 +43,19 @@ func (s *State) Commit(name string, h Hook) {
 	case LeaderElected:
 		agent.Leader = true
 	case LeaderSettingsChanged:
-		agent.LeaderVersion = s.LeaderVersion
+		agent.LeaderVersion = h.Version
+	case UpgradeCharm:
+		agent.CharmVersion = h.Version
+		agent.LeaderVersion = 0 // the agent watches anew, and remembers it no more
+		agent.Queued = &Hook{Kind: ConfigChanged, Version: s.ConfigVersion, AddressVersion: u.AddressVersion}
 	case ConfigChanged:
-		agent.ConfigVersion = s.ConfigVersion
+		agent.ConfigVersion, agent.AddressVersion = h.Version, h.AddressVersion
+		s.publishAddresses(u)
 		if !agent.Started {
 			agent.Queued = &Hook{Kind: Start}
 		}
 	case Start:
-		agent.Started = true
+		agent.Started, agent.Rebooted = true, false
 		if !agent.StatusSet {
 			u.Workload = Status{"unknown", "", time.Now()}
 		}
@@ -72,10 +77,12 @@ func (s *State) commitRelation(u *Unit, h Hook) {
 	case relationCreated:
 		m.Created = true
 	case relationBroken:
-		if bag := s.Relation(h.RelationID).Units[u.Name]; bag != nil {
+		r := s.Relation(h.RelationID)
+		if bag := r.Units[u.Name]; bag != nil {
 			bag.InScope = false
 		}
 		delete(u.Uniter.Relations, h.RelationID)
+		s.dropRelation(r)
 	case relationDeparted:
 		delete(m.Members, h.RemoteUnit)
 	case relationJoined:

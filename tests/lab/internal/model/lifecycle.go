@@ -3,7 +3,8 @@ package model
 import (
 	"fmt"
 	"maps"
-	"strings"
+	"reflect"
+	"slices"
 	"time"
 )
 
@@ -14,7 +15,7 @@ func (s *State) AddUnit(address string) *Unit {
 		Workload: Status{Status: "waiting", Message: "agent initialising", Since: time.Now()},
 		Agent:    Status{Status: "allocating", Since: time.Now()},
 		Charm:    map[string]string{},
-		Uniter:   Uniter{Relations: map[int]*Membership{}},
+		Uniter:   Uniter{Relations: map[int]*Membership{}, CharmVersion: s.CharmVersion},
 	}
 	s.NextUnit++
 	s.Units[u.Name] = u
@@ -32,10 +33,11 @@ func (s *State) Destroy(name string) {
 
 // Remove takes a unit out of the model. What it put on relations stays readable.
 func (s *State) Remove(name string) {
-	for _, r := range s.Relations {
+	for _, r := range slices.Clone(s.Relations) {
 		if bag := r.Units[name]; bag != nil {
-			bag.InScope = s.peersStay()
+			bag.InScope = r.Peer() && s.peersStay()
 		}
+		s.dropRelation(r)
 	}
 	delete(s.Units, name)
 	if s.Leader == name {
@@ -46,7 +48,7 @@ func (s *State) Remove(name string) {
 
 // peersStay is a fault of Juju 4: the remaining units are never told that a peer
 // has departed, and relation-list keeps it (juju/juju issue 23326).
-func (s *State) peersStay() bool { return strings.HasPrefix(s.JujuVersion, "4.") }
+func (s *State) peersStay() bool { return s.since(4, 0) }
 
 // elect gives the leadership, where it is free, to the oldest unit. A machine
 // that is off can't claim it, and a dying unit gets it only where no other can.
@@ -83,16 +85,41 @@ func (s *State) Lose(name string, lost bool) {
 	}
 }
 
+// Configure changes options. Agents watch a hash of them all: the same again is
+// no change.
+func (s *State) Configure(settings map[string]any) {
+	before := maps.Clone(s.Config)
+	maps.Copy(s.Config, settings)
+	if !reflect.DeepEqual(before, s.Config) {
+		s.ConfigVersion++
+	}
+}
+
+// SetLeader gives the leadership to a unit, as the controller does when the lease
+// of the one before has run out.
+func (s *State) SetLeader(name string) { s.Leader = name }
+
+// WriteLeaderSettings stores what a leader says with leader-set, at once. An
+// empty value deletes its key.
+func (s *State) WriteLeaderSettings(changes map[string]string) {
+	settings := Bag{Settings: s.LeaderSettings}
+	if settings.Write(changes) {
+		s.LeaderVersion++
+	}
+}
+
 // RestartAgent is a restart of the unit's agent: what it kept in memory only is
-// gone, and with it the knowledge which relations are peer relations (Juju's
-// relation state tracker doesn't load that: juju/juju issue 20713).
+// gone. So it takes the leader's settings for new, and doesn't know any more which
+// relations are peer relations, nor who is on their other side (Juju's relation
+// state tracker doesn't load that: juju/juju issue 20713).
 func (s *State) RestartAgent(name string) {
 	u := s.Units[name]
 	if u == nil {
 		return
 	}
+	u.Uniter.LeaderVersion = 0
 	for _, m := range u.Uniter.Relations {
-		m.Peer = false
+		m.Peer, m.Forgotten = false, true
 		m.Seen = map[string]map[string]string{}
 	}
 }
@@ -122,4 +149,13 @@ func (u *Unit) VisibleStatus() Status {
 		return u.Agent
 	}
 	return u.Workload
+}
+
+// Reboot is a restart of the unit's machine, and so of its agent: start runs
+// again, before anything else.
+func (s *State) Reboot(name string) {
+	s.RestartAgent(name)
+	if u := s.Units[name]; u != nil {
+		u.Uniter.Rebooted = u.Uniter.Started
+	}
 }

@@ -1,7 +1,7 @@
 // Package model is what the lab knows as Juju's controller and its unit agents
-// would: one application, its units, its peer relations, and for every unit
-// what its agent has done so far. [State.Next] answers what an agent does next,
-// by the rules of Juju 3.6's uniter.
+// would: one application, its units, its relations, and for every unit what its
+// agent has done so far. [State.Next] answers what an agent does next, by the
+// rules of Juju's uniter.
 package model
 
 import (
@@ -30,8 +30,9 @@ type State struct {
 	Program       string        `json:"program"`
 	Keep          bool          `json:"keep,omitempty"`
 
-	NextUnit   int `json:"next_unit"`
-	NextAction int `json:"next_action"`
+	NextUnit     int `json:"next_unit"`
+	NextAction   int `json:"next_action"`
+	LastRelation int `json:"last_relation,omitempty"` // IDs aren't used twice
 
 	Leader          string            `json:"leader,omitempty"`
 	LeaderSettings  map[string]string `json:"leader_settings"`
@@ -41,17 +42,26 @@ type State struct {
 	WorkloadVersion string            `json:"workload_version,omitempty"`
 	Config          map[string]any    `json:"config"`
 	ConfigVersion   int               `json:"config_version"`
+	// CharmVersion grows when the charm is refreshed.
+	CharmVersion int `json:"charm_version,omitempty"`
 
 	Relations []*Relation      `json:"relations"`
 	Units     map[string]*Unit `json:"units"`
 }
 
-// Relation is a peer relation: who is in it and what they said.
+// Relation is who is in a relation and what they said.
 type Relation struct {
-	ID    int             `json:"id"`
-	Name  string          `json:"name"`
+	ID   int    `json:"id"`
+	Name string `json:"name"` // our endpoint
+	// Dying is set when the relation is being removed.
+	Dying bool            `json:"dying,omitempty"`
 	App   Bag             `json:"app"`
 	Units map[string]*Bag `json:"units"`
+	// Remote is the other application, which tests play. A peer relation has none.
+	Remote      string          `json:"remote,omitempty"`
+	RemoteApp   Bag             `json:"remote_app"`
+	RemoteUnits map[string]*Bag `json:"remote_units,omitempty"`
+	Since       time.Time       `json:"since"` // it was related
 }
 
 // Bag is the data that one unit, or the application, put on a relation. A
@@ -65,11 +75,13 @@ type Bag struct {
 	InScope bool `json:"in_scope,omitempty"`
 }
 
-// Unit is one unit of the application, and its machine's address.
+// Unit is one unit of the application, and its machine's addresses.
 type Unit struct {
-	Name     string            `json:"name"`
-	Number   int               `json:"number"`
-	Address  string            `json:"address"`
+	Name    string `json:"name"`
+	Number  int    `json:"number"`
+	Address string `json:"address"` // the preferred one
+	// Networks has the addresses, and so [Unit.AddressesOf].
+	Networks
 	Dying    bool              `json:"dying,omitempty"`
 	Lost     bool              `json:"lost,omitempty"` // the machine is off
 	Workload Status            `json:"workload"`
@@ -88,10 +100,15 @@ type Uniter struct {
 	Stopped   bool `json:"stopped,omitempty"`
 	Removed   bool `json:"removed,omitempty"`
 	// Leader is whether leader-elected was queued here.
-	Leader        bool `json:"leader,omitempty"`
-	LeaderVersion int  `json:"leader_version,omitempty"`
-	ConfigVersion int  `json:"config_version,omitempty"`
-	StatusSet     bool `json:"status_set,omitempty"`
+	Leader bool `json:"leader,omitempty"`
+	// LeaderVersion is kept in the agent's memory only.
+	LeaderVersion  int  `json:"leader_version,omitempty"`
+	ConfigVersion  int  `json:"config_version,omitempty"`
+	AddressVersion int  `json:"address_version,omitempty"`
+	CharmVersion   int  `json:"charm_version,omitempty"`
+	StatusSet      bool `json:"status_set,omitempty"`
+	// Rebooted is set until start has run on the machine that came back.
+	Rebooted bool `json:"rebooted,omitempty"`
 	// Queued is a hook that has to run before any other.
 	Queued *Hook `json:"queued,omitempty"`
 	// Failure is set while Queued failed and waits to be resolved.
@@ -112,7 +129,10 @@ type Membership struct {
 	Created bool `json:"created,omitempty"`
 	// Peer is whether the agent knows that this is a peer relation. An agent
 	// that restarted doesn't, and so breaks the relation when its unit goes.
-	Peer           bool                         `json:"peer,omitempty"`
+	Peer bool `json:"peer,omitempty"`
+	// Forgotten is whether the agent restarted, and doesn't know the other
+	// application: -broken then doesn't say it.
+	Forgotten      bool                         `json:"forgotten,omitempty"`
 	ChangedPending string                       `json:"changed_pending,omitempty"`
 	Members        map[string]int               `json:"members"`
 	AppVersion     int                          `json:"app_version,omitempty"`

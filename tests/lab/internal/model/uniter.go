@@ -1,8 +1,6 @@
 package model
 
 import (
-	"maps"
-	"slices"
 	"strings"
 	"time"
 )
@@ -12,6 +10,7 @@ const (
 	Install               = "install"
 	LeaderElected         = "leader-elected"
 	LeaderSettingsChanged = "leader-settings-changed"
+	UpgradeCharm          = "upgrade-charm"
 	ConfigChanged         = "config-changed"
 	Start                 = "start"
 	Stop                  = "stop"
@@ -32,7 +31,10 @@ type Hook struct {
 	RemoteUnit string `json:"remote_unit,omitempty"`
 	RemoteApp  string `json:"remote_app,omitempty"`
 	Departing  string `json:"departing,omitempty"`
-	Version    int    `json:"version,omitempty"` // of the remote data that the hook is about
+	// Version is of what the hook is about: the remote data, the leader's settings,
+	// the configuration.
+	Version        int `json:"version,omitempty"`
+	AddressVersion int `json:"address_version,omitempty"` // with config-changed
 }
 
 // Name is the hook's name as the charm sees it.
@@ -48,146 +50,84 @@ func (h Hook) String() string {
 	return strings.TrimSpace(h.Name() + " " + h.RemoteUnit)
 }
 
-// Next is the hook that the unit's agent runs next, and whether there is one.
-// It decides as Juju 3.6's resolvers do (internal/worker/uniter/resolver.go and
-// relation/resolver.go, nextOp and nextHookForRelation): a queued hook first,
-// then -created, leadership, and for a dying unit relations, stop and remove,
-// for a living one install, config-changed and relations. Entering a relation,
-// and giving up leadership, happen on the way. It doesn't look at Failure: who
-// calls decides whether a failed hook is run again.
+// Next is the hook that the unit's agent runs next, and whether there is one. It
+// doesn't look at Failure: who calls decides whether a failed hook is run again.
 func (s *State) Next(name string) (Hook, bool) {
+	if all := s.Choices(name); len(all) > 0 {
+		return all[0], true
+	}
+	return Hook{}, false
+}
+
+// Choices are the hooks of which the unit's agent runs one next. It decides as
+// Juju's resolvers do (worker/uniter/resolver.go and relation/resolver.go): a
+// queued hook first, then -created, leadership, and for a dying unit relations,
+// stop and remove, for a living one install, upgrade-charm, config-changed and
+// relations. The first choice is that of an agent which knows everything. The
+// others are legal too: it learns of each thing by a watcher of its own, so
+// any may reach it late, and the order among relations is that of a Go map.
+// Entering a relation, and giving up leadership, happen on the way.
+func (s *State) Choices(name string) []Hook {
 	u := s.Units[name]
 	if u == nil || u.Uniter.Removed {
-		return Hook{}, false
+		return nil
 	}
 	agent := &u.Uniter
 	if agent.Leader && (s.Leader != name || u.Dying) {
 		agent.Leader = false
 	}
-	if agent.Queued != nil {
-		if agent.Queued.Kind == LeaderElected && s.Leader != name {
-			agent.Queued, agent.Failure = nil, nil
-			u.Agent = Status{"idle", "", time.Now()}
-			return s.Next(name)
-		}
-		return *agent.Queued, true
+	switch {
+	case agent.Queued != nil && agent.Queued.Kind == LeaderElected && s.Leader != name:
+		agent.Queued, agent.Failure = nil, nil
+		u.Agent = Status{"idle", "", time.Now()}
+		return s.Choices(name)
+	case agent.Queued != nil && agent.Queued.Kind == Install && agent.Failure == nil && u.Dying:
+		return s.dying(u) // what is going isn't installed
+	case agent.Queued != nil:
+		return []Hook{*agent.Queued}
+	case agent.Rebooted:
+		return []Hook{{Kind: Start}}
+	case u.Dying:
+		return s.dying(u)
+	case !agent.Installed:
+		return []Hook{{Kind: Install}}
 	}
-	if u.Dying {
-		return s.nextDying(u)
-	}
-	if !agent.Installed {
-		return Hook{Kind: Install}, true
-	}
-	s.enterScopes(u)
-	for _, r := range s.Relations {
-		if m := agent.Relations[r.ID]; m != nil && !m.Created {
-			return Hook{Kind: relationCreated, RelationID: r.ID, Relation: r.Name, RemoteApp: s.App}, true
-		}
-	}
-	if s.Leader == name && !agent.Leader {
-		return Hook{Kind: LeaderElected}, true
-	}
-	if !agent.Leader && agent.LeaderVersion != s.LeaderVersion {
-		return Hook{Kind: LeaderSettingsChanged}, true
-	}
-	if agent.ConfigVersion != s.ConfigVersion {
-		return Hook{Kind: ConfigChanged}, true
-	}
-	for _, r := range s.Relations {
-		if h, ok := s.nextRelation(u, r); ok {
-			return h, true
-		}
-	}
-	return Hook{}, false
+	return s.living(u)
 }
 
-func (s *State) nextDying(u *Unit) (Hook, bool) {
-	for _, r := range s.Relations {
-		if h, ok := s.nextRelation(u, r); ok {
-			return h, true
-		}
+func (s *State) dying(u *Unit) []Hook {
+	if hooks := s.relationHooks(u); len(hooks) > 0 {
+		return hooks
 	}
 	switch {
 	case u.Uniter.Started && !u.Uniter.Stopped:
-		return Hook{Kind: Stop}, true
+		return []Hook{{Kind: Stop}}
 	case u.Uniter.Installed:
-		return Hook{Kind: Remove}, true
+		return []Hook{{Kind: Remove}}
 	}
-	return Hook{}, false
+	return nil
 }
 
-// enterScopes makes the unit a member of its relations: Juju does so before
-// -created runs, and puts the unit's addresses there itself.
-func (s *State) enterScopes(u *Unit) {
-	for _, r := range s.Relations {
-		if u.Uniter.Relations[r.ID] != nil {
-			continue
-		}
-		u.Uniter.Relations[r.ID] = &Membership{Peer: true, Members: map[string]int{}, Seen: map[string]map[string]string{}}
-		r.Units[u.Name] = &Bag{InScope: true, Version: 1, Settings: map[string]string{
-			"egress-subnets": u.Address + "/32", "ingress-address": u.Address, "private-address": u.Address,
-		}}
+// living are the hooks of a unit that stays. Juju 4 has no leader settings, and so
+// no hook about them.
+func (s *State) living(u *Unit) []Hook {
+	agent := &u.Uniter
+	s.enterScopes(u)
+	hooks := s.createdHooks(u)
+	if s.Leader == u.Name && !agent.Leader {
+		hooks = append(hooks, Hook{Kind: LeaderElected})
 	}
-}
-
-// members are the units that u's agent is told of, with the versions of their
-// data. To a dying unit all of them are gone.
-func (s *State) members(u *Unit, r *Relation) map[string]int {
-	members := map[string]int{}
-	if u.Dying {
-		return members
+	if !agent.Leader && s.Leader != u.Name && !s.since(4, 0) && agent.LeaderVersion != s.LeaderVersion {
+		hooks = append(hooks, Hook{Kind: LeaderSettingsChanged, Version: s.LeaderVersion})
 	}
-	for name, bag := range r.Units {
-		other := s.Units[name]
-		if name != u.Name && bag.InScope && (s.peersStay() || other != nil && !other.Dying) {
-			members[name] = bag.Version
-		}
+	if agent.CharmVersion != s.CharmVersion {
+		hooks = append(hooks, Hook{Kind: UpgradeCharm, Version: s.CharmVersion})
 	}
-	return members
-}
-
-func (s *State) nextRelation(u *Unit, r *Relation) (Hook, bool) {
-	local := u.Uniter.Relations[r.ID]
-	if local == nil {
-		return Hook{}, false
+	if agent.ConfigVersion != s.ConfigVersion || agent.AddressVersion != u.AddressVersion {
+		hooks = append(hooks, Hook{Kind: ConfigChanged, Version: s.ConfigVersion, AddressVersion: u.AddressVersion})
 	}
-	hook := func(kind, unit string, version int) (Hook, bool) {
-		return Hook{Kind: kind, RelationID: r.ID, Relation: r.Name, RemoteUnit: unit, RemoteApp: s.App, Version: version}, true
+	if !agent.Started && len(hooks) > 0 {
+		return hooks[:1] // one snapshot of everything comes before an agent's first hook
 	}
-	remote := s.members(u, r)
-	if unit := local.ChangedPending; unit != "" {
-		return hook(relationChanged, unit, remote[unit])
-	}
-	known := slices.Sorted(maps.Keys(local.Members))
-	for _, unit := range known {
-		if _, there := remote[unit]; !there {
-			h, ok := hook(relationDeparted, unit, local.Members[unit])
-			h.Departing = unit
-			if u.Dying || s.AppDying {
-				h.Departing = u.Name
-			}
-			return h, ok
-		}
-	}
-	if u.Dying {
-		if local.Peer {
-			return Hook{}, false
-		}
-		return hook(relationBroken, "", 0)
-	}
-	if local.AppVersion != r.App.Version {
-		return hook(relationChanged, "", r.App.Version)
-	}
-	there := slices.Sorted(maps.Keys(remote))
-	for _, unit := range there {
-		if _, joined := local.Members[unit]; !joined {
-			return hook(relationJoined, unit, remote[unit])
-		}
-	}
-	for _, unit := range there {
-		if local.Members[unit] != remote[unit] {
-			return hook(relationChanged, unit, remote[unit])
-		}
-	}
-	return Hook{}, false
+	return append(hooks, s.relationHooks(u)...)
 }

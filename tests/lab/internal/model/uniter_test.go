@@ -1,6 +1,7 @@
 package model
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,7 +11,7 @@ import (
 func newState(version string, units int) *State {
 	s := &State{
 		App: "ovn-central", JujuVersion: version, LeaderVersion: 1, ConfigVersion: 1,
-		LeaderSettings: map[string]string{}, Units: map[string]*Unit{},
+		LeaderSettings: map[string]string{}, Config: map[string]any{}, Units: map[string]*Unit{},
 		Relations: []*Relation{{ID: 1, Name: "ovsdb-peer", App: Bag{Settings: map[string]string{}}, Units: map[string]*Bag{}}},
 	}
 	for range units {
@@ -188,4 +189,68 @@ func TestModelSurvivesItsFile(t *testing.T) {
 		assert.Equal(t, s.Relations, got.Relations)
 		assert.Equal(t, s.Units["ovn-central/1"].Uniter, got.Units["ovn-central/1"].Uniter)
 	})
+}
+
+func TestUnitThatGoesLeavesItsPeersLastSince36(t *testing.T) {
+	for version, last := range map[string]bool{"3.5.0": false, "3.6.11": true} {
+		t.Run(version, func(t *testing.T) {
+			s := newState(version, 2)
+			s.Relate("ovsdb", "neutron", 1)
+			settleAll(t, s)
+			s.Destroy("ovn-central/1")
+			peer := Hook{
+				Kind: "relation-departed", RelationID: 1, Relation: "ovsdb-peer", RemoteUnit: "ovn-central/0", RemoteApp: "ovn-central",
+				Departing: "ovn-central/1", Version: 1,
+			}
+			assert.Equal(t, !last, slices.Contains(s.Choices("ovn-central/1"), peer))
+		})
+	}
+}
+
+func TestAgentMayHearOfAnythingFirst(t *testing.T) {
+	s := newState("3.6.11", 3)
+	settleAll(t, s)
+	s.Relate("certificates", "vault", 1)
+	s.Configure(map[string]any{"a": 1})
+	s.Configure(map[string]any{"a": 1})
+	s.CharmVersion++
+	s.WriteLeaderSettings(map[string]string{"k": "v"})
+	s.Relations[0].App.Write(map[string]string{"k": "v"})
+	names := func() (names []string) {
+		for _, h := range s.Choices("ovn-central/1") {
+			names = append(names, h.String())
+		}
+		return names
+	}
+	assert.Equal(t, []string{
+		"certificates-relation-created", "leader-settings-changed", "upgrade-charm", "config-changed", "ovsdb-peer-relation-changed",
+	}, names())
+	s.SetLeader("ovn-central/1")
+	assert.Equal(t, "leader-elected", names()[1])
+	s.Fail("ovn-central/1", Hook{Kind: ConfigChanged}, Failure{Hook: "config-changed"})
+	assert.Equal(t, []string{"config-changed"}, names())
+}
+
+func TestAgentHearsOnlyOfWhatItsHookWasAbout(t *testing.T) {
+	s := newState("3.6.11", 1)
+	settleAll(t, s)
+	s.Configure(map[string]any{"a": 1})
+	h, _ := s.Next("ovn-central/0")
+	s.Configure(map[string]any{"a": 2})
+	s.Commit("ovn-central/0", h)
+	assert.Equal(t, []string{"config-changed"}, runAll(t, s, "ovn-central/0"), "what changed while it ran is another one's")
+	s.SetAddresses("ovn-central/0", []string{"10.99.0.7"})
+	s.SetAddresses("ovn-central/0", []string{"10.99.0.7"})
+	assert.Equal(t, []string{"config-changed"}, runAll(t, s, "ovn-central/0"))
+}
+
+func TestRebootRunsStartAfterAHookThatWaits(t *testing.T) {
+	s := newState("3.6.11", 1)
+	settleAll(t, s)
+	s.Fail("ovn-central/0", Hook{Kind: UpdateStatus}, Failure{Hook: "update-status"})
+	s.Reboot("ovn-central/0")
+	assert.Equal(t, []string{"update-status", "start"}, runAll(t, s, "ovn-central/0"))
+	s.Destroy("ovn-central/0")
+	s.Reboot("ovn-central/0")
+	assert.Equal(t, []string{"start", "ovsdb-peer-relation-broken", "stop", "remove"}, runAll(t, s, "ovn-central/0"))
 }

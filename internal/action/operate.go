@@ -1,0 +1,124 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/converge"
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
+)
+
+// pause stops the unit's services until resume.
+func pause(ctx context.Context, u Unit, _ params) (results, error) {
+	paused, err := u.Deployment.Paused()
+	if err != nil {
+		return nil, err
+	}
+	if !paused {
+		if err := u.Deployment.Pause(ctx); err != nil {
+			return nil, fmt.Errorf("cannot pause: %w", err)
+		}
+	}
+	return u.settle(ctx, "paused; the unit stays a member that is down until action resume")
+}
+
+// resume starts again what pause has stopped.
+func resume(ctx context.Context, u Unit, _ params) (results, error) {
+	if err := u.Deployment.Resume(); err != nil {
+		return nil, err
+	}
+	return u.settle(ctx, "resumed")
+}
+
+// settle converges, so that the status and what is published follow.
+func (u Unit) settle(ctx context.Context, done string) (results, error) {
+	o, err := u.Deployment.Converge(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	word, text := u.Deployment.Status(o)
+	if err := u.Tools.StatusSet(ctx, word, text); err != nil {
+		return nil, err
+	}
+	return results{"result": done, "status": fmt.Sprintf("%s: %s", word, text)}, nil
+}
+
+// restartServices restarts what is named, or what is held back.
+func restartServices(ctx context.Context, u Unit, p params) (results, error) {
+	deferred, err := p.flag("deferred-only")
+	if err != nil {
+		return nil, err
+	}
+	services, err := p.text("services")
+	if err != nil {
+		return nil, err
+	}
+	names := strings.FieldsFunc(services, func(r rune) bool { return r == ' ' || r == ',' })
+	if deferred == (len(names) > 0) {
+		return nil, errors.New("give either deferred-only=true, or services: ovn-ovsdb-server-nb, ovn-ovsdb-server-sb, ovn-northd, or ovn-central for all three")
+	}
+	return u.restart(ctx, names)
+}
+
+func runDeferredHooks(ctx context.Context, u Unit, _ params) (results, error) {
+	return u.restart(ctx, nil)
+}
+
+func (u Unit) restart(ctx context.Context, names []string) (results, error) {
+	done, err := u.Deployment.Restart(ctx, names...)
+	found := results{"restarted": converge.Names(done)}
+	if err != nil {
+		return found, err
+	}
+	if len(done) == 0 {
+		found["restarted"] = "nothing: no restart is held back"
+	}
+	settled, err := u.settle(ctx, "")
+	if err == nil {
+		found["status"] = settled["status"]
+	}
+	return found, err
+}
+
+// deferredEvent is one restart that is held back, as a document.
+type deferredEvent struct {
+	Service string `json:"service" yaml:"service"`
+	Action  string `json:"action" yaml:"action"`
+	Reason  string `json:"reason" yaml:"reason"`
+}
+
+// showDeferredEvents lists the restarts that are held back.
+func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) {
+	format, err := p.text("format")
+	if err != nil {
+		return nil, err
+	}
+	pending, err := u.Deployment.Deferred(ctx)
+	if err != nil {
+		return nil, err
+	}
+	events, text := []deferredEvent{}, []string{}
+	for _, service := range deploy.RestartOrder() {
+		if reason := pending[service]; reason != "" {
+			events = append(events, deferredEvent{string(service), "restart", reason})
+			text = append(text, fmt.Sprintf("restart %s: %s", service, reason))
+		}
+	}
+	var shown string
+	switch format {
+	case "", "text":
+		if shown = lines(text); len(text) == 0 {
+			shown = "nothing is held back\n"
+		}
+	case "yaml":
+		shown, err = render.YAML(events)
+	case "json":
+		shown, err = render.JSON(events)
+	default:
+		err = fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+	}
+	return results{"output": shown}, err
+}

@@ -1,0 +1,183 @@
+package atomicfile_test
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+)
+
+// entries are the names in the directory, temporary files included.
+func entries(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func stands(t *testing.T, path, text string, mode fs.FileMode) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, text, string(data))
+	info, err := os.Lstat(path)
+	require.NoError(t, err)
+	assert.Equal(t, mode, info.Mode())
+}
+
+func TestWriteReplacesTheWholeFile(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, path string){
+		"nothing there": func(*testing.T, string) {},
+		"a longer file": func(t *testing.T, path string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(path, bytes.Repeat([]byte("old"), 9999), 0o644))
+		},
+		"a file that can't be written": func(t *testing.T, path string) {
+			t.Helper()
+			require.NoError(t, os.WriteFile(path, []byte("old"), 0o400))
+		},
+		"a link, which is replaced, not followed": func(t *testing.T, path string) {
+			t.Helper()
+			require.NoError(t, os.Symlink("/nonexistent/elsewhere", path))
+		},
+	}
+	for name, before := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "key_host")
+			before(t, path)
+			for _, mode := range []fs.FileMode{0o600, 0o644, 0o666, 0o755} { // 0o666: the umask doesn't matter
+				require.NoError(t, atomicfile.Write(path, []byte("new"), mode))
+				stands(t, path, "new", mode)
+			}
+			assert.Equal(t, []string{"key_host"}, entries(t, filepath.Dir(path)))
+		})
+	}
+}
+
+func TestWriteToTheCurrentDirectory(t *testing.T) {
+	t.Chdir(t.TempDir())
+	require.NoError(t, atomicfile.Write("name", []byte("text"), 0o600))
+	stands(t, "name", "text", 0o600)
+	assert.Equal(t, []string{"name"}, entries(t, "."))
+}
+
+func TestWriteIfChangedLeavesAloneWhatIsRight(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "cert_host")
+	inode := func() uint64 {
+		info, err := os.Lstat(path)
+		require.NoError(t, err)
+		return info.Sys().(*syscall.Stat_t).Ino
+	}
+	step := func(text string, mode fs.FileMode, want bool) {
+		t.Helper()
+		changed, err := atomicfile.WriteIfChanged(path, []byte(text), mode)
+		require.NoError(t, err)
+		assert.Equal(t, want, changed)
+		stands(t, path, text, mode)
+	}
+	step("one", 0o644, true)
+	first := inode()
+	step("one", 0o644, false)
+	step("one", 0o600, true)
+	assert.Equal(t, first, inode(), "a mode is repaired where it stands")
+	step("two", 0o600, true)
+	step("two", 0o600, false)
+	step("", 0o600, true)
+	step("", 0o600, false)
+
+	elsewhere := filepath.Join(t.TempDir(), "elsewhere")
+	require.NoError(t, os.WriteFile(elsewhere, nil, 0o600))
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, os.Symlink(elsewhere, path))
+	step("", 0o600, true) // a link is not the file, whatever it leads to
+}
+
+func TestErrorsNameTheFileAndTheCause(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "file"), nil, 0o600))
+	tests := map[string]struct {
+		path  string
+		cause error
+		text  string
+	}{
+		"no directory":         {filepath.Join(dir, "gone", "x"), fs.ErrNotExist, "no such file or directory"},
+		"a directory there":    {filepath.Join(dir, "sub"), syscall.EEXIST, "file exists"},
+		"a file for directory": {filepath.Join(dir, "file", "x"), syscall.ENOTDIR, "not a directory"},
+		"a name too long":      {filepath.Join(dir, strings.Repeat("n", 250)), syscall.ENAMETOOLONG, "file name too long"},
+	}
+	for name, tt := range tests {
+		err := atomicfile.Write(tt.path, []byte("text"), 0o600)
+		require.ErrorIs(t, err, tt.cause, name)
+		assert.Equal(t, "cannot write "+tt.path+": "+tt.text, err.Error(), name)
+		_, err = atomicfile.WriteIfChanged(tt.path, []byte("text"), 0o600)
+		require.ErrorIs(t, err, tt.cause, name)
+	}
+	assert.Equal(t, []string{"file", "sub"}, entries(t, dir), "nothing is left behind")
+}
+
+// Issue part 3: a unit with a full disk.
+func TestFullDiskLeavesTheOldFile(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a disk that is soon full")
+	}
+	dir := t.TempDir()
+	mountTiny(t, dir)
+	path := filepath.Join(dir, "cert_host")
+	require.NoError(t, atomicfile.Write(path, []byte("old"), 0o644))
+
+	large := bytes.Repeat([]byte("new "), 64<<10)
+	err := atomicfile.Write(path, large, 0o600)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.EqualError(t, err, "cannot write "+path+": no space left on device")
+	_, err = atomicfile.WriteIfChanged(path, large, 0o600)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	stands(t, path, "old", 0o644)
+	assert.Equal(t, []string{"cert_host"}, entries(t, dir), "what had room is given back")
+	require.NoError(t, atomicfile.Write(path, []byte("new"), 0o600))
+	stands(t, path, "new", 0o600)
+}
+
+// mountTiny mounts 64 KiB of memory, which only this test's thread sees, so that it
+// ends with the test whatever happens.
+func mountTiny(t *testing.T, dir string) {
+	t.Helper()
+	runtime.LockOSThread() // and never unlocked: the thread ends with the test
+	require.NoError(t, syscall.Unshare(syscall.CLONE_NEWNS))
+	require.NoError(t, syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""))
+	require.NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"))
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(dir, syscall.MNT_DETACH)) })
+}
+
+// What a killed writer left is taken away by a later one, but not what another
+// writer is at.
+func TestAbandonedFilesAreSwept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	old := time.Now().Add(-2 * time.Hour)
+	for name, made := range map[string]time.Time{
+		".key.new-1": old, ".key.new-2": time.Now(), ".keys.new-1": old, "key.new-1": old, ".other.new-1": old,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+		require.NoError(t, os.Chtimes(filepath.Join(dir, name), made, made))
+	}
+	require.NoError(t, atomicfile.Write(filepath.Join(dir, "key"), nil, 0o600))
+	assert.Equal(t, []string{".key.new-2", ".keys.new-1", ".other.new-1", "key", "key.new-1"}, entries(t, dir))
+}

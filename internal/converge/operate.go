@@ -1,0 +1,166 @@
+package converge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Pause stops this unit's services until [Unit.Resume]; they don't start at boot
+// either. The unit stays a member, so that the others must be a majority without
+// it: where they aren't, the error is a [*membership.RefusedError] and nothing
+// was stopped of that database.
+func (u *Unit) Pause(ctx context.Context) error {
+	r, err := u.recall()
+	if err != nil {
+		return err
+	}
+	sight := u.Members.Look(ctx, u.Tools)
+	all := u.allServices()
+	halt := func(ctx context.Context) error {
+		r.Paused, r.Settled = true, false
+		if err := u.remember(r); err != nil {
+			return err
+		}
+		if err := u.Services.Stop(ctx, all...); err != nil {
+			return err
+		}
+		return u.Services.Mask(ctx, all...)
+	}
+	turns := []raft.Database{}
+	for db, l := range sight.Locals {
+		// A server without a leader contributes nothing that could be missed.
+		if l.Member() && l.Status.HasLeader() {
+			turns = append(turns, db)
+		}
+	}
+	slices.Sort(turns)
+	return u.inTurn(ctx, sight.Model, turns, halt)
+}
+
+// inTurn runs act under the locks of the databases, taken in the one order.
+func (u *Unit) inTurn(ctx context.Context, m membership.Model, turns []raft.Database, act func(context.Context) error) error {
+	if len(turns) == 0 {
+		return act(ctx)
+	}
+	return u.Members.Turn(ctx, m, turns[0], true, func(ctx context.Context) error {
+		return u.inTurn(ctx, m, turns[1:], act)
+	})
+}
+
+// Resume ends a pause. The services are started as the unit converges.
+func (u *Unit) Resume() error {
+	r, err := u.recall()
+	if err != nil {
+		return err
+	}
+	r.Paused, r.Settled = false, false
+	return u.remember(r)
+}
+
+// Paused says whether the unit is paused.
+func (u *Unit) Paused() (bool, error) {
+	r, err := u.recall()
+	return r.Paused, err
+}
+
+// Deferred lists the restarts that are held back, each with its reason.
+func (u *Unit) Deferred(ctx context.Context) (map[deploy.Service]string, error) {
+	r, err := u.recall()
+	if err != nil {
+		return nil, err
+	}
+	version, _, err := u.Packages.Installed(ctx)
+	return u.diskWasFull(r.pending(version)), err
+}
+
+// ErrNoService is wrapped for a name that is none of the package's services.
+var ErrNoService = errors.New("no such service")
+
+// Restart restarts services one after the other, each as carefully as the unit
+// itself would. Without names it restarts those that are held back. It returns
+// what it has restarted.
+func (u *Unit) Restart(ctx context.Context, names ...string) ([]deploy.Service, error) {
+	r, err := u.recall()
+	if err != nil {
+		return nil, err
+	}
+	pending, err := u.Deferred(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[deploy.Service]bool{}
+	for service := range pending {
+		wanted[service] = len(names) == 0
+	}
+	for _, name := range names {
+		services := []deploy.Service{deploy.Service(name)}
+		if services[0] == deploy.Umbrella {
+			services = deploy.RestartOrder()
+		}
+		for _, service := range services {
+			if !slices.Contains(deploy.RestartOrder(), service) {
+				return nil, fmt.Errorf("%w: %q; there are %s, %v", ErrNoService, name, deploy.Umbrella, deploy.RestartOrder())
+			}
+			wanted[service] = true
+		}
+	}
+	o := Outcome{Sight: u.Members.Look(ctx, u.Tools)}
+	var done []deploy.Service
+	for _, service := range deploy.RestartOrder() {
+		if !wanted[service] {
+			continue
+		}
+		if err := u.restart(ctx, r, o, service); err != nil {
+			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.remember(r))
+		}
+		done = append(done, service)
+	}
+	return done, u.remember(r)
+}
+
+func (u *Unit) allServices() []ovn.Service {
+	all := []ovn.Service{ovn.Service(deploy.Umbrella)}
+	for _, service := range deploy.RestartOrder() {
+		all = append(all, ovn.Service(service))
+	}
+	return all
+}
+
+// Remove takes from the machine what would hinder, or endanger, a unit that comes
+// after: the key, the firewall's rules, the options of the services, which stay
+// masked. The databases' files were put away by `stop`.
+func (u *Unit) Remove(ctx context.Context) error {
+	var failures []error
+	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		failures = append(failures, err)
+	}
+	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
+		failures = append(failures, err)
+	}
+	c := u.Paths.Credentials()
+	for _, path := range []string{c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Names joins services for people.
+func Names(services []deploy.Service) string {
+	all := make([]string, len(services))
+	for i, s := range services {
+		all[i] = string(s)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,62 @@
+package converge
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+)
+
+// install leaves the services masked: the packages would start them, and they
+// would make databases of their own.
+func (u *Unit) install(ctx context.Context, r *record, a *asked) error {
+	if r.Source == "" { // else what is finished here is an upgrade that was cut off
+		if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
+			return err
+		}
+	}
+	if err := u.addSources(ctx, a); err != nil {
+		return err
+	}
+	if err := u.Packages.Install(ctx); err != nil {
+		return err
+	}
+	r.Source = a.settings.AllSources()
+	return nil
+}
+
+func (u *Unit) addSources(ctx context.Context, a *asked) error {
+	for _, value := range []string{a.settings.Source, a.settings.Overlay} {
+		source, err := ovn.ParseSource(value, u.OS)
+		if err != nil {
+			return err
+		}
+		if err := u.Packages.AddSource(ctx, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (u *Unit) sourceProblem(s deploy.Settings) string {
+	for option, value := range map[string]string{"source": s.Source, "ovn-source": s.Overlay} {
+		if _, err := ovn.ParseSource(value, u.OS); err != nil {
+			return fmt.Sprintf("option %s: %v", option, err)
+		}
+	}
+	return ""
+}
+
+// upgrade takes newer packages, if there are any, and leaves what runs as it is:
+// that then runs another version than is installed, and is restarted next.
+func (u *Unit) upgrade(ctx context.Context, r *record, a *asked) error {
+	if err := u.addSources(ctx, a); err != nil {
+		return err
+	}
+	if err := u.Packages.Upgrade(ctx); err != nil {
+		return err
+	}
+	r.Source = a.settings.AllSources()
+	return nil
+}

@@ -1,0 +1,173 @@
+package converge
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// publish tells Juju, the peers, the provider of certificates and the clients
+// what they need to know of this unit.
+func (u *Unit) publish(ctx context.Context, r *record, a *asked, o Outcome) error {
+	if err := u.publishToPeers(ctx, r, a, o); err != nil {
+		return err
+	}
+	if a.thorough {
+		for _, id := range a.certificates.relations {
+			bag := a.certificates.request.Bag()
+			if contains(a.certificates.published[id], bag) {
+				continue
+			}
+			if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
+				return err
+			}
+		}
+	}
+	if err := u.publishToClients(ctx, r, a, o); err != nil {
+		return err
+	}
+	if err := u.publishToJuju(ctx, r, o); err != nil {
+		return err
+	}
+	return u.watch(ctx, r, a, o)
+}
+
+// publishToPeers writes this unit's data, and as the leader the history, to every
+// peer relation.
+func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcome) error {
+	bag := u.own(a, o).Bag()
+	maps.Copy(bag, u.deployment(r, a, o).Bag())
+	for _, id := range o.Sight.Model.Relations {
+		if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
+			return err
+		}
+		if !a.leader {
+			continue
+		}
+		if err := u.Tools.RelationSetApp(ctx, id, o.Sight.Model.History.Bag()); err != nil {
+			// Another unit may have become the leader meanwhile, and will do it.
+			u.Log.WarnContext(ctx, "cannot publish the history", "error", err)
+		}
+	}
+	return nil
+}
+
+// own are the identities of this unit's servers. A database that was on the
+// machine before, of a cluster that is not the application's, is nobody's; and a
+// server that still joins can let nobody else join through it.
+func (u *Unit) own(a *asked, o Outcome) relation.Unit {
+	own := maps.Clone(o.Sight.Own)
+	for _, db := range raft.Databases() {
+		l, id := local(o, db), own[db]
+		serves := l.Condition == deploy.Serving
+		ours := id.Cluster == a.clusters.IDs[db] || o.state.Packages.Adopted && a.clusters.IDs[db] == ""
+		switch {
+		case id.Cluster != "" && !ours && (!serves || a.clusters.IDs[db] == ""):
+			delete(own, db)
+		case serves && l.Status.State == raft.JoiningCluster:
+			id.Cluster = ""
+			own[db] = id
+		}
+	}
+	return own
+}
+
+func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
+	d := relation.Deployment{Address: a.address, Source: r.Source, Version: o.state.Packages.Version, Northd: o.state.Services[deploy.Northd].Active}
+	if used := o.state.Certificates.Used; used != nil && used.Problem == "" {
+		d.Trusts, d.Issuer = used.Trusts, used.Issuer
+	}
+	return d
+}
+
+// publishToClients gives the clients this unit's address once its servers are
+// members, and again when it changes. It is not taken back when a server is down
+// for a while: clients have the other units', and try all.
+func (u *Unit) publishToClients(ctx context.Context, r *record, a *asked, o Outcome) error {
+	if !o.Decision.Ready {
+		return nil
+	}
+	told := relation.FormatAddress(a.address)
+	if !a.thorough {
+		// New relations have hooks of their own; what is left is a new address.
+		for id, before := range r.Published {
+			if before != told {
+				a.clients = append(a.clients, client{id: id})
+			}
+		}
+	}
+	for _, c := range a.clients {
+		if err := u.Tools.RelationSet(ctx, c.id, relation.BoundAddress(a.address)); err != nil {
+			return err
+		}
+	}
+	if a.thorough {
+		r.Published = map[string]string{}
+	}
+	for _, c := range a.clients {
+		r.Published[c.id] = told
+	}
+	return nil
+}
+
+// publishToJuju opens the ports for clients and names the version, where Juju was
+// not told yet. Raft's ports are for the peers alone.
+func (u *Unit) publishToJuju(ctx context.Context, r *record, o Outcome) error {
+	if o.Decision.Ready {
+		var ports []int
+		for _, db := range raft.Databases() {
+			for _, port := range clientPorts(db) {
+				ports = append(ports, int(port))
+			}
+		}
+		if u.anew() || !slices.Equal(ports, r.Ports) {
+			if err := u.Tools.OpenPorts(ctx, ports...); err != nil {
+				return err
+			}
+			r.Ports = ports
+		}
+	}
+	if !o.state.Packages.Installed {
+		return nil
+	}
+	version := o.state.Packages.Version
+	if version == "" || version == r.Version && !u.anew() {
+		return nil
+	}
+	if err := u.Tools.ApplicationVersionSet(ctx, upstream(version)); err != nil {
+		return err
+	}
+	r.Version = version
+	return nil
+}
+
+// anew says whether Juju is told again what it was told before: it drops what a
+// hook that fails has said.
+func (u *Unit) anew() bool {
+	return slices.Contains([]string{"start", "config-changed", "upgrade-charm", "leader-elected"}, u.Env.HookName)
+}
+
+// contains says whether the data on a relation are as wanted; an empty value stands
+// for a key that is not there.
+func contains(have, want map[string]string) bool {
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// upstream is the part of a Debian version that OVN gave it (deb-version(7)).
+func upstream(version string) string {
+	if _, rest, found := strings.Cut(version, ":"); found {
+		version = rest
+	}
+	version, _, _ = strings.Cut(version, "-")
+	return version
+}

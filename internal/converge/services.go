@@ -1,0 +1,146 @@
+package converge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// archive puts away the file of a server that is no member, and keeps the service
+// from starting without it: it would make a new cluster.
+func (u *Unit) archive(ctx context.Context, db raft.Database) error {
+	service := ovn.Service(deploy.ServiceOf(db))
+	if err := u.Services.Stop(ctx, service); err != nil {
+		return err
+	}
+	if err := u.Services.Mask(ctx, service); err != nil {
+		return err
+	}
+	path, err := u.Files.Archive(db, u.Now())
+	if err != nil {
+		return err
+	}
+	u.Log.InfoContext(ctx, "the database's file was put away", "database", db.Short(), "path", path)
+	return nil
+}
+
+// start starts a service and waits until its server is a member, if it may soon
+// be.
+func (u *Unit) start(ctx context.Context, r *record, service deploy.Service) error {
+	version, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
+	name := ovn.Service(service)
+	if err := u.Services.Unmask(ctx, name); err != nil {
+		return err
+	}
+	if service == deploy.Umbrella {
+		if err := u.Services.Enable(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := u.Services.Start(ctx, name); err != nil {
+		return err
+	}
+	if service != deploy.Umbrella {
+		u.started(r, service, version)
+	}
+	if service == deploy.Northd {
+		u.awaitNorthd(ctx)
+	}
+	for _, db := range raft.Databases() {
+		if deploy.ServiceOf(db) != service {
+			continue
+		}
+		if _, err := u.Members.AwaitMember(ctx, db, joinPatience); err != nil {
+			u.Log.InfoContext(ctx, err.Error())
+		}
+	}
+	return nil
+}
+
+// restart restarts a service; a database's server under the lock, after a
+// judgement, and it ends when the server is back.
+func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service deploy.Service) error {
+	version, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
+	if service == deploy.Northd {
+		if err := u.Services.Restart(ctx, ovn.Service(service)); err != nil {
+			return err
+		}
+		u.started(r, service, version)
+		u.awaitNorthd(ctx)
+		return nil
+	}
+	for _, db := range raft.Databases() {
+		if deploy.ServiceOf(db) != service {
+			continue
+		}
+		err := u.Members.Turn(ctx, o.Sight.Model, db, true, func(ctx context.Context) error {
+			if err := u.Services.HandOver(ctx, u.Control, db); err != nil {
+				return err
+			}
+			patience := restartPatience
+			if !local(o, db).Member() {
+				patience = joinPatience
+			}
+			_, err := u.Members.AwaitMember(ctx, db, patience)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		u.started(r, service, version)
+	}
+	return nil
+}
+
+func (u *Unit) setTimer(ctx context.Context, db raft.Database, to time.Duration) error {
+	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
+		return err
+	}
+	err := await(ctx, timerPatience, func() error {
+		l := u.Members.Observe(ctx, db)
+		if l.Condition == deploy.Serving && l.Status.ElectionTimer == to {
+			return nil
+		}
+		return fmt.Errorf("%s: the election timer is not %s yet", db.Short(), to)
+	})
+	if err != nil {
+		u.Log.InfoContext(ctx, err.Error())
+	}
+	return nil
+}
+
+// started notes that a service was started, with what is installed now.
+func (u *Unit) started(r *record, service deploy.Service, version string) {
+	r.started(service, version)
+	if err := os.Remove(u.diskMark(service)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		u.Log.Warn("cannot note that the server was restarted", "service", service, "error", err)
+	}
+}
+
+// awaitNorthd gives an ovn-northd that was started the moment that it takes to have
+// both databases.
+func (u *Unit) awaitNorthd(ctx context.Context) {
+	err := await(ctx, northdPatience, func() error {
+		connected, err := u.Control.NorthdConnected(ctx)
+		if err == nil && !connected {
+			err = errors.New("ovn-northd has not both databases yet")
+		}
+		return err
+	})
+	if err != nil {
+		u.Log.InfoContext(ctx, err.Error())
+	}
+}

@@ -1,0 +1,166 @@
+package converge
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// state puts together what a decision is made from.
+func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.Sight) (deploy.State, error) {
+	m := sight.Model
+	s := deploy.State{
+		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
+		Settings: a.settings, Problem: a.problem,
+		Clusters: deploy.Clusters(a.clusters),
+		Units:    len(m.Goal),
+		Paused:   r.Paused,
+		Packages: deploy.Packages{Adopted: r.Adopted, Source: r.Source},
+	}
+	if a.address.IsValid() {
+		s.Address = a.address.String()
+	}
+	version, installed, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Packages.Installed, s.Packages.Version = installed, version
+	s.Pending = u.diskWasFull(r.pending(version))
+	if s.Disk, err = u.disk(); err != nil {
+		return s, err
+	}
+	s.Peers = u.peers(ctx, m)
+	if !installed {
+		return s, nil
+	}
+	states, err := u.Services.States(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Services = map[deploy.Service]deploy.ServiceState{}
+	for name, state := range states {
+		s.Services[deploy.Service(name)] = deploy.ServiceState{
+			Active: state.Running(), Failed: state.Active == "failed", Masked: state.Masked, Enabled: state.Enabled == "enabled",
+		}
+	}
+	s.Certificates = u.certificates(a)
+	if s.Defaults, err = u.defaults(a); err != nil {
+		return s, err
+	}
+	s.Databases = map[raft.Database]deploy.Database{}
+	for _, db := range raft.Databases() {
+		if s.Databases[db], err = u.database(ctx, r, a, sight, db); err != nil {
+			return s, err
+		}
+	}
+	if s.NorthdParams, err = u.northdParams(a, sight); err != nil {
+		return s, err
+	}
+	s.NorthdUp = u.northdUp(ctx, m)
+	if a.thorough && !a.guarded && r.Firewall != shown(u.rules(a, sight)) {
+		s.Firewall = deploy.Differs
+	}
+	return s, nil
+}
+
+// peers are the other units that exist, as they publish themselves.
+func (u *Unit) peers(ctx context.Context, m membership.Model) []deploy.Peer {
+	var peers []deploy.Peer
+	for _, unit := range m.Others() {
+		published, problems := relation.ParseDeployment(m.Bags[unit])
+		for _, p := range problems {
+			u.Log.WarnContext(ctx, "a peer publishes nonsense", "unit", unit, "problem", p)
+		}
+		p := deploy.Peer{
+			Unit: unit, Dying: m.Dying(unit),
+			Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
+			Source: published.Source, Version: published.Version, Trusts: published.Trusts, Issuer: published.Issuer,
+		}
+		if published.Address.IsValid() {
+			p.Address = published.Address.String()
+		}
+		for db, id := range m.Published[unit] {
+			p.Servers[db], p.Clusters[db] = id.Server, id.Cluster
+		}
+		peers = append(peers, p)
+	}
+	return peers
+}
+
+func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membership.Sight, db raft.Database) (deploy.Database, error) {
+	l := sight.Locals[db]
+	x := deploy.Database{
+		Condition: l.Condition, Status: l.Status, Text: l.Text(),
+		File: deploy.File{
+			Path:   u.Paths.File(db),
+			Exists: l.File.Exists, Clustered: l.File.Clustered,
+			Server: l.File.Server, Cluster: l.File.Cluster,
+		},
+		FileUnknown: l.FileErr != nil,
+	}
+	if l.Condition != deploy.Serving {
+		staged, err := u.Files.Staged(ctx, db)
+		if err != nil {
+			return x, err
+		}
+		x.Staged = staged.Cluster
+	}
+	if l.Condition == deploy.Down && l.FileErr == nil {
+		var err error
+		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
+			return x, err
+		}
+		if x.File.Outside, err = u.Files.Outside(ctx, db); err != nil {
+			return x, err
+		}
+	}
+	if l.Condition != deploy.Serving {
+		return x, nil
+	}
+	damage, err := u.damaged(ctx, db)
+	if err != nil {
+		return x, err
+	}
+	x.Damage = damage
+	if !x.Status.HasLeader() {
+		x.Removed = u.Members.WasRemoved(ctx, l, sight.Memory)
+		return x, nil
+	}
+	if x.Leads() && a.problem == "" {
+		x.Listeners = u.listeners(ctx, a, sight.Model, db)
+		if a.thorough {
+			x.Schema = u.schema(ctx, db)
+		}
+	}
+	if a.address.IsValid() {
+		err := u.served(ctx, db, a.address)
+		if err != nil && x.Listeners != deploy.Differs && a.thorough {
+			err = u.reloaded(ctx, db, a.address)
+		}
+		if err == nil && a.thorough && r.Adopted && db == raft.SB {
+			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, clientPorts(db)[0]).String())
+			x.Unrestricted = err == nil && !restricted
+		}
+		if x.ClientsServed = err == nil; err != nil {
+			u.Log.DebugContext(ctx, "a client port does not answer", "database", db.Short(), "error", err)
+		}
+	}
+	return x, nil
+}
+
+// northdUp says whether an ovn-northd is known to work: this unit's, or another's.
+func (u *Unit) northdUp(ctx context.Context, m membership.Model) bool {
+	if connected, err := u.Control.NorthdConnected(ctx); err == nil && connected {
+		return true
+	}
+	for _, unit := range m.Others() {
+		if p, _ := relation.ParseDeployment(m.Bags[unit]); p.Northd {
+			return true
+		}
+	}
+	return false
+}

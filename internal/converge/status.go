@@ -1,0 +1,55 @@
+package converge
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+)
+
+// Status is the unit's workload status: one word and one line, what somebody has
+// to mend first.
+func (u *Unit) Status(o Outcome) (juju.StatusWord, string) {
+	d := o.Decision
+	word, text := u.Members.Summary(o.Report)
+	switch {
+	case len(d.Blocked) > 0:
+		return juju.Blocked, strings.Join(d.Blocked, "; ")
+	case o.state.Paused:
+		return juju.Maintenance, strings.Join(d.Notes, "; ")
+	case o.Failure != nil && !busy(o.Failure):
+		return juju.Blocked, firstLine(o.Failure.Error()) + "; Juju tries again by itself, details: juju debug-log --include " + u.Env.Unit
+	case word == juju.Blocked && (serves(o) || o.state.Dying):
+		return word, text
+	case len(d.Waiting) > 0:
+		return juju.Waiting, strings.Join(d.Waiting, "; ")
+	case word != juju.Active:
+		return word, text
+	case !d.Ready && !o.state.Dying:
+		return juju.Waiting, "the client ports do not answer yet; " + text
+	}
+	notes := d.Notes
+	if o.unguarded != "" {
+		notes = append(slices.Clone(notes), "the ports are not guarded: "+o.unguarded)
+	}
+	if o.Failure != nil {
+		notes = append([]string{firstLine(o.Failure.Error())}, notes...)
+	}
+	return word, strings.Join(append([]string{text}, notes...), "; ")
+}
+
+// serves says whether both servers answer: of others the decision says more.
+func serves(o Outcome) bool {
+	for _, l := range o.Sight.Locals {
+		if l.Condition != deploy.Serving {
+			return false
+		}
+	}
+	return true
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,145 @@
+package converge
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// Waits for what a step has begun. All end early, and none is relied on: the next
+// hook looks again.
+const (
+	// joinPatience is how long a server that was started may take to become a
+	// member; it takes 50 ms, and longer where the database is large.
+	joinPatience = 30 * time.Second
+	// restartPatience is the same for a member that was restarted, during which no
+	// other unit may have its turn.
+	restartPatience = 2 * time.Minute
+	// reloadPatience is the same for servers to take up new certificates, which they
+	// do within a turn of their main loop.
+	reloadPatience = 5 * time.Second
+	// northdPatience is the same for ovn-northd, which connects within milliseconds.
+	northdPatience = 3 * time.Second
+	// timerPatience is the same for a change of the election timer, which is
+	// committed like any other entry.
+	timerPatience = 2 * time.Second
+)
+
+// make makes one step.
+func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deploy.Step) error {
+	db := s.Database
+	switch s.Kind {
+	case deploy.Install:
+		return u.install(ctx, r, a)
+	case deploy.Upgrade:
+		return u.upgrade(ctx, r, a)
+	case deploy.Trust, deploy.Certify, deploy.Distrust:
+		return u.certify(ctx, a, o, s.Kind)
+	case deploy.WriteDefaults:
+		return u.writeDefaults(r, a, o)
+	case deploy.WriteNorthdParams:
+		return u.writeNorthdParams(r, a, o)
+	case deploy.Stage:
+		_, err := u.Files.CreateCluster(ctx, db, deploy.RaftAddress(db, a.address.String()), s.Timer)
+		return err
+	case deploy.Claim:
+		return u.claim(ctx, r, a, o, s.IDs)
+	case deploy.Commit:
+		return u.Files.Commit(db)
+	case deploy.Discard:
+		return u.Files.Discard(db)
+	case deploy.Join:
+		return u.Files.JoinCluster(ctx, db, s.Cluster, deploy.RaftAddress(db, a.address.String()), s.Remotes)
+	case deploy.Leave:
+		return u.Members.LeaveRemoved(ctx, o.Sight.Model, local(o, db))
+	case deploy.Archive:
+		return u.archive(ctx, db)
+	case deploy.Start:
+		return u.start(ctx, r, s.Service)
+	case deploy.Listen:
+		want := u.wantedListeners(a, o.Sight.Model, db)
+		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
+		return err
+	case deploy.Convert:
+		return u.Files.Convert(ctx, db)
+	case deploy.SetTimer:
+		return u.setTimer(ctx, db, s.Timer)
+	case deploy.Restart:
+		return u.restart(ctx, r, o, s.Service)
+	case deploy.Guard:
+		return u.guard(ctx, r, a, o)
+	}
+	return fmt.Errorf("no such step")
+}
+
+// leadership is how long Juju keeps a unit the leader after it has said so
+// (is-leader in Juju's reference of hook tools: 30 s); less a margin. The settings
+// of the leader are read once a hook: after that time somebody else may have
+// claimed its own clusters.
+const leadership = 20 * time.Second
+
+var errStale = errors.New("it is too long since Juju said that this unit leads; the next hook goes on")
+
+// claim publishes the clusters' IDs. Only a leader can, and what it has written
+// is there even if this hook fails.
+func (u *Unit) claim(ctx context.Context, r *record, a *asked, o Outcome, ids map[raft.Database]raft.ID) error {
+	c := relation.Clusters{IDs: ids}
+	if len(ids) == len(raft.Databases()) && o.state.Databases[raft.NB].Staged == ids[raft.NB] {
+		c.CreatedBy = u.Env.Unit
+	}
+	if u.Now().After(a.at.Add(leadership)) {
+		return errStale
+	}
+	err := u.Tools.LeaderSet(ctx, c.Settings())
+	if errors.Is(err, juju.ErrNotLeader) {
+		a.leader = false // another unit leads by now, and claims its own
+		return nil
+	}
+	if errors.Is(err, juju.ErrNoTool) {
+		return u.claimLater(ctx, o, c)
+	}
+	if err != nil {
+		return err
+	}
+	a.clusters, r.Leader = c, c.Settings()
+	return nil
+}
+
+// claimLater publishes the IDs where Juju has no leader settings any more, as the
+// application's data: Juju writes them when the hook has ended well, and only of the
+// leader. So nothing may run on them before a later hook has read them.
+func (u *Unit) claimLater(ctx context.Context, o Outcome, c relation.Clusters) error {
+	for _, id := range o.Sight.Model.Relations {
+		if err := u.Tools.RelationSetApp(ctx, id, c.Settings()); err != nil {
+			return err
+		}
+	}
+	return errClaimed
+}
+
+var errClaimed = errors.New("the clusters' IDs are published with the end of this hook; the next one goes on")
+
+// await looks again and again until there is no error, or the time is over.
+func await(ctx context.Context, patience time.Duration, look func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		err := look()
+		if err == nil {
+			return nil
+		}
+		timer := time.NewTimer(100 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return err
+		case <-timer.C:
+		}
+	}
+}

@@ -1,0 +1,228 @@
+package deploy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// R10 and what else there can be of a database on a machine, once the application
+// has its clusters.
+func TestEveryConditionOfADatabase(t *testing.T) {
+	t.Parallel()
+	const standalone = "nb: the database on this machine is standalone, not a member of a cluster; " +
+		"stop ovn-ovsdb-server-nb and move /var/lib/ovn/ovnnb_db.db away to let this unit join"
+	check(t, map[string]situation{
+		"absent": {
+			only(deploy.Database{Condition: deploy.Absent}),
+			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 2 of 3 units joined"}},
+		},
+		"absent, and its own cluster is the one": {
+			only(deploy.Database{Condition: deploy.Absent, Staged: nbCluster}), decided{step: "commit nb"},
+		},
+		"absent, and another cluster is staged": {
+			only(deploy.Database{Condition: deploy.Absent, Staged: otherCluster}),
+			decided{step: "discard nb (the application's cluster is another one)"},
+		},
+		"left": {
+			only(deploy.Database{Condition: deploy.Left}),
+			decided{
+				step:    "archive nb (its server has left the cluster, or was removed)",
+				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
+			},
+		},
+		"standalone": {only(deploy.Database{Condition: deploy.Standalone, File: deploy.File{Path: "/var/lib/ovn/ovnnb_db.db"}}), decided{blocked: []string{standalone}}},
+		"failed": {
+			only(deploy.Database{Condition: deploy.Failed, Text: "the server runs but has given up the database"}),
+			decided{
+				step:    "restart ovn-ovsdb-server-nb (the server has given up the database)",
+				blocked: []string{"nb: the server runs but has given up the database"},
+			},
+		},
+		"hung": {
+			only(deploy.Database{Condition: deploy.Hung, Text: "the server hangs: no answer within 2 s"}),
+			decided{blocked: []string{"nb: the server hangs: no answer within 2 s"}},
+		},
+		"unreadable": {
+			only(deploy.Database{Condition: deploy.Unreadable, Text: "cannot read the status"}),
+			decided{blocked: []string{"nb: cannot read the status"}},
+		},
+		"down": {
+			only(down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
+			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, as one that joins without knowing the cluster": {
+			only(down(deploy.File{Address: "ssl:10.0.0.0:6643"})),
+			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, of another cluster": {
+			only(down(deploy.File{Cluster: otherCluster, Address: "ssl:10.0.0.0:6643"})),
+			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
+				"the application's is cccc0001-0000-4000-8000-000000000000; move /var/lib/ovn/ovnnb_db.db away to let this unit join"}},
+		},
+		"down, of another cluster, and outside of it": {
+			only(down(deploy.File{Cluster: otherCluster, Outside: true})),
+			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
+				"the application's is cccc0001-0000-4000-8000-000000000000; move /var/lib/ovn/ovnnb_db.db away to let this unit join"}},
+		},
+		"down, killed while it joined": {
+			only(down(deploy.File{Cluster: nbCluster, Outside: true})),
+			decided{
+				step:    "archive nb (its server was killed while it joined, and is no member)",
+				waiting: []string{"nb: joining the cluster again; 2 of 3 units joined"},
+			},
+		},
+		"down, at another address": {
+			only(down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.9:6643"})),
+			decided{blocked: []string{"nb: the server's address in the cluster is ssl:10.0.0.9:6643, and this unit's is ssl:10.0.0.0:6643; " +
+				"run: juju add-unit ovn-central; juju remove-unit ovn-central/0"}},
+		},
+		"down, and the file can't be read": {
+			only(deploy.Database{Condition: deploy.Down, FileUnknown: true, Text: "the server is not running, and its file can't be used: EOF"}),
+			decided{blocked: []string{"nb: the server is not running, and its file can't be used: EOF"}},
+		},
+	})
+}
+
+// only makes a state in which nb is in another condition than sb, which is well.
+func only(x deploy.Database) func(*deploy.State) {
+	return func(s *deploy.State) { set(s, x, raft.NB) }
+}
+
+func down(f deploy.File) deploy.Database {
+	f.Path, f.Exists, f.Clustered, f.Server = "/var/lib/ovn/ovnnb_db.db", true, true, serverOf(raft.NB, 0)
+	return deploy.Database{Condition: deploy.Down, Text: "the server is not running", File: f}
+}
+
+func TestEveryStateOfAServer(t *testing.T) {
+	t.Parallel()
+	status := func(change func(*deploy.Database)) func(*deploy.State) {
+		return func(s *deploy.State) { edit(s, raft.SB, change) }
+	}
+	joining := func(remotes ...string) func(*deploy.Database) {
+		return func(x *deploy.Database) {
+			x.Status.State, x.Status.Leader, x.Status.Remotes = raft.JoiningCluster, raft.UnknownRef, remotes
+		}
+	}
+	const wait = "sb: joining the cluster; 2 of 3 units joined"
+	check(t, map[string]situation{
+		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{waiting: []string{wait}}},
+		"joining through one that is dying": {func(s *deploy.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Dying = true
+		}, decided{waiting: []string{wait}}},
+		"joining through one that is gone": {
+			status(joining("ssl:10.0.0.8:6644")),
+			decided{step: "archive sb (it joins through units that are gone)", waiting: []string{wait}},
+		},
+		"joining through one that joins itself": {func(s *deploy.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: nbCluster}
+		}, decided{
+			step: "archive sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
+		}},
+		"joining through one that is gone, while the leader adds it": {func(s *deploy.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.8:6644"))
+			edit(s, raft.SB, func(x *deploy.Database) { x.Status.Leader = "b001" })
+		}, decided{waiting: []string{wait}}},
+		"joining through one that is gone, and there is nobody else": {func(s *deploy.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.8:6644"))
+			s.Peers, s.Units = nil, 1
+		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
+		"leaving": {
+			status(func(x *deploy.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
+			decided{waiting: []string{"sb: leaving the cluster"}},
+		},
+		"removed while it was down": {
+			status(func(x *deploy.Database) {
+				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
+			}),
+			decided{
+				step:    "leave sb (the others have removed it)",
+				waiting: []string{"sb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
+		"without a leader, of which the report of the membership tells": {
+			status(func(x *deploy.Database) {
+				x.Status.State, x.Status.Role, x.Status.Leader = raft.Disconnected, raft.Candidate, raft.UnknownRef
+			}),
+			decided{},
+		},
+		"a record of a removal does not count where there is a leader": {
+			status(func(x *deploy.Database) { x.Removed = true }), decided{ready: true},
+		},
+		"of another cluster": {
+			status(func(x *deploy.Database) { x.Status.Cluster = new(otherCluster) }),
+			decided{blocked: []string{
+				"sb: two clusters under one application: cccc0002-0000-4000-8000-000000000000 on ovn-central/1 and ovn-central/2, " +
+					"dddd0009-0000-4000-8000-000000000000 on ovn-central/0; remove the units of the wrong one",
+				"sb: this unit's server is of cluster dddd0009-0000-4000-8000-000000000000, the application's is cccc0002-0000-4000-8000-000000000000",
+			}},
+		},
+		"the machine has another address": {
+			func(s *deploy.State) { s.Address = "10.0.0.7" },
+			decided{ready: true, notes: []string{
+				"nb: the server's address in the cluster is ssl:10.0.0.0:6643, and this unit's is ssl:10.0.0.7:6643; run: juju add-unit ovn-central; juju remove-unit ovn-central/0",
+				"sb: the server's address in the cluster is ssl:10.0.0.0:6644, and this unit's is ssl:10.0.0.7:6644; run: juju add-unit ovn-central; juju remove-unit ovn-central/0",
+			}},
+		},
+	})
+}
+
+func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := well()
+	set(&s, deploy.Database{Condition: deploy.Absent}, raft.NB)
+	silent, dying, stranger, joining := peer(3), peer(4), peer(5), peer(6)
+	silent.Address, dying.Dying = "", true
+	stranger.Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster}
+	joining.Clusters = nil
+	six := peer(7)
+	six.Address = "fd99::7"
+	s.Peers = append(s.Peers, silent, dying, stranger, joining, six)
+	d := deploy.Decide(s)
+	require.NotNil(t, d.Step)
+	assert.Equal(t, deploy.Step{
+		Kind: deploy.Join, Database: raft.NB, Cluster: nbCluster,
+		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643"}, // the one that created it first
+	}, *d.Step)
+}
+
+func TestNobodyToJoinThrough(t *testing.T) {
+	t.Parallel()
+	alone := func(change func(*deploy.State)) func(*deploy.State) {
+		return func(s *deploy.State) {
+			set(s, deploy.Database{Condition: deploy.Absent}, raft.NB)
+			for i := range s.Peers {
+				s.Peers[i].Clusters = nil
+			}
+			change(s)
+		}
+	}
+	const id = "cccc0001-0000-4000-8000-000000000000"
+	check(t, map[string]situation{
+		"its creator is not there yet": {
+			alone(func(*deploy.State) {}), decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc"}},
+		},
+		"nobody knows who created it": {
+			alone(func(s *deploy.State) { s.Clusters.CreatedBy = "" }),
+			decided{waiting: []string{"nb: waiting for a unit to serve cluster cccc"}},
+		},
+		"this unit has created it": {
+			alone(func(s *deploy.State) { s.Clusters.CreatedBy = "ovn-central/0" }),
+			decided{blocked: []string{"nb: cluster " + id + " was created here, its file is gone, and no other unit has it"}},
+		},
+		"its creator is gone": {
+			alone(func(s *deploy.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
+			decided{blocked: []string{"nb: no unit has cluster " + id + " any more; ovn-central/9, which created it, is gone; deploy the application again"}},
+		},
+		"there is no other unit": {
+			alone(func(s *deploy.State) { s.Peers, s.Clusters.CreatedBy = nil, "" }),
+			decided{blocked: []string{"nb: no unit has cluster " + id + " any more; deploy the application again"}},
+		},
+	})
+}

@@ -1,0 +1,255 @@
+package deploy
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Decide says what is next. It is called again after each step, with what was
+// then found out; where it gives no step, the unit is as it should be, or waits.
+func Decide(s State) Decision {
+	d := Decision{Ready: s.ready()}
+	switch {
+	case s.Problem != "":
+		d.block("%s", s.Problem)
+	case s.Dying:
+		// `stop` decides what becomes of its members; until then they vote, and must
+		// understand the others.
+		if s.Packages.Installed && s.Address != "" {
+			s.certificates(&d)
+		}
+	case !s.Packages.Installed && s.Disk != "":
+		d.block("%s", s.Disk)
+	case !s.Packages.Installed:
+		d.do(Step{Kind: Install})
+	case s.Address == "":
+		d.wait("network: Juju knows no address of this unit for ovsdb-peer; look at: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
+	default:
+		s.work(&d)
+	}
+	return d
+}
+
+func (s State) work(d *Decision) {
+	if s.Disk != "" {
+		d.block("%s", s.Disk)
+		return
+	}
+	if !s.certificates(d) {
+		return
+	}
+	if s.Defaults == Differs || s.Defaults == NeedsRestart {
+		d.do(Step{Kind: WriteDefaults})
+	}
+	if s.Firewall == Differs {
+		d.do(Step{Kind: Guard})
+	}
+	if s.Paused {
+		d.note("paused; run action resume")
+		return
+	}
+	if !s.agree(d) {
+		return
+	}
+	for _, db := range raft.Databases() {
+		s.database(d, db)
+	}
+	if !s.members() {
+		return
+	}
+	for _, db := range raft.Databases() {
+		s.lead(d, db)
+	}
+	s.northd(d)
+	s.rollOut(d)
+}
+
+// members says whether this unit's servers are members of the application's two
+// clusters.
+func (s State) members() bool {
+	for _, db := range raft.Databases() {
+		if x := s.Databases[db]; !x.Member() || x.Damage != "" || x.Cluster() != s.Clusters.IDs[db] {
+			return false
+		}
+	}
+	return true
+}
+
+// ready says whether clients may be sent here.
+func (s State) ready() bool {
+	for _, db := range raft.Databases() {
+		if !s.Databases[db].ClientsServed {
+			return false
+		}
+	}
+	return s.members() && !s.Paused && s.Address != ""
+}
+
+// database takes this unit's part of one database a step further.
+func (s State) database(d *Decision, db raft.Database) {
+	x, name := s.Databases[db], db.Short()
+	switch x.Condition {
+	case Serving:
+		s.serving(d, db, x)
+	case Absent:
+		s.absent(d, db, x)
+	case Down:
+		s.down(d, db, x)
+	case Left:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server has left the cluster, or was removed"})
+		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
+	case Failed:
+		d.do(Step{Kind: Restart, Service: ServiceOf(db), Reason: "the server has given up the database"})
+		d.block("%s: %s", name, x.Text)
+	case Standalone:
+		d.block("%s: %s", name, x.standalone(db))
+	default:
+		d.block("%s: %s", name, x.Text)
+	}
+}
+
+// standalone says what to do with a database that is no cluster's.
+func (x Database) standalone(db raft.Database) string {
+	return fmt.Sprintf("the database on this machine is standalone, not a member of a cluster; stop %s and move %s away to let this unit join", ServiceOf(db), x.File.Path)
+}
+
+func (s State) serving(d *Decision, db raft.Database, x Database) {
+	name := db.Short()
+	if c := x.Cluster(); c != "" && c != s.Clusters.IDs[db] {
+		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c, s.Clusters.IDs[db])
+		return
+	}
+	if here := RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
+		d.note("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.Status.Address, here, s.replace())
+	}
+	if x.Damage != "" {
+		d.block("%s: this unit's server has lost entries while its disk was full, and could not be started again; %s", name, s.replace())
+		return
+	}
+	switch {
+	case x.Status.State == raft.JoiningCluster:
+		if s.stranded(db, x) {
+			d.do(Step{Kind: Archive, Database: db, Reason: "it joins through units that are gone"})
+		}
+		d.wait("%s: joining the cluster; %s", name, s.joined())
+	case x.Status.State == raft.LeavingCluster:
+		d.wait("%s: leaving the cluster", name)
+	case !x.Status.HasLeader() && x.Removed:
+		d.do(Step{Kind: Leave, Database: db, Reason: "the others have removed it"})
+		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
+	}
+}
+
+// stranded says whether a server can't join through those that its file names,
+// while there are others: they are no members of units that exist, or none of them
+// answers. One that knows the leader is being sent the log, and may be a member any
+// moment.
+func (s State) stranded(db raft.Database, x Database) bool {
+	remotes := s.remotes(db)
+	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
+		return false
+	}
+	there := func(remote string) bool {
+		return slices.ContainsFunc(s.Peers, func(p Peer) bool {
+			return p.Address != "" && remote == RaftAddress(db, p.Address) && p.Clusters[db] == s.Clusters.IDs[db]
+		})
+	}
+	answers := slices.ContainsFunc(x.Status.Connections, func(c raft.Connection) bool { return c.Up })
+	return !slices.ContainsFunc(x.Status.Remotes, there) || !answers && missing(remotes, x.Status.Remotes)
+}
+
+func (s State) absent(d *Decision, db raft.Database, x Database) {
+	cluster := s.Clusters.IDs[db]
+	switch {
+	case x.Staged == cluster && cluster != "":
+		d.do(Step{Kind: Commit, Database: db})
+		return
+	case x.Staged != "":
+		d.do(Step{Kind: Discard, Database: db, Reason: "the application's cluster is another one"})
+		return
+	}
+	remotes, name := s.remotes(db), db.Short()
+	if len(remotes) > 0 {
+		d.do(Step{Kind: Join, Database: db, Cluster: cluster, Remotes: remotes})
+		d.wait("%s: joining the cluster; %s", name, s.joined())
+		return
+	}
+	creator, alone := s.Clusters.CreatedBy, len(s.Peers) == 0
+	switch {
+	case creator == s.Unit:
+		d.block("%s: cluster %s was created here, its file is gone, and no other unit has it", name, cluster)
+	case alone || creator != "" && !s.exists(creator):
+		d.block("%s: no unit has cluster %s any more%s; deploy the application again", name, cluster, because(creator))
+	default:
+		d.wait("%s: waiting for %s to serve cluster %s", name, or(creator, "a unit"), cluster.Short())
+	}
+}
+
+func because(creator string) string {
+	if creator == "" {
+		return ""
+	}
+	return "; " + creator + ", which created it, is gone"
+}
+
+func (s State) exists(unit string) bool {
+	return unit == s.Unit || slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Unit == unit })
+}
+
+// down judges a file on which no server runs (rule R10).
+func (s State) down(d *Decision, db raft.Database, x Database) {
+	name, cluster := db.Short(), s.Clusters.IDs[db]
+	here := RaftAddress(db, s.Address)
+	switch {
+	case x.FileUnknown:
+		d.block("%s: %s", name, x.Text)
+	case x.File.Cluster != "" && x.File.Cluster != cluster:
+		d.block("%s: the file on this machine is of cluster %s, the application's is %s; move %s away to let this unit join", name, x.File.Cluster, cluster, x.File.Path)
+	case x.File.Outside:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server was killed while it joined, and is no member"})
+		d.wait("%s: joining the cluster again; %s", name, s.joined())
+	case x.File.Address != "" && x.File.Address != here:
+		d.block("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.File.Address, here, s.replace())
+	default:
+		d.do(Step{Kind: Start, Service: ServiceOf(db)})
+		d.wait("%s: %s", name, or(x.Text, "starting the server"))
+	}
+}
+
+// replace is what an operator types to have another unit in this one's place.
+func (s State) replace() string {
+	return fmt.Sprintf("run: juju add-unit %s; juju remove-unit %s", application(s.Unit), s.Unit)
+}
+
+// remotes are the Raft addresses of the peers that have servers in the
+// application's cluster; the one that created it comes first.
+func (s State) remotes(db raft.Database) []string {
+	var first, others []string
+	for _, p := range s.Peers {
+		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] || p.Dying {
+			continue
+		}
+		if p.Unit == s.Clusters.CreatedBy {
+			first = append(first, RaftAddress(db, p.Address))
+		} else {
+			others = append(others, RaftAddress(db, p.Address))
+		}
+	}
+	return append(first, others...)
+}
+
+// joined counts the units that have servers in both clusters.
+func (s State) joined() string {
+	n := 0
+	if s.members() {
+		n++
+	}
+	for _, p := range s.Peers {
+		if p.Clusters[raft.NB] != "" && p.Clusters[raft.SB] != "" {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d units joined", n, max(s.Units, n))
+}

@@ -1,0 +1,116 @@
+package deploy_test
+
+import (
+	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"a member of three": {func(*deploy.State) {}, decided{ready: true}},
+		"the only unit": {func(s *deploy.State) {
+			s.Peers, s.Units = nil, 1
+			set(s, serving(raft.NB, 0), raft.NB)
+			set(s, serving(raft.SB, 0), raft.SB)
+		}, decided{ready: true}},
+		"what was not looked at is left alone": {func(s *deploy.State) {
+			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
+			edit(s, raft.NB, func(x *deploy.Database) { x.Listeners, x.Schema = "", "" })
+		}, decided{ready: true}},
+	})
+}
+
+func TestWhatComesBeforeTheClusters(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"an option that can't be used": {
+			func(s *deploy.State) {
+				s.Problem = "option ovsdb-server-election-timer is 90; it must be 1 to 60, in seconds"
+				s.Packages.Installed = false
+			},
+			decided{blocked: []string{"option ovsdb-server-election-timer is 90; it must be 1 to 60, in seconds"}, ready: true},
+		},
+		"no packages": {func(s *deploy.State) { *s = deploy.State{} }, decided{step: "install"}},
+		"no address": {
+			func(s *deploy.State) { s.Address = "" },
+			decided{waiting: []string{"network: Juju knows no address of this unit for ovsdb-peer; look at: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
+		},
+		"other options for the services": {
+			func(s *deploy.State) { s.Defaults = deploy.Differs }, decided{step: "write defaults", ready: true},
+		},
+		"other options, with which they must be restarted": {
+			func(s *deploy.State) { s.Defaults = deploy.NeedsRestart }, decided{step: "write defaults", ready: true},
+		},
+		"other rules of the firewall": {
+			func(s *deploy.State) { s.Firewall = deploy.Differs }, decided{step: "guard", ready: true},
+		},
+		"paused": {
+			func(s *deploy.State) {
+				s.Paused = true
+				set(s, deploy.Database{Condition: deploy.Down, Text: "the server is not running"}, raft.NB, raft.SB)
+			},
+			decided{notes: []string{"paused; run action resume"}},
+		},
+		"paused, and its certificate expires": {
+			func(s *deploy.State) {
+				s.Paused = true
+				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
+				s.Certificates.Issued = certificate("cert1", "A")
+			},
+			decided{step: "certify (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run action resume"}},
+		},
+	})
+}
+
+// Until it is gone a unit votes, so it follows a change of the CA; anything else
+// is for `stop` to decide.
+func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"all else differs": {
+			func(s *deploy.State) {
+				s.Dying = true
+				s.Defaults, s.Firewall, s.NorthdParams = deploy.Differs, deploy.Differs, deploy.NeedsRestart
+				set(s, deploy.Database{Condition: deploy.Absent}, raft.NB)
+			},
+			decided{},
+		},
+		"a new CA": {
+			func(s *deploy.State) {
+				s.Dying = true
+				s.Certificates.Issued = certificate("cert1", "B")
+			},
+			decided{step: "trust (the CA is a new one)", ready: true},
+		},
+		"never installed": {func(s *deploy.State) { *s = deploy.State{Dying: true} }, decided{}},
+	})
+}
+
+func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
+	t.Parallel()
+	for _, db := range raft.Databases() {
+		for name, change := range map[string]func(*deploy.Database){
+			"no leader":                     func(x *deploy.Database) { x.Status.Leader = raft.UnknownRef },
+			"a candidate":                   func(x *deploy.Database) { x.Status.Role = raft.Candidate },
+			"disconnected":                  func(x *deploy.Database) { x.Status.State = raft.Disconnected },
+			"joining":                       func(x *deploy.Database) { x.Status.State = raft.JoiningCluster },
+			"leaving":                       func(x *deploy.Database) { x.Status.State = raft.LeavingCluster },
+			"the client ports don't answer": func(x *deploy.Database) { x.ClientsServed = false },
+			"not served":                    func(x *deploy.Database) { x.Condition = deploy.Hung },
+			"another cluster":               func(x *deploy.Database) { x.Status.Cluster = new(otherCluster) },
+			"no cluster yet":                func(x *deploy.Database) { x.Status.Cluster = nil },
+		} {
+			t.Run(db.Short()+": "+name, func(t *testing.T) {
+				t.Parallel()
+				s := well()
+				edit(&s, db, change)
+				if decide(s).ready {
+					t.Error("it says that it is ready")
+				}
+			})
+		}
+	}
+}

@@ -1,0 +1,211 @@
+package deploy_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
+	t.Parallel()
+	nb := func(change func(*deploy.Database)) func(*deploy.State) {
+		return func(s *deploy.State) { edit(s, raft.NB, change) }
+	}
+	newSchema := func(more func(*deploy.State)) func(*deploy.State) {
+		return func(s *deploy.State) {
+			edit(s, raft.NB, func(x *deploy.Database) { x.Schema = deploy.Differs })
+			more(s)
+		}
+	}
+	check(t, map[string]situation{
+		"other listeners": {nb(func(x *deploy.Database) { x.Listeners = deploy.Differs }), decided{step: "listen nb", ready: true}},
+		"other listeners, not the leader": {
+			func(s *deploy.State) { edit(s, raft.SB, func(x *deploy.Database) { x.Listeners = deploy.Differs }) }, decided{ready: true},
+		},
+		"chassis may write what they like until the server is restarted": {
+			nb(func(x *deploy.Database) { x.Unrestricted = true }),
+			decided{ready: true, notes: []string{
+				"nb: the server does not keep chassis to their role until it is restarted; run action restart-services services=ovn-ovsdb-server-nb",
+			}},
+		},
+		"an older schema": {
+			newSchema(func(*deploy.State) {}), decided{step: "convert nb (every unit has the packages that bring the new schema)", ready: true},
+		},
+		"an older schema, and a unit with older packages": {
+			newSchema(func(s *deploy.State) { s.Peers[0].Version = "23.03" }), decided{ready: true},
+		},
+		"an older schema, and a unit that is down with older packages": {
+			newSchema(func(s *deploy.State) {
+				s.Peers[0].Version = "23.03"
+				silence(s, 1)
+			}),
+			decided{step: "convert nb (every unit has the packages that bring the new schema)", ready: true},
+		},
+		"an older schema, and this unit is to restart": {
+			newSchema(func(s *deploy.State) { s.Pending = map[deploy.Service]string{deploy.Northd: "upgrade"} }),
+			decided{step: "restart ovn-northd (upgrade)", notes: []string{"to be restarted: ovn-northd (upgrade)"}, ready: true},
+		},
+		"another election timer, which the leader of nb sets": {
+			func(s *deploy.State) { s.Settings.ElectionTimer = 16 * time.Second },
+			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+				"nb: election timer is 4000 ms, on its way to 16000 ms", "sb: election timer is 4000 ms, on its way to 16000 ms",
+			}},
+		},
+		"a change of it is under way": {
+			func(s *deploy.State) {
+				s.Settings.ElectionTimer = 16 * time.Second
+				edit(s, raft.NB, func(x *deploy.Database) { x.Status.ChangingTo = 8 * time.Second })
+				edit(s, raft.SB, func(x *deploy.Database) { x.Status.ElectionTimer = 16 * time.Second })
+			},
+			decided{ready: true, notes: []string{"nb: election timer is 4000 ms, on its way to 16000 ms"}},
+		},
+		"the servers of one database are not members yet": {
+			func(s *deploy.State) {
+				s.Settings.ElectionTimer = 16 * time.Second
+				edit(s, raft.SB, func(x *deploy.Database) { x.Status.State, x.Status.Leader = raft.JoiningCluster, raft.UnknownRef })
+			},
+			decided{waiting: []string{"sb: joining the cluster; 2 of 3 units joined"}},
+		},
+	})
+}
+
+// Up it goes at most twofold a step, down at once.
+func TestElectionTimerGetsThereInLegalSteps(t *testing.T) {
+	t.Parallel()
+	for from := 1; from <= 60; from++ {
+		for to := 1; to <= 60; to++ {
+			s := well()
+			s.Settings.ElectionTimer = time.Duration(to) * time.Second
+			now := time.Duration(from) * time.Second
+			for steps := 0; ; steps++ {
+				set(&s, serving(raft.SB, 1), raft.SB)
+				edit(&s, raft.SB, func(x *deploy.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
+				edit(&s, raft.NB, func(x *deploy.Database) { x.Status.ElectionTimer = now })
+				d := deploy.Decide(s)
+				if now == s.Settings.ElectionTimer {
+					require.Nil(t, d.Step)
+					break
+				}
+				require.Less(t, steps, 6, "from %d s to %d s", from, to)
+				require.NotNil(t, d.Step)
+				require.Equal(t, deploy.SetTimer, d.Step.Kind)
+				require.LessOrEqual(t, d.Step.Timer, 2*now)
+				require.True(t, to > from || d.Step.Timer == s.Settings.ElectionTimer)
+				now = d.Step.Timer
+			}
+		}
+	}
+}
+
+func TestNorthdRunsBesideEveryMember(t *testing.T) {
+	t.Parallel()
+	services := func(northd, umbrella deploy.ServiceState, up bool) func(*deploy.State) {
+		return func(s *deploy.State) {
+			s.Services = map[deploy.Service]deploy.ServiceState{deploy.Northd: northd, deploy.Umbrella: umbrella}
+			s.NorthdUp = up
+		}
+	}
+	on, boots := deploy.ServiceState{Active: true}, deploy.ServiceState{Active: true, Enabled: true}
+	const umbrella = "start ovn-central (the services are to start at boot)"
+	check(t, map[string]situation{
+		"it does not know of all units": {
+			func(s *deploy.State) { s.NorthdParams = deploy.NeedsRestart }, decided{step: "write northd params", ready: true},
+		},
+		"its parameters look different": {
+			func(s *deploy.State) { s.NorthdParams = deploy.Differs }, decided{step: "write northd params", ready: true},
+		},
+		"it does not run, nor does any": {
+			services(deploy.ServiceState{Failed: true}, boots, false),
+			decided{step: "start ovn-northd", waiting: []string{"ovn-northd is not running"}, ready: true},
+		},
+		"it does not run, but another one does": {
+			services(deploy.ServiceState{Masked: true}, boots, true),
+			decided{step: "start ovn-northd", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+		},
+		"none is active":               {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
+		"nothing starts at boot":       {services(on, deploy.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
+		"what starts at boot is off":   {services(on, deploy.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
+		"nothing is known of services": {services(deploy.ServiceState{}, boots, true), decided{step: "start ovn-northd", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true}},
+	})
+}
+
+func TestRestartsThatAreDue(t *testing.T) {
+	t.Parallel()
+	due := func(held bool, services ...deploy.Service) func(*deploy.State) {
+		return func(s *deploy.State) {
+			s.Settings.AutoRestarts, s.Pending = !held, map[deploy.Service]string{}
+			for _, service := range services {
+				s.Pending[service] = "options changed"
+			}
+		}
+	}
+	const all = "ovn-northd (options changed), ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"
+	check(t, map[string]situation{
+		"northd goes first": {
+			due(false, deploy.SouthboundServer, deploy.NorthboundServer, deploy.Northd),
+			decided{step: "restart ovn-northd (options changed)", notes: []string{"to be restarted: " + all}, ready: true},
+		},
+		"then nb": {
+			due(false, deploy.SouthboundServer, deploy.NorthboundServer),
+			decided{
+				step:  "restart ovn-ovsdb-server-nb (options changed)",
+				notes: []string{"to be restarted: ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"}, ready: true,
+			},
+		},
+		"then sb": {
+			due(false, deploy.SouthboundServer),
+			decided{
+				step:  "restart ovn-ovsdb-server-sb (options changed)",
+				notes: []string{"to be restarted: ovn-ovsdb-server-sb (options changed)"}, ready: true,
+			},
+		},
+		"held back": {
+			due(true, deploy.Northd, deploy.NorthboundServer, deploy.SouthboundServer),
+			decided{notes: []string{
+				"restarts are held back (enable-auto-restarts=false): " + all + "; run action restart-services deferred-only=true",
+			}, ready: true},
+		},
+		"held back, while another unit upgrades": {
+			func(s *deploy.State) {
+				due(true, deploy.Northd)(s)
+				s.Settings.Source = "dalmatian"
+			},
+			decided{notes: []string{
+				"upgrade: waiting for ovn-central/2, which goes first",
+				"restarts are held back (enable-auto-restarts=false): ovn-northd (options changed); run action restart-services deferred-only=true",
+			}, ready: true},
+		},
+		"nothing is restarted that is no member": {
+			func(s *deploy.State) {
+				due(false, deploy.Northd)(s)
+				edit(s, raft.NB, func(x *deploy.Database) { x.Status.Leader = raft.UnknownRef })
+			},
+			decided{},
+		},
+	})
+}
+
+func TestSourcesThatMeanTheSameAreNoUpgrade(t *testing.T) {
+	t.Parallel()
+	of := func(source, overlay string) string {
+		return deploy.Settings{Source: source, Overlay: overlay}.AllSources()
+	}
+	assert.Equal(t, of("distro", ""), of("", ""))
+	assert.Equal(t, of("distro", ""), of("distro", "distro"))
+	assert.Equal(t, of("caracal", ""), of("caracal", "distro"))
+	different := map[string]string{}
+	for _, both := range [][2]string{{"", ""}, {"caracal", ""}, {"caracal", "cloud:focal-ovn-22.03"}, {"", "cloud:focal-ovn-22.03"}, {"cloud:focal-ovn-22.03", ""}} {
+		different[of(both[0], both[1])] = both[0]
+	}
+	assert.Len(t, different, 5)
+}
+
+func TestSourcesPasswordIsNotInWhatStandsForIt(t *testing.T) {
+	t.Parallel()
+	assert.NotContains(t, deploy.Settings{Source: "deb https://me:secret@host/ a b"}.AllSources(), "secret")
+}

@@ -1,0 +1,249 @@
+package deploy_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// world is a model of an application: its units on their machines, the clusters
+// of their servers, Juju and the provider of certificates. Everything happens in
+// an order that rand decides.
+type world struct {
+	rand   *rand.Rand
+	config config
+	// leader is the one unit that can write settings, the leader settings.
+	leader   *unit
+	settings deploy.Clusters
+	claims   []deploy.Clusters
+	units    []*unit
+	machines []*machine
+	clusters map[raft.ID]*cluster
+	// ca is the one that the provider issues from.
+	ca     int
+	serial int
+	// tell: keep the story in log.
+	tell bool
+	log  []string
+	// calm: nothing goes wrong any more.
+	calm bool
+	// broken is the first rule that was.
+	broken string
+}
+
+// config are the options, as all units read them.
+type config struct {
+	timer  time.Duration
+	probe  time.Duration
+	source string
+	// bad: one option has a value that can't be used.
+	bad, held bool
+}
+
+// machine is what outlives a unit.
+type machine struct {
+	address         string
+	installed       bool
+	source, version string
+	files, staged   map[raft.Database]*server
+	used            *deploy.Certificate
+	defaults        string
+	params          string
+	firewall        string
+	northd, boots   bool
+	pending         map[deploy.Service]string
+	paused          bool
+	unit            *unit
+}
+
+// unit is one of the model's.
+type unit struct {
+	*machine
+	name   string
+	dying  bool
+	issued *deploy.Certificate
+	// published is what its peers can see, seen what each of them has shown it.
+	published *deploy.Peer
+	seen      map[string]deploy.Peer
+	hook      *hook
+	// deposed says that it has lost the leadership while its hook runs.
+	deposed bool
+}
+
+func newWorld(seed uint64, units int) *world {
+	w := &world{
+		rand: rand.New(rand.NewPCG(seed, 1)), clusters: map[raft.ID]*cluster{},
+		config: config{timer: 4 * time.Second, probe: time.Minute, source: "caracal"},
+	}
+	for range units {
+		w.addUnit(w.newMachine())
+	}
+	w.leader = w.units[w.rand.IntN(len(w.units))]
+	return w
+}
+
+func (w *world) newMachine() *machine {
+	m := &machine{
+		address: fmt.Sprintf("10.0.0.%d", len(w.machines)+1), pending: map[deploy.Service]string{},
+		files: map[raft.Database]*server{}, staged: map[raft.Database]*server{},
+	}
+	w.machines = append(w.machines, m)
+	return m
+}
+
+func (w *world) addUnit(m *machine) *unit {
+	w.serial++
+	u := &unit{machine: m, name: fmt.Sprintf("ovn-central/%d", w.serial), seen: map[string]deploy.Peer{}}
+	m.unit, m.paused, m.pending = u, false, map[deploy.Service]string{}
+	w.units = append(w.units, u)
+	return u
+}
+
+// id makes an ID whose first four digits are its own.
+func (w *world) id() raft.ID {
+	w.serial++
+	return raft.ID(fmt.Sprintf("%04x0000-0000-4000-8000-000000000000", w.serial))
+}
+
+// say tells the story, where somebody is to read it.
+func (w *world) say(format string, args ...any) {
+	if w.tell {
+		w.log = append(w.log, fmt.Sprintf(format, args...))
+	}
+}
+
+// fail keeps the first rule that was broken.
+func (w *world) fail(format string, args ...any) {
+	if w.broken == "" {
+		w.broken = fmt.Sprintf(format, args...)
+		w.say("BROKEN: %s", w.broken)
+	}
+}
+
+func (w *world) story() string { return strings.Join(w.log, "\n") }
+
+func (w *world) chance(percent int) bool { return w.rand.IntN(100) < percent }
+
+func pick[T any](w *world, all []T) (one T, ok bool) {
+	if len(all) == 0 {
+		return one, false
+	}
+	return all[w.rand.IntN(len(all))], true
+}
+
+// asked is what Juju says at a hook's begin; it stays as it is until its end.
+type asked struct {
+	leader   bool
+	clusters deploy.Clusters
+	peers    []deploy.Peer
+	config   config
+	issued   *deploy.Certificate
+}
+
+func (w *world) ask(u *unit) asked {
+	a := asked{leader: w.leader == u, clusters: w.settings, config: w.config, issued: u.issued}
+	for _, other := range w.units {
+		if other == u {
+			continue
+		}
+		p := u.seen[other.name]
+		p.Unit, p.Dying = other.name, other.dying
+		a.peers = append(a.peers, p)
+	}
+	return a
+}
+
+// state is what a unit finds out of itself.
+func (w *world) state(u *unit, a asked) deploy.State {
+	s := deploy.State{
+		Now: noon, Unit: u.name, Leader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
+		Settings: deploy.Settings{Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe, AutoRestarts: !a.config.held},
+		Packages: deploy.Packages{Installed: u.installed, Source: u.source, Version: u.version},
+		Services: map[deploy.Service]deploy.ServiceState{
+			deploy.Northd: {Active: u.northd}, deploy.Umbrella: {Active: u.boots, Enabled: u.boots},
+		},
+		Certificates: deploy.Certificates{Related: true, Provider: "vault/0", Issued: a.issued, Used: u.used},
+		Clusters:     a.clusters, Peers: a.peers, Units: len(a.peers) + 1,
+		Defaults:     wanted(u.defaults, u.address, ""),
+		NorthdParams: wanted(u.params, northdParams(u, a), "needs a restart"),
+		Firewall:     wanted(u.firewall, rules(a), ""),
+		Databases:    map[raft.Database]deploy.Database{},
+	}
+	if a.config.bad {
+		s.Problem = "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"
+	}
+	for _, other := range w.units {
+		s.NorthdUp = s.NorthdUp || other.northd
+	}
+	for _, db := range raft.Databases() {
+		s.Databases[db] = w.database(u, a, db)
+	}
+	return s
+}
+
+func wanted(have, want, restart string) deploy.Wanted {
+	switch {
+	case have == want:
+		return deploy.AsWanted
+	case have != "" && restart != "":
+		return deploy.NeedsRestart
+	}
+	return deploy.Differs
+}
+
+func northdParams(u *unit, a asked) string {
+	all := []string{u.address}
+	for _, p := range a.peers {
+		if p.Address != "" && len(p.Servers) == 2 {
+			all = append(all, p.Address)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
+func rules(a asked) string {
+	all := []string{"peers"}
+	for _, p := range a.peers {
+		if p.Address != "" {
+			all = append(all, p.Address)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+func (w *world) database(u *unit, a asked, db raft.Database) deploy.Database {
+	x := deploy.Database{Condition: deploy.Absent}
+	if staged := u.staged[db]; staged != nil {
+		x.Staged = staged.cluster.id
+	}
+	s := u.files[db]
+	if s == nil {
+		return x
+	}
+	x.File = deploy.File{Exists: true, Clustered: true, Server: s.id, Cluster: s.cluster.id, Address: s.raftAddress(), Outside: s.outside}
+	switch {
+	case s.left:
+		x.Condition = deploy.Left
+	case s.running && s.failed:
+		x.Condition, x.Text = deploy.Failed, "the server runs but has given up the database"
+	case !s.running:
+		x.Condition, x.Text = deploy.Down, "the server is not running"
+	default:
+		x.Condition, x.Status = deploy.Serving, w.status(s)
+		x.Removed = s.cluster.removed[s.id]
+		x.ClientsServed = x.Member() && s.cluster.probe != 0
+		if x.Leads() {
+			x.Listeners = wanted(s.cluster.probe.String(), a.config.probe.String(), "")
+			x.Schema = wanted(s.cluster.schema, u.version, "")
+		}
+	}
+	return x
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

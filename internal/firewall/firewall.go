@@ -1,0 +1,161 @@
+package firewall
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// timeout bounds one call of ufw: it takes a fraction of a second, and waits for
+// others that change rules.
+const timeout = 30 * time.Second
+
+// What keeps the firewall from being kept, without anything being wrong.
+var (
+	// ErrAbsent: ufw is not installed.
+	ErrAbsent = errors.New("ufw is not installed")
+	// ErrInactive: ufw is switched off. Its rules are not shown then.
+	ErrInactive = errors.New("ufw is inactive")
+)
+
+// Changes are the rules that came and went, as a person would type them.
+type Changes struct{ Added, Deleted []string }
+
+// Any says whether there were any.
+func (c Changes) Any() bool { return len(c.Added)+len(c.Deleted) > 0 }
+
+// Firewall is the host's.
+type Firewall struct{ Runner run.Runner }
+
+// Initialize switches ufw on, with everything allowed that no rule forbids, so that
+// nobody who works on the machine is cut off. It does nothing where ufw is on:
+// whoever did that has said what the default is. It returns whether it did, and
+// [ErrAbsent] without ufw.
+func (f Firewall) Initialize(ctx context.Context) (bool, error) {
+	if _, err := f.rules(ctx); !errors.Is(err, ErrInactive) {
+		return false, err
+	}
+	// The defaults first: those that ufw comes with would cut off new connections.
+	for _, args := range [][]string{
+		{"default", "allow", "incoming"},
+		{"default", "allow", "outgoing"},
+		{"default", "allow", "routed"},
+		{"--force", "enable"},
+	} {
+		if _, err := f.ufw(ctx, args...); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// Ensure makes the rules what they should be, and nothing where they are. Every
+// address that stays allowed is so all the time. Rules that others made stay; see
+// [Comment]. It takes one call of ufw for each change. It fails with [ErrAbsent]
+// and [ErrInactive]; after another error the next call goes on where this one
+// stopped, and Changes has what was done.
+func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
+	var done Changes
+	have, err := f.rules(ctx)
+	if err != nil {
+		return done, err
+	}
+	p := compare(have, want)
+	if err := f.delete(ctx, &done, p.misplaced); err != nil {
+		return done, err
+	}
+	for _, r := range p.admit {
+		if err := f.add(ctx, &done, append([]string{"prepend", string(r.action)}, r.words()...)); err != nil {
+			return done, err
+		}
+	}
+	if err := f.forAll(ctx, &done, allow, p.open); err != nil {
+		return done, err
+	}
+	if err := f.forAll(ctx, &done, reject, p.closed); err != nil {
+		return done, err
+	}
+	return done, f.delete(ctx, &done, p.stale)
+}
+
+// Remove takes all rules of ours away, first those that shut out. It fails with
+// [ErrAbsent] and [ErrInactive]. Ufw stays on: others may rely on it.
+func (f Firewall) Remove(ctx context.Context) (Changes, error) {
+	var done Changes
+	rules, err := f.rules(ctx)
+	if err != nil {
+		return done, err
+	}
+	rules = slices.DeleteFunc(rules, func(r rule) bool { return !r.ours })
+	slices.SortStableFunc(rules, func(a, b rule) int { return strings.Compare(string(b.action), string(a.action)) })
+	return done, f.delete(ctx, &done, rules)
+}
+
+// forAll adds a rule about each port for everybody, of both families. Where ufw does
+// not do IPv6, half of them are always missing, and ufw skips what it has.
+func (f Firewall) forAll(ctx context.Context, done *Changes, what action, ports []uint16) error {
+	for _, port := range ports {
+		words := rule{ports: []uint16{port}, from: everybody4}.words()
+		if err := f.add(ctx, done, append([]string{string(what)}, words...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f Firewall) add(ctx context.Context, done *Changes, words []string) error {
+	out, err := f.ufw(ctx, append(slices.Clone(words), "comment", Comment)...)
+	if err == nil && strings.Contains(out, "Rule") { // added, inserted, updated; else skipped
+		done.Added = append(done.Added, strings.Join(words, " "))
+	}
+	return err
+}
+
+// delete removes rules by what they say, not by their number: that may be another
+// rule's by now. One command takes a rule for everybody from both families.
+func (f Firewall) delete(ctx context.Context, done *Changes, rules []rule) error {
+	for _, r := range rules {
+		words := append([]string{string(r.action)}, r.words()...)
+		text := strings.Join(words, " ")
+		if slices.Contains(done.Deleted, text) {
+			continue
+		}
+		if _, err := f.ufw(ctx, append([]string{"delete"}, words...)...); err != nil {
+			return err
+		}
+		done.Deleted = append(done.Deleted, text)
+	}
+	return nil
+}
+
+// rules are those that ufw has, in their order.
+func (f Firewall) rules(ctx context.Context) ([]rule, error) {
+	out, err := f.ufw(ctx, "status", "numbered")
+	if err != nil {
+		return nil, err
+	}
+	active, rules := parseStatus(out)
+	if !active {
+		return nil, ErrInactive
+	}
+	return rules, nil
+}
+
+func (f Firewall) ufw(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	command := run.Command{Name: "ufw", Args: args}
+	out, err := f.Runner.Run(ctx, command)
+	switch {
+	case run.Missing(err):
+		return "", ErrAbsent
+	case err != nil:
+		return "", fmt.Errorf("cannot run %q: %w", command, err)
+	}
+	return string(out), nil
+}

@@ -1,0 +1,278 @@
+package firewall_test
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func addrs(texts ...string) []netip.Addr {
+	var out []netip.Addr
+	for _, text := range texts {
+		out = append(out, netip.MustParseAddr(text))
+	}
+	return out
+}
+
+// ensure applies the rules, and shows that a second time changes nothing.
+func (m machine) ensure(t *testing.T, want firewall.Rules) firewall.Changes {
+	t.Helper()
+	done, err := m.firewall().Ensure(t.Context(), want)
+	require.NoError(t, err)
+	again, err := m.firewall().Ensure(t.Context(), want)
+	require.NoError(t, err)
+	assert.False(t, again.Any(), "the second time: %v", again)
+	return done
+}
+
+// on is a machine whose firewall is switched on.
+func newProtected(t *testing.T) machine {
+	t.Helper()
+	m := newMachine(t)
+	changed, err := m.firewall().Initialize(t.Context())
+	require.NoError(t, err)
+	require.True(t, changed)
+	return m
+}
+
+var closedToAll = []string{
+	"6642/tcp ALLOW IN Anywhere # charm-ovn-central",
+	"6641/tcp REJECT IN Anywhere # charm-ovn-central",
+	"6643/tcp REJECT IN Anywhere # charm-ovn-central",
+	"6644/tcp REJECT IN Anywhere # charm-ovn-central",
+	"16642/tcp REJECT IN Anywhere # charm-ovn-central",
+}
+
+var closedToAll6 = []string{
+	"6642/tcp (v6) ALLOW IN Anywhere (v6) # charm-ovn-central",
+	"6641/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
+	"6643/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
+	"6644/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
+	"16642/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
+}
+
+// around is what is there, with these rules for addresses before the rest.
+func around(v4, v6 []string) []string {
+	rules := append(append([]string{}, v4...), closedToAll...)
+	return append(append(rules, v6...), closedToAll6...)
+}
+
+func TestFirewallIsSwitchedOnOnceAndAllowsWhatNoRuleForbids(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	assert.Contains(t, m.do(t, "ufw status verbose"), "Default: allow (incoming), allow (outgoing)")
+	assert.Empty(t, m.rules(t))
+
+	m.do(t, "ufw default deny incoming")
+	changed, err := m.firewall().Initialize(t.Context())
+	require.NoError(t, err)
+	assert.False(t, changed)
+	assert.Contains(t, m.do(t, "ufw status verbose"), "Default: deny (incoming)", "somebody wants it so")
+}
+
+func TestPortsAreForPeersAndClientsOnly(t *testing.T) {
+	t.Parallel()
+	unit, others := newProtected(t), newMachine(t)
+	cable(t, unit, others, []string{"10.9.0.1/24", "fd09::1/64"},
+		[]string{"10.9.0.2/24", "10.9.0.3/24", "10.9.0.4/24", "fd09::2/64", "fd09::3/64", "fd09::4/64"})
+	ports := []int{6641, 6642, 6643, 6644, 16642, 22}
+	for _, port := range ports {
+		unit.listen(t, port)
+	}
+	unit.ensure(t, firewall.Rules{Peers: addrs("10.9.0.2", "fd09::2"), Clients: addrs("10.9.0.3", "fd09::3")})
+	open := map[string][]int{"2": {6641, 6642, 6643, 6644, 16642, 22}, "3": {6641, 6642, 16642, 22}, "4": {6642, 22}}
+	for host, wanted := range open {
+		for network, to := range map[string]string{"10.9.0.": "10.9.0.1", "fd09::": "fd09::1"} {
+			var reached []int
+			for _, port := range ports {
+				if others.reaches(t, network+host, to, port) {
+					reached = append(reached, port)
+				}
+			}
+			assert.Equal(t, wanted, reached, "from %s%s", network, host)
+		}
+	}
+	for _, own := range []string{"10.9.0.1", "fd09::1"} {
+		assert.True(t, unit.reaches(t, own, own, 6641), "a unit reaches itself")
+	}
+}
+
+func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	m.ensure(t, firewall.Rules{})
+	assert.Equal(t, around(nil, nil), m.rules(t))
+
+	done := m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::2", "10.0.0.2"), Clients: addrs("10.0.0.9", "::ffff:10.0.0.8")})
+	assert.Equal(t, []string{
+		"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp",
+		"prepend allow from 10.0.0.8 to any port 6641,16642 proto tcp",
+		"prepend allow from 10.0.0.9 to any port 6641,16642 proto tcp",
+		"prepend allow from fd00::2 to any port 6641,6643,6644,16642 proto tcp",
+	}, done.Added)
+	assert.Empty(t, done.Deleted)
+	assert.Equal(t, around([]string{
+		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
+		"6641,16642/tcp ALLOW IN 10.0.0.8 # charm-ovn-central",
+		"6641,6643,6644,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
+	}, []string{"6641,6643,6644,16642/tcp ALLOW IN fd00::2 # charm-ovn-central"}), m.rules(t))
+
+	// A peer is gone, another is a client only, a client has become a peer.
+	done = m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.9"), Clients: addrs("10.0.0.2")})
+	assert.Len(t, done.Added, 2)
+	assert.ElementsMatch(t, []string{
+		"allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp",
+		"allow from 10.0.0.8 to any port 6641,16642 proto tcp",
+		"allow from fd00::2 to any port 6641,6643,6644,16642 proto tcp",
+	}, done.Deleted)
+	assert.Equal(t, around([]string{
+		"6643,6644/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
+		"6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
+		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
+	}, nil), m.rules(t))
+}
+
+func TestRulesOfTheCharmBeforeThisOneAreTakenOver(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	for _, port := range []int{6641, 6643, 6644, 16642} {
+		m.do(t, fmt.Sprintf("ufw reject to any port %d proto tcp comment charm-ovn-central", port))
+	}
+	for _, peer := range []string{"10.0.0.2", "fd00::3"} {
+		for _, port := range []int{6641, 16642, 6644, 6643} {
+			m.do(t, fmt.Sprintf("ufw prepend allow from %s to any port %d proto tcp comment charm-ovn-central", peer, port))
+		}
+	}
+	done := m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::3")})
+	assert.Equal(t, firewall.Changes{Added: []string{"allow to any port 6642 proto tcp"}}, done)
+
+	done = m.ensure(t, firewall.Rules{Clients: addrs("10.0.0.2")})
+	assert.Empty(t, done.Added, "the rules for these two ports are there")
+	assert.Len(t, done.Deleted, 6)
+}
+
+func TestRulesOfOthersStay(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	for _, words := range []string{
+		"allow 22/tcp comment ssh", "deny out to 10.9.9.9", "allow from 10.0.0.0/24 to any port 6641 proto tcp",
+		"allow 6644/tcp comment mine", "allow in on lo to any port 6643 proto tcp comment charm-ovn-central",
+	} {
+		m.do(t, "ufw "+words)
+	}
+	before := m.rules(t)
+	m.ensure(t, firewall.Rules{Clients: addrs("10.0.0.2", "10.0.1.2")})
+	after := m.rules(t)
+	assert.Subset(t, after, before)
+	assert.Contains(t, after, "16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central", "the other port is open to it")
+	assert.Contains(t, after, "6641,16642/tcp ALLOW IN 10.0.1.2 # charm-ovn-central")
+	assert.NotContains(t, after, "6644/tcp REJECT IN Anywhere # charm-ovn-central", "it would take the place of another's")
+
+	_, err := m.firewall().Remove(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, before, m.rules(t))
+}
+
+func TestRuleThatStandsInTheWrongPlaceIsMoved(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	m.ensure(t, firewall.Rules{})
+	m.do(t, "ufw allow from 10.0.0.2 to any port 6641,16642 proto tcp comment charm-ovn-central")
+	done := m.ensure(t, firewall.Rules{Clients: addrs("10.0.0.2")})
+	assert.Len(t, done.Deleted, 1)
+	assert.Equal(t, "6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central", m.rules(t)[0])
+}
+
+func TestRulesAreRemovedWithoutLockingAnybodyOut(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::2")})
+	done, err := m.firewall().Remove(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, done.Deleted, 7, "of both families at once")
+	assert.Contains(t, done.Deleted[0], "reject")
+	assert.Empty(t, m.rules(t))
+	done, err = m.firewall().Remove(t.Context())
+	require.NoError(t, err)
+	assert.False(t, done.Any())
+	assert.Contains(t, m.do(t, "ufw status"), "Status: active")
+}
+
+func TestFirewallThatIsOffIsSaidToBe(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	_, err := m.firewall().Ensure(t.Context(), firewall.Rules{})
+	require.ErrorIs(t, err, firewall.ErrInactive)
+	_, err = m.firewall().Remove(t.Context())
+	require.ErrorIs(t, err, firewall.ErrInactive)
+}
+
+func TestMachineWithoutIPv6InUfwIsNotChangedTwice(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	m.do(t, "cp /etc/default/ufw /mnt/x")
+	m.do(t, "sed -i s/IPV6=yes/IPV6=no/ /mnt/x")
+	m.do(t, "cp /mnt/x /etc/default/ufw")
+	_, err := m.firewall().Initialize(t.Context())
+	require.NoError(t, err)
+	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2")})
+	assert.Equal(t, append([]string{"6641,6643,6644,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, closedToAll...), m.rules(t))
+}
+
+func TestMachineWithoutUfw(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	f := firewall.Firewall{Runner: run.Exec{}}
+	_, err := f.Ensure(t.Context(), firewall.Rules{})
+	require.ErrorIs(t, err, firewall.ErrAbsent)
+	_, err = f.Initialize(t.Context())
+	require.ErrorIs(t, err, firewall.ErrAbsent)
+	_, err = f.Remove(t.Context())
+	require.ErrorIs(t, err, firewall.ErrAbsent)
+}
+
+// What a hook has done before ufw failed is not lost, and who may connect is never
+// shut out by a failure: all that lets in comes before all that shuts out.
+func TestFirewallThatFailsHalfwayHasLockedNobodyOut(t *testing.T) {
+	t.Parallel()
+	status, err := os.ReadFile(filepath.Join("testdata", "status-another-peer.txt"))
+	require.NoError(t, err)
+	words := []string{"allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16642", "proto", "tcp", "comment", firewall.Comment}
+	first := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Writes("Rule inserted\n")
+	words[2] = "10.0.0.3"
+	second := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Fails(1, "ERROR: problem running iptables\n")
+	f := firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(string(status)), first, second)}
+	done, err := f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")})
+	require.ErrorContains(t, err, `cannot run "ufw prepend allow from 10.0.0.3`)
+	require.ErrorContains(t, err, "ERROR: problem running iptables")
+	assert.Equal(t, []string{"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp"}, done.Added)
+	assert.Empty(t, done.Deleted, "the rules for the peer of old are still there")
+}
+
+func TestHundredsOfClientsTakeACallEach(t *testing.T) {
+	t.Parallel()
+	status := "Status: active\n"
+	var clients []netip.Addr
+	calls := []runtest.Call{runtest.Expect("ufw", "status", "numbered").Writes(status)}
+	for i := range 300 {
+		addr := netip.AddrFrom4([4]byte{10, 0, byte(i / 256), byte(i % 256)})
+		clients = append(clients, addr)
+		calls = append(calls, runtest.Expect("ufw", "prepend", "allow", "from", addr.String(), "to", "any", "port", "6641,16642",
+			"proto", "tcp", "comment", firewall.Comment).Writes("Rule inserted\n"))
+	}
+	calls = append(calls, runtest.Expect("ufw", "allow", "to", "any", "port", "6642", "proto", "tcp", "comment", firewall.Comment).Writes("Rule added\n"))
+	for _, port := range []string{"6641", "6643", "6644", "16642"} {
+		calls = append(calls, runtest.Expect("ufw", "reject", "to", "any", "port", port, "proto", "tcp", "comment", firewall.Comment).Writes("Rule added\n"))
+	}
+	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients})
+	require.NoError(t, err)
+	assert.Len(t, done.Added, 305)
+}

@@ -1,0 +1,112 @@
+package firewall
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// plan is what has to be done, in this order: whoever may connect is let in before
+// anybody is shut out, and whoever may not any more is shut out last.
+type plan struct {
+	// misplaced are rules of ours that stand behind one that makes them void; each
+	// is added again, which ufw would refuse to do twice.
+	misplaced []rule
+	// admit are to be put before all others, then open and closed behind them.
+	admit        []rule
+	open, closed []uint16
+	stale        []rule
+}
+
+// compare plans how the rules that there are become those that are wanted. Rules
+// that are not ours are left as they are, and count: where one lets somebody in, or
+// decides about a port for everybody, none of ours is added.
+func compare(have []rule, want Rules) plan {
+	var p plan
+	var kept []rule
+	grants := want.grants()
+	for _, r := range have {
+		if r.ours && !r.wanted(grants) {
+			p.stale = append(p.stale, r)
+		} else {
+			kept = append(kept, r)
+		}
+	}
+	missing := slices.DeleteFunc(grants, func(g grant) bool { return admitted(kept, g) })
+	for len(missing) > 0 {
+		from := missing[0].from
+		add := rule{action: allow, from: netip.PrefixFrom(from, from.BitLen()), ours: true}
+		for len(missing) > 0 && missing[0].from == from {
+			add.ports = append(add.ports, missing[0].port)
+			missing = missing[1:]
+		}
+		p.admit = append(p.admit, add)
+		if i := slices.IndexFunc(kept, add.same); i >= 0 && kept[i].ours {
+			p.misplaced = append(p.misplaced, kept[i])
+		}
+	}
+	p.open = undecided(kept, openPorts)
+	p.closed = undecided(kept, peerPorts)
+	return p
+}
+
+// wanted says whether the rule is one that the charm would write: it admits nobody
+// who isn't granted it, and closes or opens no other ports than it should.
+func (r rule) wanted(grants []grant) bool {
+	everybody := r.from == everybody4 || r.from == everybody6
+	for _, port := range r.ports {
+		switch {
+		case everybody && r.action == reject:
+			if !slices.Contains(peerPorts, port) {
+				return false
+			}
+		case everybody && r.action == allow:
+			if !slices.Contains(openPorts, port) {
+				return false
+			}
+		case r.action != allow || !r.from.IsSingleIP() || !slices.Contains(grants, grant{port, r.from.Addr()}):
+			return false
+		}
+	}
+	return true
+}
+
+func (r rule) same(other rule) bool {
+	return r.action == other.action && r.from == other.from && slices.Equal(r.ports, other.ports)
+}
+
+// admitted says whether the first rule that matches lets it pass, as ufw does.
+func admitted(rules []rule, g grant) bool {
+	for _, r := range rules {
+		if r.matches(g) {
+			return r.action == allow
+		}
+	}
+	return false
+}
+
+// undecided are those of the ports of which some family has no rule for everybody.
+func undecided(rules []rule, ports []uint16) []uint16 {
+	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
+		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, everybody4) }) &&
+			slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, everybody6) })
+	})
+}
+
+// words are the rule as a person types it, without action and comment.
+func (r rule) words() []string {
+	var ports []string
+	for _, port := range r.ports {
+		ports = append(ports, fmt.Sprint(port))
+	}
+	words := []string{"to", "any", "port", strings.Join(ports, ","), "proto", "tcp"}
+	if r.from == everybody4 || r.from == everybody6 {
+		return words
+	}
+	from := r.from.String()
+	if r.from.IsSingleIP() {
+		from = r.from.Addr().String()
+	}
+	return append([]string{"from", from}, words...)
+}

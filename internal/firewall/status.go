@@ -1,0 +1,105 @@
+package firewall
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// action is what ufw does with a connection.
+type action string
+
+const (
+	allow  action = "allow"
+	reject action = "reject"
+	deny   action = "deny"
+)
+
+// everybody is where a rule without an address holds, in either family.
+var (
+	everybody4 = netip.MustParsePrefix("0.0.0.0/0")
+	everybody6 = netip.MustParsePrefix("::/0")
+)
+
+// rule is one of ufw's for incoming connections over TCP to any address of the
+// machine.
+type rule struct {
+	action action
+	// ports is nil where the rule is for all.
+	ports []uint16
+	from  netip.Prefix
+	// ours is set for rules with our comment.
+	ours bool
+}
+
+func (r rule) matches(g grant) bool {
+	return (r.ports == nil || slices.Contains(r.ports, g.port)) && r.from.Contains(g.from)
+}
+
+// forAll says whether the rule names the port and holds for everybody of a family.
+func (r rule) forAll(port uint16, everybody netip.Prefix) bool {
+	return r.from == everybody && slices.Contains(r.ports, port)
+}
+
+// numbered is a line of `ufw status numbered`: number, to, action, from, comment.
+var numbered = regexp.MustCompile(`^\[ *\d+\] (.+?) +(ALLOW|DENY|REJECT) IN +(.+?)(?: +# (.*))?$`)
+
+// parseStatus reads what `ufw status numbered` prints (ufw/backend_iptables.py),
+// the rules in the order in which they hold. Rules of other forms (of another
+// direction, protocol, interface or address) are left out: they are not ours, and
+// decide nothing that is asked here.
+func parseStatus(text string) (active bool, rules []rule) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, " \r\n")
+		if line == "Status: active" {
+			active = true
+		}
+		fields := numbered.FindStringSubmatch(line)
+		if fields == nil {
+			continue
+		}
+		ports, ok := parsePorts(fields[1])
+		from, known := parseFrom(fields[3])
+		if !ok || !known {
+			continue
+		}
+		rules = append(rules, rule{
+			action: action(strings.ToLower(fields[2])), ports: ports, from: from,
+			ours: fields[4] == Comment && strings.Contains(fields[1], "/tcp"),
+		})
+	}
+	return active, rules
+}
+
+// parsePorts reads `6641/tcp`, `6641,6643/tcp (v6)`, `6641` or `Anywhere`.
+func parsePorts(to string) (ports []uint16, ok bool) {
+	to = strings.TrimSuffix(to, " (v6)")
+	if to == "Anywhere" {
+		return nil, true
+	}
+	for text := range strings.SplitSeq(strings.TrimSuffix(to, "/tcp"), ",") {
+		port, err := strconv.ParseUint(text, 10, 16)
+		if err != nil {
+			return nil, false
+		}
+		ports = append(ports, uint16(port))
+	}
+	return ports, true
+}
+
+// parseFrom reads `Anywhere`, `Anywhere (v6)`, an address or a network.
+func parseFrom(text string) (from netip.Prefix, ok bool) {
+	switch text {
+	case "Anywhere":
+		return everybody4, true
+	case "Anywhere (v6)":
+		return everybody6, true
+	}
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), true
+	}
+	from, err := netip.ParsePrefix(text)
+	return from, err == nil
+}

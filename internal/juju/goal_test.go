@@ -1,0 +1,66 @@
+package juju_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func goalState(t *testing.T, stdout string) juju.GoalState {
+	t.Helper()
+	state, err := tools(t, runtest.Expect("goal-state", "--format=json").Writes(stdout)).GoalState(t.Context())
+	require.NoError(t, err)
+	return state
+}
+
+func TestGoalStateHoldsTheUnitsOfThisApplication(t *testing.T) {
+	t.Parallel()
+	state := goalState(t, `{"units":{"ovn-central/0":{"status":"active","since":"2026-01-01 00:00:00Z"},"ovn-central/1":{"status":"dying"}},`+
+		`"relations":{"ovsdb":{"neutron":{"status":"joined"},"neutron/0":{"status":"dying","since":"2026-01-01 00:00:00Z"}}}}`+"\n")
+	assert.Equal(t, map[string]juju.UnitGoal{
+		"ovn-central/0": {Status: "active", Since: "2026-01-01 00:00:00Z"},
+		"ovn-central/1": {Status: "dying"},
+	}, state.Units)
+	assert.False(t, state.Dying("ovn-central/0"))
+	assert.True(t, state.Dying("ovn-central/1"))
+	assert.False(t, state.Dying("ovn-central/2"), "not in the model")
+	assert.False(t, state.Dying("neutron/0"), "of another application")
+	assert.False(t, juju.GoalState{}.Dying("ovn-central/0"))
+}
+
+func TestGoalStateHoldsTheUnitsOfOthersByEndpoint(t *testing.T) {
+	t.Parallel()
+	state := goalState(t, `{"units":{"ovn-central/0":{"status":"active"}},"relations":{`+
+		`"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}},`+
+		`"ovsdb":{"ovn-chassis":{"status":"joined"},"ovn-chassis/10":{"status":"active"},"ovn-chassis/9":{"status":"allocating"},`+
+		`"dedicated":{"status":"joining"},"dedicated/0":{"status":"waiting"}},`+
+		`"ovsdb-cms":{"admin/openstack.neutron-api":{"status":"joined"},"other:admin/k8s.kube":{"status":"joined"}}}}`)
+	tests := map[string]struct {
+		related bool
+		units   []string // nil: none
+	}{
+		"certificates": {true, []string{"vault/0"}},
+		"ovsdb":        {true, []string{"dedicated/0", "ovn-chassis/10", "ovn-chassis/9"}},
+		"ovsdb-cms":    {true, nil}, // of an offer only the URL is shown
+		"cos-agent":    {false, nil},
+	}
+	for endpoint, tc := range tests {
+		assert.Equal(t, tc.related, state.Related(endpoint), endpoint)
+		assert.ElementsMatch(t, tc.units, state.RemoteUnits(endpoint), endpoint)
+		assert.IsIncreasing(t, append(state.RemoteUnits(endpoint), "~"), endpoint)
+	}
+	assert.Equal(t, "joined", state.Relations["certificates"]["vault"].Status)
+	assert.False(t, juju.GoalState{}.Related("certificates"))
+}
+
+func TestGoalStateWithoutRelationsHasNone(t *testing.T) {
+	t.Parallel()
+	state := goalState(t, `{"units":{},"relations":{}}`)
+	assert.Empty(t, state.Units)
+	assert.False(t, state.Related("ovsdb"))
+	assert.Empty(t, state.RemoteUnits("ovsdb"))
+}

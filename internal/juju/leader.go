@@ -1,0 +1,66 @@
+package juju
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// IsLeader says whether this unit leads the application. Juju guarantees a yes
+// for 30 s more; after an error assume no.
+func (t *Tools) IsLeader(ctx context.Context) (bool, error) {
+	var leader bool
+	if err := t.query(ctx, &leader, "is-leader"); err != nil {
+		return false, fmt.Errorf("cannot ask for leadership: %w", err)
+	}
+	return leader, nil
+}
+
+// LeaderGet returns the settings that the application's leaders have written. It
+// is empty where none has. A Juju that has no such settings any more is
+// [ErrNoTool].
+func (t *Tools) LeaderGet(ctx context.Context) (map[string]string, error) {
+	var settings map[string]string
+	if err := t.query(ctx, &settings, "leader-get"); err != nil {
+		return nil, fmt.Errorf("cannot read leader settings: %w", err)
+	}
+	return settings, nil
+}
+
+// LeaderSet writes leader settings, all in one step; the keys that it does not
+// name stay as they are, and an empty value takes its key away. Without settings
+// it does nothing. They are stored at once and stay even if the hook fails. A
+// unit that does not lead, or no longer does, gets [ErrNotLeader], and nothing is
+// stored; errors are those of [Tools.LeaderGet] besides.
+//
+// They go through arguments, which a list of processes shows: no secrets. What
+// would arrive as something else is refused: Juju cuts off the space around keys
+// and values. One that is longer than [MaxArgument] with its key is
+// [ErrTooLarge].
+func (t *Tools) LeaderSet(ctx context.Context, settings map[string]string) error {
+	if len(settings) == 0 {
+		return nil
+	}
+	args := []string{"--"}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		arg := key + "=" + settings[key]
+		switch {
+		case key == "" || strings.Contains(key, "="):
+			return fmt.Errorf("cannot write leader setting %q: a key is not empty and has no =", key)
+		case strings.TrimSpace(key) != key || strings.TrimSpace(settings[key]) != settings[key]:
+			return fmt.Errorf("cannot write leader setting %q: it begins or ends with a space", key)
+		case !utf8.ValidString(arg) || strings.ContainsRune(arg, 0):
+			return fmt.Errorf("cannot write leader setting %q: it is not text", key)
+		case len(arg) > MaxArgument:
+			return fmt.Errorf("cannot write leader setting %q: %w: %d bytes with its key, at most %d", key, ErrTooLarge, len(arg), MaxArgument)
+		}
+		args = append(args, arg)
+	}
+	if err := t.tell(ctx, "leader-set", args...); err != nil {
+		return fmt.Errorf("cannot write leader settings: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,89 @@
+package juju
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+)
+
+// Network is where an endpoint of this unit is reached. All lists keep Juju's
+// order and have nothing twice.
+type Network struct {
+	// Bind are the addresses that the unit has in the endpoint's space: those to
+	// listen on, and to tell peers. The first is the one that Juju prefers.
+	Bind []netip.Addr
+	// Ingress are the addresses at which others reach the unit: the same as Bind
+	// but behind address translation.
+	Ingress []netip.Addr
+	// Hostnames are names that Juju gives in the place of addresses, or with them.
+	Hostnames []string
+}
+
+// networkInfo is what network-get answers. A host name comes as hostname, with
+// the address that it resolves to as value, which is empty where there is none; an
+// older agent puts the name itself into value. Source: jujuc/network-get.go and
+// the controller's apiserver/facades/agent/uniter/networkinfo.go.
+type networkInfo struct {
+	Bind []struct {
+		Addresses []struct {
+			Hostname string `json:"hostname"`
+			Value    string `json:"value"`
+		} `json:"addresses"`
+	} `json:"bind-addresses"`
+	Ingress []string `json:"ingress-addresses"`
+}
+
+// NetworkGet returns where the endpoint binding is reached, as the operator bound
+// it to a space. With a relation's ID the ingress addresses are those for that
+// relation; without ("") those for any. Bind is empty while the machine has no
+// address in that space, or only names that Juju can't resolve. An unknown relation
+// is [ErrNotFound].
+func (t *Tools) NetworkGet(ctx context.Context, binding, relationID string) (Network, error) {
+	args := []string{binding}
+	if relationID != "" {
+		args = []string{"-r", relationID, binding}
+	}
+	var info networkInfo
+	err := t.query(ctx, &info, "network-get", args...)
+	if err != nil && !errors.Is(err, errNoNetwork) {
+		return Network{}, fmt.Errorf("cannot read the network of %s: %w", binding, err)
+	}
+	return info.network(), nil
+}
+
+func (i networkInfo) network() Network {
+	var n Network
+	for _, device := range i.Bind {
+		for _, address := range device.Addresses {
+			n.Bind = n.add(n.Bind, address.Value)
+			n.addName(address.Hostname)
+		}
+	}
+	for _, address := range i.Ingress {
+		n.Ingress = n.add(n.Ingress, address)
+	}
+	return n
+}
+
+// add adds an address to a list, or a text that is none to the names. One that is
+// good on one link only (fe80::1, with a zone or without) means nothing elsewhere.
+func (n *Network) add(list []netip.Addr, text string) []netip.Addr {
+	address, err := netip.ParseAddr(text)
+	switch address = address.Unmap(); {
+	case err != nil:
+		n.addName(text)
+	case address.Zone() != "" || address.Is6() && address.IsLinkLocalUnicast():
+	case !slices.Contains(list, address):
+		list = append(list, address)
+	}
+	return list
+}
+
+// addName adds a name that is one: Juju may repeat an address as hostname.
+func (n *Network) addName(name string) {
+	if _, err := netip.ParseAddr(name); err != nil && name != "" && !slices.Contains(n.Hostnames, name) {
+		n.Hostnames = append(n.Hostnames, name)
+	}
+}

@@ -1,0 +1,110 @@
+package juju_test
+
+import (
+	"net/netip"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func addresses(texts ...string) []netip.Addr {
+	var all []netip.Addr
+	for _, text := range texts {
+		all = append(all, netip.MustParseAddr(text))
+	}
+	return all
+}
+
+// The answers are what Juju's own code writes: see the comment of networkInfo.
+func TestNetworkIsReadInEveryFormThatJujuGivesIt(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		stdout string
+		want   juju.Network
+	}{
+		"one address": {
+			`{"bind-addresses":[{"mac-address":"00:16:3e:01:02:03","interface-name":"eth0","addresses":[{"hostname":"","value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],` +
+				`"egress-subnets":["10.0.0.1/32"],"ingress-addresses":["10.0.0.1"]}` + "\n",
+			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1")},
+		},
+		"two devices, two families": {
+			`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1"},{"value":"2001:db8::1"}]},` +
+				`{"interface-name":"eth1","addresses":[{"value":"10.0.1.1"},{"value":"10.0.0.1"}]}],"ingress-addresses":["203.0.113.7","10.0.0.1"]}`,
+			juju.Network{Bind: addresses("10.0.0.1", "2001:db8::1", "10.0.1.1"), Ingress: addresses("203.0.113.7", "10.0.0.1")},
+		},
+		"host name that is resolved": {
+			`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":"10.0.0.1","cidr":""}]}],"ingress-addresses":["10.0.0.1"]}`,
+			juju.Network{Bind: addresses("10.0.0.1"), Ingress: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
+		},
+		"host name that isn't, beside one that is": {
+			`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":"","cidr":""},{"hostname":"","value":"10.0.0.1"}]}]}`,
+			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
+		},
+		"host name in the place of an address": {
+			`{"bind-addresses":[{"addresses":[{"value":"node1.maas"},{"value":"10.0.0.1"}]}],"ingress-addresses":["node1.maas"]}`,
+			juju.Network{Bind: addresses("10.0.0.1"), Hostnames: []string{"node1.maas"}},
+		},
+		"address as its own host name": {
+			`{"bind-addresses":[{"addresses":[{"hostname":"10.0.0.1","value":"10.0.0.1"}]}]}`,
+			juju.Network{Bind: addresses("10.0.0.1")},
+		},
+		"address of one link": {
+			`{"bind-addresses":[{"addresses":[{"value":"fe80::1%eth0"},{"value":"fe80::1"},{"value":"2001:db8::1"}]}]}`,
+			juju.Network{Bind: addresses("2001:db8::1")},
+		},
+		"IPv4 in the form of IPv6": {
+			`{"bind-addresses":[{"addresses":[{"value":"::ffff:10.0.0.1"},{"value":"10.0.0.1"}]}]}`,
+			juju.Network{Bind: addresses("10.0.0.1")},
+		},
+		"device without addresses": {
+			`{"bind-addresses":[{"interface-name":"eth0","addresses":null},{"addresses":[{"value":"10.0.0.1"}]}],"ingress-addresses":null}`,
+			juju.Network{Bind: addresses("10.0.0.1")},
+		},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tools(t, runtest.Expect("network-get", "--format=json", "ovsdb").Writes(tc.stdout)).NetworkGet(t.Context(), "ovsdb", "")
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, got)
+		})
+	}
+}
+
+func TestNetworkOfARelationIsAskedForByItsID(t *testing.T) {
+	t.Parallel()
+	script := tools(t, runtest.Expect("network-get", "--format=json", "-r", "ovsdb-cms:4", "ovsdb-cms").
+		Writes(`{"bind-addresses":[{"addresses":[{"value":"10.0.0.1"}]}],"ingress-addresses":["203.0.113.7"]}`))
+	got, err := script.NetworkGet(t.Context(), "ovsdb-cms", "ovsdb-cms:4")
+	require.NoError(t, err)
+	assert.Equal(t, addresses("203.0.113.7"), got.Ingress)
+}
+
+func TestNetworkOfAMachineWithoutAnAddressIsEmpty(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		stdout string
+		want   juju.Network
+	}{
+		"nothing":         {"{}", juju.Network{}},
+		"null":            {"null", juju.Network{}},
+		"ingress only":    {`{"bind-addresses":[],"ingress-addresses":["10.0.0.1"]}`, juju.Network{Ingress: addresses("10.0.0.1")}},
+		"unresolved name": {`{"bind-addresses":[{"addresses":[{"hostname":"node1.maas","value":""}]}]}`, juju.Network{Hostnames: []string{"node1.maas"}}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := tools(t, runtest.Expect("network-get", "--format=json", "ovsdb").Writes(tc.stdout)).NetworkGet(t.Context(), "ovsdb", "")
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, got)
+		})
+	}
+	call := runtest.Expect("network-get", "--format=json", "ovsdb").Fails(1, `ERROR no network config found for binding "ovsdb"`+"\n")
+	got, err := tools(t, call).NetworkGet(t.Context(), "ovsdb", "")
+	require.NoError(t, err)
+	assert.Equal(t, juju.Network{}, got)
+}

@@ -1,0 +1,54 @@
+package juju_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func TestEachPortIsOpenedAndClosedByItself(t *testing.T) {
+	t.Parallel()
+	script := tools(t,
+		runtest.Expect("open-port", "6641/tcp"), runtest.Expect("open-port", "16642/tcp"), runtest.Expect("close-port", "6642/tcp"))
+	require.NoError(t, script.OpenPorts(t.Context(), 6641, 16642))
+	require.NoError(t, script.ClosePorts(t.Context(), 6642))
+	require.NoError(t, script.OpenPorts(t.Context()), "nothing to open")
+}
+
+func TestPortThatIsRefusedEndsIt(t *testing.T) {
+	t.Parallel()
+	script := tools(t, runtest.Expect("open-port", "0/tcp").Fails(2, "ERROR port must be between 1 and 65535, got 0\n"))
+	require.EqualError(t, script.OpenPorts(t.Context(), 0, 6641), "cannot open TCP port 0: open-port: ERROR port must be between 1 and 65535, got 0")
+}
+
+func TestOpenTCPPortsAreListed(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		stdout string
+		want   []int
+	}{
+		"none":                   {"[]\n", nil},
+		"nothing":                {"null\n", nil},
+		"some":                   {`["6641/tcp","6642/tcp"]`, []int{6641, 6642}},
+		"other protocols, range": {`["icmp","53/udp","6641/tcp","8000-8005/tcp","tcp",""]`, []int{6641}},
+	}
+	for name, tc := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ports, err := tools(t, runtest.Expect("opened-ports", "--format=json").Writes(tc.stdout)).OpenedPorts(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, tc.want, ports)
+		})
+	}
+}
+
+func TestApplicationVersionIsOneLineAndNoFlag(t *testing.T) {
+	t.Parallel()
+	script := tools(t,
+		runtest.Expect("application-version-set", "--", "24.03.2-0ubuntu0.24.04.1"), runtest.Expect("application-version-set", "--", "-x y"))
+	require.NoError(t, script.ApplicationVersionSet(t.Context(), "24.03.2-0ubuntu0.24.04.1"))
+	require.NoError(t, script.ApplicationVersionSet(t.Context(), "-x\ny\n"))
+}

@@ -1,0 +1,155 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Turn runs act while this unit has the database's lock, so that of all units
+// only this one changes the membership or takes its server down. Where down is
+// set, act takes it down, and it is judged first whether the others are a
+// majority without it; the refusal is a [*RefusedError]. A lock that another
+// unit held for too long is a [*BusyError]. Where this unit's server is the only
+// member, or is none, there is nobody to wait for.
+//
+// The lock is kept, through the other members, for as long as act runs.
+func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool, act func(context.Context) error) error {
+	l := s.Observe(ctx, db)
+	if !l.Member() || len(l.Status.Servers) == 1 {
+		return act(ctx)
+	}
+	k, err := s.lock(ctx, l, s.interrupted(m))
+	if err != nil {
+		return err
+	}
+	defer k.release(ctx, nil)
+	if down {
+		if l = s.Observe(ctx, db); !l.Member() {
+			return fmt.Errorf("cannot restart the server of %s: %s", db, l.Text())
+		}
+		view, plan, err := s.settleRestart(ctx, &l, m, k)
+		if err != nil {
+			return err
+		}
+		if plan.Refusal != nil {
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.unblock(plan.Refusal, view, m)}
+		}
+		if err := k.moveTo(ctx, others(l.Status)); err != nil {
+			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
+		}
+	}
+	if err := k.renewTo(ctx, k.held.Renewed()); err != nil { // it is still this unit's
+		return err
+	}
+	return k.keep(ctx, act)
+}
+
+// returnPatience is how long a member that was restarted may take until the others
+// hear it: their connections to it come back up to 2.3 s after it has caught up.
+const returnPatience = 10 * time.Second
+
+// settleRestart judges a restart, and for a while goes on doing so where others
+// are down: the unit that had its turn just before may be on its way back.
+func (s *Service) settleRestart(ctx context.Context, l *Local, m Model, k *lock) (raft.View, raft.Plan, error) {
+	patience, cancel := context.WithTimeout(ctx, returnPatience)
+	defer cancel()
+	for {
+		view, plan, err := s.settle(ctx, l, m, func(v raft.View) raft.Plan {
+			return raft.PlanRestart(raft.Change{Database: l.Database, View: v, Pending: k.pending()})
+		})
+		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || wait(patience, lockInterval) != nil {
+			return view, plan, err
+		}
+		if err := k.renew(ctx); err != nil {
+			return view, plan, err
+		}
+		if next := s.Observe(ctx, l.Database); next.Condition == Serving {
+			*l = next
+		}
+	}
+}
+
+// newest is the index of the newest entry that any other member shows its clients.
+func (s *Service) newest(ctx context.Context, l Local) (index uint64) {
+	for _, address := range others(l.Status) {
+		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
+		cancel()
+		if err == nil {
+			index = max(index, state.Index)
+		}
+	}
+	return index
+}
+
+// hearPatience is how long a member that is back waits to be heard by its leader.
+const hearPatience = 5 * time.Second
+
+// keep renews the lock while act runs. act is not interrupted where that fails:
+// what it has taken down it is to bring back.
+func (k *lock) keep(ctx context.Context, act func(context.Context) error) error {
+	done := make(chan error, 1)
+	go func() { done <- act(ctx) }()
+	ticker := time.NewTicker(k.held.TTL() / 5)
+	defer ticker.Stop()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-ticker.C:
+			if err := k.renew(ctx); err != nil {
+				k.service.Log.WarnContext(ctx, "cannot renew the lock; going on, to bring the server back", "database", k.database.Short(), "error", err)
+			}
+		}
+	}
+}
+
+// WasRemoved says whether the members that remain are known to have removed this
+// unit's server. The server itself can't know if it was down then: it waits for
+// a leader for ever.
+func (s *Service) WasRemoved(ctx context.Context, l Local, memory Memory) bool {
+	return l.Member() && s.removedElsewhere(ctx, l, memory)
+}
+
+// LeaveRemoved lets a server that others have removed drop the database, so that
+// its file says that it has left. It returns when it has.
+func (s *Service) LeaveRemoved(ctx context.Context, m Model, l Local) error {
+	d := &departure{service: s, model: m, local: l, stranded: true}
+	if err := d.leaveStranded(ctx); err != nil && !errors.Is(err, errEverybodyGoes) {
+		return err
+	}
+	return nil
+}
+
+// AwaitMember returns when this unit's server is a member that knows a leader and
+// has caught up with the others, with what was found last where that takes too
+// long. Its own status can't tell whether it lags: until it has heard what it
+// lacks, it knows of nothing that it lacks.
+func (s *Service) AwaitMember(ctx context.Context, db raft.Database, timeout time.Duration) (Local, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var others uint64
+	patient := s.Now().Add(hearPatience)
+	for asked := false; ; {
+		l := s.Observe(ctx, db)
+		if member := l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
+			if !asked {
+				others, asked = s.newest(ctx, l), true
+			}
+			// The leader's connection comes back after the member has caught up; until
+			// then this unit has to take it for down.
+			heard := l.Status.Role == raft.Leader || l.Status.Hears(string(l.Status.Leader)) || s.Now().After(patient)
+			if heard && l.Status.Committed() >= others {
+				return l, nil
+			}
+		}
+		if err := wait(ctx, pollInterval*5); err != nil {
+			return l, fmt.Errorf("%s: this unit's server is no working member after %s: %s", db.Short(), timeout, l.Text())
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// again starts a unit's server on the file that it has.
+func (u *realUnit) again(d raft.Database) error {
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(ovsdb.Endpoints(d, u.address(d))[0], "tcp:"))
+	paths := u.Control.Paths
+	cmd := exec.CommandContext(u.t.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+paths.Control(d),
+		"--remote=punix:"+paths.Socket(d), "--remote=ptcp:"+port+":"+u.host, paths.File(d))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	u.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	u.cmd[d] = cmd
+	return nil
+}
+
+// restart takes a unit's server down and brings it back.
+func (u *realUnit) restart(ctx context.Context, d raft.Database) error {
+	u.kill(d)
+	if err := u.again(d); err != nil {
+		return err
+	}
+	_, err := u.AwaitMember(ctx, d, 20*time.Second)
+	return err
+}
+
+// record is nb's lock as a unit's own server has it.
+func (u *realUnit) record() lease.Record {
+	u.t.Helper()
+	global, err := u.global(u.t.Context(), raft.NB, "unix:"+u.Control.Paths.Socket(raft.NB))
+	require.NoError(u.t, err)
+	defer global.Close()
+	ids, err := global.Read(u.t.Context())
+	require.NoError(u.t, err)
+	r, err := lease.Parse(ids[lockKey])
+	require.NoError(u.t, err)
+	return r
+}
+
+// R5: whoever restarts at the same time, one goes after the other, and there is a
+// leader all along or again.
+func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	var (
+		wg       sync.WaitGroup
+		mu       sync.Mutex
+		down     int
+		most     int
+		turns    []string
+		failures = make([]error, len(units))
+	)
+	count := func(change int) {
+		mu.Lock()
+		defer mu.Unlock()
+		down += change
+		most = max(most, down)
+	}
+	ids := map[string]raft.ID{}
+	for i, u := range units {
+		ids[u.Env.Unit] = u.id(raft.NB)
+		m := model(u, units...)
+		wg.Go(func() {
+			failures[i] = u.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context) error {
+				count(1)
+				defer count(-1)
+				mu.Lock()
+				turns = append(turns, u.Env.Unit)
+				mu.Unlock()
+				return u.restart(ctx, raft.NB)
+			})
+		})
+	}
+	wg.Wait()
+	for _, err := range failures {
+		assert.NoError(t, err)
+	}
+	assert.Equal(t, 1, most, "two were down at once")
+	assert.Len(t, turns, 3)
+	for _, u := range units {
+		u.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
+		assert.Equal(t, ids[u.Env.Unit], u.id(raft.NB))
+	}
+	assert.Empty(t, units[0].record().Holder, "the lock is given back")
+}
+
+// R5: a server that is long in coming back keeps the others waiting: the lock is
+// renewed through them.
+func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	slow, other := units[1], units[2]
+	m := model(slow, units...)
+	err := slow.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context) error {
+		slow.kill(raft.NB)
+		held := other.record()
+		assert.Equal(t, slow.Env.Unit, held.Holder)
+		assert.Eventually(t, func() bool { // it is renewed every third of its time
+			now := other.record()
+			return now.Holder == slow.Env.Unit && now.Sequence > held.Sequence
+		}, held.TTL(), 100*time.Millisecond)
+		impatient, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		assert.Error(t, other.Turn(impatient, model(other, other), raft.NB, true, func(context.Context) error {
+			assert.Fail(t, "the turn is another unit's")
+			return nil
+		}))
+		if err := slow.again(raft.NB); err != nil {
+			return err
+		}
+		_, err := slow.AwaitMember(ctx, raft.NB, 20*time.Second)
+		return err
+	})
+	require.NoError(t, err)
+	assert.Empty(t, other.record().Holder)
+}
+
+func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	m := model(units[0], units...)
+	units[2].kill(raft.NB)
+	units[0].until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, units[2])) })
+	never := func(context.Context) error {
+		assert.Fail(t, "it was permitted")
+		return nil
+	}
+	err := units[0].Turn(t.Context(), m, raft.NB, true, never)
+	refused := (*RefusedError)(nil)
+	require.ErrorAs(t, err, &refused)
+	require.Len(t, refused.Refusals, 1)
+	assert.Equal(t, raft.WouldLoseQuorum, refused.Refusals[0].Reason)
+	assert.Contains(t, err.Error(), "of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up, 2 needed; down: ")
+	assert.Empty(t, units[1].record().Holder, "the lock is given back")
+
+	ran := false
+	require.NoError(t, units[0].Turn(t.Context(), m, raft.NB, false, func(context.Context) error {
+		ran = true
+		return nil
+	}), "what takes no server down needs no majority of others")
+	assert.True(t, ran)
+}
+
+func shortOf(m Model, u *realUnit) string { return m.Published[u.Env.Unit][raft.NB].Server.Short() }
+
+func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
+	units := realCluster(t, 2, raft.NB)
+	for _, u := range units { // the leader, then the follower
+		require.NoError(t, u.Turn(t.Context(), model(u, units...), raft.NB, true, func(ctx context.Context) error {
+			return u.restart(ctx, raft.NB)
+		}))
+		u.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
+		assert.Empty(t, u.record().Holder)
+	}
+}
+
+func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
+	units := realCluster(t, 1, raft.NB)
+	m := model(units[0], units...)
+	for name, prepare := range map[string]func(){
+		"the only member": func() {},
+		"no server":       func() { units[0].kill(raft.NB) },
+	} {
+		prepare()
+		ran := errors.New("it ran")
+		assert.ErrorIs(t, units[0].Turn(t.Context(), m, raft.NB, true, func(context.Context) error { return ran }), ran, name)
+	}
+}
+
+func TestTurnThatFailsIsOver(t *testing.T) {
+	units := realCluster(t, 2, raft.NB)
+	failed := errors.New("it does not start")
+	err := units[0].Turn(t.Context(), model(units[0], units...), raft.NB, true, func(context.Context) error { return failed })
+	require.ErrorIs(t, err, failed)
+	assert.Empty(t, units[1].record().Holder)
+}
+
+// A server that was kicked while it was down waits for a leader for ever. The
+// others' record tells it; then its file says that it has left.
+func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	gone := units[2]
+	id, m := gone.id(raft.NB), model(units[0], units...)
+	delete(m.Goal, gone.Env.Unit)
+	delete(m.Published, gone.Env.Unit)
+	require.False(t, gone.WasRemoved(t.Context(), gone.Observe(t.Context(), raft.NB), Memory{}))
+	gone.kill(raft.NB)
+	require.Eventually(t, func() bool { // until it counts as down
+		results, err := units[0].Kick(t.Context(), m, kickNB(id))
+		require.NoError(t, err)
+		return results[0].Outcome == Removed
+	}, 20*time.Second, 100*time.Millisecond)
+	require.NoError(t, gone.again(raft.NB))
+	require.Eventually(t, func() bool {
+		return gone.WasRemoved(t.Context(), gone.Observe(t.Context(), raft.NB), Memory{})
+	}, 20*time.Second, 50*time.Millisecond)
+	_, err := gone.AwaitMember(t.Context(), raft.NB, 500*time.Millisecond)
+	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")
+	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.Observe(t.Context(), raft.NB)))
+	assert.Equal(t, Left, gone.Observe(t.Context(), raft.NB).Condition)
+}

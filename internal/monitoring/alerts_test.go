@@ -1,0 +1,233 @@
+package monitoring_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// member is what the exporter of one unit says of its server. Values are promtool's:
+// 1x5 is five times 1 after the first, 1+2x5 rises by 2 each minute.
+type member struct {
+	// down: the server does not run; then there are no metrics of the cluster.
+	down bool
+	// role is 3 for a leader, 1 for a follower; status 1 for a cluster's member.
+	role, status int
+	cluster      string
+	term         string
+	// peers and connected are how many others it knows, and has connections from.
+	peers, connected     int
+	uncommitted, pending string
+	// behind is by how many entries its first peer is.
+	behind int
+	northd int
+	up     int
+}
+
+const minutes = 120
+
+func steady(v int) string { return fmt.Sprintf("%dx%d", v, minutes) }
+
+// scene is a cluster of n members: the first leads it. All is well.
+func scene(n int) []member {
+	var all []member
+	for i := range n {
+		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1, uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
+		if i == 0 {
+			m.role = 3
+		}
+		all = append(all, m)
+	}
+	return all
+}
+
+type series struct {
+	Series string `json:"series"`
+	Values string `json:"values"`
+}
+
+// metrics are the series of a unit, with the labels that Prometheus' charm adds.
+func (m member) metrics(unit int) []series {
+	juju := fmt.Sprintf(`juju_model=%q,juju_model_uuid=%q,juju_application=%q,juju_unit="ovn-central/%d",instance="i%d"`,
+		topology.Model, topology.ModelUUID, topology.App, unit, unit)
+	const db = `component="ovsdb-server-southbound"`
+	one := func(name, labels, values string) series {
+		return series{Series: fmt.Sprintf("%s{%s,%s}", name, juju, labels), Values: values}
+	}
+	pid := 200
+	if m.down {
+		pid = 0
+	}
+	all := []series{
+		one("up", `job="juju_net_c2e9f4d5_ovn-central_prometheus_scrape_ovn-exporter"`, steady(m.up)),
+		one("up", `job="juju_net_c2e9f4d5_ovn-central_node-exporter"`, steady(0)),
+		one("ovn_up", `a="b"`, steady(0)),
+		one("ovn_pid", `component="ovn-northd"`, steady(m.northd)),
+		one("ovn_pid", `component="ovs-vswitchd"`, steady(0)),
+		one("ovn_pid", db, steady(pid)),
+	}
+	if m.up == 0 {
+		return all[:2]
+	}
+	if m.down {
+		return all
+	}
+	id := fmt.Sprintf(`%s,server_id="s%d",cluster_id=%q`, db, unit, m.cluster)
+	all = append(all,
+		one("ovn_cluster_role", id+`,server_uuid="x"`, steady(m.role)), one("ovn_cluster_status", id, steady(m.status)),
+		one("ovn_cluster_term", id, m.term), one("ovn_cluster_peer_count", id, steady(m.peers)),
+		one("ovn_cluster_uncommitted_entry_count", id, m.uncommitted), one("ovn_cluster_pending_entry_count", id, m.pending),
+		one("ovn_cluster_match_index", id, steady(5000)))
+	for p := range m.peers {
+		peer := fmt.Sprintf(`%s,peer_id="p%d"`, id, p)
+		connected, stored := 0, 5000
+		if p < m.connected {
+			connected = 1
+		}
+		if p == 0 {
+			stored -= m.behind
+		}
+		all = append(all, one("ovn_cluster_peer_match_index", peer, steady(stored)),
+			one("ovn_cluster_inbound_peer_connected", peer+`,peer_address="ssl:x"`, steady(connected)))
+	}
+	return all
+}
+
+// Each alert comes where it should, and no other does: by Prometheus' own judgement,
+// an hour and a half into the scene.
+func TestAlertsComeWhereTheyShould(t *testing.T) {
+	t.Parallel()
+	tool := promtool(t)
+	for title, c := range map[string]struct {
+		n      int
+		change func([]member) []member
+		firing []string
+	}{
+		"none where all is well": {n: 3},
+		"none for a change of leader, a busy moment and a small lag": {n: 3, change: func(m []member) []member {
+			m[0].term, m[0].uncommitted, m[0].behind = "7x80 8x39", "1x3 0x30 4x3 0x90", 900
+			return m
+		}},
+		"a server that does not run": {n: 3, change: func(m []member) []member {
+			m[0].connected, m[1].down = 1, true
+			return m
+		}, firing: []string{"OVNMemberWithoutUnit", "OVNNoFaultTolerance", "OVNServerDown"}},
+		"five tolerate one more": {n: 5, change: func(m []member) []member {
+			m[0].connected, m[1].down = 3, true
+			return m
+		}, firing: []string{"OVNMemberWithoutUnit", "OVNServerDown"}},
+		"quorum lost": {n: 3, change: func(m []member) []member {
+			m[0] = member{role: 2, cluster: "c1", term: "7+1x120", peers: 2, uncommitted: steady(2), pending: steady(0), northd: 100, up: 1}
+			m[1].down, m[2].down = true, true
+			return m
+		}, firing: []string{"OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum", "OVNQuorumLost", "OVNServerDown"}},
+		"one cut off": {n: 3, change: func(m []member) []member {
+			m[0].connected, m[2].status, m[2].role = 1, 0, 2
+			return m
+		}, firing: []string{"OVNMemberWithoutQuorum", "OVNNoFaultTolerance"}},
+		"two leaders": {n: 3, change: func(m []member) []member {
+			m[1].role = 3
+			return m
+		}, firing: []string{"OVNMultipleLeaders"}},
+		"two clusters": {n: 3, change: func(m []member) []member {
+			m[2].cluster, m[2].role, m[2].peers, m[2].connected = "c2", 3, 0, 0
+			return m
+		}, firing: []string{"OVNSeveralClusters", "OVNTooFewMembers"}},
+		"a member of no unit": {n: 3, change: func(m []member) []member {
+			m[0].peers, m[0].behind = 3, 4000
+			return m
+		}, firing: []string{"OVNEvenMembers", "OVNMemberLags", "OVNMemberWithoutUnit", "OVNNoFaultTolerance"}},
+		"a sole member": {n: 1, firing: []string{"OVNTooFewMembers"}},
+		"two members":   {n: 2, firing: []string{"OVNNoFaultTolerance", "OVNTooFewMembers"}},
+		"four members":  {n: 4, firing: []string{"OVNEvenMembers"}},
+		"elections again and again": {n: 3, change: func(m []member) []member {
+			for i := range m {
+				m[i].term = "7+1x120"
+			}
+			return m
+		}, firing: []string{"OVNFrequentElections"}},
+		"a disk that is too slow": {n: 3, change: func(m []member) []member {
+			m[1].pending = steady(3)
+			return m
+		}, firing: []string{"OVNLogBacklog"}},
+		"one northd down": {n: 3, change: func(m []member) []member {
+			m[1].northd = 0
+			return m
+		}, firing: []string{"OVNNorthdDown"}},
+		"no northd": {n: 3, change: func(m []member) []member {
+			for i := range m {
+				m[i].northd = 0
+			}
+			return m
+		}, firing: []string{"OVNNorthdDown", "OVNNorthdNowhere"}},
+		"an exporter down": {n: 3, change: func(m []member) []member {
+			m[2].up = 0
+			return m
+		}, firing: []string{"OVNExporterDown", "OVNMemberWithoutUnit"}},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			members := scene(c.n)
+			if c.change != nil {
+				members = c.change(members)
+			}
+			var input []series
+			for i, m := range members {
+				input = append(input, m.metrics(i)...)
+			}
+			assert.NoError(t, judge(t, tool, input, c.firing))
+		})
+	}
+}
+
+// A test that can't fail shows nothing.
+func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
+	t.Parallel()
+	tool := promtool(t)
+	var input []series
+	for i, m := range scene(3) {
+		input = append(input, m.metrics(i)...)
+	}
+	require.Error(t, judge(t, tool, input, []string{"OVNQuorumLost"}))
+}
+
+// judge asks promtool whether just these alerts fire.
+func judge(t *testing.T, tool string, input []series, firing []string) error {
+	t.Helper()
+	type sample struct {
+		Labels string `json:"labels"`
+		Value  int    `json:"value"`
+	}
+	expected := map[string]sample{}
+	for _, name := range firing {
+		expected[name] = sample{Labels: fmt.Sprintf("{alertname=%q}", name), Value: 1}
+	}
+	test := map[string]any{
+		"rule_files": []string{rulesFile(t, alertRules(t))}, "evaluation_interval": "1m",
+		"tests": []any{map[string]any{
+			"interval": "1m", "input_series": input,
+			"promql_expr_test": []any{map[string]any{
+				"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": "90m",
+				"exp_samples": slices.Collect(maps.Values(expected)),
+			}},
+		}},
+	}
+	data, err := json.Marshal(test)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "test.yaml")
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"test", "rules", path}})
+	if err != nil {
+		t.Logf("%s %v", out, err)
+	}
+	return err
+}

@@ -1,0 +1,192 @@
+package monitoring_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+const clusterStatus = "juju run ovn-central/leader cluster-status"
+
+var topology = relation.Topology{
+	Model: "net", ModelUUID: "c2e9f4d5-dcb3-4870-8509-330eb9745ee8", App: "ovn-central", Unit: "ovn-central/0", Charm: "ovn-central",
+}
+
+func alertRules(t *testing.T) relation.AlertRules {
+	t.Helper()
+	rules, err := relation.ParseAlertRules(monitoring.AlertRules())
+	require.NoError(t, err)
+	return rules.For(topology, clusterStatus)
+}
+
+// exported are the metrics that rules and dashboard use, with their labels. Source:
+// prometheus.NewDesc in pkg/ovn_exporter/ovn_exporter.go of ovn_exporter 1.0.7. Up
+// is Prometheus' own.
+var exported = map[string]string{
+	"up":                                  "",
+	"ovn_pid":                             "component",
+	"ovn_memory_usage":                    "component facility",
+	"ovn_cluster_role":                    "component server_id cluster_id",
+	"ovn_cluster_status":                  "component server_id cluster_id",
+	"ovn_cluster_term":                    "component server_id cluster_id",
+	"ovn_cluster_enabled":                 "component",
+	"ovn_cluster_peer_count":              "component server_id cluster_id",
+	"ovn_cluster_match_index":             "component server_id cluster_id",
+	"ovn_cluster_peer_match_index":        "component server_id cluster_id peer_id",
+	"ovn_cluster_inbound_peer_connected":  "component server_id cluster_id peer_id peer_address",
+	"ovn_cluster_uncommitted_entry_count": "component server_id cluster_id",
+	"ovn_cluster_pending_entry_count":     "component server_id cluster_id",
+}
+
+var (
+	selector = regexp.MustCompile(`\b(up|ovn_\w+)(?:\{([^}]*)\})?`)
+	matcher  = regexp.MustCompile(`(\w+)(=~|!=|=)`)
+)
+
+// selects checks that the metrics of an expression are the exporter's, and that each
+// looks at one application only.
+func selects(t *testing.T, expr string) {
+	t.Helper()
+	found := selector.FindAllStringSubmatch(expr, -1)
+	require.NotEmpty(t, found, expr)
+	for _, m := range found {
+		labels, known := exported[m[1]]
+		assert.True(t, known, "%s is not a metric of the exporter", m[1])
+		assert.Contains(t, m[2], "juju_application=", "%s of every application", m[1])
+		for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
+			if !strings.HasPrefix(l[1], "juju_") && l[1] != "job" {
+				assert.Contains(t, strings.Fields(labels), l[1], "%s has no label %s", m[1], l[1])
+			}
+		}
+	}
+}
+
+func TestEveryAlertSaysWhatToRun(t *testing.T) {
+	t.Parallel()
+	rules := alertRules(t)
+	require.NotEmpty(t, rules.Names())
+	seen := map[string]bool{}
+	for _, group := range rules.Groups {
+		for _, rule := range group.Rules {
+			assert.False(t, seen[rule.Alert], "%s twice", rule.Alert)
+			seen[rule.Alert] = true
+			selects(t, rule.Expr)
+			assert.Contains(t, []string{"critical", "warning", "info"}, rule.Labels["severity"], rule.Alert)
+			for _, key := range []string{"summary", "description", "runbook"} {
+				assert.NotEmpty(t, rule.Annotations[key], "%s of %s", key, rule.Alert)
+				assert.NotContains(t, rule.Annotations[key], "%%", rule.Alert)
+			}
+			assert.Contains(t, rule.Annotations["runbook"], clusterStatus, rule.Alert)
+			for _, m := range regexp.MustCompile(`docs/[\w/.-]+\.md`).FindAllString(rule.Annotations["runbook"], -1) {
+				assert.FileExists(t, filepath.Join("../..", m), rule.Alert)
+			}
+		}
+	}
+}
+
+func TestEveryAlertIsInTheReference(t *testing.T) {
+	t.Parallel()
+	reference := text(t, "../../docs/reference/monitoring.md")
+	for _, group := range alertRules(t).Groups {
+		for _, rule := range group.Rules {
+			assert.Regexp(t, `(?m)^\| `+"`"+rule.Alert+"`"+` \| `+rule.Labels["severity"]+` \| `, reference)
+		}
+	}
+}
+
+type panel struct {
+	ID      int    `json:"id"`
+	Title   string `json:"title"`
+	Targets []struct {
+		Expr string `json:"expr"`
+	} `json:"targets"`
+}
+
+// unpacked is the dashboard as the agent gets it: by the real xz.
+func unpacked(t *testing.T) (uid string, panels []panel) {
+	t.Helper()
+	all, err := monitoring.Dashboards()
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	packed, err := base64.StdEncoding.DecodeString(all[0])
+	require.NoError(t, err)
+	data, err := run.Exec{}.Run(t.Context(), run.Command{Name: "xz", Args: []string{"-dc"}, Stdin: packed})
+	require.NoError(t, err)
+	var d struct {
+		UID    string  `json:"uid"`
+		Panels []panel `json:"panels"`
+	}
+	require.NoError(t, json.Unmarshal(data, &d))
+	return d.UID, d.Panels
+}
+
+func TestTheDashboardArrivesWhole(t *testing.T) {
+	t.Parallel()
+	uid, panels := unpacked(t)
+	assert.Regexp(t, `^[0-9a-f]{40}$`, uid, "Grafana's charm makes up another one else")
+	require.NotEmpty(t, panels)
+	ids := map[int]bool{}
+	for _, p := range panels {
+		assert.False(t, ids[p.ID], "%s has the number of another panel", p.Title)
+		ids[p.ID] = true
+		require.NotEmpty(t, p.Targets, p.Title)
+		for _, target := range p.Targets {
+			selects(t, target.Expr)
+		}
+	}
+}
+
+// promtool is Prometheus' own judge of rules.
+func promtool(t *testing.T) string {
+	t.Helper()
+	path, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed (it is in the package prometheus)")
+	}
+	return path
+}
+
+// rulesFile writes rules as JSON, which promtool reads as the YAML that it is.
+func rulesFile(t *testing.T, rules any) string {
+	t.Helper()
+	data, err := json.Marshal(rules)
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "rules.yaml")
+	require.NoError(t, os.WriteFile(path, data, 0o644))
+	return path
+}
+
+func TestPrometheusTakesTheRules(t *testing.T) {
+	t.Parallel()
+	tool := promtool(t)
+	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", rulesFile(t, alertRules(t))}})
+	require.NoError(t, err)
+}
+
+func TestPrometheusTakesTheDashboardsExpressions(t *testing.T) {
+	t.Parallel()
+	tool := promtool(t)
+	_, panels := unpacked(t)
+	var rules []map[string]string
+	for _, p := range panels {
+		for _, target := range p.Targets {
+			expr := strings.ReplaceAll(target.Expr, "$__rate_interval", "5m")
+			rules = append(rules, map[string]string{"record": "dashboard:panel", "expr": expr})
+		}
+	}
+	groups := map[string]any{"groups": []any{map[string]any{"name": "dashboard", "rules": rules}}}
+	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", "--lint=none", rulesFile(t, groups)}})
+	require.NoError(t, err)
+}

@@ -1,0 +1,160 @@
+package monitoring_test
+
+import (
+	"context"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func TestChannelIsReadAsTheCharmBeforeThisOneReadIt(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[string]string{
+		"": "", "stable": "stable", "edge": "edge", "candidate": "candidate", "latest/beta": "beta",
+		"0.10/stable": "stable", "23.03": "stable", "edge/hotfix": "stable", "/": "stable",
+	} {
+		assert.Equal(t, want, monitoring.Channel(option), "%q", option)
+	}
+}
+
+// The tables are laid out as snapd 2.61 prints them.
+const (
+	listed = "Name                     Version  Rev  Tracking       Publisher   Notes\n" +
+		"prometheus-ovn-exporter  1.0.7    13   latest/stable  canonical✓  -\n"
+	byHand = "Name                     Version  Rev  Tracking  Publisher  Notes\n" +
+		"prometheus-ovn-exporter  1.0.7    x1   -         -          -\n"
+	connected = "Interface              Plug                                           Slot                    Notes\n" +
+		"network-bind           prometheus-ovn-exporter:network-bind           :network-bind           -\n" +
+		"system-files           prometheus-ovn-exporter:run-ovn                :system-files           manual\n"
+	unconnected = "Interface              Plug                                           Slot                    Notes\n" +
+		"home                   prometheus-ovn-exporter:home                   -                       -\n" +
+		"network-bind           prometheus-ovn-exporter:network-bind           :network-bind           -\n" +
+		"openvswitch            prometheus-ovn-exporter:openvswitch            -                       -\n" +
+		"system-files           prometheus-ovn-exporter:run-ovn                -                       -\n"
+	runs     = "Service                               Startup   Current   Notes\nprometheus-ovn-exporter.ovn-exporter  enabled   active    -\n"
+	stopped  = "Service                               Startup   Current   Notes\nprometheus-ovn-exporter.ovn-exporter  enabled   inactive  -\n"
+	disabled = "Service                               Startup   Current   Notes\nprometheus-ovn-exporter.ovn-exporter  disabled  inactive  -\n"
+)
+
+const name = "prometheus-ovn-exporter"
+
+func snap(args ...string) runtest.Call { return runtest.Expect("snap", args...) }
+
+func list(out string) runtest.Call        { return snap("list", name).Writes(out) }
+func connections(out string) runtest.Call { return snap("connections", name).Writes(out) }
+func services(out string) runtest.Call    { return snap("services", name).Writes(out) }
+
+var notInstalled = snap("list", name).Fails(1, "error: no matching snaps installed\n")
+
+func TestExporterBecomesWhatTheOptionSays(t *testing.T) {
+	t.Parallel()
+	for title, c := range map[string]struct {
+		channel   string
+		calls     []runtest.Call
+		installed bool
+		says      string
+	}{
+		"installed, with its rights, and started after it has them": {
+			channel: "stable", installed: true, calls: []runtest.Call{
+				notInstalled, snap("install", "--channel=stable", name),
+				connections(unconnected), snap("stop", name),
+				snap("connect", name+":openvswitch", ":openvswitch"), snap("connect", name+":run-ovn", ":system-files"),
+				services(stopped), snap("start", name),
+			},
+		},
+		"left alone where all is as wanted": {
+			channel: "stable", installed: true, calls: []runtest.Call{list(listed), connections(connected), services(runs)},
+		},
+		"moved to another channel": {
+			channel: "edge", installed: true, calls: []runtest.Call{
+				list(listed), snap("refresh", "--channel=edge", name), connections(connected), services(runs),
+			},
+		},
+		"started where a hook was killed after it had connected all": {
+			channel: "stable", installed: true, calls: []runtest.Call{
+				list(listed), connections(connected), services(stopped), snap("start", name),
+			},
+		},
+		"left stopped where somebody has disabled it": {
+			channel: "stable", installed: true, calls: []runtest.Call{list(listed), connections(connected), services(disabled)},
+		},
+		"not moved where it was installed from a file": {
+			channel: "edge", installed: true, calls: []runtest.Call{list(byHand), connections(connected), services(runs)},
+		},
+		"removed":           {calls: []runtest.Call{list(listed), snap("remove", name)}},
+		"not removed twice": {calls: []runtest.Call{notInstalled}},
+		"still there if it can't be removed": {
+			installed: true, says: "cannot remove",
+			calls: []runtest.Call{list(listed), snap("remove", name).Fails(1, "error: cannot remove \"prometheus-ovn-exporter\"\n")},
+		},
+		"not there if the store can't be reached": {
+			channel: "stable", says: "cannot install",
+			calls: []runtest.Call{notInstalled, snap("install", "--channel=stable", name).Fails(1, "error: cannot install: no route to store\n")},
+		},
+		"there, but at its old channel, if the store can't be reached": {
+			channel: "beta", installed: true, says: "no route",
+			calls: []runtest.Call{list(listed), snap("refresh", "--channel=beta", name).Fails(1, "error: no route to store\n")},
+		},
+		"not connected further than the first failure": {
+			channel: "stable", installed: true, says: "no slot",
+			calls: []runtest.Call{
+				list(listed), connections(unconnected), snap("stop", name),
+				snap("connect", name+":openvswitch", ":openvswitch").Fails(1, "error: no slot\n"),
+			},
+		},
+		"unknown while snapd does not answer": {
+			channel: "stable", says: "cannot communicate",
+			calls: []runtest.Call{snap("list", name).Fails(1, "error: cannot communicate with server\n")},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			script := runtest.New(t, c.calls...)
+			installed, err := monitoring.Exporter{Runner: script}.Ensure(t.Context(), c.channel)
+			assert.Equal(t, c.installed, installed)
+			if c.says == "" {
+				require.NoError(t, err)
+			} else {
+				require.ErrorContains(t, err, c.says)
+			}
+		})
+	}
+}
+
+func TestEveryCallOfSnapHasADeadline(t *testing.T) {
+	t.Parallel()
+	calls := 0
+	runner := runnerFunc(func(ctx context.Context, _ run.Command) ([]byte, error) {
+		_, ok := ctx.Deadline()
+		assert.True(t, ok)
+		calls++
+		return []byte(listed), nil
+	})
+	_, err := monitoring.Exporter{Runner: runner}.Ensure(context.WithoutCancel(t.Context()), "edge")
+	require.NoError(t, err)
+	assert.Equal(t, 4, calls)
+}
+
+type runnerFunc func(context.Context, run.Command) ([]byte, error)
+
+func (f runnerFunc) Run(ctx context.Context, c run.Command) ([]byte, error) { return f(ctx, c) }
+
+// The error is the one that the real lookup of a program gives.
+func TestWithoutSnapdThereIsNoExporterAndNoHarm(t *testing.T) {
+	t.Parallel()
+	missing := runnerFunc(func(_ context.Context, c run.Command) ([]byte, error) {
+		return nil, &run.Error{Command: c, ExitCode: -1, Err: exec.ErrNotFound}
+	})
+	installed, err := monitoring.Exporter{Runner: missing}.Ensure(t.Context(), "stable")
+	require.ErrorIs(t, err, monitoring.ErrNoSnapd)
+	assert.False(t, installed)
+	installed, err = monitoring.Exporter{Runner: missing}.Ensure(t.Context(), "")
+	require.NoError(t, err, "who wants none needs no snapd")
+	assert.False(t, installed)
+}

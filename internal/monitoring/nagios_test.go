@@ -1,0 +1,154 @@
+package monitoring_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+var checks = monitoring.Checks{
+	Unit: "ovn-central/0", Host: "juju-ovn-central-0", Groups: "juju",
+	Services:    []string{"ovn-northd", "ovn-ovsdb-server-nb"},
+	Certificate: "/etc/ovn/cert_host", CA: "/etc/ovn/ovn-central.crt",
+}
+
+var allNames = []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb"}
+
+var restart = runtest.Expect("systemctl", "restart", "nagios-nrpe-server")
+
+// machine is a root with the files that are named; a name with a slash at its end is
+// a directory.
+func machine(t *testing.T, files ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	for _, f := range files {
+		path := filepath.Join(root, f)
+		if strings.HasSuffix(f, "/") {
+			require.NoError(t, os.MkdirAll(path, 0o755))
+			continue
+		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, nil, 0o755))
+	}
+	return root
+}
+
+// on lists the files of a root.
+func on(t *testing.T, root string) []string {
+	t.Helper()
+	var files []string
+	require.NoError(t, fs.WalkDir(os.DirFS(root), ".", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, "/"+path)
+		}
+		return err
+	}))
+	return files
+}
+
+func text(t *testing.T, path ...string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(path...))
+	require.NoError(t, err)
+	return string(data)
+}
+
+const systemdPlugin = "/usr/local/lib/nagios/plugins/check_systemd.py"
+
+func TestWithoutNRPENothingIsWritten(t *testing.T) {
+	t.Parallel()
+	root := machine(t)
+	names, err := monitoring.Nagios{Runner: runtest.New(t), Root: root}.Ensure(t.Context(), checks)
+	require.NoError(t, err)
+	assert.Empty(t, names)
+	assert.Empty(t, on(t, root))
+}
+
+func TestChecksAreWrittenOnceAndTheServerRestartedOnce(t *testing.T) {
+	t.Parallel()
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
+	nagios := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}
+	for range 2 {
+		names, err := nagios.Ensure(t.Context(), checks)
+		require.NoError(t, err)
+		assert.Equal(t, allNames, names)
+	}
+	commands := filepath.Join(root, "/etc/nagios/nrpe.d")
+	plugins := filepath.Join(root, "/usr/local/lib/nagios/plugins")
+	assert.Contains(t, text(t, commands, "check_check_ovn_certs.cfg"),
+		"\ncommand[check_check_ovn_certs]="+plugins+"/check_ovn_certs /etc/ovn/cert_host /etc/ovn/ovn-central.crt\n")
+	assert.Contains(t, text(t, commands, "check_ovn-northd.cfg"), "\ncommand[check_ovn-northd]="+plugins+"/check_systemd.py ovn-northd\n")
+	assert.Contains(t, text(t, commands, "check_ovn-northd.cfg"), "\n# servicegroups: juju\n")
+	info, err := os.Stat(filepath.Join(plugins, "check_ovn_certs"))
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o755), info.Mode().Perm(), "NRPE runs it as another user")
+}
+
+func TestWhatANagiosServerCollectsIsWrittenWhereItDoes(t *testing.T) {
+	t.Parallel()
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/var/lib/nagios/export/service__old-name_check_ovn-northd.cfg",
+		"/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg")
+	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
+	require.NoError(t, err)
+	export := filepath.Join(root, "/var/lib/nagios/export")
+	assert.Equal(t, []string{
+		"/service__juju-mysql-0_check_mysql.cfg", "/service__juju-ovn-central-0_check_check_ovn_certs.cfg",
+		"/service__juju-ovn-central-0_check_ovn-northd.cfg", "/service__juju-ovn-central-0_check_ovn-ovsdb-server-nb.cfg",
+	}, on(t, export))
+	service := text(t, export, "service__juju-ovn-central-0_check_ovn-northd.cfg")
+	for _, want := range []string{
+		"host_name            juju-ovn-central-0\n", "servicegroups        juju\n", "check_command        check_nrpe!check_ovn-northd\n",
+		"service_description  juju-ovn-central-0[ovn-northd] process check {ovn-central/0}\n",
+	} {
+		assert.Contains(t, service, want)
+	}
+}
+
+func TestWithoutItsPluginServicesAreNotCheckedAndTheRestIs(t *testing.T) {
+	t.Parallel()
+	root := machine(t, "/etc/nagios/nrpe.d/")
+	names, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
+	require.ErrorIs(t, err, monitoring.ErrNoPlugin)
+	assert.Equal(t, []string{"check_ovn_certs"}, names)
+}
+
+func TestTheEarlierCharmsCronJobIsTakenAway(t *testing.T) {
+	t.Parallel()
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/etc/cron.d/ovn-central-cert-checks", "/usr/local/bin/check_ovn_certs.py", "/etc/cron.d/other")
+	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
+	require.NoError(t, err)
+	files := on(t, root)
+	assert.NotContains(t, files, "/etc/cron.d/ovn-central-cert-checks")
+	assert.NotContains(t, files, "/usr/local/bin/check_ovn_certs.py")
+	assert.Contains(t, files, "/etc/cron.d/other")
+}
+
+func TestRemoveTakesAwayWhatWasWrittenAndNothingElse(t *testing.T) {
+	t.Parallel()
+	before := []string{"/etc/nagios/nrpe.d/check_mysql.cfg", systemdPlugin, "/var/lib/nagios/export/service__juju-mysql-0_check_mysql.cfg"}
+	root := machine(t, before...)
+	nagios := monitoring.Nagios{Runner: runtest.New(t, restart, restart), Root: root}
+	_, err := nagios.Ensure(t.Context(), checks)
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, nagios.Remove(t.Context(), checks))
+	}
+	slices.Sort(before)
+	assert.Equal(t, before, on(t, root))
+}
+
+func TestAServerThatDoesNotRestartIsReported(t *testing.T) {
+	t.Parallel()
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin)
+	_, err := monitoring.Nagios{Runner: runtest.New(t, restart.Fails(5, "Unit nagios-nrpe-server.service not found.")), Root: root}.Ensure(t.Context(), checks)
+	require.ErrorContains(t, err, "cannot restart the NRPE server")
+}

@@ -1,0 +1,210 @@
+package ovn_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+const clusterTimer = 4 * time.Second
+
+// stage makes the file of a new cluster, which nobody commits.
+func (s *server) stage(t *testing.T) ovn.File {
+	t.Helper()
+	made, err := s.files().CreateCluster(t.Context(), s.database, s.address, clusterTimer)
+	require.NoError(t, err)
+	return made
+}
+
+// names are the files in the folder of the databases.
+func (s *server) names(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(s.paths.DB)
+	require.NoError(t, err)
+	var names []string
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestNewClusterIsKnownBeforeAnyServerFindsIt(t *testing.T) {
+	t.Parallel()
+	for _, d := range raft.Databases() {
+		t.Run(d.Short(), func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, d, network()+".1")
+			made := s.stage(t)
+			assert.NotEmpty(t, made.Cluster)
+			assert.Equal(t, string(d), made.Name)
+			assert.False(t, s.inspect(t).Exists)
+			staged, err := s.files().Staged(t.Context(), d)
+			require.NoError(t, err)
+			assert.Equal(t, made, staged)
+
+			require.NoError(t, s.files().Commit(d))
+			assert.Equal(t, made.Cluster, s.inspect(t).Cluster)
+			assert.Equal(t, []string{filepath.Base(s.paths.File(d))}, s.names(t), "nothing else is left")
+
+			status := s.start(t).status(t)
+			assert.Equal(t, made.Cluster, *status.Cluster)
+			assert.Equal(t, made.Server, status.Server)
+			assert.Equal(t, clusterTimer, status.ElectionTimer)
+			assert.Equal(t, raft.Leader, status.Role)
+		})
+	}
+}
+
+func TestClusterThatWasStagedIsKeptByTheNextTry(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	first := s.stage(t)
+	assert.Equal(t, first, s.stage(t), "others may know its ID")
+	s.address = "tcp:127.0.0.2:6643"
+	other := s.stage(t)
+	assert.NotEqual(t, first.Cluster, other.Cluster, "nobody can join at an address that is gone")
+
+	require.NoError(t, s.files().Discard(raft.NB))
+	require.NoError(t, s.files().Discard(raft.NB), "there is nothing any more")
+	assert.Empty(t, s.names(t))
+	staged, err := s.files().Staged(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.False(t, staged.Exists)
+	require.ErrorIs(t, s.files().Commit(raft.NB), os.ErrNotExist)
+}
+
+func TestStagedFileThatCannotBeReadIsNotThrownAway(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	require.NoError(t, os.WriteFile(s.paths.File(raft.NB)+".new", []byte("what is this?"), 0o600))
+	_, err := s.files().CreateCluster(t.Context(), raft.NB, s.address, clusterTimer)
+	require.ErrorContains(t, err, "cannot read "+s.paths.File(raft.NB)+".new")
+	assert.Equal(t, []string{"ovnnb_db.db.new"}, s.names(t))
+}
+
+func TestDatabaseFileIsNeverReplaced(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, "127.0.0.1")
+	staged := s.stage(t)
+	path := s.paths.File(raft.SB)
+	require.NoError(t, os.WriteFile(path, []byte("the only copy"), 0o600))
+
+	_, err := s.files().CreateCluster(t.Context(), raft.SB, s.address, clusterTimer)
+	require.ErrorIs(t, err, ovn.ErrFileExists)
+	require.ErrorIs(t, s.files().Commit(raft.SB), ovn.ErrFileExists)
+	require.ErrorIs(t, s.files().JoinCluster(t.Context(), raft.SB, staged.Cluster, s.address, []string{"tcp:127.0.0.2:6644"}), ovn.ErrFileExists)
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	assert.Equal(t, "the only copy", string(text))
+	assert.Equal(t, []string{"ovnsb_db.db", "ovnsb_db.db.new"}, s.names(t))
+}
+
+func TestServerJoinsTheClusterOfTheIDThroughAnyRemote(t *testing.T) {
+	t.Parallel()
+	net := network()
+	first := newServer(t, raft.NB, net+".1")
+	cid := first.stage(t).Cluster
+	require.NoError(t, first.files().Commit(raft.NB))
+	first.start(t)
+
+	second := newServer(t, raft.NB, net+".2")
+	nobody := "tcp:" + net + ".9:6643"
+	require.NoError(t, second.files().JoinCluster(t.Context(), raft.NB, cid, second.address, []string{nobody, first.address}))
+	assert.Equal(t, []string{"ovnnb_db.db"}, second.names(t))
+	assert.Equal(t, cid, second.inspect(t).Cluster, "it is known before the server runs")
+	second.start(t).reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && len(s.Servers) == 2 }, "it does not join")
+}
+
+func TestServerDoesNotJoinAClusterOfAnotherID(t *testing.T) {
+	t.Parallel()
+	net := network()
+	first := cluster(t, raft.NB, 1)[0]
+	other := newServer(t, raft.NB, net+".2")
+	wrong := raft.ID("01234567-89ab-4cde-8f01-23456789abcd")
+	require.NoError(t, other.files().JoinCluster(t.Context(), raft.NB, wrong, other.address, []string{first.address}))
+	other.start(t)
+	// What is not to happen is not awaited but provoked: the request was refused.
+	require.Eventually(t, func() bool {
+		log, err := os.ReadFile(filepath.Join(first.paths.Run, "log"))
+		return err == nil && strings.Contains(string(log), "wrong cluster")
+	}, patience, 20*time.Millisecond, "the cluster was not asked")
+	assert.Equal(t, raft.JoiningCluster, other.status(t).State)
+	assert.Len(t, first.status(t).Servers, 1)
+}
+
+func TestNobodyJoinsWithoutAnIDOrARemote(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	const id = "01234567-89ab-4cde-8f01-23456789abcd"
+	require.ErrorContains(t, s.files().JoinCluster(t.Context(), raft.NB, "", s.address, []string{"tcp:127.0.0.2:6643"}), "takes a cluster ID")
+	require.ErrorContains(t, s.files().JoinCluster(t.Context(), raft.NB, "0123", s.address, []string{"tcp:127.0.0.2:6643"}), "takes a cluster ID")
+	require.ErrorContains(t, s.files().JoinCluster(t.Context(), raft.NB, id, s.address, nil), "at least one remote")
+	require.Error(t, s.files().JoinCluster(t.Context(), raft.NB, id, "nonsense", []string{"tcp:127.0.0.2:6643"}))
+	assert.Empty(t, s.names(t))
+}
+
+func TestWhatWasInterruptedIsTakenUp(t *testing.T) {
+	t.Parallel()
+	tests := map[string]func(t *testing.T, s *server){
+		"while the file was written": func(t *testing.T, s *server) {
+			whole, err := os.ReadFile(s.stage(t).Path)
+			require.NoError(t, err)
+			require.NoError(t, s.files().Discard(raft.NB))
+			require.NoError(t, os.WriteFile(s.paths.File(raft.NB)+".making", whole[:len(whole)/2], 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(s.paths.DB, ".ovnnb_db.db.making.~lock~"), nil, 0o600))
+		},
+		"before it was staged": func(t *testing.T, s *server) {
+			require.NoError(t, os.Rename(s.stage(t).Path, s.paths.File(raft.NB)+".making"))
+		},
+		"before it was committed": func(t *testing.T, s *server) { s.stage(t) },
+	}
+	for name, interrupted := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, raft.NB, network()+".1")
+			interrupted(t, s)
+			made := s.stage(t)
+			require.NoError(t, s.files().Commit(raft.NB))
+			assert.Equal(t, []string{"ovnnb_db.db"}, s.names(t))
+			assert.Equal(t, made.Cluster, *s.start(t).status(t).Cluster)
+		})
+	}
+}
+
+func TestCommitThatWasInterruptedIsFinished(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, "127.0.0.1")
+	made := s.stage(t)
+	require.NoError(t, os.Link(made.Path, s.paths.File(raft.SB)))
+	require.NoError(t, s.files().Commit(raft.SB))
+	assert.Equal(t, []string{"ovnsb_db.db"}, s.names(t))
+	require.NoError(t, s.files().Commit(raft.SB), "it is done")
+	assert.Equal(t, made.Cluster, s.inspect(t).Cluster)
+}
+
+func TestFullDiskLeavesNothingHalfWritten(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("only root can mount a small disk")
+	}
+	s := newServer(t, raft.SB, "127.0.0.1")
+	s.paths.DB = t.TempDir()
+	require.NoError(t, syscall.Mount("tmpfs", s.paths.DB, "tmpfs", 0, "size=12k"))
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(s.paths.DB, syscall.MNT_DETACH)) })
+
+	_, err := s.files().CreateCluster(t.Context(), raft.SB, s.address, clusterTimer)
+	require.ErrorContains(t, err, "cannot make the database file of OVN_Southbound")
+	assert.Empty(t, s.names(t), "the schema alone is larger than the disk")
+
+	require.NoError(t, syscall.Mount("tmpfs", s.paths.DB, "tmpfs", syscall.MS_REMOUNT, "size=1m"))
+	s.stage(t)
+	require.NoError(t, s.files().Commit(raft.SB))
+}

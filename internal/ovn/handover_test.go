@@ -1,0 +1,117 @@
+package ovn_test
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// restarter is a Runner that plays systemctl over a server of the test, and runs
+// everything else.
+type restarter struct {
+	t      *testing.T
+	server *server
+	calls  []string
+	// exited says whether the server was gone when systemd was asked.
+	exited bool
+}
+
+func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	if c.Name != "systemctl" {
+		return run.Exec{}.Run(ctx, c)
+	}
+	r.calls = append(r.calls, c.String())
+	_, err := r.server.control().Status(ctx, r.server.database)
+	r.exited = errors.Is(err, ovn.ErrNotRunning)
+	r.server.process.Kill() //nolint:errcheck // most have ended by themselves
+	r.server.ended(r.t)
+	r.server.start(r.t)
+	return nil, nil
+}
+
+func (r *restarter) handOver() error {
+	c := r.server.control()
+	c.Runner = r
+	return ovn.Services{Runner: r}.HandOver(r.t.Context(), c, r.server.database)
+}
+
+// slowTimer is longer than any wait of these tests, so that a leader who goes
+// without a word is missed, and short enough for a leader's messages, three in its
+// time, to come in one.
+const slowTimer = 30 * time.Second
+
+// slowCluster starts n members with that election timer; the first leads them.
+func slowCluster(t *testing.T, d raft.Database, n int) []*server {
+	t.Helper()
+	net := network()
+	first := newServer(t, d, net+".1")
+	made, err := first.files().CreateCluster(t.Context(), d, first.address, slowTimer)
+	require.NoError(t, err)
+	require.NoError(t, first.files().Commit(d))
+	members := []*server{first.start(t)}
+	for _, host := range []string{".2", ".3", ".4", ".5"}[:n-1] {
+		s := newServer(t, d, net+host)
+		require.NoError(t, s.files().JoinCluster(t.Context(), d, made.Cluster, s.address, []string{first.address}))
+		members = append(members, s.start(t))
+	}
+	for _, m := range members {
+		m.reaches(t, func(s raft.Status) bool {
+			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == n
+		}, "the members do not find each other")
+	}
+	return members
+}
+
+func TestLeaderThatIsHandedOverIsNotMissed(t *testing.T) {
+	t.Parallel()
+	members := slowCluster(t, raft.NB, 3)
+	r := &restarter{t: t, server: members[0]}
+	require.Equal(t, raft.Leader, members[0].status(t).Role)
+	require.NoError(t, r.handOver())
+	assert.True(t, r.exited, "systemd has nothing left to end")
+	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-nb"}, r.calls)
+	members[1].reaches(t, func(s raft.Status) bool {
+		return s.HasLeader() && s.Leader != raft.Ref(members[0].status(t).Server.Short())
+	}, "nobody has taken over, an election timer before anybody would miss the leader")
+	members[0].reaches(t, func(s raft.Status) bool { return s.Role == raft.Follower && s.HasLeader() }, "it does not come back")
+}
+
+func TestServerThatDoesNotRunIsStarted(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, raft.SB, 1)[0]
+	s.kill(t)
+	r := &restarter{t: t, server: s}
+	require.NoError(t, r.handOver())
+	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-sb"}, r.calls)
+	assert.Equal(t, raft.Leader, s.status(t).Role)
+}
+
+func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, raft.NB, 1)[0]
+	s.signal(t, syscall.SIGSTOP)
+	r := &restarter{t: t, server: s}
+	require.NoError(t, r.handOver())
+	assert.False(t, r.exited)
+	assert.Equal(t, raft.Leader, s.status(t).Role)
+}
+
+func TestHandOverEndsWithItsCaller(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, raft.NB, 1)[0]
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := &restarter{t: t, server: s}
+	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), raft.NB), context.Canceled)
+	assert.Empty(t, r.calls)
+	assert.Equal(t, raft.Leader, s.status(t).Role)
+}

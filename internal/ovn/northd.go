@@ -1,0 +1,129 @@
+package ovn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The ports of ovn-northd's connections: NB's client port, and the one of SB
+// without RBAC, which would forbid what ovn-northd writes (LP#1864640).
+const (
+	northdPortNB = 6641
+	northdPortSB = 16642
+)
+
+// NorthdParams are the arguments that ovn-ctl gives to ovn-northd.
+type NorthdParams struct {
+	// Units are the addresses of all units, this one included; ovn-northd tries
+	// them until it finds each database's leader.
+	Units       []netip.Addr
+	Credentials Credentials
+}
+
+// Render is the text of [Paths.NorthdParams]: an argument a line, the units in
+// the order in which they were given.
+func (p NorthdParams) Render() []byte {
+	out := new(bytes.Buffer)
+	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(northdPortNB))
+	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(northdPortSB))
+	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
+	return out.Bytes()
+}
+
+func (p NorthdParams) remotes(port uint16) string {
+	var remotes []string
+	for _, unit := range p.Units {
+		remotes = append(remotes, "ssl:"+netip.AddrPortFrom(unit, port).String())
+	}
+	return strings.Join(remotes, ",")
+}
+
+// NorthdNeedsRestart says whether ovn-northd, which runs with the arguments of
+// the text old, has to be restarted to run with those of the text next. Spaces and
+// the order of the units do not count.
+func NorthdNeedsRestart(old, next []byte) bool {
+	return !slices.Equal(northdArguments(old), northdArguments(next))
+}
+
+func northdArguments(text []byte) []string {
+	arguments := strings.Fields(string(text))
+	for i, argument := range arguments {
+		name, list, ok := strings.Cut(argument, "=")
+		if !ok {
+			continue
+		}
+		remotes := strings.Split(list, ",")
+		slices.Sort(remotes)
+		arguments[i] = name + "=" + strings.Join(slices.Compact(remotes), ",")
+	}
+	return arguments
+}
+
+// NorthdState is what an ovn-northd says of itself. One of all units' is active
+// and the others stand by, since they compete for a lock in SB.
+type NorthdState string
+
+// The states that ovn-northd prints (ovn_northd_status() in northd/ovn-northd.c).
+const (
+	NorthdActive  NorthdState = "active"
+	NorthdStandby NorthdState = "standby"
+	NorthdPaused  NorthdState = "paused"
+)
+
+// NorthdStatus asks this unit's ovn-northd how it is. One that does not run is
+// [ErrNotRunning].
+func (c Control) NorthdStatus(ctx context.Context) (NorthdState, error) {
+	out, err := c.askNorthd(ctx, "status")
+	if err != nil {
+		return "", err
+	}
+	switch state := NorthdState(strings.TrimSpace(strings.TrimPrefix(out, "Status:"))); state {
+	case NorthdActive, NorthdStandby, NorthdPaused:
+		return state, nil
+	}
+	return "", fmt.Errorf("cannot read the status of ovn-northd: %.80q is none", out)
+}
+
+// NorthdExit ends this unit's ovn-northd. Success only means that it has begun.
+func (c Control) NorthdExit(ctx context.Context) error {
+	_, err := c.askNorthd(ctx, "exit")
+	return err
+}
+
+// askNorthd finds the control socket, which has the process ID in its name.
+func (c Control) askNorthd(ctx context.Context, command string) (string, error) {
+	text, err := os.ReadFile(c.Paths.NorthdPID())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("cannot ask ovn-northd for %s: %w", command, ErrNotRunning)
+	} else if err != nil {
+		return "", fmt.Errorf("cannot ask ovn-northd for %s: %w", command, err)
+	}
+	pid, err := strconv.Atoi(string(bytes.TrimSpace(text)))
+	if err != nil {
+		return "", fmt.Errorf("cannot ask ovn-northd for %s: file %s has no process ID", command, c.Paths.NorthdPID())
+	}
+	socket := filepath.Join(c.Paths.Run, fmt.Sprintf("%s.%d.ctl", Northd, pid))
+	return c.ask(ctx, string(Northd), socket, command)
+}
+
+// NorthdConnected says whether this unit's ovn-northd has both databases. Its
+// status alone doesn't tell: it stays active where the Northbound database has no
+// quorum. One that does not run is [ErrNotRunning].
+func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
+	for _, command := range []string{"nb-connection-status", "sb-connection-status"} {
+		text, err := c.askNorthd(ctx, command)
+		if err != nil || strings.TrimSpace(text) != "connected" {
+			return false, err
+		}
+	}
+	return true, nil
+}

@@ -1,0 +1,137 @@
+package ovn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// aptTimeout bounds one call of apt-get, and of dpkg: a download of some MiB on a
+// slow line, and the wait for a lock.
+const aptTimeout = 15 * time.Minute
+
+// releaseTimeout bounds the end of a hold on the services, for which there is time
+// even where the hook's is over.
+const releaseTimeout = 30 * time.Second
+
+// payload is the package that is asked for; ovn-common and openvswitch-common,
+// which has ovsdb-server, come along.
+const payload = "ovn-central"
+
+// upgraded is all that an upgrade of the databases' servers is made of.
+var upgraded = []string{payload, "ovn-common", "openvswitch-common"}
+
+// Packages installs and upgrades the payload by apt-get. Whatever it does, no
+// package starts, stops or restarts a service of OVN: it masks them until the next
+// boot, at most, and then unmasks them. So deb-systemd-invoke, by which Debian's
+// and Ubuntu's packages do it, finds that systemd refuses and goes on; what runs
+// goes on running. (Its other way, /usr/sbin/policy-rc.d, may belong to another
+// charm on the machine, and would outlive a hook that is killed.)
+type Packages struct {
+	Runner run.Runner
+	Paths  Paths
+	// Getenv gives the variables in which Juju tells charms of proxies
+	// (JUJU_CHARM_HTTPS_PROXY, ...); nil is none. apt has its own settings.
+	Getenv func(string) string
+	// Patience bounds the wait for somebody else's lock; 0 is 5 min.
+	Patience time.Duration
+	// Pause is the time between two tries meanwhile; 0 is 5 s.
+	Pause time.Duration
+}
+
+// Installed says which version of ovn-central is installed. ok is false where it
+// isn't, and where dpkg was interrupted before it was configured; [Packages.Install]
+// mends that.
+func (p Packages) Installed(ctx context.Context) (version string, ok bool, err error) {
+	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
+		"--show", "--showformat=${db:Status-Status} ${Version}", payload,
+	}})
+	if failed := (*run.Error)(nil); errors.As(err, &failed) && failed.ExitCode == 1 {
+		return "", false, nil // dpkg has never heard of it
+	} else if err != nil {
+		return "", false, fmt.Errorf("cannot tell whether %s is installed: %w", payload, err)
+	}
+	state, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+	if state != "installed" {
+		return "", false, nil
+	}
+	return version, true, nil
+}
+
+// Candidate is the version that apt would install, as of the last
+// [Packages.Update]; empty where no source has one. It differs from what is
+// installed where there is an upgrade, since apt never chooses an older one of
+// itself.
+func (p Packages) Candidate(ctx context.Context) (string, error) {
+	out, err := p.Runner.Run(ctx, run.Command{Name: "apt-cache", Args: []string{"policy", payload}})
+	if err != nil {
+		return "", fmt.Errorf("cannot look for a version of %s: %w", payload, err)
+	}
+	for line := range strings.Lines(string(out)) {
+		version, ok := strings.CutPrefix(strings.TrimSpace(line), "Candidate: ")
+		if ok && version != "(none)" {
+			return version, nil
+		}
+	}
+	return "", nil
+}
+
+// Update fetches the lists of packages.
+func (p Packages) Update(ctx context.Context) error { return p.update(ctx) }
+
+func (p Packages) update(ctx context.Context, options ...string) error {
+	if err := p.apt(ctx, append(options, "update")...); err != nil {
+		return fmt.Errorf("cannot update the lists of packages: %w", err)
+	}
+	return nil
+}
+
+// Install installs the payload, unless it is, and finishes what was interrupted.
+// The caller has masked the services that may not run yet, since nothing else keeps
+// the next boot from starting them. A lock that somebody else holds for longer than
+// Patience is [ErrLocked].
+func (p Packages) Install(ctx context.Context) error {
+	if _, ok, err := p.Installed(ctx); ok || err != nil {
+		return err
+	}
+	err := p.held(ctx, func() error {
+		if err := p.configure(ctx); err != nil {
+			return err
+		}
+		return p.apt(ctx, "install", payload)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot install %s: %w", payload, err)
+	}
+	return nil
+}
+
+// Upgrade brings the payload to the newest version that apt knows. What runs goes
+// on running as the old one: the caller restarts it, one after another. A lock that
+// somebody else holds for longer than Patience is [ErrLocked].
+func (p Packages) Upgrade(ctx context.Context) error {
+	err := p.held(ctx, func() error {
+		return p.apt(ctx, append([]string{"install", "--only-upgrade"}, upgraded...)...)
+	})
+	if err != nil {
+		return fmt.Errorf("cannot upgrade %s: %w", payload, err)
+	}
+	return nil
+}
+
+// held does what changes packages, while no package can touch a service.
+func (p Packages) held(ctx context.Context, do func() error) error {
+	services := Services{Runner: p.Runner}
+	if err := services.systemctl(ctx, AllServices(), "mask", "--runtime"); err != nil {
+		return err
+	}
+	err := do()
+	// Also where the hook's time is over.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	return errors.Join(err, services.systemctl(ctx, AllServices(), "unmask", "--runtime"))
+}

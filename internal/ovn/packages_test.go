@@ -1,0 +1,190 @@
+package ovn_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// What happens around every change of packages.
+const (
+	hold   = "mask --runtime ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central"
+	unhold = "unmask --runtime ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central"
+)
+
+func versionOf(t *testing.T, p ovn.Packages) string {
+	t.Helper()
+	version, ok, err := p.Installed(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, version != "", ok)
+	return version
+}
+
+func TestPayloadIsInstalledOnceAndTouchesNoService(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "23.03.1-1", "")
+	p := a.packages()
+	assert.Empty(t, versionOf(t, p))
+	candidate, err := p.Candidate(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, candidate, "no source has it yet")
+
+	require.NoError(t, p.AddSource(t.Context(), a.source(t)))
+	candidate, err = p.Candidate(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "23.03.1-1", candidate)
+
+	require.NoError(t, p.Install(t.Context()))
+	assert.Equal(t, "23.03.1-1", versionOf(t, p))
+	assert.Equal(t, []string{hold, "ovn-central configure 23.03.1-1", unhold}, a.happened(t))
+
+	require.NoError(t, p.Install(t.Context()))
+	assert.Empty(t, a.happened(t), "it is installed")
+}
+
+func TestUpgradeReplacesThePayloadUnderServicesThatRun(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "22.03.0-1", "")
+	p := a.ready(t)
+	require.NoError(t, p.Install(t.Context()))
+	options := filepath.Join(a.dir, "root/etc/default/ovn-central")
+	require.NoError(t, os.WriteFile(options, []byte("OVN_CTL_OPTS=ours\n"), 0o600))
+	a.happened(t)
+
+	a.publish(t, "ovn-central", "23.03.1-1", "")
+	a.publish(t, "ovn-common", "23.03.1-1", "") // not installed: stays so
+	require.NoError(t, p.Update(t.Context()))
+	assert.Empty(t, a.happened(t))
+	require.NoError(t, p.Upgrade(t.Context()))
+	assert.Equal(t, "23.03.1-1", versionOf(t, p))
+	assert.Equal(t, []string{hold, "ovn-central configure 23.03.1-1", unhold}, a.happened(t))
+	text, err := os.ReadFile(options)
+	require.NoError(t, err)
+	assert.Equal(t, "OVN_CTL_OPTS=ours\n", string(text), "the charm's file stays")
+
+	require.NoError(t, p.Upgrade(t.Context()))
+	assert.Equal(t, []string{hold, unhold}, a.happened(t), "nothing is newer")
+}
+
+func TestPackageThatIsNotConfiguredIsNotInstalledAndIsMended(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "23.03.1-1", `test ! -e "$CALLS.fail"`)
+	p := a.ready(t)
+	fail := filepath.Join(a.played, "calls.fail")
+	require.NoError(t, os.WriteFile(fail, nil, 0o600))
+	err := p.Install(t.Context())
+	require.ErrorContains(t, err, "cannot install ovn-central: dpkg: error processing package ovn-central (--configure)")
+	assert.Empty(t, versionOf(t, p), "it is half-configured")
+	assert.Equal(t, unhold, a.happened(t)[2], "the services are released after a failure too")
+
+	require.NoError(t, os.Remove(fail))
+	require.NoError(t, p.Install(t.Context()))
+	assert.Equal(t, "23.03.1-1", versionOf(t, p))
+}
+
+func TestDpkgThatWasKilledIsFinished(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "22.03.0-1", "")
+	p := a.ready(t)
+	require.NoError(t, p.Install(t.Context()))
+	a.publish(t, "ovn-central", "23.03.1-1", "")
+	require.NoError(t, p.Update(t.Context()))
+	// A change of a package's state that dpkg has noted and not yet merged.
+	status, err := os.ReadFile(filepath.Join(a.dir, "dpkg/status"))
+	require.NoError(t, err)
+	a.write(t, "dpkg/updates/0000", strings.TrimSpace(string(status))+"\n")
+	require.NoError(t, p.Upgrade(t.Context()))
+	assert.Equal(t, "23.03.1-1", versionOf(t, p))
+}
+
+func TestPackageThatNoSourceHasIsNamed(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "another", "1", "")
+	err := a.ready(t).Install(t.Context())
+	require.EqualError(t, err, "cannot install ovn-central: E: Unable to locate package ovn-central")
+}
+
+// take locks a file as apt and dpkg do, until the returned function is called.
+func take(t *testing.T, path string) (release func()) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o640)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = f.Close() }) // closed already by most
+	require.NoError(t, syscall.FcntlFlock(f.Fd(), syscall.F_SETLK, &syscall.Flock_t{Type: syscall.F_WRLCK}))
+	return func() { _ = f.Close() }
+}
+
+func TestLockOfAnotherProcessIsWaitedFor(t *testing.T) {
+	for name, path := range map[string]string{
+		"of apt": "dpkg/lock-frontend", "of dpkg": "dpkg/lock", "of the lists": "state/lists/lock",
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newArchive(t)
+			a.publish(t, "ovn-central", "1", "")
+			p := a.ready(t)
+			time.AfterFunc(700*time.Millisecond, take(t, filepath.Join(a.dir, path)))
+			require.NoError(t, p.Update(t.Context()))
+			require.NoError(t, p.Install(t.Context()))
+			assert.Equal(t, "1", versionOf(t, p))
+		})
+	}
+}
+
+func TestLockThatIsNeverReleasedIsGivenUp(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "1", "")
+	p := a.ready(t)
+	p.Patience = 300 * time.Millisecond
+	release := take(t, filepath.Join(a.dir, "dpkg/lock-frontend"))
+	err := p.Install(t.Context())
+	require.ErrorIs(t, err, ovn.ErrLocked)
+	require.ErrorContains(t, err, "cannot install ovn-central: packages are locked by another process: ")
+	assert.Equal(t, []string{hold, unhold}, a.happened(t))
+	release()
+
+	take(t, filepath.Join(a.dir, "state/lists/lock"))
+	err = p.Update(t.Context())
+	require.ErrorIs(t, err, ovn.ErrLocked)
+	require.ErrorContains(t, err, "state/lists/lock")
+}
+
+func TestServicesAreReleasedThoughTheTimeIsOver(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "1", "exec sleep 60")
+	p := a.ready(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	begun := time.Now()
+	require.ErrorIs(t, p.Install(ctx), context.DeadlineExceeded)
+	assert.Less(t, time.Since(begun), 20*time.Second)
+	happened := a.happened(t)
+	assert.Equal(t, unhold, happened[len(happened)-1])
+}
+
+func TestServicesThatCannotBeHeldKeepPackagesAsTheyAre(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "1", "")
+	p := a.ready(t)
+	install(t, map[string]string{"systemctl": `echo "Access denied" >&2; exit 1`})
+	require.EqualError(t, p.Install(t.Context()), "cannot install ovn-central: cannot mask the services: systemctl: Access denied")
+	assert.Empty(t, versionOf(t, p))
+}
+
+func TestPackageToolsThatAreMissingAreNamed(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	p := ovn.Packages{Runner: run.Exec{}}
+	_, _, err := p.Installed(t.Context())
+	require.EqualError(t, err, "cannot tell whether ovn-central is installed: dpkg-query: program not found")
+	_, err = p.Candidate(t.Context())
+	require.EqualError(t, err, "cannot look for a version of ovn-central: apt-cache: program not found")
+}

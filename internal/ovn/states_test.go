@@ -1,0 +1,70 @@
+package ovn_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+func states(t *testing.T, answer string) (map[ovn.Service]ovn.State, error) {
+	t.Helper()
+	asked := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID",
+		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
+	return ovn.Services{Runner: runtest.New(t, asked.Writes(answer))}.States(t.Context())
+}
+
+// The answers are systemd 252's, with the units of ovn-central 23.03 of Debian 12.
+func TestServicesHaveTheStatesThatSystemdGivesThem(t *testing.T) {
+	t.Parallel()
+	four := func(northd, nb, sb, central ovn.State) map[ovn.Service]ovn.State {
+		return map[ovn.Service]ovn.State{ovn.Northd: northd, ovn.NB: nb, ovn.SB: sb, ovn.Central: central}
+	}
+	same := func(s ovn.State) map[ovn.Service]ovn.State { return four(s, s, s, s) }
+	stopped := ovn.State{Active: "inactive", Enabled: "disabled"}
+	tests := map[string]map[ovn.Service]ovn.State{
+		"running": four(
+			ovn.State{Active: "active", Enabled: "static", MainPID: 643},
+			ovn.State{Active: "active", Enabled: "enabled", MainPID: 1004},
+			ovn.State{Active: "active", Enabled: "enabled", MainPID: 585},
+			ovn.State{Active: "active", Enabled: "enabled"},
+		),
+		"held": four( // masked until the next boot, while they run
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 643},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 1004},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 585},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true},
+		),
+		"stopped": four(ovn.State{Active: "inactive", Enabled: "static"}, stopped, stopped, stopped),
+		"missing": same(ovn.State{Active: "inactive", Missing: true}),
+		"masked":  same(ovn.State{Active: "inactive", Enabled: "masked", Masked: true}),
+	}
+	for name, wanted := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := states(t, string(golden(t, "systemctl-show-"+name+".txt")))
+			require.NoError(t, err)
+			assert.Equal(t, wanted, got)
+			assert.Equal(t, wanted[ovn.NB].Active == "active", got[ovn.NB].Running())
+		})
+	}
+}
+
+func TestStatesThatSystemdDoesNotTellAreAnError(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]string{
+		"nothing":            "",
+		"one service only":   "Id=ovn-northd.service\nLoadState=loaded\nActiveState=active\nMainPID=1\n",
+		"no number":          "Id=ovn-northd.service\nMainPID=many\n",
+		"of another service": "Id=ssh.service\n\nId=a.service\n\nId=b.service\n\nId=c.service\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			_, err := states(t, answer)
+			require.Error(t, err)
+		})
+	}
+}

@@ -1,0 +1,60 @@
+package ovn_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestElectionTimerGoesUpTwofoldAndDownAtOnce(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3) // 1 s
+	leader := members[0]
+	change := func(to time.Duration) error { return leader.control().ChangeElectionTimer(t.Context(), raft.NB, to) }
+	becomes := func(wanted time.Duration) {
+		t.Helper()
+		for _, m := range members {
+			m.reaches(t, func(s raft.Status) bool { return s.ElectionTimer == wanted && s.ChangingTo == 0 }, "the timer does not change")
+		}
+	}
+	require.ErrorIs(t, change(2001*time.Millisecond), ovn.ErrTimerRange)
+	require.NoError(t, change(2*time.Second))
+	becomes(2 * time.Second)
+	require.NoError(t, change(4*time.Second))
+	becomes(4 * time.Second)
+	require.NoError(t, change(time.Second))
+	becomes(time.Second)
+	require.NoError(t, change(time.Second), "it is so already")
+}
+
+func TestElectionTimerHasBounds(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	for _, timer := range []time.Duration{0, 99 * time.Millisecond, -time.Second, 11 * time.Minute} {
+		require.ErrorIs(t, s.control().ChangeElectionTimer(t.Context(), raft.SB, timer), ovn.ErrTimerRange, "%s", timer)
+	}
+	assert.Equal(t, time.Second, s.status(t).ElectionTimer)
+}
+
+func TestElectionTimerIsTheLeadersBusiness(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 2)
+	err := members[1].control().ChangeElectionTimer(t.Context(), raft.SB, 2*time.Second)
+	require.ErrorIs(t, err, ovn.ErrNotLeader)
+	assert.EqualError(t, err, "cannot ask OVN_Southbound's server for cluster/change-election-timer: server is not the leader")
+}
+
+func TestElectionTimerWaitsForTheEarlierChange(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 2)
+	members[1].kill(t) // nothing is committed any more
+	leader := members[0].control()
+	require.NoError(t, leader.ChangeElectionTimer(t.Context(), raft.NB, 2*time.Second))
+	assert.Equal(t, 2*time.Second, members[0].status(t).ChangingTo)
+	require.ErrorIs(t, leader.ChangeElectionTimer(t.Context(), raft.NB, 1500*time.Millisecond), ovn.ErrTimerPending)
+}

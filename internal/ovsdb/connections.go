@@ -1,0 +1,262 @@
+package ovsdb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/ovn-org/libovsdb/client"
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Names of the table of listeners and its columns, and of the column of the
+// database's only row that refers to them. All are as they were in OVN 20.12.
+const (
+	connectionTable  = "Connection"
+	connectionsField = "connections"
+	targetField      = "target"
+	roleField        = "role"
+	probeField       = "inactivity_probe"
+)
+
+// conflictPause is how long to wait for somebody else's write, which was first, to
+// arrive at the server that is asked.
+const conflictPause = 50 * time.Millisecond
+
+// Connections returns the rows of the listeners, sorted by target, as the first of
+// the endpoints that serves the database knows them.
+func (d *Dialer) Connections(ctx context.Context, db raft.Database, endpoints ...string) ([]Connection, error) {
+	l, err := d.listeners(ctx, db, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	defer l.client.Close()
+	state, err := l.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []Connection
+	for _, row := range state.rows {
+		all = append(all, row.Connection)
+	}
+	return all, nil
+}
+
+// EnsureConnections makes the wanted rows exist, each once, and returns the targets
+// that it changed; none where all was as wanted. Rows for other ports or addresses,
+// and other columns, are left alone. A row whose role differs is replaced, which ends
+// the sessions on its port; a member that lagged may take both steps as one, and keep
+// the old role in force: [Dialer.Restricted] tells. Several may do this at once,
+// through any members. After an error some of it may have been done: do it again.
+func (d *Dialer) EnsureConnections(ctx context.Context, db raft.Database, want []Connection, endpoints ...string) (changed []string, err error) {
+	if _, ok := ctx.Deadline(); !ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
+		defer cancel()
+	}
+	for _, w := range want {
+		if w.Role != "" && db != raft.SB {
+			return nil, fmt.Errorf("cannot listen at %s as %s: %s has no roles", w.Target, w.Role, db)
+		}
+	}
+	l, err := d.listeners(ctx, db, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	defer l.client.Close()
+	for {
+		state, err := l.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		plan := planListeners(state.rows, want)
+		if plan.empty() {
+			slices.Sort(changed)
+			return slices.Compact(changed), nil
+		}
+		done, err := l.apply(ctx, state, plan)
+		if err != nil {
+			return nil, fmt.Errorf("cannot write the listeners of %s: %w", db, err)
+		}
+		if done {
+			changed = append(changed, plan.targets()...)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("cannot write the listeners of %s, which others keep changing: %w", db, ctx.Err())
+		case <-time.After(conflictPause):
+		}
+	}
+}
+
+// listeners is a connection to the rows of one database.
+type listeners struct {
+	client client.Client
+	global string
+	// columns of a row that are read.
+	columns []string
+}
+
+func (d *Dialer) listeners(ctx context.Context, db raft.Database, endpoints ...string) (*listeners, error) {
+	g, err := d.Global(ctx, db, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	l := &listeners{client: g.client, global: g.table, columns: []string{targetField, probeField}}
+	if db == raft.SB {
+		l.columns = append(l.columns, roleField)
+	}
+	return l, nil
+}
+
+// listenerState is what was read in one transaction.
+type listenerState struct {
+	// global is the only row's UUID; empty where the row is not there yet.
+	global string
+	rows   []listenerRow
+}
+
+// read looks at all rows: one that the only row does not refer to can't exist.
+func (l *listeners) read(ctx context.Context) (listenerState, error) {
+	results, err := transact(ctx, l.client,
+		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: l.global, Columns: []string{"_uuid"}},
+		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: connectionTable, Columns: append([]string{"_uuid"}, l.columns...)},
+	)
+	if err != nil {
+		return listenerState{}, fmt.Errorf("cannot read table %s: %w", connectionTable, err)
+	}
+	var state listenerState
+	for _, row := range results[0].Rows {
+		state.global = goUUID(row)
+	}
+	for _, row := range results[1].Rows {
+		c := Connection{InactivityProbe: probeOf(row[probeField])}
+		c.Target, _ = row[targetField].(string)
+		c.Role, _ = row[roleField].(string)
+		state.rows = append(state.rows, listenerRow{Connection: c, uuid: goUUID(row)})
+	}
+	slices.SortFunc(state.rows, func(a, b listenerRow) int { return cmp.Compare(a.Target, b.Target) })
+	return state, nil
+}
+
+func goUUID(row ovsdb.Row) string {
+	uuid, _ := row["_uuid"].(ovsdb.UUID)
+	return uuid.GoUUID
+}
+
+// probeOf reads an optional integer: a number, or a set of none. The longest that a
+// Duration holds stands for anything longer.
+func probeOf(value any) time.Duration {
+	ms, ok := value.(float64)
+	if !ok {
+		return ProbeUnset
+	}
+	const longest = float64(math.MaxInt64 / int64(time.Millisecond))
+	return time.Duration(min(max(ms, 0), longest)) * time.Millisecond
+}
+
+// apply commits the plan if the rows still are what it was made for, and says
+// whether they were.
+func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPlan) (bool, error) {
+	results, err := l.client.Transact(ctx, l.operations(state, p)...)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range results {
+		switch {
+		case r.Error == "":
+		case r.Error == "timed out", r.Error == "constraint violation" && state.global == "":
+			return false, nil // the wait was in vain; a second only row
+		default:
+			return false, fmt.Errorf("%s: %s", r.Error, r.Details)
+		}
+	}
+	return true, nil
+}
+
+func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Operation {
+	var ops []ovsdb.Operation
+	var made []ovsdb.UUID
+	for i, c := range p.insert {
+		name, row := "listener"+strconv.Itoa(i), l.identity(c)
+		row[probeField] = probeSet(c.InactivityProbe)
+		made = append(made, ovsdb.UUID{GoUUID: name})
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: connectionTable, UUIDName: name, Row: row})
+	}
+	if state.global == "" {
+		// As in insertRow: of two who insert it, one fails.
+		return append(ops, ovsdb.Operation{
+			Op: ovsdb.OperationInsert, Table: l.global, UUIDName: "global", Row: ovsdb.Row{connectionsField: set(made)},
+		})
+	}
+	ops = append(ops, l.unchanged(l.global, state.global, ovsdb.Row{connectionsField: set(references(state.rows))}))
+	for _, row := range p.drop {
+		ops = append(ops, l.unchanged(connectionTable, row.uuid, l.identity(row.Connection)))
+	}
+	for row, probe := range p.probe {
+		ops = append(ops, l.unchanged(connectionTable, row.uuid, l.identity(row.Connection)), ovsdb.Operation{
+			Op: ovsdb.OperationUpdate, Table: connectionTable, Where: at(row.uuid),
+			Row: ovsdb.Row{probeField: probeSet(probe)},
+		})
+	}
+	return append(ops, ovsdb.Operation{
+		Op: ovsdb.OperationMutate, Table: l.global, Where: at(state.global),
+		Mutations: []ovsdb.Mutation{
+			*ovsdb.NewMutation(connectionsField, ovsdb.MutateOperationDelete, set(references(p.drop))),
+			*ovsdb.NewMutation(connectionsField, ovsdb.MutateOperationInsert, set(made)),
+		},
+	})
+}
+
+// unchanged fails the transaction where the row is no longer as it was read.
+func (l *listeners) unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
+	now := 0
+	var columns []string
+	for column := range was {
+		columns = append(columns, column)
+	}
+	return ovsdb.Operation{
+		Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: at(uuid),
+		Columns: columns, Until: "==", Rows: []ovsdb.Row{was},
+	}
+}
+
+// identity is what decides about a row. Its probe does not: any is overwritten.
+func (l *listeners) identity(c Connection) ovsdb.Row {
+	row := ovsdb.Row{targetField: c.Target}
+	if slices.Contains(l.columns, roleField) {
+		row[roleField] = c.Role
+	}
+	return row
+}
+
+func references(rows []listenerRow) []ovsdb.UUID {
+	var all []ovsdb.UUID
+	for _, row := range rows {
+		all = append(all, ovsdb.UUID{GoUUID: row.uuid})
+	}
+	return all
+}
+
+func probeSet(probe time.Duration) ovsdb.OvsSet {
+	if ms := milliseconds(probe); ms >= 0 {
+		return set([]int64{ms})
+	}
+	return set([]int64(nil))
+}
+
+// set makes what the library calls a set; NewOvsSet fails for other types only.
+func set[T any](elements []T) ovsdb.OvsSet {
+	s := ovsdb.OvsSet{GoSet: []any{}}
+	for _, e := range elements {
+		s.GoSet = append(s.GoSet, e)
+	}
+	return s
+}

@@ -1,0 +1,221 @@
+package ovsdb_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func wanted(d raft.Database) []ovsdb.Connection { return ovsdb.WantedConnections(d, minute, false) }
+
+// ensure goes through one member, and says which targets it changed.
+func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	changed, err := new(ovsdb.Dialer).EnsureConnections(ctx, s.database, want, s.socket())
+	require.NoError(t, err)
+	return changed
+}
+
+func connections(t *testing.T, s *server) []ovsdb.Connection {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	rows, err := new(ovsdb.Dialer).Connections(ctx, s.database, s.socket())
+	require.NoError(t, err)
+	return rows
+}
+
+// tool asks OVN's own tool for the database, and returns what it prints.
+func tool(t *testing.T, s *server, args ...string) string {
+	t.Helper()
+	name := map[raft.Database]string{raft.NB: "ovn-nbctl", raft.SB: "ovn-sbctl"}[s.database]
+	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.socket()}, args...)...)
+}
+
+// column is that of the row with the target, as OVN's tools print it.
+func column(t *testing.T, s *server, name, target string) string {
+	t.Helper()
+	return tool(t, s, "--bare", "--no-headings", "--columns="+name, "find", "connection", fmt.Sprintf("target=%q", target))
+}
+
+func TestListenersAreMadeInAFreshDatabase(t *testing.T) {
+	t.Parallel()
+	for _, d := range raft.Databases() {
+		t.Run(d.Short(), func(t *testing.T) {
+			t.Parallel()
+			s := cluster(t, d, 1)[0]
+			assert.Empty(t, connections(t, s), "not even the only row is there")
+			assert.Len(t, ensure(t, s, wanted(d)...), len(wanted(d)))
+			assert.ElementsMatch(t, wanted(d), connections(t, s))
+			assert.Empty(t, ensure(t, s, wanted(d)...), "the second time changes nothing")
+
+			var targets []string
+			for _, c := range wanted(d) {
+				targets = append(targets, c.Target)
+				assert.Equal(t, "60000", column(t, s, "inactivity_probe", c.Target))
+			}
+			printed := strings.Fields(strings.ReplaceAll(tool(t, s, "get-connection"), "role=", ""))
+			assert.Subset(t, printed, targets, "OVN's own tools see them")
+		})
+	}
+	t.Run("roles", func(t *testing.T) {
+		t.Parallel()
+		s := cluster(t, raft.SB, 1)[0]
+		ensure(t, s, wanted(raft.SB)...)
+		assert.Equal(t, "ovn-controller", column(t, s, "role", "pssl:6642"))
+		assert.Empty(t, column(t, s, "role", "pssl:16642"))
+	})
+}
+
+func TestListenersThatThePythonCharmMadeAreTakenOver(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	for _, port := range []string{"6642", "16642"} {
+		tool(t, s, "--", "--id=@c", "create", "connection", `target="pssl:`+port+`"`, "--", "add", "SB_Global", ".", "connections", "@c")
+	}
+	tool(t, s, "set", "connection", column(t, s, "_uuid", "pssl:6642"), "role=ovn-controller", "inactivity_probe=60000")
+	tool(t, s, "set", "connection", column(t, s, "_uuid", "pssl:16642"), "inactivity_probe=60000")
+	before := tool(t, s, "list", "connection")
+	assert.Empty(t, ensure(t, s, wanted(raft.SB)...))
+	assert.Equal(t, before, tool(t, s, "list", "connection"))
+}
+
+func TestOtherRowsAndColumnsAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.SB, 1)[0]
+	tool(t, s, "--inactivity-probe=1000", "set-connection", "ptcp:6642:127.9.9.9", "read-only", "role=ovn-controller", "pssl:6642")
+	tool(t, s, "set", "connection", column(t, s, "_uuid", "pssl:6642"), "max_backoff=2000", "external_ids:owner=me", "other_config:dscp=10")
+	theirs := tool(t, s, "list", "connection", column(t, s, "_uuid", "ptcp:6642:127.9.9.9"))
+	tool(t, s, "set", "SB_Global", ".", "external_ids:a=b")
+
+	assert.Equal(t, []string{"pssl:16642", "pssl:6642"}, ensure(t, s, wanted(raft.SB)...), "one is made, one has another probe")
+	assert.Equal(t, theirs, tool(t, s, "list", "connection", column(t, s, "_uuid", "ptcp:6642:127.9.9.9")))
+	assert.Equal(t, "60000", column(t, s, "inactivity_probe", "pssl:6642"))
+	assert.Equal(t, "2000", column(t, s, "max_backoff", "pssl:6642"))
+	assert.Equal(t, "owner=me", column(t, s, "external_ids", "pssl:6642"))
+	assert.Equal(t, "dscp=10", column(t, s, "other_config", "pssl:6642"))
+	assert.Equal(t, "{a=b}", tool(t, s, "get", "SB_Global", ".", "external_ids"))
+}
+
+func TestProbeIsTurnedOffAndLeftToTheServer(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	ensure(t, s, wanted(raft.NB)...)
+	assert.Equal(t, []string{"pssl:6641"}, ensure(t, s, ovsdb.Connection{Target: "pssl:6641"}))
+	assert.Equal(t, "0", column(t, s, "inactivity_probe", "pssl:6641"))
+	unset := ovsdb.Connection{Target: "pssl:6641", InactivityProbe: ovsdb.ProbeUnset}
+	assert.Equal(t, []string{"pssl:6641"}, ensure(t, s, unset))
+	assert.Empty(t, column(t, s, "inactivity_probe", "pssl:6641"))
+	assert.Equal(t, []ovsdb.Connection{unset}, connections(t, s))
+}
+
+func TestListenersThatAreTheSameInOtherWordsAreMerged(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct{ rows, left []string }{
+		"of IPv4":             {[]string{"pssl:6641", "pssl:6641:0.0.0.0"}, []string{"pssl:6641:0.0.0.0"}},
+		"the wider one stays": {[]string{"pssl:6641", "pssl:6641:[::]"}, []string{"pssl:6641:[::]"}},
+		"one at an address stays": {
+			[]string{"pssl:6641", "pssl:6641:0.0.0.0", "pssl:6641:127.9.9.9"}, []string{"pssl:6641:0.0.0.0", "pssl:6641:127.9.9.9"},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := cluster(t, raft.NB, 1)[0]
+			tool(t, s, append([]string{"set-connection"}, test.rows...)...)
+			ensure(t, s, wanted(raft.NB)...)
+			var left []string
+			for _, c := range connections(t, s) {
+				left = append(left, c.Target)
+			}
+			assert.Equal(t, test.left, left)
+		})
+	}
+}
+
+func TestNarrowListenerGivesWayToOneForBothFamilies(t *testing.T) {
+	t.Parallel()
+	s := cluster(t, raft.NB, 1)[0]
+	ensure(t, s, wanted(raft.NB)...)
+	both := ovsdb.WantedConnections(raft.NB, minute, true)
+	assert.Equal(t, []string{"pssl:6641", "pssl:6641:[::]"}, ensure(t, s, both...))
+	assert.Equal(t, both, connections(t, s))
+	assert.Empty(t, ensure(t, s, wanted(raft.NB)...), "and is not narrowed again by a unit with IPv4")
+}
+
+func TestListenersAreWrittenThroughEveryMember(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 3)
+	for i, m := range members {
+		want := ovsdb.Connection{Target: fmt.Sprintf("pssl:%d", 7000+i), Role: "ovn-controller", InactivityProbe: minute}
+		assert.Equal(t, []string{want.Target}, ensure(t, m, want))
+		assert.Contains(t, connections(t, m), want, "at once, where it was written")
+	}
+	for _, m := range members {
+		require.Eventually(t, func() bool { return len(connections(t, m)) == 3 }, patience, 1, "the others get it")
+	}
+}
+
+func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.SB, 3)
+	for round := range 15 {
+		want := []ovsdb.Connection{
+			{Target: fmt.Sprintf("pssl:%d", 7000+2*round), Role: "ovn-controller", InactivityProbe: minute},
+			{Target: fmt.Sprintf("pssl:%d", 7001+2*round), InactivityProbe: minute},
+		}
+		var wg sync.WaitGroup
+		failed := make([]error, 2*len(members))
+		for i := range failed {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), patience)
+				defer cancel()
+				_, failed[i] = new(ovsdb.Dialer).EnsureConnections(ctx, raft.SB, want, members[i%3].socket())
+			})
+		}
+		wg.Wait()
+		for _, err := range failed {
+			require.NoError(t, err)
+		}
+		require.Len(t, connections(t, members[0]), 2*(round+1))
+		require.True(t, ovsdb.Satisfied(connections(t, members[0]), want))
+	}
+}
+
+func TestListenersWithoutQuorumAreAnErrorInTime(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	ensure(t, members[2], wanted(raft.NB)...)
+	require.Eventually(t, func() bool { return len(connections(t, members[0])) == 1 }, patience, 1)
+	members[1].signal(t, syscall.SIGKILL)
+	members[2].signal(t, syscall.SIGKILL)
+	ctx, cancel := context.WithTimeout(t.Context(), minute/20)
+	defer cancel()
+	_, err := new(ovsdb.Dialer).EnsureConnections(ctx, raft.NB, []ovsdb.Connection{{Target: "pssl:1"}}, members[0].socket())
+	require.Error(t, err)
+}
+
+func TestNorthboundDatabaseHasNoRoles(t *testing.T) {
+	t.Parallel()
+	_, err := new(ovsdb.Dialer).EnsureConnections(t.Context(), raft.NB, wanted(raft.SB), "unix:/nonexistent")
+	require.EqualError(t, err, "cannot listen at pssl:6642 as ovn-controller: OVN_Northbound has no roles")
+}
+
+func TestListenersOfAServerThatIsNotThere(t *testing.T) {
+	t.Parallel()
+	_, err := new(ovsdb.Dialer).Connections(t.Context(), raft.NB, "unix:/nonexistent")
+	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
+	_, err = new(ovsdb.Dialer).EnsureConnections(t.Context(), raft.NB, wanted(raft.NB), "unix:/nonexistent")
+	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
+}

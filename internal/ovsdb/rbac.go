@@ -1,0 +1,41 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Restricted says whether the Southbound server at the endpoint keeps whoever
+// connects there to the rights of a role. The role in the row does not tell: before
+// OVS 3.3.0 a server goes by the role that the row had when it opened the listener.
+// Nothing is written: what is tried is aborted where it is allowed.
+func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) {
+	g, err := d.Global(ctx, raft.SB, endpoint)
+	if err != nil {
+		return false, err
+	}
+	defer g.Close()
+	results, err := g.client.Transact(ctx,
+		ovsdb.Operation{Op: ovsdb.OperationInsert, Table: g.table, Row: ovsdb.Row{connectionsField: set([]any(nil))}},
+		ovsdb.Operation{Op: ovsdb.OperationAbort},
+	)
+	if err != nil {
+		return false, fmt.Errorf("cannot try the rights at %s: %w", endpoint, err)
+	}
+	for _, r := range results {
+		switch r.Error {
+		case "":
+		case "permission error": // ovsdb_perm_error in ovsdb/ovsdb-error.c
+			return true, nil
+		case "aborted": // RFC 7047, 5.2.8
+			return false, nil
+		default:
+			return false, fmt.Errorf("cannot try the rights at %s: %s: %s", endpoint, r.Error, r.Details)
+		}
+	}
+	return false, fmt.Errorf("cannot try the rights at %s: the server has not aborted", endpoint)
+}

@@ -1,0 +1,163 @@
+package ovsdb_test
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// control is a Southbound server that listens as its rows say, and serves an
+// ovn-northd, which makes the rows of the roles.
+type control struct {
+	*server
+	authority *authority
+}
+
+func newControl(t *testing.T) control {
+	t.Helper()
+	c := control{newServer(t, raft.SB, network()+".1").create(t), newAuthority(t)}
+	files := c.authority.issue(t, "server", time.Hour)
+	c.start(t, nil, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")...)
+	nb := newServer(t, raft.NB, network()+".1").create(t)
+	nb.start(t, nil)
+	dir := t.TempDir()
+	northd := exec.CommandContext(t.Context(), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
+		"--ovnnb-db="+nb.socket(), "--ovnsb-db="+c.socket())
+	northd.Env = append(northd.Environ(), "OVN_RUNDIR="+dir, "OVS_RUNDIR="+dir)
+	northd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, northd.Start())
+	t.Cleanup(func() {
+		_ = northd.Process.Kill()
+		_ = northd.Wait() // killed, always
+	})
+	require.Eventually(t, func() bool {
+		return strings.Contains(tool(t, c.server, "--columns=name", "list", "RBAC_Role"), "ovn-controller")
+	}, patience, 50*time.Millisecond, "ovn-northd makes no roles")
+	return c
+}
+
+// port is a target at the server's own address, and where clients find it.
+func (c control) port(number string) (target, endpoint string) {
+	host := strings.Split(c.address, ":")[1]
+	return "pssl:" + number + ":" + host, "ssl:" + host + ":" + number
+}
+
+// as runs OVN's tool at the endpoint with a certificate for the name.
+func (c control) as(t *testing.T, name, endpoint string, args ...string) error {
+	t.Helper()
+	files := c.authority.issue(t, name, time.Hour)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err := run.Exec{}.Run(ctx, run.Command{Name: "ovn-sbctl", Args: append([]string{
+		"--timeout=10", "--db=" + endpoint, "--private-key=" + files.Key, "--certificate=" + files.Certificate, "--ca-cert=" + files.CA,
+	}, args...)})
+	return err
+}
+
+func (c control) listens(t *testing.T, endpoint string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		conn, err := (&net.Dialer{Timeout: time.Second}).DialContext(t.Context(), "tcp", strings.TrimPrefix(endpoint, "ssl:"))
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}, patience, 20*time.Millisecond, "%s does not listen", endpoint)
+}
+
+func TestChassisWriteTheirOwnRowsOnly(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	chassisTarget, chassisEndpoint := c.port("6642")
+	adminTarget, adminEndpoint := c.port("16642")
+	ensure(t, c.server, ovsdb.Connection{Target: chassisTarget, Role: "ovn-controller", InactivityProbe: minute},
+		ovsdb.Connection{Target: adminTarget, InactivityProbe: minute})
+	c.listens(t, chassisEndpoint)
+	c.listens(t, adminEndpoint)
+
+	require.NoError(t, c.as(t, "chassis-1", chassisEndpoint, "chassis-add", "chassis-1", "geneve", "127.0.0.1"))
+	require.NoError(t, c.as(t, "chassis-1", chassisEndpoint, "set", "Chassis", "chassis-1", "external_ids:a=b"))
+	require.NoError(t, c.as(t, "chassis-1", chassisEndpoint, "list", "SB_Global"), "all may be read")
+	refused := map[string][]string{
+		"another's chassis": {"set", "Chassis", "chassis-1", "external_ids:a=c"},
+		"the only row":      {"set", "SB_Global", ".", "external_ids:a=b"},
+		"a logical flow":    {"create", "Logical_Flow", "pipeline=ingress", "table_id=0", "priority=0", `match=""`, `actions=""`},
+		"the listeners":     {"del-connection"},
+	}
+	for name, args := range refused {
+		assert.ErrorContains(t, c.as(t, "chassis-2", chassisEndpoint, args...), "RBAC rules", name)
+	}
+	require.NoError(t, c.as(t, "neutron", adminEndpoint, "set", "SB_Global", ".", "external_ids:a=b"), "management has every right")
+}
+
+// restricted asks the server itself.
+func (c control) restricted(t *testing.T, endpoint string) bool {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	d := &ovsdb.Dialer{Credentials: c.authority.issue(t, "client", time.Hour)}
+	restricted, err := d.Restricted(ctx, endpoint)
+	require.NoError(t, err)
+	return restricted
+}
+
+func TestServerTellsWhetherARoleIsInForce(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	chassisTarget, chassisEndpoint := c.port("6642")
+	adminTarget, adminEndpoint := c.port("16642")
+	tool(t, c.server, "set-connection", "role=ovn-controller", chassisTarget, "role=", adminTarget)
+	c.listens(t, chassisEndpoint)
+	c.listens(t, adminEndpoint)
+	before := tool(t, c.server, "list", "SB_Global")
+	assert.True(t, c.restricted(t, chassisEndpoint))
+	assert.False(t, c.restricted(t, adminEndpoint))
+	assert.Equal(t, before, tool(t, c.server, "list", "SB_Global"), "nothing was written")
+	_, err := new(ovsdb.Dialer).Restricted(t.Context(), "unix:/nonexistent")
+	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
+}
+
+// Before OVS 3.3.0, to set the column is not enough.
+func TestListenerWithoutItsRoleGetsItInForce(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	target, endpoint := c.port("6642")
+	tool(t, c.server, "set-connection", target)
+	c.listens(t, endpoint)
+	require.NoError(t, c.as(t, "chassis-1", endpoint, "set", "SB_Global", ".", "external_ids:a=b"), "everybody may")
+
+	assert.Equal(t, []string{target}, ensure(t, c.server, ovsdb.Connection{Target: target, Role: "ovn-controller", InactivityProbe: minute}))
+	c.listens(t, endpoint)
+	require.ErrorContains(t, c.as(t, "chassis-1", endpoint, "set", "SB_Global", ".", "external_ids:a=c"), "RBAC rules")
+}
+
+func TestListenerForBothFamiliesServesBoth(t *testing.T) {
+	t.Parallel()
+	c := newControl(t)
+	port := freePort(t)
+	narrow := ovsdb.Connection{Target: "pssl:" + port, InactivityProbe: minute}
+	ensure(t, c.server, narrow)
+	c.listens(t, "ssl:127.0.0.1:"+port)
+	_, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", "[::1]:"+port)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED, "without an address, a listener is for IPv4 only")
+
+	ensure(t, c.server, ovsdb.Connection{Target: narrow.Target + ":[::]", InactivityProbe: minute})
+	files := c.authority.issue(t, "client", time.Hour)
+	for _, endpoint := range []string{"ssl:[::1]:" + port, "ssl:127.0.0.1:" + port} {
+		c.listens(t, endpoint)
+		_, err := (&ovsdb.Dialer{Credentials: files}).Server(t.Context(), raft.SB, endpoint)
+		require.NoError(t, err)
+	}
+}

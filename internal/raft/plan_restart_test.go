@@ -1,0 +1,173 @@
+package raft
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// R1: a server may go down for a moment if those that remain are a majority of the
+// configuration as it is. Of two none is; they may while both are up.
+func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
+	t.Parallel()
+	permitted := 0
+	everyView(largest, func(v View, leader int, up []bool) {
+		n := len(up)
+		led := leader != noLeader && up[leader]
+		remain := count(up, 0)
+		want := Reason("")
+		switch {
+		case n == 1:
+		case !led, 2*count(up) <= n:
+			want = NoQuorum
+		case 2*remain <= n && (n != 2 || remain != 1):
+			want = WouldLoseQuorum
+		}
+		plan := PlanRestart(Change{Database: NB, View: v, Target: "ignored", Force: true})
+		if got := reason(plan); got != want {
+			require.Failf(t, "wrong verdict", "%v, leader %d: %q instead of %q", up, leader, got, want)
+		}
+		require.True(t, plan.Target.Self)
+		require.GreaterOrEqual(t, plan.After.Up, 0)
+		if plan.Refusal == nil && n > 2 {
+			require.Greater(t, 2*remain, n, "no majority is up without this server: %v", up)
+			permitted++
+		}
+	})
+	assert.Positive(t, permitted)
+}
+
+func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
+	t.Parallel()
+	for leader := range 2 {
+		plan := PlanRestart(Change{Database: SB, View: viewOf(leader, allUp(3, 2))})
+		require.Equal(t, WouldLoseQuorum, reason(plan))
+		assert.EqualError(t, plan.Refusal, "sb: of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up, 2 needed; "+
+			"down: a002 at tcp:10.0.0.2:6643")
+		require.Len(t, plan.Refusal.Blockers, 1)
+		assert.Equal(t, Quorum{3, 2}, plan.Before)
+		assert.Equal(t, Quorum{3, 1}, plan.After)
+	}
+}
+
+// Four tolerate one failure, which is the restart: nobody is down, and nobody is
+// named.
+func TestR1RestartThatAPendingChangeForbidsBlamesNobody(t *testing.T) {
+	t.Parallel()
+	plan := PlanRestart(Change{Database: NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
+	require.Equal(t, WouldLoseQuorum, reason(plan))
+	assert.Empty(t, plan.Refusal.Blockers)
+	assert.NotContains(t, plan.Refusal.Text, "down:")
+}
+
+// R5: a removal that was begun earlier may be carried out while the server is
+// down, or not.
+func TestR5RestartOutlivesEveryWayInWhichPendingChangesEnd(t *testing.T) {
+	t.Parallel()
+	refused, permitted := 0, 0
+	everyView(5, func(v View, leader int, up []bool) {
+		n := len(up)
+		if n < 3 || leader == noLeader || !up[leader] || 2*count(up) <= n {
+			return
+		}
+		for pending := range 1 << n {
+			if pending&1 != 0 {
+				continue // its own leave: it is about to go anyway
+			}
+			var ids []ID
+			for i, isPending := range pattern(pending, n) {
+				if isPending {
+					ids = append(ids, memberID(i))
+				}
+			}
+			plan := PlanRestart(Change{Database: NB, View: v, Pending: ids})
+			if plan.Refusal != nil {
+				refused++
+				continue
+			}
+			permitted++
+			for going := range 1 << n {
+				if going&^pending == 0 {
+					require.True(t, survivesRestart(up, going), "%v, pending %b of which %b go", up, pending, going)
+				}
+			}
+		}
+	})
+	assert.Positive(t, refused)
+	assert.Positive(t, permitted)
+}
+
+// survivesRestart says whether, without member 0, a majority is up of the members
+// that are not among the bits of going; member 0 stays one of them.
+func survivesRestart(up []bool, going int) bool {
+	members, alive := 0, 0
+	for i, isUp := range up {
+		if going&(1<<i) != 0 {
+			continue
+		}
+		members++
+		if isUp && i != 0 {
+			alive++
+		}
+	}
+	return 2*alive > members
+}
+
+// R5: a removal that is in the log, but not committed, may be undone by the next
+// leader, and this server's restart makes one. Then there is one member more, and
+// it is down.
+func TestR5RestartDuringARemovalThatIsNotCommitted(t *testing.T) {
+	t.Parallel()
+	c := Change{Database: NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(3)}}
+	require.Nil(t, PlanRestart(c).Refusal, "all is committed: 2 of 3 remain")
+	c.View.Status.NotCommitted = 1
+	require.Equal(t, WouldLoseQuorum, reason(PlanRestart(c)), "2 of 4 would remain")
+	c.Pending = nil
+	assert.Nil(t, PlanRestart(c).Refusal, "under load something is never committed")
+}
+
+func TestRestartOfAServerThatIsNoMember(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		change func(*Status)
+		want   Reason
+		text   string
+	}{
+		"joining": {func(s *Status) { s.State = JoiningCluster }, NotMember, `nb: this unit's server is "joining cluster"`},
+		"leaving": {func(s *Status) { s.State = LeavingCluster }, NotMember, `nb: this unit's server is "leaving cluster"`},
+		"not in the configuration": {
+			func(s *Status) { s.Servers = s.Servers[1:] }, NotMember, "nb: this unit's server is not in the cluster's configuration",
+		},
+		"another one is being removed": {
+			func(s *Status) {
+				s.Removing = []Pending{{Nick: "a004", Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}
+			},
+			ChangePending, "nb: the removal of a004 at tcp:10.0.0.4:6643 is not finished",
+		},
+		"another one is being added": {
+			func(s *Status) { s.Servers[2].Phase = AddingCommitting }, ChangePending, `nb: a002 at tcp:10.0.0.2:6643 is "adding: committing"`,
+		},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := viewOf(1, allUp(3))
+			tt.change(&v.Status)
+			plan := PlanRestart(Change{Database: NB, View: v})
+			require.Equal(t, tt.want, reason(plan))
+			assert.EqualError(t, plan.Refusal, tt.text)
+		})
+	}
+}
+
+func TestSoleMemberMayRestartWhateverItsState(t *testing.T) {
+	t.Parallel()
+	for _, up := range []bool{true, false} {
+		leader := noLeader
+		if up {
+			leader = 0
+		}
+		assert.Nil(t, PlanRestart(Change{Database: NB, View: viewOf(leader, []bool{up})}).Refusal)
+	}
+}

@@ -1,0 +1,172 @@
+package relation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ovn-central/ovn-central-operator/tests/vault"
+)
+
+var request = CertificateRequest{
+	Unit: "ovn-central/0", CommonName: "juju-0.example.com",
+	SANs: []string{"juju-0", "2001:db8::1", "10.0.0.1", "10.0.0.1"},
+}
+
+func TestRequestHasItsWireForm(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, map[string]string{
+		"unit_name":        "ovn-central_0",
+		"common_name":      "juju-0.example.com",
+		"sans":             `["10.0.0.1", "2001:db8::1", "juju-0"]`,
+		"certificate_name": "ovn-central_0",
+		"cert_requests":    "",
+	}, request.Bag())
+	assert.Equal(t, "[]", CertificateRequest{Unit: "ovn-central/0", CommonName: "a"}.Bag()["sans"])
+	assert.Equal(t, []string{"juju-0", "2001:db8::1", "10.0.0.1", "10.0.0.1"}, request.SANs, "the request is left as it was")
+}
+
+// A provider issues anew when the bytes change.
+func TestRequestIsTheSameInAnyOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		sans := rapid.SliceOf(rapid.StringMatching(`[a-z0-9.:-]{1,5}`)).Draw(t, "sans")
+		r := CertificateRequest{Unit: "ovn-central/0", CommonName: "a", SANs: sans}
+		want := r.Bag()
+		r.SANs = append(rapid.Permutation(sans).Draw(t, "order"), sans...)
+		require.Equal(t, want, r.Bag())
+
+		read, found := ParseRequest("ovn-central/0", want)
+		require.True(t, found)
+		require.Equal(t, want, read.Bag())
+		slices.Sort(sans)
+		require.ElementsMatch(t, slices.Compact(sans), read.SANs)
+	})
+}
+
+// What the Python charm has published goes on, and can be compared.
+func TestRequestOfTheCharmBeforeIsRead(t *testing.T) {
+	t.Parallel()
+	bag := map[string]string{
+		"egress-subnets": "10.0.0.1/32", "unit_name": "ovn-central_0", "common_name": "juju-0.example.com",
+		"sans": `["10.0.0.1", "10.1.0.1"]`, "certificate_name": "4e4b1d94-3d6b-4c0e-8d5b-7f6f4a1f9b11",
+	}
+	r, found := ParseRequest("ovn-central/0", bag)
+	require.True(t, found)
+	assert.Equal(t, CertificateRequest{Unit: "ovn-central/0", CommonName: "juju-0.example.com", SANs: []string{"10.0.0.1", "10.1.0.1"}}, r)
+	assert.Equal(t, bag["sans"], r.Bag()["sans"], "byte for byte")
+
+	for name, change := range map[string]map[string]string{
+		"nothing":        {"common_name": "", "sans": "", "unit_name": ""},
+		"no name":        {"common_name": ""},
+		"no SANs":        {"sans": ""},
+		"garbage":        {"sans": "[10"},
+		"of other kinds": {"sans": `{"a":1}`},
+		"another unit":   {"unit_name": "ovn-central_1"},
+	} {
+		changed := map[string]string{}
+		for k, v := range bag {
+			changed[k] = v
+		}
+		for k, v := range change {
+			changed[k] = v
+		}
+		r, found := ParseRequest("ovn-central/0", changed)
+		assert.False(t, found, name)
+		assert.Zero(t, r, name)
+	}
+}
+
+func TestAnswerOfVaultIsRead(t *testing.T) {
+	t.Parallel()
+	for name, o := range map[string]vault.Options{"root": {}, "chain": {Chain: true}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ca := vault.NewWith("Vault", o)
+			bag, err := ca.Answer("remote-0123456789abcdef/0", request.Bag()) // the name that a unit has across models
+			require.NoError(t, err)
+			issued, found, err := ParseIssued(bag, request)
+			require.NoError(t, err)
+			require.True(t, found)
+			assert.Equal(t, Issued{
+				Certificate: bag["ovn-central_0.server.cert"], Key: bag["ovn-central_0.server.key"], CA: ca.PEM(), Chain: ca.ChainPEM(),
+			}, issued)
+			assert.Equal(t, o.Chain, issued.Chain != "")
+		})
+	}
+}
+
+func TestAnswerIsCompleteOrNotThere(t *testing.T) {
+	t.Parallel()
+	const unit = "ovn-central_0"
+	tests := map[string]struct {
+		bag   map[string]string
+		want  *Issued
+		error string
+	}{
+		"nothing":           {bag: map[string]string{}},
+		"the CA only":       {bag: map[string]string{"ca": "CA", "chain": "CHAIN", "client.cert": "C", "client.key": "K"}},
+		"no CA yet":         {bag: map[string]string{unit + ".server.cert": "CERT", unit + ".server.key": "KEY"}},
+		"of another unit":   {bag: map[string]string{"ca": "CA", "ovn-central_1.server.cert": "CERT", "ovn-central_1.server.key": "KEY"}},
+		"easyrsa":           {bag: map[string]string{"ca": "CA", unit + ".server.cert": "CERT", unit + ".server.key": "KEY"}, want: &Issued{"CERT", "KEY", "CA", ""}},
+		"vault":             {bag: map[string]string{"ca": "CA", "chain": "CHAIN", unit + ".server.cert": "CERT", unit + ".server.key": "KEY"}, want: &Issued{"CERT", "KEY", "CA", "CHAIN"}},
+		"a further request": {bag: map[string]string{"ca": "CA", unit + ".processed_requests": `{"juju-0.example.com": {"cert": "CERT", "key": "KEY"}, "b": {"cert": "1", "key": "2"}}`}, want: &Issued{"CERT", "KEY", "CA", ""}},
+		"both": {
+			bag:  map[string]string{"ca": "CA", unit + ".server.cert": "CERT", unit + ".server.key": "KEY", unit + ".processed_requests": `{"juju-0.example.com": {"cert": "1", "key": "2"}}`},
+			want: &Issued{"CERT", "KEY", "CA", ""},
+		},
+		"of another name": {bag: map[string]string{"ca": "CA", unit + ".processed_requests": `{"b": {"cert": "1", "key": "2"}}`}},
+		"no request":      {bag: map[string]string{"ca": "CA", unit + ".processed_requests": `null`}},
+		"no key":          {bag: map[string]string{"ca": "CA", unit + ".server.cert": "CERT"}, error: "the provider's answer can't be read: it has a certificate for ovn-central/0, but no key"},
+		"no certificate":  {bag: map[string]string{"ca": "CA", unit + ".server.key": "SECRET"}, error: "the provider's answer can't be read: it has a key for ovn-central/0, but no certificate"},
+		"garbage":         {bag: map[string]string{"ca": "CA", unit + ".processed_requests": `{"juju-0.example.com": {"key": "SECRET"`}, error: "the provider's answer can't be read: ovn-central_0.processed_requests is not a JSON object of certificates"},
+		"of other kinds":  {bag: map[string]string{"ca": "CA", unit + ".processed_requests": `["SECRET"]`}, error: "the provider's answer can't be read: ovn-central_0.processed_requests is not a JSON object of certificates"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			issued, found, err := ParseIssued(tt.bag, request)
+			if tt.error != "" {
+				require.ErrorIs(t, err, ErrAnswer)
+				require.EqualError(t, err, tt.error)
+			} else {
+				require.NoError(t, err)
+			}
+			require.Equal(t, tt.want != nil, found)
+			if tt.want == nil {
+				assert.Equal(t, [4]string{}, [4]string{issued.Certificate, issued.Key, issued.CA, issued.Chain})
+				return
+			}
+			// Not by Equal alone: a failure would print nothing of it.
+			assert.Equal(t, [4]string{tt.want.Certificate, tt.want.Key, tt.want.CA, tt.want.Chain}, [4]string{issued.Certificate, issued.Key, issued.CA, issued.Chain})
+		})
+	}
+}
+
+func TestIssuedKeysAreNotPrinted(t *testing.T) {
+	t.Parallel()
+	i := Issued{Key: "SECRET"}
+	var log bytes.Buffer
+	slog.New(slog.NewJSONHandler(&log, nil)).Info("received", "issued", i)
+	fmt.Fprintf(&log, "%v %+v %#v %s %q %v", i, i, i, i, i, &i)
+	assert.NotContains(t, log.String(), "SECRET")
+	assert.Contains(t, log.String(), "(an issued certificate)")
+}
+
+// Python's json.dumps writes lists so.
+func TestListsAreWrittenAsPythonWritesThem(t *testing.T) {
+	t.Parallel()
+	for want, list := range map[string][]string{"[]": nil, `["a"]`: {"a"}, `["a", "b\"c"]`: {"a", `b"c`}} {
+		assert.Equal(t, want, jsonList(list))
+		var back []string
+		require.NoError(t, json.Unmarshal([]byte(want), &back))
+		assert.ElementsMatch(t, list, back)
+	}
+}

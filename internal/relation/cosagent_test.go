@@ -1,0 +1,39 @@
+package relation_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// The keys are those that CosAgentProviderUnitData requires, of the types that it
+// takes: a null in the place of a list or an object is refused there.
+func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
+	t.Parallel()
+	bag := relation.COSAgentBag(topology, true, rulesFor(t, topology), []string{"AAAA"})
+	require.Len(t, bag, 1)
+	var config map[string]any
+	require.NoError(t, json.Unmarshal([]byte(bag["config"]), &config))
+	for _, list := range []string{"dashboards", "metrics_scrape_jobs", "log_slots", "tracing_protocols"} {
+		assert.IsType(t, []any{}, config[list], list)
+	}
+	for _, object := range []string{"metrics_alert_rules", "log_alert_rules"} {
+		assert.IsType(t, map[string]any{}, config[object], object)
+	}
+	assert.Equal(t, []any{"AAAA"}, config["dashboards"])
+	jobs, err := json.Marshal(config["metrics_scrape_jobs"])
+	require.NoError(t, err)
+	assert.JSONEq(t, `[{"job_name": "ovn_ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:9476"]}]}]`, string(jobs))
+	rules, err := json.Marshal(config["metrics_alert_rules"])
+	require.NoError(t, err)
+	assert.Contains(t, string(rules), `"alert":"A"`)
+}
+
+func TestWithoutAnExporterTheAgentIsToldNothing(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentBag(topology, false, rulesFor(t, topology), []string{"AAAA"}))
+}

@@ -1,0 +1,117 @@
+package relation
+
+import (
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Deployment is what a unit publishes to its peers beside the identities of its
+// servers, so that changes go round unit by unit.
+type Deployment struct {
+	// Address is the unit's on the peer binding.
+	Address netip.Addr
+	// Source is the package source that it has applied, Version that of the
+	// packages it runs.
+	Source, Version string
+	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of the CA
+	// that its certificate is from.
+	Trusts []string
+	Issuer string
+	// Northd says that an ovn-northd runs beside its servers.
+	Northd bool
+}
+
+// The keys of a deployment in a unit's bag on the peer relation, next to
+// bound-address, which the charm before this one has too.
+const (
+	keySource  = "package-source"
+	keyVersion = "package-version"
+	keyTrusts  = "trusted-cas"
+	keyIssuer  = "certificate-issuer"
+	keyNorthd  = "northd"
+)
+
+// Bag is the deployment as the unit's data, in full: a key that does not apply
+// has an empty value, by which Juju deletes it.
+func (d Deployment) Bag() map[string]string {
+	bag := map[string]string{
+		keySource:  d.Source,
+		keyVersion: d.Version,
+		keyTrusts:  strings.Join(d.Trusts, ","),
+		keyIssuer:  d.Issuer,
+		keyNorthd:  "",
+	}
+	if d.Northd {
+		bag[keyNorthd] = "running"
+	}
+	maps.Copy(bag, BoundAddress(d.Address))
+	return bag
+}
+
+// ParseDeployment reads what a unit has published. What is malformed is left out
+// and named in problems.
+func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
+	address, _, err := ParseBoundAddress(bag)
+	if err != nil {
+		problems = append(problems, err.Error())
+	}
+	d = Deployment{Address: address, Source: bag[keySource], Version: bag[keyVersion], Issuer: bag[keyIssuer], Northd: bag[keyNorthd] != ""}
+	for ca := range strings.SplitSeq(bag[keyTrusts], ",") {
+		if ca != "" {
+			d.Trusts = append(d.Trusts, ca)
+		}
+	}
+	slices.Sort(d.Trusts)
+	return d, problems
+}
+
+// Clusters are the IDs that the leader publishes as leader settings, at the
+// moment at which they are decided; only a leader can write them.
+type Clusters struct {
+	IDs map[raft.Database]raft.ID
+	// CreatedBy is the unit that created them; the charm before this one did not
+	// say.
+	CreatedBy string
+}
+
+// The keys of the leader settings. The charm before this one has them but for
+// the last.
+const (
+	keyReady     = "ready"
+	keyCreatedBy = "created-by"
+)
+
+func keyLeaderCluster(d raft.Database) string { return d.Short() + "_cid" }
+
+// Settings are the clusters as leader settings.
+func (c Clusters) Settings() map[string]string {
+	settings := map[string]string{keyReady: "True", keyCreatedBy: c.CreatedBy}
+	for _, d := range raft.Databases() {
+		settings[keyLeaderCluster(d)] = string(c.IDs[d])
+	}
+	return settings
+}
+
+// ParseClusters reads the leader settings. What is malformed is left out and
+// named in problems: then nobody may take it that there are no clusters.
+func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
+	c = Clusters{IDs: map[raft.Database]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
+	for _, d := range raft.Databases() {
+		value := settings[keyLeaderCluster(d)]
+		if value == "" {
+			continue
+		}
+		id, ok := raft.ParseID(value)
+		if !ok {
+			problems = append(problems, fmt.Sprintf("the leader setting %s is %.40q, not an ID", keyLeaderCluster(d), value))
+			continue
+		}
+		c.IDs[d] = id
+	}
+	return c, problems
+}

@@ -1,0 +1,36 @@
+package relation_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+func TestChecksArePublishedAsCharmHelpersDoes(t *testing.T) {
+	t.Parallel()
+	bag := relation.MonitorsBag([]string{"ovn-northd", "check_ovn_certs"})
+	assert.Equal(t, "True", bag["primary"])
+	assert.JSONEq(t, `{"monitors": {"remote": {"nrpe": {
+		"check_ovn_certs": {"command": "check_check_ovn_certs"}, "ovn-northd": {"command": "check_ovn-northd"}}}}}`, bag["monitors"])
+	assert.Equal(t, bag, relation.MonitorsBag([]string{"check_ovn_certs", "ovn-northd"}), "the order makes no change")
+	assert.Empty(t, relation.MonitorsBag(nil)["monitors"])
+	assert.Contains(t, relation.MonitorsBag(nil), "monitors", "what was published is taken back")
+}
+
+func TestTheHostIsCalledWhatNRPECallsIt(t *testing.T) {
+	t.Parallel()
+	for title, c := range map[string]struct {
+		context string
+		bag     map[string]string
+		want    relation.NagiosHost
+	}{
+		"by nrpe":             {"juju", map[string]string{"nagios_hostname": "net-node1"}, relation.NagiosHost{Host: "net-node1", Unit: "ovn-central/0"}},
+		"by nrpe, in context": {"juju", map[string]string{"nagios_hostname": "n", "nagios_host_context": "prod"}, relation.NagiosHost{Host: "n", Unit: "prod:ovn-central/0"}},
+		"before nrpe has":     {"juju", nil, relation.NagiosHost{Host: "juju-ovn-central-0", Unit: "ovn-central/0"}},
+		"without a context":   {"", nil, relation.NagiosHost{Host: "ovn-central-0", Unit: "ovn-central/0"}},
+	} {
+		assert.Equal(t, c.want, relation.ParseNagiosHost("ovn-central/0", c.context, c.bag), title)
+	}
+}

@@ -1,0 +1,162 @@
+package relation
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// The keys on [Metrics]. Source: prometheus_scrape v0 of
+// canonical/charm-relation-interfaces.
+const (
+	keyScrapeJobs     = "scrape_jobs"
+	keyScrapeMetadata = "scrape_metadata"
+	keyAlertRules     = "alert_rules"
+	keyScrapeAddress  = "prometheus_scrape_unit_address"
+	keyScrapeUnit     = "prometheus_scrape_unit_name"
+)
+
+// The job is the exporter's. Source of name, port and path: the charm before this one.
+const (
+	exporterJob  = "ovn-exporter"
+	exporterPort = "9476"
+	exporterPath = "/metrics"
+)
+
+// Topology is where in Juju a unit is. Its fields become labels of metrics and alerts.
+type Topology struct {
+	Model, ModelUUID, App, Unit, Charm string
+}
+
+// labels are those that all units of the application have.
+func (t Topology) labels() map[string]string {
+	return map[string]string{"juju_model": t.Model, "juju_model_uuid": t.ModelUUID, "juju_application": t.App, "juju_charm": t.Charm}
+}
+
+// AlertRules are groups of alert rules, as Prometheus reads them.
+type AlertRules struct {
+	Groups []AlertGroup `json:"groups"`
+}
+
+// AlertGroup is a group of rules that are judged together.
+type AlertGroup struct {
+	Name  string      `json:"name"`
+	Rules []AlertRule `json:"rules"`
+}
+
+// AlertRule is one alert. For is a duration of Prometheus, 5m.
+type AlertRule struct {
+	Alert       string            `json:"alert"`
+	Expr        string            `json:"expr"`
+	For         string            `json:"for"`
+	Labels      map[string]string `json:"labels"`
+	Annotations map[string]string `json:"annotations"`
+}
+
+// What stands in rules for what only a unit knows.
+const (
+	placeTopology = "%%juju_topology%%"
+	placeStatus   = "%%cluster_status%%"
+)
+
+// ParseAlertRules reads rules in JSON. In them %%juju_topology%% stands for the
+// matchers of the application's labels, and %%cluster_status%% for the command that
+// shows its clusters.
+func ParseAlertRules(text []byte) (AlertRules, error) {
+	var rules AlertRules
+	if err := json.Unmarshal(text, &rules); err != nil {
+		return AlertRules{}, fmt.Errorf("cannot read alert rules: %w", err)
+	}
+	return rules, nil
+}
+
+// For are the rules for one application: they look at its metrics only, have its
+// labels, and their groups are not those of another application. clusterStatus is a
+// command as a person types it.
+func (r AlertRules) For(t Topology, clusterStatus string) AlertRules {
+	var matchers []string
+	for _, label := range []string{"juju_model", "juju_model_uuid", "juju_application"} {
+		matchers = append(matchers, fmt.Sprintf("%s=%q", label, t.labels()[label]))
+	}
+	fill := strings.NewReplacer(placeTopology, strings.Join(matchers, ","), placeStatus, clusterStatus)
+	var all AlertRules
+	for _, group := range r.Groups {
+		g := AlertGroup{Name: fmt.Sprintf("%s_%.8s_%s_%s", t.Model, t.ModelUUID, t.App, group.Name)}
+		for _, rule := range group.Rules {
+			labels := maps.Clone(rule.Labels)
+			maps.Copy(labels, t.labels())
+			annotations := maps.Clone(rule.Annotations)
+			for key, text := range annotations {
+				annotations[key] = fill.Replace(text)
+			}
+			g.Rules = append(g.Rules, AlertRule{
+				Alert: rule.Alert, Expr: fill.Replace(rule.Expr), For: rule.For, Labels: labels, Annotations: annotations,
+			})
+		}
+		all.Groups = append(all.Groups, g)
+	}
+	return all
+}
+
+// scrapeJob is an entry of scrape_configs in Prometheus' configuration.
+type scrapeJob struct {
+	Name    string         `json:"job_name"`
+	Path    string         `json:"metrics_path"`
+	Targets []staticConfig `json:"static_configs"`
+}
+
+type staticConfig struct {
+	Targets []string `json:"targets"`
+}
+
+func exporter(name, host string) []scrapeJob {
+	return []scrapeJob{{Name: name, Path: exporterPath, Targets: []staticConfig{{[]string{host + ":" + exporterPort}}}}}
+}
+
+// ScrapeBag is what stands on [Metrics]. The application's data, which the leader
+// writes, have the job while the option wants an exporter, the star in whose target
+// stands for each unit that has an address. A unit has one only while its own
+// exporter is installed: an address that isn't valid takes both of its keys away.
+func ScrapeBag(t Topology, wanted bool, address netip.Addr, rules AlertRules) (app, unit map[string]string) {
+	unit = map[string]string{keyScrapeAddress: "", keyScrapeUnit: ""}
+	if address.IsValid() {
+		unit = map[string]string{keyScrapeAddress: bracketed(address), keyScrapeUnit: t.Unit}
+	}
+	if !wanted {
+		return map[string]string{keyScrapeJobs: "[]", keyScrapeMetadata: "", keyAlertRules: ""}, unit
+	}
+	metadata := map[string]string{"model": t.Model, "model_uuid": t.ModelUUID, "application": t.App, "unit": t.Unit, "charm_name": t.Charm}
+	return map[string]string{
+		keyScrapeJobs: marshal(exporter(exporterJob, "*")), keyScrapeMetadata: marshal(metadata), keyAlertRules: marshal(rules),
+	}, unit
+}
+
+// bracketed is the address as it stands before a port: readers put the two together
+// as they are.
+func bracketed(a netip.Addr) string {
+	if a.Is6() {
+		return "[" + a.String() + "]"
+	}
+	return a.String()
+}
+
+// marshal is v as JSON; the same v gives the same text.
+func marshal[T []scrapeJob | map[string]string | AlertRules | agentConfig](v T) string {
+	text, _ := json.Marshal(v) // strings always marshal
+	return string(text)
+}
+
+// Names are those of the alerts, sorted.
+func (r AlertRules) Names() []string {
+	var names []string
+	for _, group := range r.Groups {
+		for _, rule := range group.Rules {
+			names = append(names, rule.Alert)
+		}
+	}
+	slices.Sort(names)
+	return names
+}

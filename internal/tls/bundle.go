@@ -1,0 +1,79 @@
+package tls
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"fmt"
+	"time"
+)
+
+// expiringBefore is how long before its end a certificate is due to be renewed:
+// time for a person to see it, at the default TTL of vault's charm of a year.
+const expiringBefore = 30 * 24 * time.Hour
+
+// Expiring says whether there are less than 30 days left, or none.
+func Expiring(notAfter, now time.Time) bool { return notAfter.Sub(now) < expiringBefore }
+
+// Bundle is one CA file of several, in PEM: each certificate of an authority once,
+// in the order of their first appearance, without those that have expired at time
+// now. Empty parts are fine. An error says that a part can't be read.
+//
+// Where the authority changes, a unit trusts the old and the new one at the same
+// time until each of its peers has a certificate of the new one; only then the old
+// one may go. And a unit may take a certificate of the new one only when each of
+// its peers trusts that already.
+func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
+	var bundle bytes.Buffer
+	seen := map[string]bool{}
+	for _, part := range parts {
+		if len(bytes.TrimSpace(part)) == 0 {
+			continue
+		}
+		certificates, err := parseCertificates(part)
+		if err != nil {
+			return nil, fmt.Errorf("cannot bundle CA certificates: %w", err)
+		}
+		for _, c := range certificates {
+			if id := fingerprint(c); !seen[id] && isAuthority(c) && !now.After(c.NotAfter) {
+				seen[id] = true
+				_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // a buffer takes all
+			}
+		}
+	}
+	return bundle.Bytes(), nil
+}
+
+// isAuthority takes certificates of version 1 for what old roots are: they can't
+// say.
+func isAuthority(c *x509.Certificate) bool {
+	return c.Version < 3 || c.BasicConstraintsValid && c.IsCA
+}
+
+// Fingerprints are those of the certificates in data, in their order: the SHA-256
+// of each as 64 lower-case hex digits.
+func Fingerprints(data []byte) ([]string, error) {
+	certificates, err := parseCertificates(data)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read certificates: %w", err)
+	}
+	return fingerprints(certificates), nil
+}
+
+func fingerprints(certificates []*x509.Certificate) []string {
+	var all []string
+	for _, c := range certificates {
+		all = append(all, fingerprint(c))
+	}
+	return all
+}
+
+func fingerprint(c *x509.Certificate) string {
+	sum := sha256.Sum256(c.Raw)
+	return hex.EncodeToString(sum[:])
+}
+
+// quote bounds what stands in a certificate, for a line that people read.
+func quote(name string) string { return fmt.Sprintf("%.64q", name) }

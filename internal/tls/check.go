@@ -1,0 +1,177 @@
+package tls
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Names are what a unit's certificate has to be valid for: what others dial, or
+// may come to dial.
+type Names struct {
+	Hosts     []string
+	Addresses []netip.Addr
+}
+
+// Info says what is known of a unit's certificate.
+type Info struct {
+	NotBefore, NotAfter time.Time
+	// SANs are the names, then the addresses, each sorted.
+	SANs []string
+	// Authorities are the fingerprints of the certificates in the CA file, in
+	// their order: who is trusted. See [Fingerprints] for the form.
+	Authorities []string
+	// Issuer is the fingerprint of the one that signed the certificate; empty
+	// where none of them did.
+	Issuer string
+}
+
+// Check says whether the unit can work with these credentials at time now: as a
+// server and as a client, which every member of a cluster is of the others. What
+// stands against it is a [*Problem]; Info then holds what is known all the same.
+func Check(c Credentials, names Names, now time.Time) (Info, error) {
+	certificates, err := parseCertificates(c.Certificate)
+	if err != nil {
+		return Info{}, problem(Malformed, "certificate can't be read: %v", err)
+	}
+	leaf := certificates[0]
+	info := Info{NotBefore: leaf.NotBefore, NotAfter: leaf.NotAfter, SANs: sans(leaf)}
+	key, err := parseKey(c.Key)
+	if err != nil {
+		return info, problem(Malformed, "key of the certificate can't be read: %v", err)
+	}
+	authorities, err := parseCertificates(c.CA)
+	if err != nil {
+		return info, problem(Malformed, "CA certificate can't be read: %v", err)
+	}
+	info.Authorities = fingerprints(authorities)
+	if !samePublicKey(leaf, key) {
+		return info, problem(KeyMismatch, "certificate is for another key")
+	}
+	if p := checkTime("certificate", leaf, now); p != nil {
+		return info, p
+	}
+	issuer, p := checkTrust(leaf, authorities, now)
+	if p != nil {
+		return info, p
+	}
+	info.Issuer = fingerprint(issuer)
+	if p := checkNames(leaf, names, info.SANs); p != nil {
+		return info, p
+	}
+	return info, nil
+}
+
+func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
+	const form = "2006-01-02 15:04 UTC"
+	switch {
+	case now.Before(c.NotBefore):
+		return problem(NotYetValid, "%s is valid from %s only, here it is %s", what, c.NotBefore.UTC().Format(form), now.UTC().Format(form))
+	case now.After(c.NotAfter):
+		return problem(Expired, "%s has expired on %s, here it is %s", what, c.NotAfter.UTC().Format(form), now.UTC().Format(form))
+	}
+	return nil
+}
+
+// checkTrust finds out who signed the leaf. It is as strict as the servers are:
+// the chain has to end at a self-signed certificate and to be complete in the CA
+// file, whatever the certificate's own file holds.
+func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (*x509.Certificate, *Problem) {
+	roots, between := x509.NewCertPool(), x509.NewCertPool()
+	for _, a := range authorities {
+		if selfSigned(a) {
+			roots.AddCert(a)
+		} else {
+			between.AddCert(a)
+		}
+	}
+	var issuer *x509.Certificate
+	for _, use := range []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth} {
+		chains, err := leaf.Verify(x509.VerifyOptions{
+			Roots: roots, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{use},
+		})
+		if invalid := (x509.CertificateInvalidError{}); errors.As(err, &invalid) {
+			if p := checkTime("CA certificate "+quote(invalid.Cert.Subject.CommonName), invalid.Cert, now); p != nil && invalid.Reason == x509.Expired {
+				return nil, p
+			}
+			if invalid.Reason == x509.IncompatibleUsage {
+				return nil, problem(Untrusted, "certificate, or one above it, is not for both servers and clients")
+			}
+		}
+		if err != nil {
+			return nil, problem(Untrusted, "certificate was not issued by the CA that is given with it: its issuer is %s, given are %s",
+				quote(leaf.Issuer.CommonName), subjects(authorities))
+		}
+		issuer = chains[0][min(1, len(chains[0])-1)]
+	}
+	return issuer, nil
+}
+
+func selfSigned(c *x509.Certificate) bool {
+	return bytes.Equal(c.RawIssuer, c.RawSubject) && c.CheckSignature(c.SignatureAlgorithm, c.RawTBSCertificate, c.Signature) == nil
+}
+
+func checkNames(leaf *x509.Certificate, names Names, has []string) *Problem {
+	var missing []string
+	for _, h := range names.Hosts {
+		if leaf.VerifyHostname(h) != nil {
+			missing = append(missing, h)
+		}
+	}
+	for _, a := range names.Addresses {
+		if !slices.ContainsFunc(leaf.IPAddresses, func(ip net.IP) bool { return ip.Equal(a.AsSlice()) }) {
+			missing = append(missing, a.String())
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return problem(MissingAddress, "certificate is for %s, this unit is %s", listed(has), listed(missing))
+}
+
+func sans(c *x509.Certificate) []string {
+	names := slices.Sorted(slices.Values(c.DNSNames))
+	var addresses []netip.Addr
+	for _, ip := range c.IPAddresses {
+		if a, ok := netip.AddrFromSlice(ip); ok {
+			addresses = append(addresses, a.Unmap())
+		}
+	}
+	slices.SortFunc(addresses, netip.Addr.Compare)
+	for _, a := range addresses {
+		names = append(names, a.String())
+	}
+	return names
+}
+
+// listed is a list for a line that people read: a certificate may have very many
+// names.
+func listed(names []string) string {
+	const most = 6
+	switch {
+	case len(names) == 0:
+		return "no name at all"
+	case len(names) > most:
+		names = append(slices.Clone(names[:most]), "…")
+	}
+	for i, n := range names {
+		if len(n) > 80 {
+			names = slices.Clone(names)
+			names[i] = n[:80] + "…"
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+func subjects(certificates []*x509.Certificate) string {
+	var all []string
+	for _, c := range certificates {
+		all = append(all, quote(c.Subject.CommonName))
+	}
+	return listed(all)
+}

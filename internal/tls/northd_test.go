@@ -1,0 +1,124 @@
+package tls_test
+
+import (
+	stdtls "crypto/tls"
+	"crypto/x509"
+	"math/big"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/vault"
+)
+
+// ovn-northd looks at the files each time that it wakes (update_ssl_config in
+// northd/ovn-northd.c of OVN 23.03): it needs no restart, for a certificate nor
+// for another authority. Shown by what it presents to, and accepts from, a server
+// that ends each connection after the handshake.
+func TestNorthdTakesUpRenewedFilesWithoutRestart(t *testing.T) {
+	t.Parallel()
+	first, second := vault.New("Vault Root"), vault.New("Vault Root")
+	dir := t.TempDir()
+	files := filesIn(dir)
+	old := credentials(t, first, "127.0.0.2")
+	write(t, files, old)
+
+	host := network() + ".1"
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
+	require.NoError(t, err)
+	offered := credentials(t, first, host)
+	presented := make(chan *big.Int)
+	own, err := stdtls.X509KeyPair(offered.Certificate, offered.Key)
+	require.NoError(t, err)
+	anew := credentials(t, second, host)
+	ownAnew, err := stdtls.X509KeyPair(anew.Certificate, anew.Key)
+	require.NoError(t, err)
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(offered.CA)
+	roots.AppendCertsFromPEM(anew.CA)
+	change := make(chan struct{})
+	config := &stdtls.Config{
+		ClientAuth: stdtls.RequireAndVerifyClientCert, ClientCAs: roots,
+		GetCertificate: func(*stdtls.ClientHelloInfo) (*stdtls.Certificate, error) {
+			select {
+			case <-change:
+				return &ownAnew, nil
+			default:
+				return &own, nil
+			}
+		},
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		accept(listener, config, presented)
+	}()
+	t.Cleanup(func() {
+		_ = listener.Close()
+		<-ended
+	})
+
+	database := "ssl:" + listener.Addr().String()
+	process(t, "ovn-northd", "-vconsole:off", "--log-file="+filepath.Join(dir, "log"), "--unixctl="+filepath.Join(dir, "ctl"),
+		"--ovnnb-db="+database, "--ovnsb-db="+database, "-p", files.Key, "-c", files.Certificate, "-C", files.CA)
+
+	assert.Equal(t, leaf(t, old).SerialNumber, next(t, presented))
+	renewed := credentials(t, first, "127.0.0.2", second)
+	write(t, files, renewed)
+	awaitSerial(t, presented, leaf(t, renewed).SerialNumber)
+
+	close(change) // northd trusts the second authority from now on
+	moved := credentials(t, second, "127.0.0.2", first)
+	write(t, files, moved)
+	awaitSerial(t, presented, leaf(t, moved).SerialNumber)
+}
+
+// accept passes on the serial number of each client's certificate until the
+// listener is closed.
+func accept(listener net.Listener, config *stdtls.Config, presented chan<- *big.Int) {
+	defer close(presented)
+	for {
+		conn, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		_ = conn.SetDeadline(time.Now().Add(patience))
+		secured := stdtls.Server(conn, config)
+		// Reading shows that the client accepts our certificate: with TLS 1.3 the
+		// handshake is over here before it has looked.
+		if _, err := secured.Read(make([]byte, 1)); err == nil {
+			select {
+			case presented <- secured.ConnectionState().PeerCertificates[0].SerialNumber:
+			case <-time.After(patience):
+			}
+		}
+		_ = conn.Close()
+	}
+}
+
+func next(t *testing.T, presented <-chan *big.Int) *big.Int {
+	t.Helper()
+	select {
+	case serial := <-presented:
+		return serial
+	case <-time.After(patience):
+		require.Fail(t, "ovn-northd does not come")
+		return nil
+	}
+}
+
+// awaitSerial waits for a connection with the certificate. One that was under way
+// may still present the one before.
+func awaitSerial(t *testing.T, presented <-chan *big.Int, want *big.Int) {
+	t.Helper()
+	for range 6 {
+		if next(t, presented).Cmp(want) == 0 {
+			return
+		}
+	}
+	require.Fail(t, "ovn-northd keeps to its old certificate")
+}

@@ -1,0 +1,157 @@
+package tls_test
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/vault"
+)
+
+// insert is a transaction that a majority has to store.
+func insert(t *testing.T, c *client, name string) {
+	t.Helper()
+	result, err := c.call("transact", raft.NB, map[string]any{"op": "insert", "table": "Logical_Switch", "row": map[string]any{"name": name}})
+	require.NoError(t, err)
+	var done []struct{ UUID []string }
+	require.NoError(t, json.Unmarshal(result, &done), "%s", result)
+	require.Len(t, done, 1)
+	require.NotEmpty(t, done[0].UUID, "%s", result)
+}
+
+// Issue part 4: one unit at a time reloads, connections survive.
+func TestRenewedCertificateIsServedWithoutRestart(t *testing.T) {
+	t.Parallel()
+	ca := vault.New("Vault")
+	visitor := credentials(t, ca, "127.0.0.1")
+	a, b := pair(t, credentials(t, ca, "127.0.0.1"), credentials(t, ca, "127.0.0.2"))
+	before := a.status(t)
+	held, err := dial(t, a, visitor)
+	require.NoError(t, err)
+
+	for _, s := range []*server{a, b} {
+		renewed := credentials(t, ca, s.host)
+		write(t, s.files, renewed)
+		assert.Equal(t, leaf(t, renewed).SerialNumber, served(t, s, visitor).SerialNumber)
+		insert(t, held, "after "+s.host)
+	}
+
+	assert.NotEqual(t, leaf(t, credentials(t, ca, a.host)).SerialNumber, held.ConnectionState().PeerCertificates[0].SerialNumber)
+	after := a.status(t)
+	assert.Equal(t, before.Term, after.Term, "there was no election")
+	assert.Zero(t, *after.Disconnections)
+	assert.Zero(t, *b.status(t).Disconnections)
+
+	// What they send each other is the new certificate too: they find together
+	// again after a restart of either.
+	for _, s := range []*server{a, b} {
+		s.stop()
+		s.start(t)
+		awaitConnected(t, a, b)
+	}
+}
+
+// The order in which the files are replaced decides whether a server ever loads
+// them. Each case begins at a server that serves old, and ends at new on the disk.
+func TestReplacedFilesAreLoaded(t *testing.T) {
+	t.Parallel()
+	ca := vault.New("Vault")
+	visitor := credentials(t, ca, "127.0.0.1")
+	old, fresh := credentials(t, ca, "127.0.0.2"), credentials(t, ca, "127.0.0.3")
+
+	put := func(t *testing.T, s *server, path string, data []byte, mode os.FileMode) {
+		t.Helper()
+		awaitTick(t, s.files)
+		require.NoError(t, atomicfile.Write(path, data, mode))
+	}
+	key := func(t *testing.T, s *server) { t.Helper(); put(t, s, s.files.Key, fresh.Key, 0o600) }
+	certificate := func(t *testing.T, s *server) {
+		t.Helper()
+		put(t, s, s.files.Certificate, fresh.Certificate, 0o644)
+	}
+	// look wakes the server: it compares the files before it takes a connection.
+	look := func(t *testing.T, s *server) {
+		t.Helper()
+		assert.Equal(t, leaf(t, old).SerialNumber, served(t, s, visitor).SerialNumber, "the old pair, as long as the new one is not whole")
+	}
+	store := func(t *testing.T, s *server) { t.Helper(); write(t, s.files, fresh) }
+
+	touch := func(t *testing.T, s *server) {
+		t.Helper()
+		awaitTick(t, s.files)
+		require.NoError(t, s.files.Touch())
+	}
+	deaf := func(t *testing.T, s *server) {
+		t.Helper()
+		_, err := dial(t, s, visitor)
+		require.Error(t, err, "the server has no pair")
+	}
+
+	type step func(*testing.T, *server)
+	tests := map[string]struct {
+		steps  []step
+		loaded bool
+	}{
+		"by Write":                         {[]step{store}, true},
+		"certificate, then key":            {[]step{certificate, look, key}, true},
+		"key, then certificate":            {[]step{key, look, certificate}, false},
+		"key, then certificate, by Write":  {[]step{key, look, certificate, look, store}, true},
+		"killed after the key, by Write":   {[]step{key, look, store}, true},
+		"killed after the certificate":     {[]step{certificate, look, store}, true},
+		"by Write twice":                   {[]step{store, store}, true},
+		"restarted where there is no pair": {[]step{certificate, restart, deaf, store}, true},
+		"started between the two, touched": {[]step{certificate, restart, key, deaf, store, deaf, touch}, true},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, network()+".1", old).standalone(t).start(t)
+			process := s.process
+			held, err := dial(t, s, visitor)
+			require.NoError(t, err)
+			for _, do := range tt.steps {
+				do(t, s)
+			}
+			want := old
+			if tt.loaded {
+				want = fresh
+			}
+			assert.Equal(t, leaf(t, want).SerialNumber, served(t, s, visitor).SerialNumber)
+			if s.process == process {
+				_, err = held.call("echo")
+				require.NoError(t, err, "the connection that stands goes on")
+			}
+		})
+	}
+}
+
+func restart(t *testing.T, s *server) {
+	t.Helper()
+	s.stop()
+	s.start(t)
+}
+
+// easyrsa, for one, could sign the same key again.
+func TestCertificateRenewedForTheSameKeyIsLoaded(t *testing.T) {
+	t.Parallel()
+	ca := vault.New("Vault")
+	old := credentials(t, ca, "127.0.0.2")
+	s := newServer(t, network()+".1", old).standalone(t).start(t)
+	renewed := old
+	renewed.Certificate = ca.Renew(old.Certificate)
+	require.NotEqual(t, leaf(t, old).SerialNumber, leaf(t, renewed).SerialNumber)
+
+	awaitTick(t, s.files)
+	require.NoError(t, atomicfile.Write(s.files.Certificate, renewed.Certificate, 0o644))
+	assert.Equal(t, leaf(t, old).SerialNumber, served(t, s, old).SerialNumber, "ovsdb-server doesn't see a certificate without its key")
+
+	write(t, s.files, old)
+	served(t, s, old)
+	write(t, s.files, renewed)
+	assert.Equal(t, leaf(t, renewed).SerialNumber, served(t, s, old).SerialNumber)
+}

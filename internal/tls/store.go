@@ -1,0 +1,123 @@
+package tls
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+)
+
+// ErrNone is wrapped where a unit has no credentials, or not all three files.
+var ErrNone = errors.New("the unit has no certificate yet")
+
+// errIncomplete refuses to write what no server could start with.
+var errIncomplete = errors.New("a part of them is empty")
+
+// Files are the paths of the three files that the servers are told of.
+type Files struct{ Key, Certificate, CA string }
+
+// Modes of the files. The key is root's, as whom the servers run.
+const (
+	secret fs.FileMode = 0o600
+	public fs.FileMode = 0o644
+)
+
+// Read reads what stands on the disk, sound or not. Where a file isn't there, the
+// error wraps [ErrNone] and names it.
+func (f Files) Read() (Credentials, error) {
+	var c Credentials
+	for _, file := range []struct {
+		path string
+		into *[]byte
+	}{{f.Key, &c.Key}, {f.Certificate, &c.Certificate}, {f.CA, &c.CA}} {
+		data, err := os.ReadFile(file.path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return Credentials{}, fmt.Errorf("%w: %s is missing", ErrNone, file.path)
+		}
+		if err != nil {
+			return Credentials{}, fmt.Errorf("cannot read the unit's credentials: %w", err)
+		}
+		*file.into = data
+	}
+	return c, nil
+}
+
+// Write puts the credentials on the disk where they aren't yet, each file
+// atomically, under servers that run; these take them up by themselves for new
+// connections, those that stand go on. It says whether it wrote. When it fails or
+// is killed, the next call with the same credentials completes the work, also
+// in the eyes of a server that has seen the half of it.
+//
+// The order is that of OVS. ovsdb-server (reconfigure_ssl) and ovn-northd
+// (update_ssl_config) look at the files each time that they wake, and load the key
+// and the certificate only when both have changed, by their mtime; and they look
+// at the certificate only when the key has changed, which is then taken as seen
+// (stream_ssl_set_key_and_cert in lib/stream-ssl.c, OVS 3.1). Therefore:
+//   - the key is written after the certificate. A server that wakes between a new
+//     key and an old certificate would never load the pair;
+//   - both are written even if only one of them differs: a certificate that was
+//     renewed for the same key would never be loaded;
+//   - a key older than its certificate is the trace of a Write that was killed;
+//   - the CA, which is looked at on its own, is first: who gets the new certificate
+//     shall already trust its issuer.
+//
+// A server that starts between the certificate and the key has neither, until the
+// next pair comes. No order avoids it; the gap is one rename. The same befalls one
+// that slept through a Write and wakes in the gap of the next. See [Files.Touch].
+// And two files that are written within one tick of the file system's clock, 4 ms
+// or so, are one to OVS.
+func (f Files) Write(c Credentials) (changed bool, err error) {
+	if len(c.Key) == 0 || len(c.Certificate) == 0 || len(c.CA) == 0 {
+		return false, fmt.Errorf("cannot write the unit's credentials: %w", errIncomplete)
+	}
+	changed, err = atomicfile.WriteIfChanged(f.CA, c.CA, public)
+	if err != nil {
+		return false, fmt.Errorf("cannot write the unit's credentials: %w", err)
+	}
+	if f.hasPair(c) {
+		return changed, nil
+	}
+	return true, f.writePair(c)
+}
+
+func (f Files) writePair(c Credentials) error {
+	err := atomicfile.Write(f.Certificate, c.Certificate, public)
+	if err == nil {
+		err = atomicfile.Write(f.Key, c.Key, secret)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot write the unit's credentials: %w", err)
+	}
+	return nil
+}
+
+// Touch writes key and certificate again as they are, so that a server that has
+// neither, or an old pair, loads them. For the caller that finds a server running
+// but its TLS ports not answering, or with another certificate than the file's.
+func (f Files) Touch() error {
+	c, err := f.Read()
+	if err != nil {
+		return err
+	}
+	return f.writePair(c)
+}
+
+// hasPair says whether key and certificate stand there as they should, written in
+// the right order. Their modes are part of it.
+func (f Files) hasPair(c Credentials) bool {
+	key, written := stands(f.Key, c.Key, secret)
+	certificate, before := stands(f.Certificate, c.Certificate, public)
+	return key && certificate && !written.Before(before)
+}
+
+func stands(path string, data []byte, mode fs.FileMode) (ok bool, written time.Time) {
+	info, err := os.Lstat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Mode().Perm() != mode {
+		return false, time.Time{}
+	}
+	old, err := os.ReadFile(path)
+	return err == nil && string(old) == string(data), info.ModTime()
+}

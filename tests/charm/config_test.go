@@ -1,0 +1,140 @@
+package charm_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/juju/charm/v12"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+)
+
+func options(t *testing.T) *charm.Config {
+	t.Helper()
+	return readCharm(t).Config()
+}
+
+// A refresh from the earlier charm keeps what was set: by the same names, in the
+// same types. Juju refuses a type that has changed.
+func TestOptionsAreThoseOfTheEarlierCharm(t *testing.T) {
+	type option struct {
+		kind     string
+		fallback any
+	}
+	got := map[string]option{}
+	for name, o := range options(t).Options {
+		got[name] = option{o.Type, o.Default}
+	}
+	assert.Equal(t, map[string]option{
+		"source":                        {"string", "caracal"},
+		"ovn-source":                    {"string", ""},
+		"ovsdb-server-election-timer":   {"int", int64(4)},
+		"ovsdb-server-inactivity-probe": {"int", int64(60)},
+		"enable-auto-restarts":          {"boolean", true},
+		"ovn-exporter-channel":          {"string", "stable"},
+		"nagios_context":                {"string", "juju"},
+		"nagios_servicegroups":          {"string", ""},
+	}, got)
+}
+
+func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
+	for name, o := range options(t).Options {
+		assert.True(t, strings.HasSuffix(strings.TrimSpace(o.Description), "."), name)
+	}
+	seconds := func(text string) string { return strings.TrimSuffix(text, ", in seconds") }
+	for name, bad := range map[string]string{"ovsdb-server-election-timer": "0", "ovsdb-server-inactivity-probe": "-1"} {
+		failed := (*deploy.OptionError)(nil)
+		_, err := set(t, map[string]string{name: bad})
+		require.ErrorAs(t, err, &failed)
+		described := strings.Join(strings.Fields(options(t).Options[name].Description), " ")
+		assert.Contains(t, described, seconds(failed.Want))
+	}
+}
+
+// set is what the charm makes of options that an operator has typed after
+// `juju config`, by Juju's own parser and then as config-get gives them.
+func set(t *testing.T, typed map[string]string) (deploy.Settings, error) {
+	t.Helper()
+	config := options(t)
+	parsed, err := config.ParseSettingsStrings(typed)
+	require.NoError(t, err)
+	values := config.DefaultSettings()
+	maps.Copy(values, parsed)
+	text, err := json.Marshal(values)
+	require.NoError(t, err)
+	decoder := json.NewDecoder(strings.NewReader(string(text)))
+	decoder.UseNumber()
+	var given map[string]any
+	require.NoError(t, decoder.Decode(&given))
+	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
+	return deploy.ParseSettings(given)
+}
+
+func TestDefaultsAreAccepted(t *testing.T) {
+	settings, err := set(t, nil)
+	require.NoError(t, err)
+	assert.Equal(t, options(t).Options["source"].Default, settings.Source)
+	assert.Equal(t, fmt.Sprintf("%vs", options(t).Options["ovsdb-server-election-timer"].Default), settings.ElectionTimer.String())
+	assert.Equal(t, options(t).Options["enable-auto-restarts"].Default, settings.AutoRestarts)
+}
+
+// Each option takes effect: no two values of it give the same settings.
+func TestEveryOptionIsReadByTheCharm(t *testing.T) {
+	others := map[string]string{
+		"source": "cloud:jammy-caracal", "ovn-source": "ppa:owner/name", "ovsdb-server-election-timer": "8", "ovsdb-server-inactivity-probe": "0",
+		"enable-auto-restarts": "false", "ovn-exporter-channel": "23.03/edge", "nagios_context": "cloud1", "nagios_servicegroups": "ovn,databases",
+	}
+	fallback, err := set(t, nil)
+	require.NoError(t, err)
+	require.Equal(t, slices.Sorted(maps.Keys(options(t).Options)), slices.Sorted(maps.Keys(others)))
+	for name, typed := range others {
+		settings, err := set(t, map[string]string{name: typed})
+		require.NoError(t, err, name)
+		assert.NotEqual(t, fallback, settings, name)
+	}
+}
+
+func TestValueOfAnOption(t *testing.T) {
+	tests := map[string]struct {
+		option, typed string
+		want          string // the charm's words; empty: accepted
+	}{
+		"shortest timer":       {"ovsdb-server-election-timer", "1", ""},
+		"longest timer":        {"ovsdb-server-election-timer", "60", ""},
+		"timer below":          {"ovsdb-server-election-timer", "0", "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"},
+		"timer above":          {"ovsdb-server-election-timer", "61", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds"},
+		"timer in ms":          {"ovsdb-server-election-timer", "4000", "option ovsdb-server-election-timer is 4000; it must be 1 to 60, in seconds"},
+		"no probe":             {"ovsdb-server-inactivity-probe", "0", ""},
+		"longest probe":        {"ovsdb-server-inactivity-probe", "86400", ""},
+		"probe below":          {"ovsdb-server-inactivity-probe", "-5", "option ovsdb-server-inactivity-probe is -5; it must be 0 to 86400, in seconds"},
+		"probe above an int32": {"ovsdb-server-inactivity-probe", "9223372036854775807", "option ovsdb-server-inactivity-probe is 9223372036854775807; it must be 0 to 86400, in seconds"},
+		"a deb line":           {"source", "deb http://archive.example.org/ubuntu jammy-updates main|0xDEADBEEF", ""},
+		"no source":            {"source", "", ""},
+		"no exporter":          {"ovn-exporter-channel", "", ""},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, err := set(t, map[string]string{test.option: test.typed})
+			if test.want == "" {
+				require.NoError(t, err)
+				return
+			}
+			assert.EqualError(t, err, test.want)
+		})
+	}
+}
+
+func TestValueOfAnotherTypeIsRefusedByJuju(t *testing.T) {
+	for option, typed := range map[string]string{
+		"ovsdb-server-election-timer": "4s", "ovsdb-server-inactivity-probe": "1.5", "enable-auto-restarts": "sometimes", "no-such-option": "1",
+	} {
+		_, err := options(t).ParseSettingsStrings(map[string]string{option: typed})
+		assert.ErrorContains(t, err, option)
+	}
+}

@@ -1,0 +1,146 @@
+package agent
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/juju/names/v5"
+	"github.com/juju/worker/v3"
+
+	"github.com/juju/juju/core/machinelock"
+	"github.com/juju/juju/core/secrets"
+	"github.com/juju/juju/core/watcher"
+	"github.com/juju/juju/downloader"
+	jujusecrets "github.com/juju/juju/secrets"
+	"github.com/juju/juju/worker/fortress"
+)
+
+// archives is where an agent gets its charm: the controller's directory.
+type archives struct {
+	connection *connection
+	dir        string
+}
+
+// Download implements the uniter's Downloader.
+func (a archives) Download(r downloader.Request) (string, error) {
+	var name string
+	if err := a.connection.call(a.connection.ctx, "Archive", "", "File", r.URL.String(), &name); err != nil {
+		return "", err
+	}
+	source, err := os.Open(filepath.Join(a.dir, name))
+	if err != nil {
+		return "", err
+	}
+	defer source.Close()
+	if err := os.MkdirAll(r.TargetDir, 0o755); err != nil {
+		return "", err
+	}
+	target, err := os.CreateTemp(r.TargetDir, "charm-")
+	if err != nil {
+		return "", err
+	}
+	_, err = io.Copy(target, source)
+	err = errors.Join(err, target.Close())
+	if err != nil {
+		return "", err
+	}
+	read, err := os.Open(target.Name())
+	if err != nil {
+		return "", err
+	}
+	defer read.Close()
+	return target.Name(), r.Verify(read)
+}
+
+// machineLock keeps hooks and actions apart.
+type machineLock chan struct{}
+
+func newMachineLock() machineLock { return make(machineLock, 1) }
+
+// Acquire implements [machinelock.Lock].
+func (l machineLock) Acquire(spec machinelock.Spec) (func(), error) {
+	select {
+	case l <- struct{}{}:
+		return func() { <-l }, nil
+	case <-spec.Cancel:
+		return nil, errors.New("the agent stops")
+	}
+}
+
+// Report implements [machinelock.Lock].
+func (l machineLock) Report(...machinelock.ReportOption) (string, error) { return "", nil }
+
+// openGuard lets everybody into the charm's directory: nobody else wants to.
+type openGuard struct{}
+
+// Unlock implements [fortress.Guard].
+func (openGuard) Unlock() error { return nil }
+
+// Lockdown implements [fortress.Guard].
+func (openGuard) Lockdown(fortress.Abort) error { return nil }
+
+// noSecrets is a model without secrets.
+type noSecrets struct{}
+
+func (noSecrets) never() (watcher.StringsWatcher, error) {
+	changes := make(chan []string, 1)
+	changes <- nil
+	return silent{newIdle(), changes}, nil
+}
+
+// silent is a watcher of what never changes.
+type silent struct {
+	*idle
+	changes chan []string
+}
+
+// Changes implements [watcher.StringsWatcher].
+func (s silent) Changes() watcher.StringsChannel { return s.changes }
+
+// WatchConsumedSecretsChanges implements the uniter's SecretsClient.
+func (n noSecrets) WatchConsumedSecretsChanges(string) (watcher.StringsWatcher, error) {
+	return n.never()
+}
+
+// WatchObsolete implements the uniter's SecretsClient.
+func (n noSecrets) WatchObsolete(...names.Tag) (watcher.StringsWatcher, error) { return n.never() }
+
+// GetConsumerSecretsRevisionInfo implements the uniter's SecretsClient.
+func (noSecrets) GetConsumerSecretsRevisionInfo(string, []string) (map[string]secrets.SecretRevisionInfo, error) {
+	return map[string]secrets.SecretRevisionInfo{}, nil
+}
+
+// CreateSecretURIs implements the uniter's SecretsClient.
+func (noSecrets) CreateSecretURIs(int) ([]*secrets.URI, error) { return nil, errNoSecrets }
+
+// SecretMetadata implements the uniter's SecretsClient.
+func (noSecrets) SecretMetadata() ([]secrets.SecretOwnerMetadata, error) { return nil, nil }
+
+// SecretRotated implements the uniter's SecretsClient.
+func (noSecrets) SecretRotated(string, int) error { return errNoSecrets }
+
+var errNoSecrets = errors.New("this model has no secrets")
+
+func noBackend() (jujusecrets.BackendsClient, error) { return nil, errNoSecrets }
+
+// noTrigger is the watcher of what never rotates and never expires.
+func noTrigger(names.UnitTag, bool, chan []string) (worker.Worker, error) { return newIdle(), nil }
+
+// idle is a worker with nothing to do.
+type idle struct{ killed chan struct{} }
+
+func newIdle() *idle { return &idle{make(chan struct{})} }
+
+// Kill implements [worker.Worker].
+func (i *idle) Kill() {
+	select {
+	case <-i.killed:
+	default:
+		close(i.killed)
+	}
+}
+
+// Wait implements [worker.Worker].
+func (i *idle) Wait() error { <-i.killed; return nil }

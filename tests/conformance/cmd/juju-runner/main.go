@@ -1,0 +1,84 @@
+// Command juju-runner plays Juju's controller on one machine (serve), and is
+// Juju's own unit agent on others (agent), which it also serves as its hook
+// tools. The README of this module says how to drive it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/juju/loggo"
+
+	"github.com/ovn-central/ovn-central-operator/tests/conformance/agent"
+	"github.com/ovn-central/ovn-central-operator/tests/conformance/controller"
+)
+
+func main() {
+	if code, is := agent.Tool(os.Args); is {
+		os.Exit(code)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	if err := run(ctx, os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "ERROR", err)
+		os.Exit(1)
+	}
+}
+
+var errUsage = errors.New("usage: juju-runner serve --dir DIR --charm CHARM [--app NAME] | juju-runner agent --dir DIR --unit UNIT [--data-dir DIR] [--run-dir DIR]")
+
+func run(ctx context.Context, args []string) error {
+	if len(args) == 0 {
+		return errUsage
+	}
+	flags := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	dir := flags.String("dir", "", "the controller's directory, which all machines share")
+	switch args[0] {
+	case "serve":
+		charm := flags.String("charm", "", "the charm's directory")
+		app := flags.String("app", "", "the application's name; that of the charm")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		c, err := controller.New(controller.Options{Dir: *dir, Charm: *charm, App: *app, Retry: controller.JujusRetry})
+		if err != nil {
+			return err
+		}
+		return c.Serve(ctx, nil)
+	case "agent":
+		unit := flags.String("unit", "", "the unit")
+		data := flags.String("data-dir", "/var/lib/juju", "where the unit's files are")
+		transient := flags.String("run-dir", "/run/juju-runner", "where files are that a reboot takes away")
+		logs := flags.String("logging-config", "<root>=WARNING;unit=DEBUG", "as Juju's option of that name")
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		if err := loggo.ConfigureLoggers(*logs); err != nil {
+			return err
+		}
+		return play(ctx, *dir, *unit, *data, *transient)
+	}
+	return errUsage
+}
+
+// play is the life of one unit's agent.
+func play(ctx context.Context, dir, unit, data, transient string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	remote := controller.Dial(dir)
+	retry, err := remote.Retry(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot reach the controller by %s: %w", filepath.Join(dir, controller.Socket), err)
+	}
+	return agent.Run(ctx, agent.Config{
+		Unit: unit, DataDir: data, RunDir: transient, ArchiveDir: dir, Program: program, Caller: remote, Retry: retry,
+	})
+}

@@ -1,0 +1,259 @@
+// Package controller is the smallest controller that Juju's own unit agent can
+// work with: one application, its units and relations, and the part of the API
+// that the agent calls (the Uniter facade and its watchers). What the controller
+// of a real Juju decides is written down here again; what the agent decides is
+// Juju's code.
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/juju/charm/v12"
+	"github.com/juju/juju/rpc/params"
+)
+
+// Controller holds the model. Its methods may be called at the same time.
+type Controller struct {
+	mu sync.Mutex
+	// changed is closed, and replaced, with every change.
+	changed chan struct{}
+	dir     string
+	state   State
+	charm   *charm.CharmDir
+	watches map[string]*watch
+	ids     int
+	called  time.Time // when an agent last called
+}
+
+// State is what the controller knows.
+type State struct {
+	App            string               `json:"app"`
+	Leader         string               `json:"leader"`
+	LeaderSettings map[string]string    `json:"leader-settings"`
+	LeaderVersion  int                  `json:"leader-version"`
+	Config         map[string]any       `json:"config"`
+	Charms         []Archive            `json:"charms"`
+	Status         params.StatusResult  `json:"status"`
+	Version        string               `json:"app-version"`
+	Dying          bool                 `json:"dying,omitempty"`
+	Relations      []*Relation          `json:"relations"`
+	Units          map[string]*Unit     `json:"units"`
+	Gone           map[string]*Unit     `json:"gone"` // units that were removed
+	Actions        map[string]*Action   `json:"actions"`
+	NextUnit       int                  `json:"next-unit"`
+	NextRelation   int                  `json:"next-relation"`
+	Retry          params.RetryStrategy `json:"retry"`
+}
+
+// Archive is one version of the charm, packed.
+type Archive struct {
+	URL, File, SHA256 string
+}
+
+// Unit is one unit.
+type Unit struct {
+	Name        string                 `json:"name"`
+	Number      int                    `json:"number"`
+	Life        string                 `json:"life"` // alive, dying, dead
+	Addresses   []string               `json:"addresses"`
+	Bindings    map[string][]string    `json:"bindings,omitempty"`
+	Workload    params.StatusResult    `json:"workload"`
+	Agent       params.StatusResult    `json:"agent"`
+	Resolved    params.ResolvedMode    `json:"resolved,omitempty"`
+	CharmURL    string                 `json:"charm-url"`
+	Ports       []params.PortRange     `json:"ports,omitempty"`
+	Kept        params.SetUnitStateArg `json:"kept"` // state of the charm and of the agent
+	UpdateAsked int                    `json:"update-asked"`
+	// Hooks are those that were run, with whom they were about and how they ended.
+	Hooks      []string `json:"hooks"`
+	running    string
+	updateSeen int
+	starting   bool // its agent is, and has no watcher yet
+	leads      bool // is what its agent was told last
+}
+
+// Relation is one relation. A peer relation has no other side.
+type Relation struct {
+	ID          int             `json:"id"`
+	Endpoint    charm.Relation  `json:"endpoint"`
+	Remote      string          `json:"remote,omitempty"`
+	Life        string          `json:"life"`
+	App         *Bag            `json:"app"`
+	Units       map[string]*Bag `json:"units"`
+	RemoteApp   *Bag            `json:"remote-app,omitempty"`
+	RemoteUnits map[string]*Bag `json:"remote-units,omitempty"`
+}
+
+// Bag is data on a relation.
+type Bag struct {
+	Settings map[string]string `json:"settings"`
+	Version  int64             `json:"version"`
+	InScope  bool              `json:"in-scope"`
+}
+
+// Action is one run of an action.
+type Action struct {
+	Unit    string         `json:"unit"`
+	Name    string         `json:"name"`
+	Params  map[string]any `json:"params"`
+	Status  string         `json:"status"`
+	Message string         `json:"message"`
+	Results map[string]any `json:"results"`
+	Log     []string       `json:"log"`
+}
+
+func newBag() *Bag { return &Bag{Settings: map[string]string{}} }
+
+// write changes settings; an empty value deletes its key.
+func (b *Bag) write(changes map[string]string) {
+	changed := false
+	for key, value := range changes {
+		old, had := b.Settings[key]
+		switch {
+		case value == "" && had:
+			delete(b.Settings, key)
+		case value != "" && old != value:
+			b.Settings[key] = value
+		default:
+			continue
+		}
+		changed = true
+	}
+	if changed {
+		b.Version++
+	}
+}
+
+func now(status, info string) params.StatusResult {
+	t := time.Now()
+	return params.StatusResult{Status: status, Info: info, Since: &t, Data: map[string]any{}}
+}
+
+// peer says whether the relation has one side only.
+func (r *Relation) peer() bool { return r.Remote == "" }
+
+// key is the relation's name in tags: its endpoints, the one that requires first
+// (state/relation.go, relationKey).
+func (r *Relation) key(app string) string {
+	ours, theirs := app+":"+r.Endpoint.Name, r.Remote+":"+r.Endpoint.Name
+	switch {
+	case r.peer():
+		return ours
+	case r.Endpoint.Role == charm.RoleRequirer:
+		return ours + " " + theirs
+	}
+	return theirs + " " + ours
+}
+
+// other is the application on the other side.
+func (r *Relation) other(app string) string {
+	if r.peer() {
+		return app
+	}
+	return r.Remote
+}
+
+// members are the units that a unit is told of, with the versions of their data.
+// Those of our own that are dying have departed already (state/cleanup.go,
+// cleanupDyingUnit).
+func (s *State) members(unit string, r *Relation) map[string]int64 {
+	members := map[string]int64{}
+	for name, bag := range r.RemoteUnits {
+		if bag.InScope {
+			members[name] = bag.Version
+		}
+	}
+	if r.peer() {
+		for name, bag := range r.Units {
+			if u := s.Units[name]; name != unit && bag.InScope && u != nil && u.Life == "alive" {
+				members[name] = bag.Version
+			}
+		}
+	}
+	return members
+}
+
+// applications are those whose data a unit is told of.
+func (s *State) applications(r *Relation) map[string]int64 {
+	if r.peer() {
+		return map[string]int64{s.App: r.App.Version}
+	}
+	return map[string]int64{r.Remote: r.RemoteApp.Version}
+}
+
+func (s *State) relation(id int) *Relation {
+	i := slices.IndexFunc(s.Relations, func(r *Relation) bool { return r.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return s.Relations[i]
+}
+
+// dropRelation forgets a dying relation that nobody is in any more.
+func (s *State) dropRelation(r *Relation) {
+	for _, bag := range r.Units {
+		if bag.InScope {
+			return
+		}
+	}
+	if r.Life == "dying" {
+		s.Relations = slices.DeleteFunc(s.Relations, func(other *Relation) bool { return other == r })
+	}
+}
+
+// remove takes a dead unit out of the model.
+func (s *State) remove(name string) {
+	u := s.Units[name]
+	if u == nil {
+		return
+	}
+	u.Life = "dead"
+	s.Gone[name] = u
+	delete(s.Units, name)
+	for _, r := range slices.Clone(s.Relations) {
+		if bag := r.Units[name]; bag != nil {
+			bag.InScope = false
+		}
+		s.dropRelation(r)
+	}
+	if s.Leader == name {
+		s.Leader = ""
+		for _, other := range s.ordered() {
+			if other.Life == "alive" {
+				s.Leader = other.Name
+				break
+			}
+		}
+	}
+}
+
+// ordered are the units by number.
+func (s *State) ordered() []*Unit {
+	var units []*Unit
+	for _, u := range s.Units {
+		units = append(units, u)
+	}
+	slices.SortFunc(units, func(a, b *Unit) int { return a.Number - b.Number })
+	return units
+}
+
+// charmURL is the charm that the application has now.
+func (s *State) charmURL() string { return s.Charms[len(s.Charms)-1].URL }
+
+// unitName is the unit of a tag: unit-ovn-central-0.
+func unitName(tag string) string {
+	name := strings.TrimPrefix(tag, "unit-")
+	i := strings.LastIndex(name, "-")
+	if name == tag || i < 0 {
+		return ""
+	}
+	return name[:i] + "/" + name[i+1:]
+}
+
+func unitTag(name string) string { return "unit-" + strings.ReplaceAll(name, "/", "-") }
+
+func machineTag(u *Unit) string { return fmt.Sprintf("machine-%d", u.Number) }

@@ -1,0 +1,95 @@
+package controller
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/juju/charm/v12"
+	"github.com/juju/juju/rpc/params"
+)
+
+// Options say what model to make.
+type Options struct {
+	// Dir is where the charm's archives and the state are kept. The agents read the
+	// archives there.
+	Dir string
+	// Charm is the charm's directory.
+	Charm string
+	// App is the application's name; that of the charm.
+	App string
+	// Retry is how failed hooks are retried; not at all where it is zero.
+	Retry params.RetryStrategy
+}
+
+// JujusRetry is how Juju retries failed hooks
+// (apiserver/facades/agent/retrystrategy).
+var JujusRetry = params.RetryStrategy{
+	ShouldRetry: true, MinRetryTime: 5 * time.Second, MaxRetryTime: 5 * time.Minute, JitterRetryTime: true, RetryTimeFactor: 2,
+}
+
+// New makes a model with an application without units, and its peer relations.
+func New(o Options) (*Controller, error) {
+	c := &Controller{dir: o.Dir, changed: make(chan struct{}), watches: map[string]*watch{}}
+	ch, archive, err := c.pack(o.Charm, 0)
+	if err != nil {
+		return nil, err
+	}
+	c.charm = ch
+	c.state = State{
+		App: cmp.Or(o.App, ch.Meta().Name), LeaderSettings: map[string]string{}, Config: map[string]any{}, Charms: []Archive{archive},
+		Status: now("unset", ""), Units: map[string]*Unit{}, Gone: map[string]*Unit{}, Actions: map[string]*Action{}, NextRelation: 1, Retry: o.Retry,
+	}
+	for _, peer := range ch.Meta().Peers {
+		c.state.Relations = append(c.state.Relations, &Relation{
+			ID: c.state.NextRelation, Endpoint: peer, Life: "alive", App: newBag(), Units: map[string]*Bag{},
+		})
+		c.state.NextRelation++
+	}
+	c.save()
+	return c, nil
+}
+
+// pack makes an archive of a charm, as `juju deploy ./charm` does.
+func (c *Controller) pack(dir string, revision int) (*charm.CharmDir, Archive, error) {
+	ch, err := charm.ReadCharmDir(dir)
+	if err != nil {
+		return nil, Archive{}, fmt.Errorf("cannot read the charm: %w", err)
+	}
+	archive := Archive{
+		URL:  fmt.Sprintf("local:%s-%d", ch.Meta().Name, revision),
+		File: fmt.Sprintf("charm-%d.zip", revision),
+	}
+	file, err := os.Create(filepath.Join(c.dir, archive.File))
+	if err != nil {
+		return nil, archive, err
+	}
+	defer file.Close()
+	if err := ch.ArchiveTo(file); err != nil {
+		return nil, archive, fmt.Errorf("cannot pack the charm: %w", err)
+	}
+	text, err := os.ReadFile(file.Name())
+	if err != nil {
+		return nil, archive, err
+	}
+	sum := sha256.Sum256(text)
+	archive.SHA256 = hex.EncodeToString(sum[:])
+	return ch, archive, nil
+}
+
+// save writes the state for people to read; nothing reads it back.
+func (c *Controller) save() {
+	text, err := json.MarshalIndent(c.state, "", " ")
+	if err != nil {
+		return
+	}
+	file := filepath.Join(c.dir, "state.json")
+	if os.WriteFile(file+".new", text, 0o600) == nil {
+		_ = os.Rename(file+".new", file)
+	}
+}

@@ -1,0 +1,105 @@
+package controller
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/juju/charm/v12"
+)
+
+// Relate relates an endpoint to another application with units.
+func (c *Controller) Relate(endpoint, app string, units int) (id int, err error) {
+	found, is := c.charm.Meta().CombinedRelations()[endpoint]
+	if !is || found.Role == charm.RolePeer {
+		return 0, fmt.Errorf("application %q has no %q relation", c.state.App, endpoint)
+	}
+	err = c.change(func(s *State) error {
+		r := &Relation{
+			ID: s.NextRelation, Endpoint: found, Remote: app, Life: "alive",
+			App: newBag(), Units: map[string]*Bag{}, RemoteApp: newBag(), RemoteUnits: map[string]*Bag{},
+		}
+		for n := range units {
+			r.enter(app + "/" + strconv.Itoa(n))
+		}
+		s.NextRelation++
+		s.Relations = append(s.Relations, r)
+		id = r.ID
+		return nil
+	})
+	return id, err
+}
+
+func (r *Relation) enter(unit string) {
+	bag := r.RemoteUnits[unit]
+	if bag == nil {
+		bag = newBag()
+		r.RemoteUnits[unit] = bag
+	}
+	_, number, _ := strings.Cut(unit, "/")
+	bag.InScope = true
+	bag.write(addressSettings([]string{"192.0.2.1" + number}))
+}
+
+// with does something to a relation.
+func (c *Controller) with(id int, f func(s *State, r *Relation) error) error {
+	return c.change(func(s *State) error {
+		r := s.relation(id)
+		if r == nil {
+			return fmt.Errorf("relation %d not found", id)
+		}
+		return f(s, r)
+	})
+}
+
+// Unrelate removes a relation.
+func (c *Controller) Unrelate(id int) error {
+	return c.with(id, func(s *State, r *Relation) error { r.Life = "dying"; s.dropRelation(r); return nil })
+}
+
+// RemoteSet writes data of the other side: of a unit, or of the application.
+func (c *Controller) RemoteSet(id int, unit string, data map[string]string) error {
+	return c.with(id, func(_ *State, r *Relation) error {
+		switch {
+		case r.peer():
+			return fmt.Errorf("relation %d is a peer relation", id)
+		case unit == "" || unit == r.Remote:
+			r.RemoteApp.write(data)
+		case r.RemoteUnits[unit] == nil:
+			return fmt.Errorf("unit %q is not in relation %d", unit, id)
+		default:
+			r.RemoteUnits[unit].write(data)
+		}
+		return nil
+	})
+}
+
+// RemoteUnits says who is on the other side from now on.
+func (c *Controller) RemoteUnits(id int, units ...string) error {
+	return c.with(id, func(_ *State, r *Relation) error {
+		for name, bag := range r.RemoteUnits {
+			bag.InScope = slices.Contains(units, name)
+		}
+		for _, unit := range units {
+			r.enter(unit)
+		}
+		return nil
+	})
+}
+
+// SetData writes data of one of our units, or of our application, as a charm
+// before this one had written it.
+func (c *Controller) SetData(id int, unit string, data map[string]string) error {
+	return c.with(id, func(s *State, r *Relation) error {
+		switch {
+		case unit == "" || unit == s.App:
+			r.App.write(data)
+		case r.Units[unit] == nil:
+			return fmt.Errorf("unit %q is not in relation %d", unit, id)
+		default:
+			r.Units[unit].write(data)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,148 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"time"
+)
+
+// arguments are those of all verbs.
+type arguments struct {
+	Unit      string            `json:"unit"`
+	Units     *json.RawMessage  `json:"units"` // a number, or names
+	Address   string            `json:"address"`
+	Addresses []string          `json:"addresses"`
+	Binding   string            `json:"binding"`
+	Values    map[string]string `json:"values"`
+	Data      map[string]string `json:"data"`
+	Endpoint  string            `json:"endpoint"`
+	App       string            `json:"app"`
+	Relation  int               `json:"relation"`
+	Action    string            `json:"action"`
+	Args      []string          `json:"args"`
+	Charm     string            `json:"charm"`
+	Force     bool              `json:"force"`
+	NoRetry   bool              `json:"no-retry"`
+	Timeout   string            `json:"timeout"`
+}
+
+// defaultTimeout is for the verbs that wait.
+const defaultTimeout = 10 * time.Minute
+
+func (a arguments) timeout() time.Duration {
+	if d, err := time.ParseDuration(a.Timeout); err == nil {
+		return d
+	}
+	return defaultTimeout
+}
+
+func (a arguments) addresses() []string {
+	if len(a.Addresses) > 0 {
+		return a.Addresses
+	}
+	return []string{a.Address}
+}
+
+func (a arguments) unitNames() (names []string, err error) {
+	if a.Units == nil {
+		return nil, fmt.Errorf("units are missing")
+	}
+	return names, json.Unmarshal(*a.Units, &names)
+}
+
+func (a arguments) unitCount() (n int, err error) {
+	if a.Units == nil {
+		return 1, nil
+	}
+	return n, json.Unmarshal(*a.Units, &n)
+}
+
+type verb func(ctx context.Context, c *Controller, a arguments) (any, error)
+
+// simply is a verb that only does something.
+func simply(f func(c *Controller, a arguments) error) verb {
+	return func(_ context.Context, c *Controller, a arguments) (any, error) { return nil, f(c, a) }
+}
+
+var verbs = map[string]verb{
+	"add-unit": func(_ context.Context, c *Controller, a arguments) (any, error) {
+		unit, err := c.AddUnit(a.addresses()...)
+		return map[string]string{"unit": unit}, err
+	},
+	"set-address":        simply(func(c *Controller, a arguments) error { return c.SetAddresses(a.Unit, a.addresses()...) }),
+	"bind":               simply(func(c *Controller, a arguments) error { return c.Bind(a.Unit, a.Binding, a.addresses()...) }),
+	"config":             simply(func(c *Controller, a arguments) error { return c.Configure(a.Values) }),
+	"leader-settings":    simply(func(c *Controller, a arguments) error { return c.SetLeaderSettings(a.Values) }),
+	"set-leader":         simply(func(c *Controller, a arguments) error { return c.SetLeader(a.Unit) }),
+	"remove-unit":        simply(func(c *Controller, a arguments) error { return c.RemoveUnit(a.Unit, a.Force) }),
+	"remove-application": simply(func(c *Controller, _ arguments) error { return c.RemoveApplication() }),
+	"resolved":           simply(func(c *Controller, a arguments) error { return c.Resolved(a.Unit, a.NoRetry) }),
+	"refresh":            simply(func(c *Controller, a arguments) error { return c.Refresh(a.Charm) }),
+	"update-status":      simply(func(c *Controller, a arguments) error { return c.UpdateStatus(a.Unit) }),
+	"unrelate":           simply(func(c *Controller, a arguments) error { return c.Unrelate(a.Relation) }),
+	"remote-set":         simply(func(c *Controller, a arguments) error { return c.RemoteSet(a.Relation, a.Unit, a.Data) }),
+	"set-data":           simply(func(c *Controller, a arguments) error { return c.SetData(a.Relation, a.Unit, a.Data) }),
+	"relate": func(_ context.Context, c *Controller, a arguments) (any, error) {
+		n, err := a.unitCount()
+		if err != nil {
+			return nil, err
+		}
+		id, err := c.Relate(a.Endpoint, a.App, n)
+		return map[string]int{"relation": id}, err
+	},
+	"remote-units": simply(func(c *Controller, a arguments) error {
+		names, err := a.unitNames()
+		if err != nil {
+			return err
+		}
+		return c.RemoteUnits(a.Relation, names...)
+	}),
+	"run": func(ctx context.Context, c *Controller, a arguments) (any, error) {
+		given, err := Params(a.Unit, a.Action, a.Args)
+		if err != nil {
+			return nil, err
+		}
+		return c.Run(ctx, a.Unit, a.Action, given)
+	},
+	"data":   func(_ context.Context, c *Controller, a arguments) (any, error) { return c.Data(a.Relation) },
+	"status": func(_ context.Context, c *Controller, _ arguments) (any, error) { return c.Status(), nil },
+	"retry":  func(_ context.Context, c *Controller, _ arguments) (any, error) { return c.state.Retry, nil },
+	"settled": func(ctx context.Context, c *Controller, _ arguments) (any, error) {
+		failed, err := c.Settled(ctx)
+		return map[string]any{"errors": failed}, err
+	},
+}
+
+// RelationData is everything that stands on a relation.
+type RelationData struct {
+	App         map[string]string            `json:"app"`
+	Units       map[string]map[string]string `json:"units"`
+	RemoteApp   map[string]string            `json:"remote-app"`
+	RemoteUnits map[string]map[string]string `json:"remote-units"`
+}
+
+// Data is what stands on a relation, of those who are in it.
+func (c *Controller) Data(id int) (data RelationData, err error) {
+	bags := func(units map[string]*Bag) map[string]map[string]string {
+		copied := map[string]map[string]string{}
+		for unit, bag := range units {
+			if bag.InScope {
+				copied[unit] = maps.Clone(bag.Settings)
+			}
+		}
+		return copied
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.state.relation(id)
+	if r == nil {
+		return data, fmt.Errorf("relation %d not found", id)
+	}
+	data = RelationData{App: maps.Clone(r.App.Settings), Units: bags(r.Units), RemoteUnits: bags(r.RemoteUnits)}
+	if !r.peer() {
+		data.RemoteApp = maps.Clone(r.RemoteApp.Settings)
+	}
+	return data, nil
+}

@@ -1,0 +1,239 @@
+package deployment
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// pythonCharm is a charm in place of the one before this one: it has the same
+// endpoints and options, and its hooks do what a test writes for them.
+func pythonCharm(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"metadata.yaml", "config.yaml"} {
+		text, err := os.ReadFile(filepath.Join(charmDir, name))
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
+	}
+	script := "#!/bin/sh\nif [ -e ./on-update-status ] && [ \"$JUJU_DISPATCH_PATH\" = hooks/update-status ]; then . ./on-update-status; fi\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dispatch"), []byte(script), 0o755))
+	return dir
+}
+
+// pythonData is what that charm puts on the relations, in its form on the wire:
+// values of its own endpoints are JSON, certificate_name is random, and the
+// request is for the machine's name and its address.
+func pythonData(c *cloud, u *lab.Unit) string {
+	publish := fmt.Sprintf(`bound-address='"%s"'`, u.Address())
+	request := fmt.Sprintf(`unit_name=%s common_name=machine-%d sans='["%s"]' certificate_name=7d7a-%d`,
+		strings.ReplaceAll(u.Name(), "/", "_"), u.Number(), u.Address(), u.Number())
+	return fmt.Sprintf("relation-set -r ovsdb-peer:1 %s\nrelation-set -r ovsdb:%d %s\nrelation-set -r ovsdb-cms:%d %s\nrelation-set -r certificates:%d %s\n"+
+		"status-set active 'Unit is ready'\n", publish, c.chassis, publish, c.cms, publish, c.certificates, request)
+}
+
+// pythonCloud is what the Python charm leaves of n units: servers that run,
+// certificates, listeners, firewall, leader settings, data on the relations.
+func pythonCloud(t *testing.T, n int) (*cloud, []*lab.Unit) {
+	t.Helper()
+	l, err := lab.New(t.Context(), lab.Options{Charm: pythonCharm(t), Northd: true, ElectionTimer: 4 * time.Second, Log: t.Output()})
+	require.NoError(t, err)
+	t.Cleanup(func() { assert.NoError(t, l.Close()) })
+	c := &cloud{Lab: l, vault: l.CA()}
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"source": "distro"}))
+	c.certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
+	require.NoError(t, err)
+	c.relateClients(t)
+	units, err := c.AddUnits(t.Context(), n)
+	require.NoError(t, err)
+	answer := map[string]string{"ca": c.vault.PEM()}
+	for _, u := range units {
+		prefix := strings.ReplaceAll(u.Name(), "/", "_") + ".server."
+		answer[prefix+"cert"], answer[prefix+"key"] = fileOf(t, u, "cert_host"), fileOf(t, u, "key_host")
+		require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "on-update-status"), []byte(pythonData(c, u)), 0o644))
+		guardAsPython(t, u, units)
+	}
+	require.NoError(t, c.RemoteSet(t.Context(), c.certificates, "vault/0", answer))
+	for _, u := range units {
+		require.NoError(t, c.RunHook(t.Context(), u, "update-status"))
+	}
+	require.NoError(t, c.Settle(t.Context()))
+	return c, units
+}
+
+// guardAsPython sets the firewall as that charm does: a rule for each port and peer.
+func guardAsPython(t *testing.T, u *lab.Unit, units []*lab.Unit) {
+	t.Helper()
+	rules := []string{"default allow incoming", "--force enable"}
+	for _, port := range []int{6641, 6643, 6644, 16642} {
+		rules = append(rules, fmt.Sprintf("reject to any port %d proto tcp comment charm-ovn-central", port))
+		for _, peer := range units {
+			if peer != u {
+				rules = append(rules, fmt.Sprintf("prepend allow from %s to any port %d proto tcp comment charm-ovn-central", peer.Address(), port))
+			}
+		}
+	}
+	for _, rule := range rules {
+		_, err := u.Exec(t.Context(), "ufw", strings.Fields(rule)...)
+		require.NoError(t, err)
+	}
+}
+
+// firewallRules are those of a unit's ufw, without their numbers.
+func firewallRules(t *testing.T, u *lab.Unit) (rules []string) {
+	t.Helper()
+	out, err := u.Exec(t.Context(), "ufw", "status", "numbered")
+	require.NoError(t, err)
+	for line := range strings.Lines(out) {
+		if _, rule, found := strings.Cut(line, "] "); found {
+			rules = append(rules, strings.Join(strings.Fields(rule), " "))
+		}
+	}
+	return rules
+}
+
+// left is all that a refresh may not change.
+type left struct {
+	processes, settings, nb, sb map[string]string
+	files, addresses, requests  map[string]string
+}
+
+func (c *cloud) left(t *testing.T, units []*lab.Unit) left {
+	t.Helper()
+	l := left{
+		processes: processes(t, units...), settings: c.LeaderSettings(), nb: c.connections(t, lab.NB), sb: c.connections(t, lab.SB),
+		files: map[string]string{}, addresses: map[string]string{}, requests: map[string]string{},
+	}
+	for _, u := range units {
+		pid, code, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", "ovn-northd")
+		require.NoError(t, err)
+		require.Zero(t, code)
+		l.processes[u.Name()+" northd"] = pid
+		for _, name := range []string{"key_host", "cert_host", "ovn-central.crt"} {
+			l.files[u.Name()+" "+name] = modified(u, name).String() + fileOf(t, u, name)
+		}
+		l.addresses[u.Name()] = u.Data()["bound-address"]
+		for _, id := range []int{c.chassis, c.cms} {
+			l.addresses[fmt.Sprint(u.Name(), id)] = c.RelationData(id).Units[u.Name()]["bound-address"]
+		}
+		request := maps.Clone(c.RelationData(c.certificates).Units[u.Name()])
+		delete(request, "certificate_name") // no provider reads it
+		l.requests[u.Name()] = fmt.Sprint(request)
+		for db, id := range serverIDs(t, u) {
+			l.settings[u.Name()+" "+db] = id
+		}
+	}
+	return l
+}
+
+func serverIDs(t *testing.T, u *lab.Unit) map[string]string {
+	t.Helper()
+	ids := map[string]string{}
+	for _, db := range lab.Databases {
+		id, err := u.ServerID(t.Context(), db)
+		require.NoError(t, err)
+		ids[string(db)] = id
+	}
+	return ids
+}
+
+// calledPrograms notes what the hooks of units call from now on.
+func calledPrograms(units []*lab.Unit) (called func(word string) []string) {
+	var mu sync.Mutex
+	var all []string
+	for _, u := range units {
+		u.OnCall(func(call string) {
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, u.Name()+" "+call)
+		})
+	}
+	return func(word string) (found []string) {
+		mu.Lock()
+		defer mu.Unlock()
+		for _, call := range all {
+			if strings.Contains(call, word) {
+				found = append(found, call)
+			}
+		}
+		return found
+	}
+}
+
+func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) {
+	t.Parallel()
+	c, units := pythonCloud(t, 3)
+	before, rules := c.left(t, units), map[string][]string{}
+	for _, u := range units {
+		rules[u.Name()] = firewallRules(t, u)
+		require.Equal(t, `"`+u.Address()+`"`, before.addresses[u.Name()], "the premise")
+	}
+	called := calledPrograms(units)
+	w := c.StartWriter(t.Context(), lab.WriterOptions{Interval: 200 * time.Millisecond})
+
+	// Settings that are those of another cluster change nothing either.
+	wrong := "11111111-2222-4333-8444-555555555555"
+	right := c.LeaderSettings()["nb_cid"]
+	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": wrong}))
+	require.NoError(t, c.Refresh(t.Context(), charmDir))
+	for _, u := range units {
+		says(t, u, "blocked", "nb: ", wrong, right)
+		assert.NotContains(t, u.Workload().Message, "sb: ")
+	}
+	assert.Empty(t, called("systemctl restart"))
+	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": right}))
+	c.updateStatus(t, units...)
+	requireActive(t, units...)
+	lossless(t, w)
+
+	after := c.left(t, units)
+	assert.Equal(t, before, after)
+	assert.Empty(t, called("apt-get"))
+	assert.Empty(t, called("add-apt-repository"))
+	assert.Empty(t, called("create-cluster"))
+	assert.Empty(t, called("join-cluster"))
+	for _, program := range []string{"systemctl stop", "systemctl restart", "systemctl start", "systemctl mask"} {
+		assert.Empty(t, called(program))
+	}
+	for _, u := range units {
+		assert.Empty(t, u.Repositories())
+		assert.Subset(t, firewallRules(t, u), rules[u.Name()], "rules that stand, stay")
+		defaults, err := os.ReadFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"))
+		require.NoError(t, err)
+		assert.NotContains(t, string(defaults), "maintained by Juju. Local changes may be overwritten", "the file is ours")
+		assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events")["output"])
+		assert.NotContains(t, u.Hooks()[len(u.Hooks())-3:], "install")
+	}
+
+	// It grows and shrinks like any other.
+	c.OnRemote("certificates", func(unit string, bag map[string]string) map[string]string {
+		if unit != "ovn-central/3" {
+			return nil // the others have what they asked for
+		}
+		answer, err := c.vault.Answer(unit, bag)
+		assert.NoError(t, err)
+		return answer
+	})
+	added := c.addFresh(t, 1)[0]
+	c.tick(t, "four units that work", c.allActive)
+	c.requireOneCluster(t, append(units, added)...)
+	for _, u := range units {
+		assert.Contains(t, strings.Join(firewallRules(t, u), "\n"), added.Address())
+	}
+	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
+	c.tick(t, "three units that work", c.allActive)
+	c.requireOneCluster(t, units[1], units[2], added)
+	for _, u := range []*lab.Unit{units[1], units[2], added} {
+		assert.NotContains(t, strings.Join(firewallRules(t, u), "\n"), units[0].Address()+" ", u.Name())
+	}
+}

@@ -1,0 +1,116 @@
+package deployment
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// A leader that is killed in the middle of making the clusters, and replaced
+// before it goes on: whether the new leader makes its own or finds those of the
+// old one, each database has one cluster in the end.
+func TestLeaderThatIsReplacedWhileItBootstrapsMakesNoSecondCluster(t *testing.T) {
+	t.Parallel()
+	exists := func(path string) bool { _, err := os.Stat(path); return err == nil }
+	published := func(c *cloud) bool { return c.LeaderSettings()["nb_cid"] != "" }
+	nb, sb := func(u *lab.Unit) string { return u.DBFile(lab.NB) }, func(u *lab.Unit) string { return u.DBFile(lab.SB) }
+	for name, test := range map[string]struct {
+		// after says that the step is made; the hook is killed at its next call.
+		after func(c *cloud, u *lab.Unit) bool
+		// maker is the unit whose clusters remain.
+		maker int
+		// rests is whether the old leader runs no hook until the new one has run all
+		// of its own.
+		rests bool
+	}{
+		"one cluster is staged":          {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u) + ".new") }, 1, true},
+		"both are staged":                {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, false},
+		"both are staged, and it rests":  {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u) + ".new") }, 1, true},
+		"they are claimed":               {func(c *cloud, _ *lab.Unit) bool { return published(c) }, 0, false},
+		"they are claimed, and it rests": {func(c *cloud, _ *lab.Unit) bool { return published(c) }, 0, true},
+		"one is committed":               {func(_ *cloud, u *lab.Unit) bool { return exists(nb(u)) }, 0, true},
+		"both are committed":             {func(_ *cloud, u *lab.Unit) bool { return exists(sb(u)) }, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, lab.Options{})
+			c.Hold(true)
+			var units []*lab.Unit
+			for range 2 {
+				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+				require.NoError(t, err)
+				units = append(units, u)
+				c.deliverAll(t, u)
+			}
+			old, next := units[0], units[1]
+			c.relateVault(t)
+			c.deliverUntil(t, old, "certificates-relation-joined")
+			k, err := c.RunHookKilledWhen(t.Context(), old, "certificates-relation-joined", func(string) bool { return test.after(c, old) })
+			require.NoError(t, err)
+			require.True(t, k.Killed)
+			require.NoError(t, c.SetLeader(t.Context(), next))
+			claimed := c.LeaderSettings()["nb_cid"]
+			if test.rests {
+				c.deliverAll(t, next)
+			}
+			c.Hold(false)
+			require.NoError(t, c.Settle(t.Context()))
+			c.tick(t, "all units are active", c.allActive)
+			c.requireOneCluster(t, units...)
+			assert.Equal(t, units[test.maker].Name(), c.LeaderSettings()["created-by"])
+			if claimed != "" {
+				assert.Equal(t, claimed, c.LeaderSettings()["nb_cid"])
+			}
+			for _, u := range units {
+				assert.Empty(t, putAway(t, u), u.Name())
+			}
+		})
+	}
+}
+
+// deliverUntil runs a unit's hooks until the one that is named is next.
+func (c *cloud) deliverUntil(t *testing.T, u *lab.Unit, hook string) { //nolint:unparam // what it is called for reads better
+	t.Helper()
+	for {
+		next := c.Pending(u)
+		require.NotEmpty(t, next, "%s came to rest before %s: %v", u.Name(), hook, u.Hooks())
+		if strings.HasPrefix(next[0], hook) {
+			return
+		}
+		_, err := c.Deliver(t.Context(), u)
+		require.NoError(t, err)
+	}
+}
+
+// The unit that has claimed the clusters is gone for good before any server ran
+// on them: nobody else makes others by itself, and all say so.
+func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{})
+	c.Hold(true)
+	var units []*lab.Unit
+	for range 3 {
+		u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+		require.NoError(t, err)
+		units = append(units, u)
+		c.deliverAll(t, u)
+	}
+	c.relateVault(t)
+	c.deliverUntil(t, units[0], "certificates-relation-joined")
+	_, err := c.RunHookKilledWhen(t.Context(), units[0], "certificates-relation-joined", func(string) bool { return c.LeaderSettings()["nb_cid"] != "" })
+	require.NoError(t, err)
+	claimed := c.LeaderSettings()
+	c.Hold(false)
+	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{Force: true}))
+	require.NoError(t, c.Settle(t.Context()))
+	for _, u := range units[1:] {
+		says(t, u, "blocked", claimed["nb_cid"], "ovn-central/0", "is gone")
+		assert.NoFileExists(t, u.DBFile(lab.NB))
+	}
+	assert.Equal(t, claimed, c.LeaderSettings())
+}

@@ -1,0 +1,159 @@
+package deployment
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// The hooks in which a unit becomes what it is, each killed at its first call of
+// another program, run again and killed at its second, and so on until it ends:
+// so each is killed once before every call, and once after what that has done.
+func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{})
+	c.Hold(true)
+	var units []*lab.Unit
+	for range 2 {
+		u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+		require.NoError(t, err)
+		units = append(units, u)
+		c.killEverywhere(t, u)
+		c.deliverAll(t, u)
+	}
+	c.vaultAnswers(t)
+	var err error
+	c.certificates, err = c.Relate(t.Context(), "certificates", "vault", 1)
+	require.NoError(t, err)
+	leader, joiner := units[0], units[1]
+	hooks := []string{"certificates-relation-joined", "certificates-relation-changed"}
+	c.deliverKillingEverywhere(t, leader, hooks...)
+	assert.Equal(t, "active", leader.Workload().Status, leader.Workload().Message)
+	c.deliverKillingEverywhere(t, joiner, append(hooks, "ovsdb-peer-relation-changed ovn-central/0")...)
+	assert.Equal(t, "active", joiner.Workload().Status, joiner.Workload().Message)
+	c.Hold(false)
+	c.tick(t, "both are active", c.allActive)
+	c.requireOneCluster(t, units...)
+	for _, u := range units {
+		assert.Empty(t, putAway(t, u), "nothing was done twice")
+		c.runTwice(t, u, "update-status")
+	}
+}
+
+// deliverKillingEverywhere runs what is pending of a unit, the named hooks by
+// killEverywhere.
+func (c *cloud) deliverKillingEverywhere(t *testing.T, u *lab.Unit, hooks ...string) {
+	t.Helper()
+	for next := c.Pending(u); len(next) > 0; next = c.Pending(u) {
+		name, _, _ := strings.Cut(next[0], " ")
+		if slices.Contains(hooks, name) || slices.Contains(hooks, next[0]) {
+			c.killEverywhere(t, u)
+			continue
+		}
+		_, err := c.Deliver(t.Context(), u)
+		require.NoError(t, err)
+	}
+}
+
+// killEverywhere runs a unit's next hook, one call longer each time, until it
+// ends.
+func (c *cloud) killEverywhere(t *testing.T, u *lab.Unit) {
+	t.Helper()
+	hook, _, _ := strings.Cut(c.Pending(u)[0], " ")
+	for n := 1; ; n++ {
+		require.Less(t, n, 1000, "%s of %s never ends", hook, u.Name())
+		k, err := c.RunHookKilledAt(t.Context(), u, hook, n)
+		require.NoError(t, err, "%s of %s, after it was killed at %d calls", hook, u.Name(), n-1)
+		if !k.Killed {
+			t.Logf("%s %s: killed at %d calls", u.Name(), hook, n-1)
+			return
+		}
+	}
+}
+
+// deliverAll runs what is pending of a unit.
+func (c *cloud) deliverAll(t *testing.T, u *lab.Unit) {
+	t.Helper()
+	for {
+		hook, err := c.Deliver(t.Context(), u)
+		require.NoError(t, err)
+		if hook == "" {
+			return
+		}
+	}
+}
+
+// Any hook, of any unit, killed at any moment, and not only at a call.
+func TestUnitsWhoseHooksAreKilledAtRandomComeToTheSameEnd(t *testing.T) {
+	t.Parallel()
+	base := rand.Uint64()
+	for n := range uint64(4) {
+		t.Run(fmt.Sprintf("seed %d", base+n), func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(base+n, 0))
+			c := newCloud(t, lab.Options{})
+			c.Hold(true)
+			c.relateVault(t)
+			c.relateClients(t)
+			var units []*lab.Unit
+			for range 3 {
+				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+				require.NoError(t, err)
+				units = append(units, u)
+			}
+			c.deliverKilling(t, random, units...)
+			c.Hold(false)
+			c.tick(t, "all units are active", c.allActive)
+			c.requireOneCluster(t, units...)
+			c.requireConfigured(t, 4, 60)
+			for _, u := range units {
+				assert.Equal(t, []string{"16642/tcp", "6641/tcp", "6642/tcp"}, slices.Sorted(slices.Values(u.OpenedPorts())), u.Name())
+			}
+			c.Hold(true)
+			leaves := units[random.IntN(3)]
+			require.NoError(t, c.Destroy(leaves))
+			c.deliverKilling(t, random, units...)
+			require.True(t, leaves.Removed())
+			c.Hold(false)
+			rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leaves })
+			c.tick(t, "the others are active", c.allActive)
+			c.requireOneCluster(t, rest...)
+			requireVacated(t, leaves)
+		})
+	}
+}
+
+// deliverKilling runs what is pending, in any order of units. Half of the hooks
+// are killed within the time that they take.
+func (c *cloud) deliverKilling(t *testing.T, random *rand.Rand, units ...*lab.Unit) {
+	t.Helper()
+	for step := 0; ; step++ {
+		require.Less(t, step, 2*maxDeliveries, "the units don't come to rest\n%s", c.statuses())
+		busy := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool {
+			return u.Removed() || len(c.Pending(u)) == 0
+		})
+		if len(busy) == 0 {
+			return
+		}
+		u := busy[random.IntN(len(busy))]
+		ctx, cancel := context.WithCancel(t.Context())
+		if random.IntN(2) == 0 {
+			ctx, cancel = context.WithTimeout(t.Context(), time.Duration(random.IntN(600))*time.Millisecond)
+		}
+		_, err := c.Deliver(ctx, u)
+		cancel()
+		if !errors.Is(err, lab.ErrKilled) {
+			require.NoError(t, err)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+// Package deployment shows how the charm makes a working control plane of empty
+// machines, and keeps it one: real ovsdb-server processes, started by the
+// packages' own ovn-ctl, each unit in a network namespace of its own, over TLS,
+// with the lab in Juju's place.
+package deployment
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// charmDir is the charm as Juju would unpack it.
+var charmDir string
+
+func TestMain(m *testing.M) {
+	lab.Intercept()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "charm-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if err := lab.LayOut(context.Background(), dir, filepath.Join("..", ".."), ""); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	charmDir = dir
+	return m.Run()
+}

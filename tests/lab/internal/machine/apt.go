@@ -1,0 +1,219 @@
+package machine
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+)
+
+// Exit codes of apt-get(8) and dpkg(1) for a failure.
+const (
+	aptFailure  = 100
+	dpkgFailure = 2
+)
+
+// holder is who has dpkg's lock.
+const holder = 4711
+
+// aptWords takes the options, which are all tolerated, out of apt's arguments.
+func aptWords(args []string) (words []string, onlyUpgrade bool) {
+	for i := 0; i < len(args); i++ {
+		switch arg := args[i]; {
+		case arg == "-o" || arg == "--option" || arg == "-t" || arg == "-c":
+			i++
+		case arg == "--only-upgrade":
+			onlyUpgrade = true
+		case !strings.HasPrefix(arg, "-"):
+			name, _, _ := strings.Cut(arg, "=")
+			words = append(words, name)
+		}
+	}
+	return words, onlyUpgrade
+}
+
+func (t *tool) aptGet(args []string) int {
+	words, onlyUpgrade := aptWords(args)
+	if len(words) == 0 {
+		fmt.Fprintln(t.errs, "E: Invalid operation")
+		return aptFailure
+	}
+	names := words[1:]
+	switch words[0] {
+	case "update", "clean", "autoclean", "autoremove":
+		fmt.Fprintln(t.out, "Reading package lists...")
+		return 0
+	case "install":
+		return t.install(names, onlyUpgrade)
+	case "upgrade", "dist-upgrade", "full-upgrade":
+		return t.install(ovnPackages, true)
+	case "remove", "purge":
+		return t.remove(names)
+	}
+	fmt.Fprintf(t.errs, "E: Invalid operation %s\n", words[0])
+	return aptFailure
+}
+
+// locked says whether another process has dpkg's lock, in apt's words.
+func (t *tool) locked() bool {
+	busy := false
+	err := t.changePackages(func(p *packages) {
+		if busy = p.Busy > 0; busy {
+			p.Busy--
+		}
+	})
+	if err == nil && busy {
+		fmt.Fprintf(t.errs, "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process %d (unattended-upgr)\n"+
+			"N: Be aware that removing the lock file is not a solution and may break your system.\n"+
+			"E: Unable to acquire the dpkg frontend lock (/var/lib/dpkg/lock-frontend), is another process using it?\n", holder)
+	}
+	return busy
+}
+
+func (t *tool) install(names []string, onlyUpgrade bool) int {
+	if t.locked() {
+		return aptFailure
+	}
+	if t.packages().Unconfigured {
+		fmt.Fprintln(t.errs, "E: dpkg was interrupted, you must manually run 'dpkg --configure -a' to correct the problem. ")
+		return aptFailure
+	}
+	fmt.Fprint(t.out, "Reading package lists...\nBuilding dependency tree...\nReading state information...\n")
+	wanted := slices.Clone(names)
+	for _, name := range names {
+		if !slices.Contains(ovnPackages, name) && !slices.Contains(otherPackages, name) {
+			fmt.Fprintf(t.errs, "E: Unable to locate package %s\n", name)
+			return aptFailure
+		}
+	}
+	if slices.Contains(names, Umbrella) {
+		wanted = slices.Concat(wanted, ovnPackages)
+	}
+	first, upgraded, err := t.unpack(wanted, onlyUpgrade)
+	if err != nil {
+		fmt.Fprintf(t.errs, "E: %v\n", err)
+		return aptFailure
+	}
+	switch {
+	case first || upgraded:
+		err = t.configure(!first)
+	default:
+		for _, name := range names {
+			fmt.Fprintf(t.out, "%s is already the newest version (%s).\n", name, t.packages().Installed[name])
+		}
+		fmt.Fprintln(t.out, "0 upgraded, 0 newly installed, 0 to remove and 0 not upgraded.")
+	}
+	if err != nil {
+		fmt.Fprintf(t.errs, "dpkg: error processing package %s (--configure):\n %v\nE: Sub-process /usr/bin/dpkg returned an error code (1)\n", Umbrella, err)
+		return aptFailure
+	}
+	return 0
+}
+
+// unpack notes the candidate's version for each package, and says whether
+// ovn-central was new or became newer.
+func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, err error) {
+	version, err := hostVersion()
+	if err != nil {
+		return false, false, err
+	}
+	err = t.changePackages(func(p *packages) {
+		for _, name := range names {
+			old, candidate := p.Installed[name], p.candidate(name, version)
+			if old == candidate || old == "" && onlyUpgrade {
+				continue
+			}
+			p.Installed[name] = candidate
+			if name == Umbrella {
+				first, upgraded = old == "", old != ""
+			}
+			fmt.Fprintf(t.out, "Setting up %s (%s) ...\n", name, candidate)
+		}
+	})
+	return first, upgraded, err
+}
+
+// candidate is the version that an installation would bring: the newest.
+func (p packages) candidate(name, version string) string {
+	if !slices.Contains(ovnPackages, name) {
+		return "1.0"
+	}
+	best := version
+	for _, other := range []string{p.Offered, p.Installed[name]} {
+		if other != "" && exec.Command("/usr/bin/dpkg", "--compare-versions", other, "gt", best).Run() == nil {
+			best = other
+		}
+	}
+	return best
+}
+
+// remove stops the services, as the maintainer's script does before removal.
+func (t *tool) remove(names []string) int {
+	if t.locked() {
+		return aptFailure
+	}
+	if slices.Contains(names, Umbrella) && t.ships(Umbrella) {
+		t.systemctl(append([]string{"--quiet", "stop"}, packaged...))
+	}
+	err := t.changePackages(func(p *packages) {
+		for _, name := range names {
+			delete(p.Installed, name)
+		}
+	})
+	if err != nil {
+		fmt.Fprintf(t.errs, "E: %v\n", err)
+		return aptFailure
+	}
+	return 0
+}
+
+// aptCache is `apt-cache policy`: what is there and what could be.
+func (t *tool) aptCache(args []string) int {
+	words, _ := aptWords(args)
+	if len(words) == 0 || words[0] != "policy" {
+		return t.refuse(args)
+	}
+	version, err := hostVersion()
+	if err != nil {
+		fmt.Fprintf(t.errs, "E: %v\n", err)
+		return aptFailure
+	}
+	p := t.packages()
+	for _, name := range words[1:] {
+		installed := p.Installed[name]
+		if installed == "" && !slices.Contains(ovnPackages, name) && !slices.Contains(otherPackages, name) {
+			fmt.Fprintf(t.errs, "N: Unable to locate package %s\n", name)
+			continue
+		}
+		candidate := p.candidate(name, version)
+		mark := "   "
+		if installed == "" {
+			installed = "(none)"
+		}
+		if installed == candidate {
+			mark = "***"
+		}
+		fmt.Fprintf(t.out, "%s:\n  Installed: %s\n  Candidate: %s\n  Version table:\n %s %s 500\n        500 file:/srv/packages ./ Packages\n",
+			name, installed, candidate, mark, candidate)
+		if mark == "***" {
+			fmt.Fprintln(t.out, "        100 /var/lib/dpkg/status")
+		} else if installed != "(none)" {
+			fmt.Fprintf(t.out, " *** %s 100\n        100 /var/lib/dpkg/status\n", installed)
+		}
+	}
+	return 0
+}
+
+func (t *tool) addRepository(args []string) int {
+	words, _ := aptWords(args)
+	if len(words) == 0 {
+		fmt.Fprintln(t.errs, "Error: no repository given")
+		return exitFailure
+	}
+	err := t.changePackages(func(p *packages) { p.Repositories = append(p.Repositories, words...) })
+	if err != nil {
+		fmt.Fprintln(t.errs, err)
+		return exitFailure
+	}
+	return 0
+}

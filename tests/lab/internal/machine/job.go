@@ -1,0 +1,166 @@
+package machine
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"syscall"
+)
+
+// packaged are the units of the ovn-central package.
+var packaged = []string{Umbrella, Northd, NB.Service(), SB.Service()}
+
+// errMasked is the error for a masked unit that is to be started.
+var errMasked = errors.New("unit is masked")
+
+// job starts or stops one unit. What it wants is started with it, and what is
+// part of it stopped or restarted, by jobs of their own: `systemctl stop
+// ovn-central` returns before its parts are down (measured with systemd 252).
+// Ordering between units is not looked at: with their real start times it makes
+// no difference here.
+func (m *manager) job(verb, name string) error {
+	u, err := m.unit(name)
+	if err != nil {
+		return err
+	}
+	s := m.service(u.name)
+	if verb == "stop" {
+		m.propagate("stop", u)
+		return m.locked(s, func() error { return m.stop(s) })
+	}
+	if verb == "try-restart" && m.state(s) != stateActive {
+		return nil
+	}
+	if u.masked {
+		return errMasked
+	}
+	if verb != "start" {
+		m.propagate("restart", u)
+	}
+	m.want(u)
+	return m.locked(s, func() error {
+		if verb != "start" {
+			if err := m.stop(s); err != nil {
+				return err
+			}
+		}
+		return m.start(s, u)
+	})
+}
+
+func (m *manager) locked(s *service, f func() error) error {
+	s.job.Lock()
+	defer s.job.Unlock()
+	return f()
+}
+
+// propagate hands a stop or restart on to the running parts of u.
+func (m *manager) propagate(verb string, u *unitFile) {
+	for _, name := range packaged {
+		part, err := m.packagedUnit(name)
+		if err != nil || !slices.Contains(part.partOf, u.name) {
+			continue
+		}
+		if m.state(m.service(name)) == stateActive {
+			m.background(verb, name)
+		}
+	}
+}
+
+// background runs a job that nobody waits for. Its service's state says how it
+// went.
+func (m *manager) background(verb, name string) {
+	m.mu.Lock()
+	m.jobs++
+	m.mu.Unlock()
+	go func() {
+		if err := m.job(verb, name); err != nil && !errors.Is(err, errMasked) {
+			fmt.Fprintf(os.Stderr, "cannot %s %s: %v\n", verb, name, err)
+		}
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.jobs--
+	}()
+}
+
+// want starts what u wants and what doesn't run yet.
+func (m *manager) want(u *unitFile) {
+	for _, name := range u.wants {
+		if m.QuietNorthd && name == Northd {
+			continue
+		}
+		if m.state(m.service(name)) != stateActive {
+			m.background("start", name)
+		}
+	}
+}
+
+// report says how a job went, in systemctl's words.
+func (c *command) report(unit, verb string, err error) int {
+	switch {
+	case err == nil:
+		return 0
+	case errors.Is(err, errNoUnit) && verb == "stop":
+		fmt.Fprintf(&c.errs, "Failed to stop %s.service: Unit %s.service not loaded.\n", unit, unit)
+		return exitNotFound
+	case errors.Is(err, errNoUnit):
+		fmt.Fprintf(&c.errs, "Failed to %s %s.service: Unit %s.service not found.\n", verb, unit, unit)
+		return exitNotFound
+	case errors.Is(err, errMasked):
+		fmt.Fprintf(&c.errs, "Failed to %s %s.service: Unit %s.service is masked.\n", verb, unit, unit)
+	default:
+		fmt.Fprintf(&c.errs, "Job for %s.service failed because %v.\n"+
+			"See \"systemctl status %[1]s.service\" and \"journalctl -xeu %[1]s.service\" for details.\n", unit, err)
+	}
+	return exitFailure
+}
+
+// signals are those that a charm may send by `systemctl kill`.
+var signals = map[string]syscall.Signal{
+	"": syscall.SIGTERM, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "ABRT": syscall.SIGABRT,
+	"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT,
+}
+
+// kill sends a signal to all processes of a service.
+func (c *command) kill(unit string) int {
+	u, err := c.unit(unit)
+	sig, known := signals[c.signal]
+	switch {
+	case !known:
+		fmt.Fprintf(&c.errs, "Failed to parse signal string %s.\n", c.signal)
+		return exitFailure
+	case err != nil:
+		fmt.Fprintf(&c.errs, "Failed to kill unit %s.service: Unit %s.service not loaded.\n", unit, unit)
+		return exitFailure
+	}
+	s := c.service(u.name)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.main != nil {
+		_ = syscall.Kill(-s.main.group, sig)
+	}
+	return 0
+}
+
+func (c *command) resetFailed(units []string) int {
+	if len(units) == 0 {
+		units = packaged
+	}
+	return c.each(units, func(unit string) int {
+		u, err := c.unit(unit)
+		if err != nil {
+			fmt.Fprintf(&c.errs, "Failed to reset failed state of unit %s.service: Unit %s.service not loaded.\n", unit, unit)
+			return exitFailure
+		}
+		s := c.service(u.name)
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		s.starts, s.restarts = nil, 0
+		if s.active == stateFailed {
+			s.result = success
+			c.become(s, stateInactive, "dead")
+		}
+		return 0
+	})
+}

@@ -1,0 +1,203 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// HubDir is the directory, in the lab's, of the machine that all others are
+// connected to: it has a bridge, and clients run there.
+const HubDir = "hub"
+
+// The interfaces: a machine's is eth0; its other end, and the bridge, are in the
+// hub.
+const (
+	inside = "eth0"
+	bridge = "lan"
+)
+
+// initRecord is the name under which the init's process is recorded.
+const initRecord = "init"
+
+// bootTimeout bounds a boot; it takes 30 ms.
+const bootTimeout = 20 * time.Second
+
+// ErrOff is wrapped by errors of what needs the machine to be on.
+var ErrOff = errors.New("the machine is off")
+
+// Bracketed is an address as it stands before a port: IPv6 in brackets.
+func Bracketed(address string) string {
+	if strings.Contains(address, ":") {
+		return "[" + address + "]"
+	}
+	return address
+}
+
+// Boot turns the machine on: a new network namespace, whose init is started, a
+// cable to the hub, the addresses, and the services that are enabled. A machine
+// that is on is left as it is.
+func (m *Machine) Boot(ctx context.Context, program string) error {
+	if m.On() {
+		return nil
+	}
+	if err := m.boot(ctx, program); err != nil {
+		return errors.Join(fmt.Errorf("cannot boot the machine %s: %w", filepath.Base(m.Dir), err), m.KillAll())
+	}
+	return nil
+}
+
+func (m *Machine) boot(ctx context.Context, program string) error {
+	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
+	defer cancel()
+	// /run is empty after a boot. What it says of processes isn't true any more.
+	if err := errors.Join(os.RemoveAll(m.RunDir()), os.Mkdir(m.RunDir(), 0o755)); err != nil {
+		return err
+	}
+	out, err := os.OpenFile(filepath.Join(m.LogDir(), "init.out"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	cmd := exec.Command(program, m.Dir, initWord)
+	cmd.Args[0] = GuardName
+	cmd.Env = append(m.Environment(), "PATH="+m.SystemPath(), "LANG=C.UTF-8")
+	cmd.Dir, cmd.Stdout, cmd.Stderr = m.Dir, out, out
+	// It begins when the network is there.
+	ready, err := cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNET}
+	if err := cmd.Start(); err != nil {
+		if errors.Is(err, syscall.EPERM) {
+			return fmt.Errorf("%w: network namespaces need root: run it as root, or below `unshare --user --map-root-user --net`", err)
+		}
+		return err
+	}
+	go func() { _ = cmd.Wait() }()
+	if _, err := m.Record(initRecord, cmd.Process.Pid, false); err != nil {
+		return err
+	}
+	if err := m.connect(ctx, cmd.Process.Pid); err != nil {
+		return err
+	}
+	if err := ready.Close(); err != nil {
+		return err
+	}
+	_, err = m.ask(ctx, []string{"is-system-running", "--wait"})
+	return err
+}
+
+// connect makes the machine's interfaces.
+func (m *Machine) connect(ctx context.Context, pid int) error {
+	if m.Port == 0 {
+		lines := []string{"link set lo up", "link add " + bridge + " type bridge mcast_snooping 0", "link set " + bridge + " up"}
+		return ip(ctx, pid, append(lines, m.addressLines(bridge)...))
+	}
+	hub, err := m.hub()
+	if err != nil {
+		return err
+	}
+	err = ip(ctx, hub.PID, []string{
+		fmt.Sprintf("link add %s type veth peer name %s address %s netns %d", m.cable(), inside, m.mac(), pid),
+		fmt.Sprintf("link set %s master %s up", m.cable(), bridge),
+	})
+	if err != nil {
+		return err
+	}
+	return ip(ctx, pid, append([]string{"link set lo up", "link set " + inside + " up"}, m.addressLines(inside)...))
+}
+
+// cable is the hub's end of the machine's link.
+func (m *Machine) cable() string { return fmt.Sprintf("unit%d", m.Port) }
+
+// mac is a locally administered address, the same after every boot: neighbours
+// remember it.
+func (m *Machine) mac() string {
+	return net.HardwareAddr{0x02, 0, 0x0a, 0x63, byte(m.Port >> 8), byte(m.Port)}.String()
+}
+
+func (m *Machine) addressLines(device string) (lines []string) {
+	for _, address := range append([]string{m.Address}, m.Others...) {
+		lines = append(lines, "addr replace "+prefixed(address)+" dev "+device)
+	}
+	return lines
+}
+
+// prefixed is an address of one of the lab's networks as ip(8) takes it. IPv6
+// addresses are there at once: nobody else has them, and looking for duplicates
+// takes a second.
+func prefixed(address string) string {
+	if a, err := netip.ParseAddr(address); err == nil && a.Is6() {
+		return address + "/64 nodad"
+	}
+	return address + "/24"
+}
+
+// AddAddress gives the machine one more address, of the lab's networks.
+func (m *Machine) AddAddress(ctx context.Context, address string) error {
+	self, on := m.Find(initRecord)
+	if !on {
+		return fmt.Errorf("cannot add %s to %s: %w", address, filepath.Base(m.Dir), ErrOff)
+	}
+	if err := ip(ctx, self.PID, []string{"addr replace " + prefixed(address) + " dev " + inside}); err != nil {
+		return fmt.Errorf("cannot add %s to %s: %w", address, filepath.Base(m.Dir), err)
+	}
+	m.Others = append(m.Others, address)
+	return m.save()
+}
+
+// Cut pulls the machine's cable, or plugs it in: what it sends is lost, and
+// nothing reaches it.
+func (m *Machine) Cut(ctx context.Context, off bool) error {
+	state := "up"
+	if off {
+		state = "down"
+	}
+	hub, err := m.hub()
+	if err == nil {
+		err = ip(ctx, hub.PID, []string{"link set " + m.cable() + " " + state})
+	}
+	if err != nil {
+		return fmt.Errorf("cannot set the link of %s %s: %w", filepath.Base(m.Dir), state, err)
+	}
+	return nil
+}
+
+// unplug takes the cable away, with both its ends. One that isn't there is fine.
+func (m *Machine) unplug() {
+	if hub, err := m.hub(); err == nil && m.Port != 0 {
+		_ = ip(context.Background(), hub.PID, []string{"link del " + m.cable()})
+	}
+}
+
+// hub is the process that holds the hub's network namespace.
+func (m *Machine) hub() (Process, error) {
+	hub := &Machine{Dir: filepath.Join(m.Lab, HubDir), Lab: m.Lab}
+	if p, on := hub.Find(initRecord); on {
+		return p, nil
+	}
+	return Process{}, fmt.Errorf("the lab's hub: %w", ErrOff)
+}
+
+// ip runs ip(8) in the namespace of a process, all lines in one go.
+func ip(ctx context.Context, pid int, lines []string) error {
+	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespaceOf(pid), "ip", "-batch", "-")
+	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", lines[0], err, bytes.TrimSpace(out))
+	}
+	return nil
+}

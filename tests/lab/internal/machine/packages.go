@@ -1,0 +1,182 @@
+package machine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// The packages of OVN that a machine gets with ovn-central.
+var ovnPackages = []string{Umbrella, "ovn-common", "openvswitch-common"}
+
+// otherPackages can be installed too, and do nothing.
+var otherPackages = []string{"ufw", "ubuntu-cloud-keyring", "software-properties-common", "snapd", "openssl"}
+
+// packages is what the machine's package tools know.
+type packages struct {
+	// Installed has the version of each package.
+	Installed map[string]string
+	// Offered is a newer version of OVN's packages than the one that is there.
+	Offered string `json:",omitempty"`
+	// Busy is how many calls more find dpkg's lock taken.
+	Busy int `json:",omitempty"`
+	// Unconfigured is whether dpkg was interrupted before it configured ovn-central.
+	Unconfigured bool `json:",omitempty"`
+	// Snaps has the channel of each snap, and Repositories those that were added.
+	Snaps        map[string]string `json:",omitempty"`
+	Repositories []string          `json:",omitempty"`
+}
+
+func (m *Machine) packagesFile() string { return filepath.Join(m.Dir, "packages.json") }
+
+// packages reads the state, without a lock: it is replaced whole.
+func (m *Machine) packages() packages {
+	p := packages{Installed: map[string]string{}, Snaps: map[string]string{}}
+	if data, err := os.ReadFile(m.packagesFile()); err == nil {
+		_ = json.Unmarshal(data, &p) // written by writeJSON
+	}
+	return p
+}
+
+// changePackages lets f change the state; nobody else does meanwhile.
+func (m *Machine) changePackages(f func(*packages)) error {
+	lock, err := os.OpenFile(m.packagesFile()+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
+		return err
+	}
+	p := m.packages()
+	f(&p)
+	return writeJSON(m.packagesFile(), p)
+}
+
+// ships says whether an installed package has a unit.
+func (m *Machine) ships(unit string) bool {
+	return slices.Contains(packaged, unit) && m.packages().Installed[Umbrella] != ""
+}
+
+// OfferVersion makes a newer version of OVN's packages available.
+func (m *Machine) OfferVersion(version string) error {
+	return m.changePackages(func(p *packages) { p.Offered = version })
+}
+
+// HoldLock has the next n calls find dpkg's lock taken.
+func (m *Machine) HoldLock(n int) error {
+	return m.changePackages(func(p *packages) { p.Busy = n })
+}
+
+// Interrupt leaves ovn-central unpacked and not configured, as a reset of the
+// machine in the middle of the installation does.
+func (m *Machine) Interrupt() error {
+	return m.changePackages(func(p *packages) { p.Unconfigured = true })
+}
+
+// Versions are the packages that are installed, with their versions.
+func (m *Machine) Versions() map[string]string { return m.packages().Installed }
+
+// Repositories are what add-apt-repository was given, in order.
+func (m *Machine) Repositories() []string { return m.packages().Repositories }
+
+// LayOutPackages installs ovn-central without starting anything: its services are
+// masked, as the Python charm has it.
+func (m *Machine) LayOutPackages() error {
+	version, err := hostVersion()
+	if err != nil {
+		return err
+	}
+	for _, unit := range []string{Umbrella, NB.Service(), SB.Service()} {
+		if _, err := m.setMasked(unit, true, false); err != nil {
+			return err
+		}
+	}
+	err = m.changePackages(func(p *packages) {
+		for _, name := range ovnPackages {
+			p.Installed[name] = version
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return m.enablePackaged()
+}
+
+// enablePackaged makes the links of the packages' [Install] sections, masked or
+// not, as deb-systemd-helper does on the first installation.
+func (m *Machine) enablePackaged() error {
+	for _, name := range packaged {
+		u, err := m.packagedUnit(name)
+		if err != nil {
+			return fmt.Errorf("cannot enable %s: %w", name, err)
+		}
+		if _, err := m.setEnabled(u, true); err != nil {
+			return fmt.Errorf("cannot enable %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// configure is what the maintainer's script of ovn-central does after unpacking:
+// its services are enabled, and started, or restarted when this is an upgrade,
+// unless they are masked or policy-rc.d says no (deb-systemd-invoke(1)).
+func (m *Machine) configure(upgrade bool) error {
+	if !upgrade {
+		if err := m.enablePackaged(); err != nil {
+			return err
+		}
+	}
+	verb := "start"
+	if upgrade {
+		verb = "restart"
+	}
+	if m.forbidden(verb) {
+		return nil
+	}
+	var due []string
+	for _, unit := range packaged {
+		answer, err := m.ask(context.Background(), []string{"is-active", unit})
+		if m.unitFileState(unit) == "enabled" || err == nil && answer.Code == 0 && upgrade {
+			due = append(due, unit)
+		}
+	}
+	if len(due) == 0 {
+		return nil
+	}
+	_, err := m.ask(context.Background(), append([]string{verb}, due...))
+	return err
+}
+
+// notAllowed is the exit code of policy-rc.d for what must not be run.
+const notAllowed = 101
+
+// forbidden says whether the machine has a policy-rc.d that is against it. It
+// stands in the machine's directory, where /usr/sbin is in a real one's root.
+func (m *Machine) forbidden(verb string) bool {
+	cmd := exec.Command(filepath.Join(m.Dir, "usr/sbin/policy-rc.d"), Umbrella, verb)
+	err := cmd.Run()
+	exit := (*exec.ExitError)(nil)
+	return errors.As(err, &exit) && exit.ExitCode() == notAllowed
+}
+
+// hostVersion is the version of the ovn-central package that the lab runs on.
+var hostVersion = sync.OnceValues(func() (string, error) {
+	out, err := exec.Command("/usr/bin/dpkg-query", "-W", "-f=${Version}", Umbrella).Output()
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", fmt.Errorf("cannot find the version of %s: the lab needs Debian or Ubuntu: %w", Umbrella, err)
+	case err != nil || len(out) == 0:
+		return "", fmt.Errorf("cannot find the version of %s: it isn't installed: %w", Umbrella, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+})

@@ -1,0 +1,73 @@
+package machine
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// ufwCommands are run one after another.
+var ufwCommands = []string{
+	"status", "allow 22/tcp", "allow 22/tcp", "delete allow 99", "--force enable", "status", "status verbose", "status numbered",
+	"default allow incoming", "default allow outgoing", "status verbose",
+	"reject 6641/tcp comment charm-ovn-central", "allow 6641/tcp comment charm-ovn-central", "reject 6641/tcp comment charm-ovn-central",
+	"reject to any port 6643 proto tcp comment charm-ovn-central",
+	"prepend allow from 10.0.0.1 to any port 6641 proto tcp comment charm-ovn-central",
+	"prepend allow from 10.0.0.1 to any port 6641 proto tcp comment charm-ovn-central",
+	"insert 1 allow from 10.0.0.2 to any port 6643 proto tcp comment charm-ovn-central",
+	"insert 99 allow from 10.0.0.2 to any port 1 proto tcp",
+	"prepend allow from fd00::1 to any port 6643 proto tcp comment charm-ovn-central",
+	"allow from fd00::2 to any port 6643 proto tcp comment charm-ovn-central",
+	"prepend allow from 10.0.0.0/24 to any port 6641,6643 proto tcp comment charm-ovn-central",
+	"deny out to 10.9.9.9", "allow from 10.0.0.3", "prepend allow proto tcp from 10.0.0.4 to 10.0.0.5 port 6641", "allow 6642",
+	"status", "status numbered", "status verbose",
+	"--force delete 2", "--force delete 99", "delete reject 6641/tcp", "delete allow from 10.0.0.3", "delete allow from 10.0.0.3",
+	"delete allow from fd00::1 to any port 6643 proto tcp", "status numbered",
+	"allow from nonsense", "nonsense", "reload", "disable", "status", "allow 80/tcp", "delete allow 80/tcp", "--force allow 22/tcp", "--force enable", "status numbered",
+}
+
+// realUfw runs the real program on copies of its files, in a mount and a network
+// namespace of their own.
+const realUfw = `set -eu
+cp -a /etc/ufw ufw; cp -a /etc/default/ufw default
+mount --bind ufw /etc/ufw; mount --bind default /etc/default/ufw; mount -t tmpfs none /run
+while read -r line; do
+	code=0
+	out=$(ufw $line 2>&1) || code=$?
+	printf '%s\n= %s\n%s\n\f' "$line" "$code" "$out"
+done
+`
+
+func TestUfwSaysWhatTheRealOneSays(t *testing.T) {
+	if _, err := exec.LookPath("ufw"); err != nil {
+		t.Skip("ufw isn't installed: nothing to compare with")
+	}
+	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "sh", "-c", realUfw)
+	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(strings.Join(ufwCommands, "\n")+"\n")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	var want, got []string
+	for _, part := range strings.Split(strings.TrimSuffix(string(out), "\f"), "\f") {
+		part, _, _ = strings.Cut(part, "\n\nUsage: ")
+		want = append(want, strings.TrimRight(part, "\n"))
+	}
+
+	m := newMachine(t)
+	for _, line := range ufwCommands {
+		var said strings.Builder
+		code := (&tool{m, "ufw", &said, &said}).ufw(strings.Fields(line))
+		got = append(got, strings.TrimRight(line+"\n= "+string(rune('0'+code))+"\n"+said.String(), "\n"))
+	}
+	require.Len(t, want, len(got))
+	for i := range want {
+		assert.Equal(t, want[i], got[i], "command %d", i)
+	}
+	assert.FileExists(t, filepath.Join(m.Dir, "ufw.json"))
+	_, err = os.Stat(filepath.Join(m.Dir, "ufw.json.new"))
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}

@@ -1,0 +1,82 @@
+package model
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// Networks are the addresses of a unit's machine as Juju knows them.
+type Networks struct {
+	// Addresses are all of the machine; empty: only the preferred one.
+	Addresses []string `json:"addresses,omitempty"`
+	// Bindings are the addresses in the space that an endpoint is bound to; all of
+	// the machine where an endpoint has none here.
+	Bindings map[string][]string `json:"bindings,omitempty"`
+	// AddressVersion grows with every change: the agent then runs config-changed.
+	AddressVersion int `json:"address_version,omitempty"`
+}
+
+// AddressesOf are the unit's addresses for a binding, the one to publish first.
+func (u *Unit) AddressesOf(binding string) []string {
+	switch {
+	case len(u.Bindings[binding]) > 0:
+		return u.Bindings[binding]
+	case len(u.Addresses) > 0:
+		return u.Addresses
+	}
+	return []string{u.Address}
+}
+
+// SetAddresses changes what the machine's addresses are; the first is the
+// preferred one.
+func (s *State) SetAddresses(unit string, addresses []string) {
+	u := s.Units[unit]
+	if slices.Equal(u.AddressesOf(""), addresses) {
+		return
+	}
+	u.Address, u.Addresses = addresses[0], slices.Clone(addresses)
+	u.AddressVersion++
+}
+
+// Bind puts an endpoint into a space where the unit has these addresses.
+func (s *State) Bind(unit, binding string, addresses []string) {
+	u := s.Units[unit]
+	if u.Bindings == nil {
+		u.Bindings = map[string][]string{}
+	}
+	u.Bindings[binding] = slices.Clone(addresses)
+	u.AddressVersion++
+}
+
+// Subnets are the networks of one address each that Juju takes traffic to come
+// from where the model says nothing else (apiserver/facades/agent/uniter,
+// subnetsForAddresses).
+func Subnets(addresses []string) []string {
+	subnets := make([]string, 0, len(addresses))
+	for _, address := range addresses {
+		if ip, err := netip.ParseAddr(address); err == nil {
+			subnets = append(subnets, netip.PrefixFrom(ip, ip.BitLen()).String())
+		}
+	}
+	return subnets
+}
+
+// settings are what Juju itself puts on a relation for a unit.
+func (Networks) settings(addresses ...string) map[string]string {
+	return map[string]string{
+		"egress-subnets":  strings.Join(Subnets(addresses), ","),
+		"ingress-address": addresses[0],
+		"private-address": addresses[0],
+	}
+}
+
+// publishAddresses brings what Juju put on the relations up to date, which it
+// does with each config-changed.
+func (s *State) publishAddresses(u *Unit) {
+	for _, r := range s.Relations {
+		if bag := r.Units[u.Name]; bag != nil && bag.InScope {
+			bag.Write(u.settings(u.AddressesOf(r.Name)...))
+		}
+	}
+}

@@ -1,0 +1,151 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// enterScopes makes the unit a member of its relations: Juju does so before
+// -created runs, and puts the unit's addresses there itself.
+func (s *State) enterScopes(u *Unit) {
+	for _, r := range s.Relations {
+		if u.Uniter.Relations[r.ID] != nil {
+			continue
+		}
+		if r.Dying {
+			continue
+		}
+		u.Uniter.Relations[r.ID] = &Membership{Peer: r.Peer(), Members: map[string]int{}, Seen: map[string]map[string]string{}}
+		r.Units[u.Name] = &Bag{InScope: true, Version: 1, Settings: u.settings(u.AddressesOf(r.Name)...)}
+	}
+}
+
+// createdHooks are the -created that haven't run yet.
+func (s *State) createdHooks(u *Unit) (hooks []Hook) {
+	for _, r := range s.ordered() {
+		if m := u.Uniter.Relations[r.ID]; m != nil && !m.Created && !r.Dying {
+			hooks = append(hooks, Hook{Kind: relationCreated, RelationID: r.ID, Relation: r.Name, RemoteApp: s.Other(r)})
+		}
+	}
+	return hooks
+}
+
+// relationHooks are the next hooks of the relations, one of each. A unit that is
+// going leaves its peers last: all that it needs to know for that, it knows.
+func (s *State) relationHooks(u *Unit) (hooks []Hook) {
+	for _, r := range s.ordered() {
+		if r.Peer() && u.Dying && len(hooks) > 0 && s.peersLast() {
+			break
+		}
+		if m := u.Uniter.Relations[r.ID]; m != nil && !m.Created && !u.Dying && !r.Dying {
+			continue
+		}
+		if h, ok := s.nextRelation(u, r); ok {
+			hooks = append(hooks, h)
+		}
+	}
+	return hooks
+}
+
+// ordered are the relations as the agent goes through them, peer relations last.
+func (s *State) ordered() []*Relation {
+	relations := slices.Clone(s.Relations)
+	slices.SortStableFunc(relations, func(a, b *Relation) int {
+		switch {
+		case a.Peer() == b.Peer():
+			return 0
+		case b.Peer():
+			return -1
+		}
+		return 1
+	})
+	return relations
+}
+
+// peersLast is since Juju 3.6 (juju/juju pull request 18073).
+func (s *State) peersLast() bool { return s.since(3, 6) }
+
+// since says whether this is that Juju or a later one.
+func (s *State) since(major, minor int) bool {
+	first, rest, _ := strings.Cut(s.JujuVersion, ".")
+	second, _, _ := strings.Cut(rest, ".")
+	m, _ := strconv.Atoi(first)
+	n, _ := strconv.Atoi(second)
+	return m > major || m == major && n >= minor
+}
+
+// members are the units that u's agent is told of, with the versions of their
+// data. To a dying unit all of them are gone.
+func (s *State) members(u *Unit, r *Relation) map[string]int {
+	members := map[string]int{}
+	if u.Dying || r.Dying {
+		return members
+	}
+	for name, bag := range r.RemoteUnits {
+		if bag.InScope {
+			members[name] = bag.Version
+		}
+	}
+	if !r.Peer() {
+		return members
+	}
+	for name, bag := range r.Units {
+		other := s.Units[name]
+		if name != u.Name && bag.InScope && (s.peersStay() || other != nil && !other.Dying) {
+			members[name] = bag.Version
+		}
+	}
+	return members
+}
+
+func (s *State) nextRelation(u *Unit, r *Relation) (Hook, bool) {
+	local := u.Uniter.Relations[r.ID]
+	if local == nil {
+		return Hook{}, false
+	}
+	hook := func(kind, unit string, version int) (Hook, bool) {
+		return Hook{Kind: kind, RelationID: r.ID, Relation: r.Name, RemoteUnit: unit, RemoteApp: s.Other(r), Version: version}, true
+	}
+	remote := s.members(u, r)
+	if unit := local.ChangedPending; unit != "" {
+		return hook(relationChanged, unit, remote[unit])
+	}
+	known := slices.Sorted(maps.Keys(local.Members))
+	for _, unit := range known {
+		if _, there := remote[unit]; !there {
+			h, ok := hook(relationDeparted, unit, local.Members[unit])
+			h.Departing = unit
+			if u.Dying || s.AppDying {
+				h.Departing = u.Name
+			}
+			return h, ok
+		}
+	}
+	if u.Dying || r.Dying {
+		if local.Peer {
+			return Hook{}, false
+		}
+		h, ok := hook(relationBroken, "", 0)
+		if local.Forgotten {
+			h.RemoteApp = ""
+		}
+		return h, ok
+	}
+	if theirs := r.otherApp().Version; local.AppVersion != theirs {
+		return hook(relationChanged, "", theirs)
+	}
+	there := slices.Sorted(maps.Keys(remote))
+	for _, unit := range there {
+		if _, joined := local.Members[unit]; !joined {
+			return hook(relationJoined, unit, remote[unit])
+		}
+	}
+	for _, unit := range there {
+		if local.Members[unit] != remote[unit] {
+			return hook(relationChanged, unit, remote[unit])
+		}
+	}
+	return Hook{}, false
+}

@@ -1,0 +1,143 @@
+package lab_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// since returns the hooks that a unit has run after the first n.
+func since(u *lab.Unit, n int) []string { return u.Hooks()[n:] }
+
+func TestRelationWithAnotherApplicationRunsItsHooksInOrder(t *testing.T) {
+	l, units := withUnits(t, 2, true, nil)
+	before := len(units[0].Hooks())
+	id, err := l.Relate(ctx(t), "certificates", "vault", 2)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"certificates-relation-created",
+		"certificates-relation-joined vault/0", "certificates-relation-changed vault/0",
+		"certificates-relation-joined vault/1", "certificates-relation-changed vault/1",
+	}, since(units[0], before))
+
+	before = len(units[0].Hooks())
+	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/1", map[string]string{"ca": "x"}))
+	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/1", map[string]string{"ca": "x"}), "the same again is no news")
+	require.NoError(t, l.RemoteSet(ctx(t), id, "vault", map[string]string{"app": "y"}))
+	require.NoError(t, l.RemoteUnits(ctx(t), id, "vault/1", "vault/2"))
+	assert.Equal(t, []string{
+		"certificates-relation-changed vault/1", "certificates-relation-changed", "certificates-relation-departed vault/0",
+		"certificates-relation-joined vault/2", "certificates-relation-changed vault/2",
+	}, since(units[0], before))
+
+	before = len(units[0].Hooks())
+	require.NoError(t, l.Unrelate(ctx(t), id))
+	assert.Equal(t, []string{
+		"certificates-relation-departed vault/1", "certificates-relation-departed vault/2", "certificates-relation-broken",
+	}, since(units[0], before))
+	assert.Empty(t, l.RelationData(id).RemoteUnits)
+	require.Error(t, l.RemoteSet(ctx(t), id, "vault/1", nil), "it is gone")
+
+	again, err := l.Relate(ctx(t), "certificates", "vault", 1)
+	require.NoError(t, err)
+	assert.Equal(t, id+1, again, "numbers aren't used twice")
+}
+
+func TestUnitThatGoesLeavesItsRelationsFirst(t *testing.T) {
+	l, units := withUnits(t, 2, true, nil)
+	_, err := l.Relate(ctx(t), "ovsdb", "neutron", 1)
+	require.NoError(t, err)
+	before := len(units[1].Hooks())
+	require.NoError(t, l.RemoveUnit(ctx(t), units[1], lab.RemoveOptions{}))
+	assert.Equal(t, []string{
+		"ovsdb-relation-departed neutron/0", "ovsdb-relation-broken", "ovsdb-peer-relation-departed ovn-central/0", "stop", "remove",
+	}, since(units[1], before))
+	assert.NotContains(t, l.RelationData(2).Units, units[1].Name())
+}
+
+func TestToolsSeeTheOtherApplication(t *testing.T) {
+	l, units := withUnits(t, 2, true, scripts{
+		"certificates-relation-changed": `relation-list --app >> out; relation-get ca >> out; relation-get --app app vault >> out
+			relation-get --app - ovn-central >> out 2>&1; relation-get - neutron/0 >> out 2>&1; echo "$JUJU_REMOTE_APP" >> out; relation-ids certificates >> out`,
+		"update-status": `goal-state --format=json > goal`,
+	})
+	id, err := l.Relate(ctx(t), "certificates", "vault", 1)
+	require.NoError(t, err)
+	on(t, units[1], "certificates-relation-changed", "cat /dev/null > out\n"+read(t, units[1].CharmDir(), "on-certificates-relation-changed"))
+	require.NoError(t, l.RemoteSet(ctx(t), id, "vault", map[string]string{"app": "a"}))
+	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/0", map[string]string{"ca": "c"}))
+	assert.Equal(t, "vault\nc\na\nERROR permission denied\nERROR permission denied\nvault\ncertificates:2\n", read(t, units[1].CharmDir(), "out"))
+	require.NoError(t, l.UpdateStatus(ctx(t)))
+	assert.Regexp(t, `"relations":\{"certificates":\{"vault":\{"status":"joined","since":"[^"]+"\},"vault/0":\{"status":"active"`,
+		read(t, units[0].CharmDir(), "goal"))
+}
+
+func TestOtherSideIsPlayedByItsAnswers(t *testing.T) {
+	l, units := withUnits(t, 2, true, scripts{
+		"certificates-relation-joined":  `relation-set request="$JUJU_UNIT_NAME"`,
+		"certificates-relation-changed": `relation-get - > got`,
+	})
+	l.OnRemote("certificates", func(unit string, bag map[string]string) map[string]string {
+		if bag["request"] == "" {
+			return nil
+		}
+		return map[string]string{"for-" + unit: bag["request"]}
+	})
+	id, err := l.Relate(ctx(t), "certificates", "vault", 1)
+	require.NoError(t, err)
+	assert.Equal(t, "ovn-central/1", l.RelationData(id).RemoteUnits["vault/0"]["for-ovn-central/1"])
+	for _, u := range units {
+		assert.Contains(t, read(t, u.CharmDir(), "got"), "for-"+u.Name()+": "+u.Name())
+	}
+}
+
+func TestRelationThatTheCharmLacksIsRefused(t *testing.T) {
+	l, _ := withUnits(t, 1, true, nil)
+	_, err := l.Relate(ctx(t), "nope", "vault", 1)
+	require.EqualError(t, err, `cannot relate: application "ovn-central" has no "nope" relation`)
+	require.Error(t, l.Unrelate(ctx(t), 1), "a peer relation stays as long as the application")
+	id, err := l.Relate(ctx(t), "ovsdb", "neutron", 1)
+	require.NoError(t, err)
+	require.Error(t, l.RemoteSet(ctx(t), id, "neutron/7", map[string]string{"a": "b"}))
+}
+
+func TestNewAddressReachesCharmAndRelations(t *testing.T) {
+	l, units := withUnits(t, 2, true, scripts{"config-changed": `network-get ovsdb > net; network-get ovsdb-peer --bind-address >> net; unit-get private-address >> net`})
+	u := units[0]
+	_, err := l.Relate(ctx(t), "ovsdb", "neutron", 1)
+	require.NoError(t, err)
+	require.NoError(t, l.Bind(ctx(t), u, "ovsdb", "198.51.100.7", "fd99::7"))
+	assert.Equal(t, `bind-addresses:
+- mac-address: ""
+  interface-name: eth0
+  addresses:
+  - hostname: ""
+    value: 198.51.100.7
+    cidr: 198.51.100.0/24
+    address: 198.51.100.7
+  - hostname: ""
+    value: fd99::7
+    cidr: fd99::/64
+    address: fd99::7
+  macaddress: ""
+  interfacename: eth0
+egress-subnets:
+- 198.51.100.7/32
+- fd99::7/128
+ingress-addresses:
+- 198.51.100.7
+- fd99::7
+`+u.Address()+"\n"+u.Address()+"\n", read(t, u.CharmDir(), "net"))
+	assert.Equal(t, map[string]string{
+		"egress-subnets": "198.51.100.7/32,fd99::7/128", "ingress-address": "198.51.100.7", "private-address": "198.51.100.7",
+	}, l.RelationData(2).Units[u.Name()])
+	require.NoError(t, l.SetAddress(ctx(t), u, "10.99.0.99", "fd99::99"))
+	assert.Contains(t, read(t, u.CharmDir(), "net"), "\n10.99.0.99\n10.99.0.99\n")
+	assert.Equal(t, "10.99.0.99", u.Data()["ingress-address"])
+	assert.Contains(t, units[1].Hooks(), "ovsdb-peer-relation-changed ovn-central/0")
+	require.Error(t, l.SetAddress(ctx(t), u, "nowhere"))
+	require.Error(t, l.SetAddress(ctx(t), u))
+}

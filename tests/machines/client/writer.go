@@ -1,0 +1,148 @@
+package client
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+//go:embed write.sh
+var writeScript []byte
+
+// target is what the writer writes to a database.
+type target struct{ database, remotes, table, row string }
+
+var targets = []target{
+	{"OVN_Northbound", "nb", "DHCP_Options", `{"cidr":"192.0.2.0/24","external_ids":["map",[["row","NUMBER"]]]}`},
+	{"OVN_Southbound", "sb", "Controller_Event", `{"event_type":"empty_lb_backends","event_info":["map",[["row","NUMBER"]]]}`},
+}
+
+// mapColumn is the column that has a row's number.
+var mapColumn = map[string]string{"DHCP_Options": "external_ids", "Controller_Event": "event_info"}
+
+// StartWriter starts to write to both databases, some rows a second, until
+// [Client.StopWriter].
+func (c *Client) StartWriter(ctx context.Context) error {
+	if err := c.Machine.WriteFile(dir+"/write.sh", writeScript, 0o755); err != nil {
+		return err
+	}
+	for _, t := range targets {
+		_, err := c.Machine.Exec(ctx, "systemd-run", "--unit=writer-"+t.remotes, dir+"/write.sh",
+			t.database, t.remotes, t.table, t.row)
+		if err != nil {
+			return fmt.Errorf("cannot start the writer to %s: %w", t.database, err)
+		}
+	}
+	c.writing = true
+	return nil
+}
+
+// StopWriter ends the writing. A write that is under way counts as one that
+// wasn't acknowledged.
+func (c *Client) StopWriter(ctx context.Context) error {
+	if !c.writing {
+		return nil
+	}
+	c.writing = false
+	_, err := c.Machine.Exec(ctx, "systemctl", "stop", "writer-nb", "writer-sb")
+	return err
+}
+
+// Writes is what became of the writer's writes to one database.
+type Writes struct {
+	// Acknowledged were reported as done; of them Lost weren't there when they were
+	// read back.
+	Acknowledged, Lost int
+	// Unacknowledged are those that failed: they may or may not be there.
+	Unacknowledged int
+	// LongestGap is the longest time between two acknowledgements.
+	LongestGap time.Duration
+}
+
+// Acknowledged is how many writes have been acknowledged so far, to each database.
+func (c *Client) Acknowledged() map[string]int {
+	counts := map[string]int{}
+	for _, t := range targets {
+		counts[t.database] = len(c.lines(t.remotes + ".acknowledged"))
+	}
+	return counts
+}
+
+// Verify reads back what was written.
+func (c *Client) Verify(ctx context.Context) (map[string]Writes, error) {
+	result := map[string]Writes{}
+	for _, t := range targets {
+		there, err := c.rows(ctx, t)
+		if err != nil {
+			return nil, fmt.Errorf("cannot read back what was written to %s: %w", t.database, err)
+		}
+		w := Writes{Unacknowledged: len(c.lines(t.remotes + ".failed"))}
+		var last int64
+		for _, line := range c.lines(t.remotes + ".acknowledged") {
+			number, at, _ := strings.Cut(line, " ")
+			ms, err := strconv.ParseInt(at, 10, 64)
+			if err != nil {
+				return nil, fmt.Errorf("cannot read the writer's notes: %w", err)
+			}
+			w.Acknowledged++
+			if !there[number] {
+				w.Lost++
+			}
+			if last != 0 {
+				w.LongestGap = max(w.LongestGap, time.Duration(ms-last)*time.Millisecond)
+			}
+			last = ms
+		}
+		result[t.database] = w
+	}
+	return result, nil
+}
+
+// rows are the numbers of the rows that are in the database.
+func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
+	remotes, err := c.Machine.ReadFile(dir + "/" + t.remotes)
+	if err != nil {
+		return nil, err
+	}
+	column := mapColumn[t.table]
+	query := fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, column)
+	command := append([]string{"ovsdb-client", clientTimeout}, tls...)
+	answer, err := c.Machine.Exec(ctx, append(command, "transact", strings.TrimSpace(string(remotes)), query)...)
+	if err != nil {
+		return nil, err
+	}
+	var results []struct {
+		Rows []map[string][2]json.RawMessage `json:"rows"`
+	}
+	if err := json.Unmarshal([]byte(answer), &results); err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	for _, result := range results {
+		for _, row := range result.Rows {
+			var pairs [][2]string
+			if err := json.Unmarshal(row[column][1], &pairs); err != nil {
+				return nil, err
+			}
+			for _, pair := range pairs {
+				if pair[0] == "row" {
+					found[pair[1]] = true
+				}
+			}
+		}
+	}
+	return found, nil
+}
+
+// lines are those of a file of the writer, none where there is no such file.
+func (c *Client) lines(name string) []string {
+	text, err := c.Machine.ReadFile(dir + "/" + name)
+	if err != nil {
+		return nil
+	}
+	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+}

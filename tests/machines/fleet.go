@@ -1,0 +1,166 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// prefix begins the name of everything that the host knows of a run: network
+// namespaces, control groups, machines.
+const prefix = "ovn-e2e"
+
+// lockFile is locked by the run that there is. The names are the host's, so that
+// there can be one only.
+const lockFile = "/run/lock/" + prefix + ".lock"
+
+// closeTimeout bounds the cleaning up after a run.
+const closeTimeout = 2 * time.Minute
+
+// Options are those of [Open].
+type Options struct {
+	// Suite is the Debian suite of the machines: bookworm or sid.
+	Suite string
+	// Dir is where roots are kept, and the disks of machines while they are there;
+	// empty: in the user's cache directory. Not on an overlay.
+	Dir string
+	// Shares are directories of the host that each machine has too.
+	Shares []Share
+	// IPv6 gives the machines no IPv4 addresses.
+	IPv6 bool
+	// Log is told what takes long; nil: nobody.
+	Log io.Writer
+}
+
+// Share is a directory of the host that is in each machine.
+type Share struct {
+	Host, Machine string
+	ReadOnly      bool
+}
+
+// Fleet is the machines of a run, and the network between them.
+type Fleet struct {
+	options Options
+	root    string
+	runDir  string
+	lock    *os.File
+	hub     hub
+	cgroups []string
+
+	mu       sync.Mutex
+	machines []*Machine
+}
+
+// ErrBusy is returned by [Open] where another run had machines on this host until
+// the context ended.
+var ErrBusy = errors.New("another run has machines on this host")
+
+// lockEvery is how often a run that waits for another looks for its end.
+const lockEvery = 500 * time.Millisecond
+
+// Open waits for the end of another run, cleans up what a run that was killed has left, makes the root of the suite
+// where it is missing, and a network without machines.
+func Open(ctx context.Context, o Options) (*Fleet, error) {
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if os.Getuid() != 0 {
+		return nil, errors.New("cannot make machines: not root")
+	}
+	if o.Dir == "" {
+		cache, err := os.UserCacheDir()
+		if err != nil {
+			return nil, fmt.Errorf("cannot find a place for roots: %w", err)
+		}
+		o.Dir = filepath.Join(cache, "ovn-central-operator", "machines")
+	}
+	lock, err := takeLock(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{options: o, runDir: filepath.Join(o.Dir, "run"), lock: lock, hub: hub{namespace: prefix, only6: o.IPv6}}
+	if err := f.prepare(ctx); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *Fleet) prepare(ctx context.Context) error {
+	var err error
+	if f.cgroups, err = hierarchies(); err != nil {
+		return err
+	}
+	if err := f.sweep(ctx); err != nil {
+		return err
+	}
+	if f.root, err = rootOf(ctx, filepath.Join(f.options.Dir, "roots"), f.options.Suite, f.options.Log); err != nil {
+		return err
+	}
+	return f.hub.build(ctx)
+}
+
+// takeLock makes this process the one that has machines. The lock goes with the
+// process.
+func takeLock(ctx context.Context) (*os.File, error) {
+	file, err := os.OpenFile(lockFile, os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("cannot lock: %w", err)
+	}
+	waited := poll(ctx, lockEvery, func() bool {
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		return !errors.Is(err, syscall.EWOULDBLOCK)
+	})
+	if waited != nil {
+		err = ErrBusy
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("cannot lock %s: %w", lockFile, err), file.Close())
+	}
+	return file, nil
+}
+
+// Boot starts n more machines at the same time, and returns when each has booted.
+// Machines are numbered from 1 in the order in which they were made.
+func (f *Fleet) Boot(ctx context.Context, n int) ([]*Machine, error) {
+	f.mu.Lock()
+	booting := make([]*Machine, n)
+	for i := range booting {
+		booting[i] = newMachine(f, len(f.machines)+1)
+		f.machines = append(f.machines, booting[i])
+	}
+	f.mu.Unlock()
+
+	errs := make([]error, n)
+	var group sync.WaitGroup
+	for i, m := range booting {
+		group.Go(func() { errs[i] = m.Start(ctx) })
+	}
+	group.Wait()
+	return booting, errors.Join(errs...)
+}
+
+// Machines are those that were booted, in the order of their numbers, also those
+// that are off.
+func (f *Fleet) Machines() []*Machine {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]*Machine(nil), f.machines...)
+}
+
+// Close ends all machines and removes what there is of them, their disks too.
+func (f *Fleet) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	var errs []error
+	for _, m := range f.Machines() {
+		errs = append(errs, m.Kill(ctx))
+	}
+	errs = append(errs, f.sweep(ctx), f.lock.Close())
+	return errors.Join(errs...)
+}

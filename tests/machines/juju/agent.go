@@ -1,0 +1,61 @@
+package juju
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/tests/machines"
+)
+
+// agentService is the agent as a service, like jujud's: it is restarted when it
+// fails, and when the machine is. It ends with success when its unit is gone; a
+// hook that runs when it is stopped runs to its end.
+const agentService = `[Unit]
+Description=Juju agent of %[1]s
+After=network.target
+
+[Service]
+ExecStart=%[2]s/juju-runner agent --dir %[2]s --unit %[1]s --data-dir /var/lib/juju
+Restart=on-failure
+RestartSec=1
+KillMode=process
+
+[Install]
+WantedBy=multi-user.target
+`
+
+// AddUnit adds a unit on a machine, without its agent: nothing runs yet.
+func (c *Controller) AddUnit(ctx context.Context, m *machines.Machine) (string, error) {
+	var answer struct{ Unit string }
+	err := c.do(ctx, "add-unit", map[string]any{
+		"addresses": []string{m.Address().String()},
+	}, &answer)
+	return answer.Unit, err
+}
+
+// StartAgent starts the agent of a unit on its machine.
+func (c *Controller) StartAgent(ctx context.Context, unit string, m *machines.Machine) error {
+	service := AgentService(unit)
+	if err := m.WriteFile("/etc/systemd/system/"+service, fmt.Appendf(nil, agentService, unit, Mount), 0o644); err != nil {
+		return fmt.Errorf("cannot start the agent of %s: %w", unit, err)
+	}
+	if _, err := m.Shell(ctx, `systemctl daemon-reload; systemctl enable -q --now "$1"`, service); err != nil {
+		return fmt.Errorf("cannot start the agent of %s: %w", unit, err)
+	}
+	return nil
+}
+
+// Deploy adds a unit on a machine and starts its agent, which installs the charm.
+func (c *Controller) Deploy(ctx context.Context, m *machines.Machine) (string, error) {
+	unit, err := c.AddUnit(ctx, m)
+	if err != nil {
+		return "", err
+	}
+	return unit, c.StartAgent(ctx, unit, m)
+}
+
+// AgentService is the name of the service that is a unit's agent.
+func AgentService(unit string) string {
+	return "jujud-unit-" + strings.ReplaceAll(unit, "/", "-") + ".service"
+}

@@ -1,0 +1,120 @@
+package juju
+
+import (
+	"context"
+	"time"
+)
+
+// Status is what `juju status` shows.
+type Status struct {
+	Leader         string                `json:"leader"`
+	AppVersion     string                `json:"app-version"`
+	LeaderSettings map[string]string     `json:"leader-settings"`
+	Units          map[string]UnitStatus `json:"units"`
+}
+
+// UnitStatus is one unit's part of [Status].
+type UnitStatus struct {
+	Workload Word     `json:"workload"`
+	Agent    Word     `json:"agent"`
+	Life     string   `json:"life"` // alive, dying or dead
+	Ports    []string `json:"ports"`
+	Hooks    []string `json:"hooks"` // all that were run, in their order
+}
+
+// Word is a status with its message.
+type Word struct{ Status, Message string }
+
+// Status is the model's status of now.
+func (c *Controller) Status(ctx context.Context) (Status, error) {
+	var s Status
+	err := c.do(ctx, "status", struct{}{}, &s)
+	return s, err
+}
+
+// Settled waits until every agent has seen the newest state of the model and has
+// nothing to do, and returns the errors of the agents that have one, by unit.
+func (c *Controller) Settled(ctx context.Context, limit time.Duration) (map[string]string, error) {
+	var answer struct{ Errors map[string]string }
+	err := c.do(ctx, "settled", map[string]any{"timeout": limit.String()}, &answer)
+	return answer.Errors, err
+}
+
+// Configure sets options of the application, as `juju config`.
+func (c *Controller) Configure(ctx context.Context, values map[string]string) error {
+	return c.do(ctx, "config", map[string]any{"values": values}, nil)
+}
+
+// Relate relates an endpoint of ovn-central to an application that has units, and
+// returns the relation's number.
+func (c *Controller) Relate(ctx context.Context, endpoint, app string, units int) (int, error) {
+	var answer struct{ Relation int }
+	err := c.do(ctx, "relate", map[string]any{"endpoint": endpoint, "app": app, "units": units}, &answer)
+	return answer.Relation, err
+}
+
+// RemoteSet sets data of a unit of the other application; an empty value deletes.
+func (c *Controller) RemoteSet(ctx context.Context, relation int, unit string, data map[string]string) error {
+	return c.do(ctx, "remote-set", map[string]any{"relation": relation, "unit": unit, "data": data}, nil)
+}
+
+// Data is what the units of ovn-central have published on a relation, by unit.
+// The peer relation is number 1.
+func (c *Controller) Data(ctx context.Context, relation int) (map[string]map[string]string, error) {
+	var answer struct{ Units map[string]map[string]string }
+	err := c.do(ctx, "data", map[string]any{"relation": relation}, &answer)
+	return answer.Units, err
+}
+
+// ActionResult is what an action gave.
+type ActionResult struct {
+	Status  string
+	Message string
+	Results map[string]any
+	Log     []string
+}
+
+// Run runs an action with arguments as `juju run` takes them, and waits for its
+// end.
+func (c *Controller) Run(ctx context.Context, unit, action string, args ...string) (ActionResult, error) {
+	var result ActionResult
+	question := map[string]any{"unit": unit, "action": action, "args": args, "timeout": "5m"}
+	err := c.do(ctx, "run", question, &result)
+	return result, err
+}
+
+// SetLeader makes a unit Juju's leader.
+func (c *Controller) SetLeader(ctx context.Context, unit string) error {
+	return c.do(ctx, "set-leader", map[string]any{"unit": unit}, nil)
+}
+
+// RemoveUnit is `juju remove-unit`: the unit is dying when it returns.
+func (c *Controller) RemoveUnit(ctx context.Context, unit string, force bool) error {
+	return c.do(ctx, "remove-unit", map[string]any{"unit": unit, "force": force}, nil)
+}
+
+// RemoveApplication is `juju remove-application`.
+func (c *Controller) RemoveApplication(ctx context.Context) error {
+	return c.do(ctx, "remove-application", struct{}{}, nil)
+}
+
+// UpdateStatus has a unit run update-status, which Juju itself does every five
+// minutes.
+func (c *Controller) UpdateStatus(ctx context.Context, unit string) error {
+	return c.do(ctx, "update-status", map[string]any{"unit": unit}, nil)
+}
+
+// SetData sets what a unit of ovn-central has published, as an older charm did.
+func (c *Controller) SetData(ctx context.Context, relation int, unit string, data map[string]string) error {
+	return c.do(ctx, "set-data", map[string]any{"relation": relation, "unit": unit, "data": data}, nil)
+}
+
+// LeaderSettings are set as by leader-set.
+func (c *Controller) LeaderSettings(ctx context.Context, values map[string]string) error {
+	return c.do(ctx, "leader-settings", map[string]any{"values": values}, nil)
+}
+
+// Refresh replaces the charm, as `juju refresh`.
+func (c *Controller) Refresh(ctx context.Context, charm string) error {
+	return c.do(ctx, "refresh", map[string]any{"charm": charm}, nil)
+}

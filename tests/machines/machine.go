@@ -1,0 +1,198 @@
+package machines
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// bootTimeout is how long a machine may take until systemd says that it is up.
+// It takes a second where nothing else runs.
+const bootTimeout = 2 * time.Minute
+
+// shutdownTimeout is how long a machine may take to shut down. systemd itself
+// kills a service that hasn't stopped after 90 s (DefaultTimeoutStopSec).
+const shutdownTimeout = 3 * time.Minute
+
+// Machine is one machine. Its disk keeps what is on it while it is off.
+type Machine struct {
+	Number int
+
+	fleet *Fleet
+	dir   string
+
+	mu   sync.Mutex
+	cmd  *exec.Cmd     // systemd-nspawn; nil: off
+	done chan struct{} // closed when it has ended
+	init int           // the host's number of the machine's pid 1
+}
+
+func newMachine(f *Fleet, n int) *Machine {
+	return &Machine{Number: n, fleet: f, dir: filepath.Join(f.runDir, fmt.Sprint(n))}
+}
+
+// Name is the machine's host name.
+func (m *Machine) Name() string { return fmt.Sprintf("m%d", m.Number) }
+
+// Address is the machine's IPv4 address, or its IPv6 address where it has no other.
+func (m *Machine) Address() netip.Addr { return m.fleet.hub.address(m.Number) }
+
+// Address6 is the machine's IPv6 address, which each has.
+func (m *Machine) Address6() netip.Addr { return host(network6, m.Number) }
+
+// Root is where the host sees the machine's disk, without what the machine has
+// mounted over it (/run, /tmp).
+func (m *Machine) Root() string { return filepath.Join(m.dir, "root") }
+
+// On says whether the machine has power.
+func (m *Machine) On() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.on()
+}
+
+func (m *Machine) on() bool {
+	if m.cmd == nil {
+		return false
+	}
+	select {
+	case <-m.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Start gives power to a machine that is off, and returns when it has booted.
+func (m *Machine) Start(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
+	defer cancel()
+	if err := m.start(ctx); err != nil {
+		return fmt.Errorf("cannot start %s: %w; its console: %s", m.Name(), err, m.console())
+	}
+	return nil
+}
+
+func (m *Machine) start(ctx context.Context) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.on() {
+		return errors.New("it is on")
+	}
+	if err := m.mount(); err != nil {
+		return err
+	}
+	if err := m.fleet.hub.plug(ctx, m.Number); err != nil {
+		return err
+	}
+	if err := m.spawn(); err != nil {
+		return err
+	}
+	if err := poll(ctx, 50*time.Millisecond, func() bool { m.init = m.findInit(); return m.init != 0 || !m.on() }); err != nil {
+		return err
+	}
+	// "degraded" is a machine on which some service failed: it has booted.
+	up := func() bool {
+		state, _ := m.enter(ctx, "systemctl", "is-system-running")
+		state = strings.TrimSpace(state)
+		return state == "running" || state == "degraded" || !m.on()
+	}
+	if err := poll(ctx, 100*time.Millisecond, up); err != nil {
+		return err
+	}
+	if !m.on() {
+		return errors.New("it ended while it booted")
+	}
+	return nil
+}
+
+// mount makes the machine's disk where it has none, and mounts it: the suite's
+// root, which no machine writes to, below what is the machine's.
+func (m *Machine) mount() error {
+	if _, err := os.Stat(filepath.Join(m.Root(), "etc")); err == nil {
+		return nil
+	}
+	upper, work := filepath.Join(m.dir, "upper"), filepath.Join(m.dir, "work")
+	for _, dir := range []string{upper, work, m.Root()} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return err
+		}
+	}
+	layers := "lowerdir=" + m.fleet.root + ",upperdir=" + upper + ",workdir=" + work
+	if err := syscall.Mount("overlay", m.Root(), "overlay", 0, layers); err != nil {
+		return fmt.Errorf("cannot mount the disk: %w", err)
+	}
+	hosts := "127.0.0.1 localhost\n::1 localhost\n"
+	for n := 1; n <= maxMachines; n++ {
+		hosts += fmt.Sprintf("%v m%d.machines m%d\n", m.fleet.hub.address(n), n, n)
+	}
+	return errors.Join(
+		os.WriteFile(filepath.Join(m.Root(), "etc/hostname"), []byte(m.Name()+"\n"), 0o644),
+		os.WriteFile(filepath.Join(m.Root(), "etc/hosts"), []byte(hosts), 0o644))
+}
+
+// maxMachines is how many machines know each other's names.
+const maxMachines = 20
+
+// spawn runs systemd-nspawn in the machine's own control groups.
+func (m *Machine) spawn() error {
+	groups := m.fleet.groups(machineName(m.Number))
+	for _, group := range groups {
+		if err := os.MkdirAll(group, 0o755); err != nil {
+			return err
+		}
+	}
+	// The shell's pid stays that of systemd-nspawn.
+	enter := `until [ "$1" = -- ]; do echo $$ >"$1/cgroup.procs" || exit; shift; done; shift; exec "$@"`
+	args := append([]string{"-c", enter, "sh"}, groups...)
+	args = append(args, "--", "systemd-nspawn", "--quiet", "--register=no", "--keep-unit", "--boot",
+		"--directory="+m.Root(), "--machine="+machineName(m.Number),
+		"--network-namespace-path=/run/netns/"+machineName(m.Number), "--capability=CAP_NET_ADMIN",
+		"--link-journal=no", "--resolv-conf=off", "--timezone=off", "--console=pipe")
+	for _, share := range m.fleet.options.Shares {
+		option := "--bind="
+		if share.ReadOnly {
+			option = "--bind-ro="
+		}
+		args = append(args, option+share.Host+":"+share.Machine)
+	}
+	console, err := os.OpenFile(filepath.Join(m.dir, "console.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	cmd := exec.Command("sh", args...)
+	cmd.Stdout, cmd.Stderr = console, console
+	// systemd of today boots on version 2 of control groups only.
+	cmd.Env = append(os.Environ(), "SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1")
+	// A machine ends with the run, also if that is killed: systemd-nspawn does the
+	// same for the machine's pid 1.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Pdeathsig: syscall.SIGKILL}
+
+	started, done := make(chan error), make(chan struct{})
+	go func() {
+		// Pdeathsig is about the thread that starts a process, not about the process.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(done)
+		defer console.Close()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // how a machine ends says nothing: it may have been killed
+		}
+	}()
+	if err := <-started; err != nil {
+		return err
+	}
+	m.cmd, m.done = cmd, done
+	return nil
+}

@@ -1,0 +1,148 @@
+package vault
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+)
+
+// request is what tells one request from another: who asks for which name, as a
+// server or a client. A list of SANs that has changed makes the same request due
+// again.
+type request struct{ kind, unit, cn string }
+
+// pair is what was issued for a request.
+type pair struct {
+	sans      []string
+	cert, key string
+}
+
+// Answer is what the provider's unit has on the relation once it has seen what
+// the unit of a client published, as the charm does: a certificate is issued when
+// it is first asked for and again when the SANs change; otherwise the answer is
+// the same, byte for byte. A unit that has not asked gets the CA. unit is the
+// client's name, which counts where the request doesn't say one.
+//
+// Source: provides.py and tls_certificates_common.py of interface-tls-certificates,
+// publish_ca_info and create_certs of charm-vault's src/reactive/vault_handlers.py.
+func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[string]string, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if name := requestBag["unit_name"]; name != "" {
+		unit = name
+	}
+	unit = strings.ReplaceAll(unit, "/", "_")
+	bag := map[string]string{"ca": c.PEM()}
+	if chain := c.ChainPEM(); chain != "" {
+		bag["chain"] = chain
+	}
+	global := c.pair(request{"client", "", "global-client"}, nil)
+	bag["client.cert"], bag["client.key"] = global.cert, global.key
+
+	if cn := requestBag["common_name"]; cn != "" {
+		sans, err := list(requestBag["sans"])
+		if err == nil {
+			err = valid(append(sans, cn))
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot answer %s: sans: %w", unit, err)
+		}
+		p := c.first(request{"server", unit, cn}, sans)
+		bag[unit+".server.cert"], bag[unit+".server.key"] = p.cert, p.key
+	}
+	for kind, key := range map[string]string{"server": "cert_requests", "client": "client_cert_requests"} {
+		answers, err := c.collection(kind, unit, requestBag[key], requestBag["common_name"])
+		if err != nil {
+			return nil, fmt.Errorf("cannot answer %s: %s: %w", unit, key, err)
+		}
+		if answers != "" {
+			bag[unit+"."+strings.Replace("processed_"+key, "cert_requests", "requests", 1)] = answers
+		}
+	}
+	return bag, nil
+}
+
+// collection answers the requests that come as one JSON object. The one whose
+// name is that of the request with keys of its own has its answer there.
+func (c *CA) collection(kind, unit, text, topLevel string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	var asked map[string]struct {
+		SANs []string `json:"sans"`
+	}
+	if err := json.Unmarshal([]byte(text), &asked); err != nil {
+		return "", err
+	}
+	answers := map[string]map[string]string{}
+	for cn, r := range asked {
+		if kind == "server" && cn == topLevel {
+			continue
+		}
+		if err := valid(append(r.SANs, cn)); err != nil {
+			return "", err
+		}
+		p := c.pair(request{kind, unit, cn}, r.SANs)
+		answers[cn] = map[string]string{"cert": p.cert, "key": p.key}
+	}
+	if len(answers) == 0 {
+		return "", nil
+	}
+	b, err := json.Marshal(answers)
+	return string(b), err
+}
+
+// first is the answer to the request with keys of its own. These don't name the
+// common name, so that a unit that goes back to an earlier one, with the same
+// SANs, is left with the certificate of the later one. c.mu is held.
+func (c *CA) first(r request, sans []string) pair {
+	_, answered := c.firsts[r.unit]
+	before := c.issued[r]
+	if p := c.pair(r, sans); !answered || p.cert != before.cert {
+		c.firsts[r.unit] = p
+	}
+	return c.firsts[r.unit]
+}
+
+// pair is what was issued for a request, now or before. c.mu is held.
+func (c *CA) pair(r request, sans []string) pair {
+	sans = slices.Compact(slices.Sorted(slices.Values(sans)))
+	if p, found := c.issued[r]; found && slices.Equal(p.sans, sans) {
+		return p
+	}
+	now := c.options.Now()
+	p := pair{sans: sans}
+	p.cert, p.key = c.Issue(r.cn, sans, now.Add(-backdated).Add(min(c.options.TTL, 0)), now.Add(c.options.TTL))
+	c.issued[r] = p
+	return p
+}
+
+// Reissue forgets all that was issued, so that everybody is answered anew: the
+// charm's action reissue-certificates.
+func (c *CA) Reissue() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	clear(c.issued)
+	clear(c.firsts)
+}
+
+// valid refuses what vault refuses: names that are none, such as an address in
+// brackets. The charm logs that and leaves the request without an answer.
+func valid(names []string) error {
+	for _, n := range names {
+		if net.ParseIP(n) == nil && (n == "" || strings.ContainsAny(n, "[]:/ \t\n\"")) {
+			return fmt.Errorf("%q is neither a name nor an address", n)
+		}
+	}
+	return nil
+}
+
+func list(text string) (sans []string, err error) {
+	if text == "" {
+		return nil, nil
+	}
+	err = json.Unmarshal([]byte(text), &sans)
+	return sans, err
+}
