@@ -51,7 +51,9 @@ type lock struct {
 	service  *Service
 	database raft.Database
 	global   *ovsdb.Global
-	held     lease.Held
+	// others are the endpoints of other members, once the lock goes through them.
+	others []string
+	held   lease.Held
 }
 
 // lock takes the lock of a database, through the unit's own server. It waits
@@ -226,33 +228,51 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 // not bound to the lock: once the removal is seen by all, another unit may have
 // taken it. Where the lock can't be released, it ends by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
-	defer k.global.Close()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer func() { k.global.Close() }()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*storeTimeout)
 	defer cancel()
-	records := map[string]string{}
-	for id, text := range removed {
-		records[removedPrefix+string(id)] = text
-	}
-	if len(records) > 0 {
-		if err := k.global.Put(ctx, records); err != nil {
-			k.service.Log.WarnContext(ctx, "cannot record the removal", "database", k.database.Short(), "error", err)
+	err := k.releaseOnce(ctx, removed)
+	// The member that this goes through may be leaving too: the rest have the same row.
+	for err != nil && len(k.others) > 0 && wait(ctx, pollInterval) == nil {
+		if err = k.reconnect(ctx); err == nil {
+			err = k.releaseOnce(ctx, removed)
 		}
 	}
-	next := k.held.WithoutPending(func(id string) bool { return removed[raft.ID(id)] != "" }).Released()
-	if _, err := k.swap(ctx, k.held.String(), next); err != nil {
+	if err != nil {
 		k.service.Log.WarnContext(ctx, "cannot release the lock; it ends by itself",
 			"database", k.database.Short(), "ttl", k.held.TTL(), "error", err)
 	}
 }
 
-// moveTo lets the lock be released through other members, once this unit's own
-// server has left.
-func (k *lock) moveTo(ctx context.Context, addresses []string) error {
-	var endpoints []string
-	for _, a := range addresses {
-		endpoints = append(endpoints, ovsdb.Endpoints(k.database, a)...)
+func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string) error {
+	records := map[string]string{}
+	for id, text := range removed {
+		records[removedPrefix+string(id)] = text
 	}
-	global, err := k.service.global(ctx, k.database, endpoints...)
+	if len(records) > 0 {
+		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+		defer cancel()
+		if err := k.global.Put(ctx, records); err != nil {
+			return fmt.Errorf("cannot record the removal: %w", err)
+		}
+	}
+	next := k.held.WithoutPending(func(id string) bool { return removed[raft.ID(id)] != "" }).Released()
+	_, err := k.swap(ctx, k.held.String(), next)
+	return err
+}
+
+// moveTo lets the lock be kept and released through other members: this unit's own
+// server has left, or is about to be taken down.
+func (k *lock) moveTo(ctx context.Context, addresses []string) error {
+	k.others = nil
+	for _, a := range addresses {
+		k.others = append(k.others, ovsdb.Endpoints(k.database, a)...)
+	}
+	return k.reconnect(ctx)
+}
+
+func (k *lock) reconnect(ctx context.Context) error {
+	global, err := k.service.global(ctx, k.database, k.others...)
 	if err != nil {
 		return err
 	}

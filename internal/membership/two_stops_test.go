@@ -12,10 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Two of four, one of them the leader, leave at once. Both may. Today the second
-// takes the lock the moment the first is gone, finds the election that follows
-// ("its leader … is not known to be up"), and its hook fails; and the first one's
-// records of its removal are lost, since its locks were taken over.
+// Two of four, one of them the leader, leave at once. Both may: the second waits
+// for the election that the first one causes. And each has its record, though the
+// member through which the first writes its own may be the second, as it goes.
 func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 	units := realCluster(t, 4, raft.NB, raft.SB)
 	going := []*realUnit{units[0], units[3]}
