@@ -2,6 +2,9 @@ package converge
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -38,10 +41,22 @@ func (u *Unit) publish(ctx context.Context, r *record, a *asked, o Outcome) erro
 }
 
 // publishToPeers writes this unit's data, and as the leader the history, to every
-// peer relation.
+// peer relation. Where not thorough, what Juju was told before is not repeated; and
+// what it is told is not noted, since Juju drops it if the hook fails after all.
 func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcome) error {
-	bag := u.own(a, o).Bag()
+	bag, history := u.own(a, o).Bag(), map[string]string(nil)
 	maps.Copy(bag, u.deployment(r, a, o).Bag())
+	if a.leader {
+		history = o.Sight.Model.History.Bag()
+	}
+	text, err := json.Marshal([]any{o.Sight.Model.Relations, bag, history})
+	if err != nil {
+		return fmt.Errorf("cannot publish to the peers: %w", err)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	if !a.thorough && sum == r.Told {
+		return nil
+	}
 	for _, id := range o.Sight.Model.Relations {
 		if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
 			return err
@@ -49,10 +64,13 @@ func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcom
 		if !a.leader {
 			continue
 		}
-		if err := u.Tools.RelationSetApp(ctx, id, o.Sight.Model.History.Bag()); err != nil {
+		if err := u.Tools.RelationSetApp(ctx, id, history); err != nil {
 			// Another unit may have become the leader meanwhile, and will do it.
 			u.Log.WarnContext(ctx, "cannot publish the history", "error", err)
 		}
+	}
+	if r.Told = ""; a.thorough {
+		r.Told = sum
 	}
 	return nil
 }

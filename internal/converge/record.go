@@ -31,12 +31,14 @@ type record struct {
 	Firewall string `json:"firewall,omitempty"`
 	// Unguarded is why they could not be set the last time, for people.
 	Unguarded string `json:"unguarded,omitempty"`
+	// Told stands for what the peers were last told in a hook that told them all.
+	Told string `json:"told,omitempty"`
 	// Published is the address that each client relation was last told; Ports and
 	// Version what Juju was.
 	Published map[string]string `json:"published,omitempty"`
 	Ports     []int             `json:"ports,omitempty"`
 	Version   string            `json:"version,omitempty"`
-	// Settings are those of the leader, as last read.
+	// Leader are the settings of the leader, as last read.
 	Leader map[string]string `json:"leader-settings,omitempty"`
 	// Watch is what is remembered of monitoring.
 	Watch watched `json:"watch,omitzero"`

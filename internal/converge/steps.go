@@ -18,6 +18,9 @@ const (
 	// joinPatience is how long a server that was started may take to become a
 	// member; it takes 50 ms, and longer where the database is large.
 	joinPatience = 30 * time.Second
+	// listenPatience is the same for one that was started by somebody else, and is a
+	// member that its leader has yet to reach.
+	listenPatience = 12 * time.Second
 	// restartPatience is the same for a member that was restarted, during which no
 	// other unit may have its turn.
 	restartPatience = 2 * time.Minute

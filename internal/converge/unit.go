@@ -77,6 +77,7 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o := Outcome{Sight: sight, Report: report}
+	u.listen(ctx, &o)
 	made := map[string]bool{}
 	for steps := 0; ; steps++ {
 		if o.state, err = u.state(ctx, record, asked, o.Sight); err != nil {
@@ -118,6 +119,25 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 		u.Log.WarnContext(ctx, err.Error())
 	}
 	return o, nil
+}
+
+// listen gives the servers of a machine that has just been turned on the time to
+// hear their leaders: what is said of a deaf one would stand until the next hook.
+func (u *Unit) listen(ctx context.Context, o *Outcome) {
+	deaf := false
+	for _, db := range raft.Databases() {
+		if !local(*o, db).Deaf() {
+			continue
+		}
+		deaf = true
+		if _, err := u.Members.AwaitMember(ctx, db, listenPatience); err != nil {
+			u.Log.InfoContext(ctx, err.Error())
+		}
+	}
+	if deaf {
+		o.Sight = u.Members.LookAgain(ctx, o.Sight)
+		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
+	}
 }
 
 // adopt notes what was there before this charm: then nothing that runs may change

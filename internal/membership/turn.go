@@ -87,8 +87,17 @@ func (s *Service) newest(ctx context.Context, l Local) (index uint64) {
 	return index
 }
 
-// hearPatience is how long a member that is back waits to be heard by its leader.
-const hearPatience = 5 * time.Second
+// hearPatience is how long a member that is back waits for its leader's connection.
+// The leader makes it anew, after up to 8 s where this server was down for long
+// (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
+const hearPatience = 10 * time.Second
+
+// Deaf says whether a member follows a leader whose own connection to it does not
+// stand yet, as just after this server was started: until it does, this unit has to
+// take the leader for down (rule R0).
+func (l Local) Deaf() bool {
+	return l.Member() && l.Status.Role == raft.Follower && l.Status.HasLeader() && !l.Status.Hears(string(l.Status.Leader))
+}
 
 // keep renews the lock while act runs. act is not interrupted where that fails:
 // what it has taken down it is to bring back.
@@ -141,10 +150,8 @@ func (s *Service) AwaitMember(ctx context.Context, db raft.Database, timeout tim
 			if !asked {
 				others, asked = s.newest(ctx, l), true
 			}
-			// The leader's connection comes back after the member has caught up; until
-			// then this unit has to take it for down.
-			heard := l.Status.Role == raft.Leader || l.Status.Hears(string(l.Status.Leader)) || s.Now().After(patient)
-			if heard && l.Status.Committed() >= others {
+			// The leader's connection comes back after the member has caught up.
+			if (!l.Deaf() || s.Now().After(patient)) && l.Status.Committed() >= others {
 				return l, nil
 			}
 		}

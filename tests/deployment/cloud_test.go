@@ -23,7 +23,7 @@ type cloud struct {
 // newCloud makes an empty model.
 func newCloud(t *testing.T, o lab.Options) *cloud {
 	t.Helper()
-	o.Charm = charmDir
+	o.Charm, o.Program = charmDir, program
 	o.Log = t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ package deployment
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,8 +15,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// charmDir is the charm as Juju would unpack it.
-var charmDir string
+// charmDir is the charm as Juju would unpack it, program what plays its tools.
+var charmDir, program string
 
 func TestMain(m *testing.M) {
 	lab.Intercept()
@@ -29,10 +30,11 @@ func run(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(dir)
-	if err := lab.LayOut(context.Background(), dir, filepath.Join("..", ".."), ""); err != nil {
+	charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
+	ctx, root := context.Background(), filepath.Join("..", "..")
+	if err := errors.Join(os.Mkdir(charmDir, 0o755), lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
-	charmDir = dir
 	return m.Run()
 }

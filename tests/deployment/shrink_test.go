@@ -38,6 +38,7 @@ func TestGrowShrinkAndUseAMachineAgain(t *testing.T) {
 		c.tick(t, "the others are active", c.allActive)
 		c.requireOneCluster(t, units...)
 	}
+	c.updateStatus(t, units...) // their last hook was before the last one's second leave
 	for _, u := range units {
 		says(t, u, "active", "3 of 3 up")
 	}

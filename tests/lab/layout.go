@@ -32,7 +32,7 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 // test that is built with the race detector is slow as a hook tool, of which a
 // hook calls dozens.
 func BuildTools(ctx context.Context, root, out string) error {
-	if err := build(ctx, root, "./tests/lab/cmd/ovn-lab", out); err != nil {
+	if err := build(ctx, root, "./tests/lab/cmd/ovn-lab-tools", out); err != nil {
 		return fmt.Errorf("cannot build the lab's tools: %w", err)
 	}
 	return nil

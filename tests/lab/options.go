@@ -59,7 +59,7 @@ type Options struct {
 	// RetryScale shortens Juju's waits between the tries of a failed hook, which
 	// grow from 5 s to 5 min; 0.02.
 	RetryScale float64
-	// Program is a built tests/lab/cmd/ovn-lab, which then plays the tools. Empty:
+	// Program is a built tests/lab/cmd/ovn-lab-tools, which then plays the tools. Empty:
 	// this program, which must have called [Intercept].
 	Program string
 }
