@@ -63,18 +63,18 @@ func (u *Unit) northdParams(a *asked, sight membership.Sight) (deploy.Wanted, er
 }
 
 // wantedNorthd are all units that have servers, in the order of their addresses,
-// so that it changes only when they do. A unit that the charm before this one still
-// runs says nothing of its servers, but they are members.
+// so that it changes only when they do: those who say so, and all members, whether
+// or not their unit is still known. One that is going may lead for as long as its
+// `stop` is refused, and ovn-northd works with leaders only; one that the charm
+// before this one still runs says nothing of its servers.
 func (u *Unit) wantedNorthd(a *asked, sight membership.Sight) ovn.NorthdParams {
 	m, addresses := sight.Model, []netip.Addr{a.address}
-	members := memberAddresses(sight)
 	for _, unit := range m.Others() {
-		p, _ := relation.ParseDeployment(m.Bags[unit])
-		serves := m.Published[unit].Complete() || slices.Contains(members, p.Address)
-		if p.Address.IsValid() && serves && !slices.Contains(addresses, p.Address) {
+		if p, _ := relation.ParseDeployment(m.Bags[unit]); p.Address.IsValid() && m.Published[unit].Complete() {
 			addresses = append(addresses, p.Address)
 		}
 	}
+	addresses = union(addresses, memberAddresses(sight))
 	slices.SortFunc(addresses, netip.Addr.Compare)
 	return ovn.NorthdParams{Units: addresses, Credentials: u.Paths.Credentials()}
 }

@@ -22,6 +22,9 @@ func (u *Unit) Status(o Outcome) (juju.StatusWord, string) {
 		return juju.Blocked, firstLine(o.Failure.Error()) + "; Juju tries again by itself, details: juju debug-log --include " + u.Env.Unit
 	case word == juju.Blocked && (serves(o) || o.state.Dying):
 		return word, text
+	case len(d.Waiting) > 0 && word == juju.Active:
+		// The members' own state may well be why.
+		return juju.Waiting, strings.Join(append(slices.Clone(d.Waiting), text), "; ")
 	case len(d.Waiting) > 0:
 		return juju.Waiting, strings.Join(d.Waiting, "; ")
 	case word != juju.Active:

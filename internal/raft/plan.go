@@ -180,6 +180,8 @@ func (c Change) mayReturn(peers []Peer) (n int) {
 
 func (p *Plan) warn() {
 	switch n := p.After.Members; {
+	case n == 1:
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves 1 member, the only copy; fewer than 3 members tolerate no failure", p.Database.Short()))
 	case n < 3:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: this leaves %d members; fewer than 3 members tolerate no failure", p.Database.Short(), n))
 	case n%2 == 0:

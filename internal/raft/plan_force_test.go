@@ -54,7 +54,7 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	tests := map[int][]string{
-		2: {"sb: this leaves 1 members; fewer than 3 members tolerate no failure"},
+		2: {"sb: this leaves 1 member, the only copy; fewer than 3 members tolerate no failure"},
 		3: {"sb: this leaves 2 members; fewer than 3 members tolerate no failure"},
 		4: nil,
 		5: {"sb: this leaves 4 members; an even number tolerates no more failures than 3"},

@@ -119,3 +119,32 @@ func TestUnitThatIsRemovedBeforeItJoined(t *testing.T) {
 	c.tick(t, "the other is active", c.allActive)
 	c.requireOneCluster(t, units...)
 }
+
+// A unit that may not leave goes on leading, and those that stay have ovn-northd go
+// on with it. Their status says what it waits for.
+func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	leader, err := c.RaftLeader(t.Context(), lab.SB)
+	require.NoError(t, err)
+	rest := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == leader })
+	dead, stays := rest[0], rest[1]
+	require.NoError(t, dead.PowerOff())
+	c.tick(t, "the others see that it is down", func() bool { return contains(stays, "2 of 3 up") && contains(leader, "2 of 3 up") })
+	failed := (*lab.HookError)(nil)
+	require.ErrorAs(t, c.RemoveUnit(t.Context(), leader, lab.RemoveOptions{}), &failed)
+	require.Equal(t, "stop", failed.Hook)
+
+	c.updateStatus(t, stays)
+	says(t, stays, "active", leader.Name()+" waits to leave: ")
+	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
+	require.NoError(t, err)
+	assert.Equal(t, "connected\n", connected)
+
+	require.NoError(t, dead.PowerOn(t.Context()))
+	c.tick(t, "all three are up again", func() bool { return !contains(stays, "down") && contains(dead, "3 of 3 up") })
+	_, err = c.RetryUntil(t.Context(), leader)
+	require.NoError(t, err)
+	c.tick(t, "the others are active", c.allActive)
+	c.requireOneCluster(t, rest...)
+}
