@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -123,18 +124,23 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 
 // listen gives the servers of a machine that has just been turned on the time to
 // hear their leaders: what is said of a deaf one would stand until the next hook.
+// It is for the hooks that come then, since some stay deaf for as long as another
+// server has their address.
 func (u *Unit) listen(ctx context.Context, o *Outcome) {
+	var wg sync.WaitGroup
 	deaf := false
 	for _, db := range raft.Databases() {
-		if !local(*o, db).Deaf() {
+		if !local(*o, db).Deaf() || u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
 			continue
 		}
 		deaf = true
-		if _, err := u.Members.AwaitMember(ctx, db, listenPatience); err != nil {
-			u.Log.InfoContext(ctx, err.Error())
-		}
+		wg.Go(func() {
+			if _, err := u.Members.AwaitMember(ctx, db, listenPatience); err != nil {
+				u.Log.InfoContext(ctx, err.Error())
+			}
+		})
 	}
-	if deaf {
+	if wg.Wait(); deaf {
 		o.Sight = u.Members.LookAgain(ctx, o.Sight)
 		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
 	}
