@@ -3,6 +3,8 @@ package ovn
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,28 +16,55 @@ import (
 // the next transaction; of a large database it takes seconds.
 const convertTimeout = 2 * time.Minute
 
-// NeedsConversion says whether the database that this unit's server serves has
-// another schema than the packages bring.
+// NeedsConversion says whether the database that this unit's server serves has an
+// older schema than the packages bring. One that is newer stays as it is, as with
+// ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
+// what older programs do not know.
 func (f Files) NeedsConversion(ctx context.Context, d raft.Database) (bool, error) {
-	out, err := f.client(ctx, fileTimeout, "needs-conversion", d)
+	served, err := f.schemaVersion(ctx, "ovsdb-client", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
 	if err != nil {
-		return false, fmt.Errorf("cannot compare the schema of %s with that of the packages: %w", d, err)
+		return false, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
 	}
-	return strings.TrimSpace(out) == "yes", nil
+	brought, err := f.schemaVersion(ctx, "ovsdb-tool", "schema-version", f.Paths.Schema(d))
+	if err != nil {
+		return false, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
+	}
+	return served.before(brought), nil
 }
 
 // Convert brings the database to the schema of the packages, in the whole cluster
 // at once. ovn-ctl does it only on a unit that has no remote to join through.
 func (f Files) Convert(ctx context.Context, d raft.Database) error {
-	if _, err := f.client(ctx, convertTimeout, "convert", d); err != nil {
+	ctx, cancel := context.WithTimeout(ctx, convertTimeout)
+	defer cancel()
+	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{"convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)}})
+	if err != nil {
 		return fmt.Errorf("cannot convert %s to the schema of the packages: %w", d, err)
 	}
 	return nil
 }
 
-func (f Files) client(ctx context.Context, timeout time.Duration, command string, d raft.Database) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+// schemaVersion is X.Y.Z (RFC 7047, section 3.1).
+type schemaVersion [3]uint64
+
+func (f Files) schemaVersion(ctx context.Context, program string, args ...string) (v schemaVersion, err error) {
+	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
-	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{command, "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)}})
-	return string(out), err
+	out, err := f.Runner.Run(ctx, run.Command{Name: program, Args: args})
+	if err != nil {
+		return v, err
+	}
+	text := strings.TrimSpace(string(out))
+	parts := strings.Split(text, ".")
+	if len(parts) != len(v) {
+		return v, fmt.Errorf("not a version: %q", text)
+	}
+	for i, part := range parts {
+		if v[i], err = strconv.ParseUint(part, 10, 32); err != nil {
+			return v, fmt.Errorf("not a version: %q", text)
+		}
+	}
+	return v, nil
 }
+
+func (v schemaVersion) before(w schemaVersion) bool { return slices.Compare(v[:], w[:]) < 0 }
