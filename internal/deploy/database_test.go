@@ -45,7 +45,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"hung": {
 			only(deploy.Database{Condition: deploy.Hung, Text: "the server hangs: no answer within 2 s"}),
-			decided{blocked: []string{"nb: the server hangs: no answer within 2 s"}},
+			decided{blocked: []string{"nb: the server hangs: no answer within 2 s; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here"}},
 		},
 		"unreadable": {
 			only(deploy.Database{Condition: deploy.Unreadable, Text: "cannot read the status"}),

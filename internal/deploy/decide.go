@@ -105,6 +105,8 @@ func (s State) database(d *Decision, db raft.Database) {
 		d.block("%s: %s", name, x.Text)
 	case Standalone:
 		d.block("%s: %s", name, x.standalone(db))
+	case Hung:
+		d.block("%s: %s; if it stays so, run action restart-services services=%s here", name, x.Text, ServiceOf(db))
 	default:
 		d.block("%s: %s", name, x.Text)
 	}
