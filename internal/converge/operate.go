@@ -109,7 +109,7 @@ func (u *Unit) Restart(ctx context.Context, names ...string) ([]deploy.Service, 
 		}
 		for _, service := range services {
 			if !slices.Contains(deploy.RestartOrder(), service) {
-				return nil, fmt.Errorf("%w: %q; there are %s, %v", ErrNoService, name, deploy.Umbrella, deploy.RestartOrder())
+				return nil, fmt.Errorf("%w: %q; there are %s, %s", ErrNoService, name, Names(deploy.RestartOrder()), deploy.Umbrella)
 			}
 			wanted[service] = true
 		}
