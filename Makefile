@@ -3,7 +3,7 @@
 ARCH     ?= amd64
 VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # A count of runs: with a time, Go before 1.27 can fail as it ends (go.dev/issue/75804).
-FUZZTIME ?= 100000x
+FUZZTIME ?= 50000x
 
 # What the machines of `make e2e` run: bookworm or sid.
 SUITE    ?= bookworm
@@ -37,7 +37,7 @@ build: ## the binary, for ARCH=amd64, arm64, ppc64le or s390x
 charm: build ## the charm file that juju deploys, for ARCH
 	go run ./tools/pack -dispatch $(BINARY) -arch $(ARCH) -version '$(VERSION)' -out $(CHARM)
 
-test: deps race functional fuzz ## all tests, as in CI; installs what is missing
+test: deps race functional fuzz ## unit tests, tests on real servers, fuzz targets; installs what is missing
 
 race: deps ## unit tests, with the race detector
 	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
@@ -46,10 +46,10 @@ functional: deps ## tests on real servers, with the race detector
 	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v /tests/deployment)
 	go test -race -count=1 -timeout 10m -run 'TestThreeEmptyMachines' ./tests/deployment
 
-deployment: deps ## all of the charm's life on empty and on adopted machines; takes long
+deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
 	go test -count=1 -parallel 4 -timeout 40m ./tests/deployment
 
-fuzz: ## every fuzz target, FUZZTIME=100000x runs each
+fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)
 
 conformance: build ## the scenarios of the lab through Juju's own code (AGPL, see its README)

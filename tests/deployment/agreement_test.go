@@ -76,7 +76,7 @@ func (c *cloud) requireOneCluster(t *testing.T, units ...*lab.Unit) {
 	agreed := func() bool { why = c.disagreement(t.Context(), units...); return why == "" }
 	deadline := time.Now().Add(patience)
 	for !agreed() && time.Now().Before(deadline) {
-		time.Sleep(50 * time.Millisecond)
+		pause(t.Context(), 50*time.Millisecond)
 	}
 	require.Empty(t, why, "%s", c.statuses())
 	for _, u := range units {

@@ -97,7 +97,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 		if u.Workload().Status == "blocked" {
 			return true
 		}
-		time.Sleep(time.Second) // it comes by time alone
+		pause(t.Context(), time.Second) // it comes by time alone
 		return false
 	})
 	says(t, u, "blocked", "certificate: certificate has expired on ", "; have it issued again")
