@@ -40,9 +40,9 @@ func (u *Unit) addSources(ctx context.Context, a *asked) error {
 }
 
 func (u *Unit) sourceProblem(s deploy.Settings) string {
-	for option, value := range map[string]string{"source": s.Source, "ovn-source": s.Overlay} {
-		if _, err := ovn.ParseSource(value, u.OS); err != nil {
-			return fmt.Sprintf("option %s: %v", option, err)
+	for _, option := range []struct{ name, value string }{{"source", s.Source}, {"ovn-source", s.Overlay}} {
+		if _, err := ovn.ParseSource(option.value, u.OS); err != nil {
+			return fmt.Sprintf("option %s: %v", option.name, err)
 		}
 	}
 	return ""
