@@ -3,7 +3,6 @@ package converge
 import (
 	"context"
 	"net/netip"
-	"strconv"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -57,7 +56,7 @@ func (u *Unit) schema(ctx context.Context, db raft.Database) deploy.Wanted {
 
 // served is nil where all of this unit's own client ports answer, over TLS.
 func (u *Unit) served(ctx context.Context, db raft.Database, address netip.Addr) error {
-	for _, port := range clientPorts(db) {
+	for _, port := range deploy.ClientPorts(db) {
 		if err := u.answers(ctx, db, "ssl:"+netip.AddrPortFrom(address, port).String()); err != nil {
 			return err
 		}
@@ -80,20 +79,4 @@ func (u *Unit) answers(ctx context.Context, db raft.Database, endpoint string) e
 	defer cancel()
 	_, err := u.Dialer.Server(ctx, db, endpoint)
 	return err
-}
-
-func clientPorts(db raft.Database) []uint16 {
-	names := []string{deploy.NorthboundPort}
-	if db == raft.SB {
-		names = []string{deploy.SouthboundPort, deploy.ManagementPort}
-	}
-	var ports []uint16
-	for _, name := range names {
-		n, err := strconv.ParseUint(name, 10, 16)
-		if err != nil {
-			panic(err) // a constant
-		}
-		ports = append(ports, uint16(n))
-	}
-	return ports
 }

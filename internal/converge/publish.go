@@ -139,7 +139,7 @@ func (u *Unit) publishToJuju(ctx context.Context, r *record, o Outcome) error {
 	if o.Decision.Ready {
 		var ports []int
 		for _, db := range raft.Databases() {
-			for _, port := range clientPorts(db) {
+			for _, port := range deploy.ClientPorts(db) {
 				ports = append(ports, int(port))
 			}
 		}

@@ -142,7 +142,7 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 			err = u.reloaded(ctx, db, a.address)
 		}
 		if err == nil && a.thorough && r.Adopted && db == raft.SB {
-			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, clientPorts(db)[0]).String())
+			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, deploy.ClientPorts(db)[0]).String())
 			x.Unrestricted = err == nil && !restricted
 		}
 		if x.ClientsServed = err == nil; err != nil {

@@ -1,22 +1,45 @@
 package deploy
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// The ports, which are those of the charm before this one; clients compute them.
+// The ports for clients, which are those of the charm before this one; clients
+// compute them.
 const (
-	NorthboundPort = "6641"
+	NorthboundPort uint16 = 6641
 	// SouthboundPort is for ovn-controllers, which may write what their role allows.
-	SouthboundPort = "6642"
-	// ManagementPort is the Southbound database's for northd and the CMS, without
-	// a role.
-	ManagementPort     = "16642"
-	NorthboundRaftPort = "6643"
-	SouthboundRaftPort = "6644"
+	SouthboundPort uint16 = 6642
+	// ManagementPort is the Southbound database's for ovn-northd and the CMS, without
+	// a role (LP#1864640).
+	ManagementPort uint16 = 16642
 )
+
+// The ports on which members speak Raft (DB_NB_CLUSTER_LOCAL_PORT and
+// DB_SB_CLUSTER_LOCAL_PORT in ovn-ctl).
+const (
+	NorthboundRaftPort uint16 = 6643
+	SouthboundRaftPort uint16 = 6644
+)
+
+// ClientPorts are those on which the server of a database serves clients.
+func ClientPorts(db raft.Database) []uint16 {
+	if db == raft.SB {
+		return []uint16{SouthboundPort, ManagementPort}
+	}
+	return []uint16{NorthboundPort}
+}
+
+// RaftPort is the one on which the server of a database speaks Raft.
+func RaftPort(db raft.Database) uint16 {
+	if db == raft.SB {
+		return SouthboundRaftPort
+	}
+	return NorthboundRaftPort
+}
 
 // Host is an address as it stands in URLs: IPv6 in brackets.
 func Host(address string) string {
@@ -28,11 +51,7 @@ func Host(address string) string {
 
 // RaftAddress is where the member at an address speaks Raft.
 func RaftAddress(db raft.Database, address string) string {
-	port := NorthboundRaftPort
-	if db == raft.SB {
-		port = SouthboundRaftPort
-	}
-	return "ssl:" + Host(address) + ":" + port
+	return "ssl:" + Host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
 }
 
 // HostOf is the address in a Raft address, without brackets.

@@ -6,33 +6,22 @@ package firewall
 import (
 	"net/netip"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 )
 
 // Comment marks the rules that are the charm's. The charm before this one marked
 // its own in the same way, so these are taken over.
 const Comment = "charm-ovn-central"
 
-// The ports of a unit.
-const (
-	// portNB is for clients of NB, which has no RBAC.
-	portNB uint16 = 6641
-	// portSB is for ovn-controller, with RBAC. It is open to all.
-	portSB uint16 = 6642
-	// portSBAdmin is for clients of SB without RBAC (LP#1864640).
-	portSBAdmin uint16 = 16642
-	// portRaftNB and portRaftSB are for the members among each other.
-	portRaftNB uint16 = 6643
-	portRaftSB uint16 = 6644
-)
-
 var (
 	// peerPorts are what a unit needs of another, in ascending order, as ufw keeps
 	// several ports of a rule.
-	peerPorts = []uint16{portNB, portRaftNB, portRaftSB, portSBAdmin}
+	peerPorts = []uint16{deploy.NorthboundPort, deploy.NorthboundRaftPort, deploy.SouthboundRaftPort, deploy.ManagementPort}
 	// clientPorts are what a CMS needs of a unit.
-	clientPorts = []uint16{portNB, portSBAdmin}
+	clientPorts = []uint16{deploy.NorthboundPort, deploy.ManagementPort}
 	// openPorts are for everybody, whatever the firewall's default.
-	openPorts = []uint16{portSB}
+	openPorts = []uint16{deploy.SouthboundPort}
 )
 
 // Rules say who may connect to this unit. Whoever is not in them reaches only SB's

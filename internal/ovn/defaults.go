@@ -7,14 +7,8 @@ import (
 	"net/netip"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-)
-
-// The ports of Raft (DB_NB_CLUSTER_LOCAL_PORT and DB_SB_CLUSTER_LOCAL_PORT in
-// ovn-ctl).
-const (
-	raftPortNB = 6643
-	raftPortSB = 6644
 )
 
 // optionsVariable is what the services' units hand to ovn-ctl.
@@ -40,10 +34,7 @@ func (d Defaults) Render() []byte {
 		"# The clusters that the servers join are named in the database files.\n" +
 		optionsVariable + "=\"")
 	for _, database := range raft.Databases() {
-		port, short := raftPortNB, database.Short()
-		if database == raft.SB {
-			port = raftPortSB
-		}
+		port, short := int(deploy.RaftPort(database)), database.Short()
 		d.cluster(out, short, "local", d.Local, port)
 		if d.Remote.IsValid() {
 			d.cluster(out, short, "remote", d.Remote, port)

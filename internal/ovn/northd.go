@@ -12,13 +12,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-)
 
-// The ports of ovn-northd's connections: NB's client port, and the one of SB
-// without RBAC, which would forbid what ovn-northd writes (LP#1864640).
-const (
-	northdPortNB = 6641
-	northdPortSB = 16642
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 )
 
 // NorthdParams are the arguments that ovn-ctl gives to ovn-northd.
@@ -33,8 +28,9 @@ type NorthdParams struct {
 // the order in which they were given.
 func (p NorthdParams) Render() []byte {
 	out := new(bytes.Buffer)
-	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(northdPortNB))
-	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(northdPortSB))
+	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(deploy.NorthboundPort))
+	// Its other port would forbid what ovn-northd writes.
+	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(deploy.ManagementPort))
 	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
 	return out.Bytes()
 }

@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -45,15 +47,6 @@ func (d *Dialer) Forget() {
 // defaultTimeout bounds a connection whose context has no deadline.
 const defaultTimeout = 10 * time.Second
 
-// Client ports of the two databases, as the packages and the charm that this
-// one replaces set them up. On managementPort the Southbound server grants every
-// right; on its other port only those of an ovn-controller.
-const (
-	northboundPort = "6641"
-	southboundPort = "6642"
-	managementPort = "16642"
-)
-
 // Endpoints are where the clients of a member are served, best first, given its
 // Raft address: the host is the same, and the protocol.
 func Endpoints(d raft.Database, raftAddress string) []string {
@@ -62,11 +55,11 @@ func Endpoints(d raft.Database, raftAddress string) []string {
 	if !ok || err != nil {
 		return nil
 	}
-	at := func(port string) string { return protocol + ":" + net.JoinHostPort(host, port) }
+	at := func(port uint16) string { return protocol + ":" + net.JoinHostPort(host, strconv.Itoa(int(port))) }
 	if d == raft.SB {
-		return []string{at(managementPort), at(southboundPort)}
+		return []string{at(deploy.ManagementPort), at(deploy.SouthboundPort)}
 	}
-	return []string{at(northboundPort)}
+	return []string{at(deploy.NorthboundPort)}
 }
 
 // connect returns a connected client of the database that m models, at the first
@@ -182,9 +175,4 @@ func RaftPort(raftAddress string) string {
 
 // DefaultRaftPort is the port on which the packages' servers of a database speak
 // Raft (--db-nb-cluster-local-port in ovn-ctl(8)).
-func DefaultRaftPort(d raft.Database) string {
-	if d == raft.SB {
-		return "6644"
-	}
-	return "6643"
-}
+func DefaultRaftPort(d raft.Database) string { return strconv.Itoa(int(deploy.RaftPort(d))) }

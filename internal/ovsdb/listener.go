@@ -3,9 +3,11 @@ package ovsdb
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -33,17 +35,17 @@ const chassisRole = "ovn-controller"
 // that the charm before this one wrote. The rows are common to all units, so that
 // one unit with an IPv6 address is a reason for IPv6.
 func WantedConnections(db raft.Database, probe time.Duration, ipv6 bool) []Connection {
-	listener := func(port, role string) Connection {
-		target := "pssl:" + port
+	listener := func(port uint16, role string) Connection {
+		target := "pssl:" + strconv.Itoa(int(port))
 		if ipv6 {
 			target += anyIPv6
 		}
 		return Connection{Target: target, Role: role, InactivityProbe: probe}
 	}
 	if db == raft.SB {
-		return []Connection{listener(southboundPort, chassisRole), listener(managementPort, "")}
+		return []Connection{listener(deploy.SouthboundPort, chassisRole), listener(deploy.ManagementPort, "")}
 	}
-	return []Connection{listener(northboundPort, "")}
+	return []Connection{listener(deploy.NorthboundPort, "")}
 }
 
 // Suffixes of targets that listen on every address of the machine.

@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/action"
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -76,13 +77,13 @@ func TestEveryEndpointIsDocumentedWithItsInterface(t *testing.T) {
 }
 
 func TestEveryPortIsDocumented(t *testing.T) {
-	assert.Empty(t, missing(readRepository(t).documents["docs/reference/ports.md"], []string{
-		"pssl:" + deploy.NorthboundPort, "pssl:" + deploy.SouthboundPort, "pssl:" + deploy.ManagementPort,
-	}))
-	for _, port := range []string{
-		deploy.NorthboundPort, deploy.SouthboundPort, deploy.ManagementPort, deploy.NorthboundRaftPort, deploy.SouthboundRaftPort,
-	} {
-		assert.Contains(t, readRepository(t).documents["docs/reference/ports.md"].text, "\n| "+port+" | ")
+	page := readRepository(t).documents["docs/reference/ports.md"]
+	for _, db := range raft.Databases() {
+		for _, port := range deploy.ClientPorts(db) {
+			assert.Empty(t, missing(page, []string{fmt.Sprintf("pssl:%d", port)}))
+			assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", port))
+		}
+		assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", deploy.RaftPort(db)))
 	}
 }
 
