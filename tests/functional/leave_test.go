@@ -272,7 +272,6 @@ func TestPeerThatHangsIsSeenThoughItStandsInConnections(t *testing.T) {
 	for _, db := range lab.Databases {
 		require.NoError(t, hung.Hang(db))
 	}
-	m.wait(6 * time.Second)
 	s, err := m.status(u, lab.NB)
 	require.NoError(t, err)
 	stands := false
