@@ -15,11 +15,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// oldSchema makes a schema as an earlier release may have had it: without a column
+// oldSchema makes a schema of NB as an earlier release may have had it: without a column
 // of today's, and with a lower version.
-func oldSchema(t *testing.T, d raft.Database, version string) (dir string) {
+func oldSchema(t *testing.T, version string) (dir string) {
 	t.Helper()
-	text, err := os.ReadFile(schema(d))
+	text, err := os.ReadFile(schema(raft.NB))
 	require.NoError(t, err)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(text, &all))
@@ -31,7 +31,7 @@ func oldSchema(t *testing.T, d raft.Database, version string) (dir string) {
 	text, err = json.Marshal(all)
 	require.NoError(t, err)
 	dir = t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(schema(d))), text, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(schema(raft.NB))), text, 0o600))
 	return dir
 }
 
@@ -40,7 +40,7 @@ func oldSchema(t *testing.T, d raft.Database, version string) (dir string) {
 func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	// The first digits decide, as numbers and not as text.
-	old := oldSchema(t, raft.NB, "6.10.0")
+	old := oldSchema(t, "6.10.0")
 	net := network()
 	first := newServer(t, raft.NB, net+".1")
 	tool(t, "create-cluster", first.paths.File(raft.NB), filepath.Join(old, "ovn-nb.ovsschema"), first.address)
@@ -57,9 +57,9 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 		assert.Contains(t, out, `"net"`, "the row is still there, and has the new column")
 	}
 	newer := first.files()
-	newer.Paths.Data = oldSchema(t, raft.NB, "6.9.9")
+	newer.Paths.Data = oldSchema(t, "6.9.9")
 	assert.False(t, needsConversion(t, newer), "packages that are older do not convert it back")
-	newer.Paths.Data = oldSchema(t, raft.NB, "10.0.0")
+	newer.Paths.Data = oldSchema(t, "10.0.0")
 	assert.True(t, needsConversion(t, newer))
 }
 
@@ -70,7 +70,7 @@ func TestSchemaThatIsNoneIsAnError(t *testing.T) {
 	require.ErrorContains(t, err, "cannot find the version of the schema of OVN_Northbound: ", "no server runs")
 	s.start(t)
 	files := s.files()
-	files.Paths.Data = oldSchema(t, raft.NB, "soon")
+	files.Paths.Data = oldSchema(t, "soon")
 	_, err = files.NeedsConversion(t.Context(), raft.NB)
 	require.ErrorContains(t, err, "cannot find the version of the packages' schema of OVN_Northbound: ")
 }
