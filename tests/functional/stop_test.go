@@ -92,15 +92,11 @@ func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
 	m.act(followers[2], "kick", kickArgs(m.id(gone, lab.SB), m.id(gone, lab.NB))...)
 	m.remove(leaver)
 	m.remove(leader)
-	acknowledged := map[lab.DB]int{} // of all together: on a busy machine one may starve
 	for _, w := range load {
 		w.Stop()
 		for db, writes := range m.verified(w) {
-			acknowledged[db] += writes.Acknowledged
+			assert.NotZero(t, writes.Acknowledged, db)
 		}
-	}
-	for _, db := range lab.Databases {
-		assert.NotZero(t, acknowledged[db], db)
 	}
 	m.requireMembers(followers[2], followers[3])
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -34,6 +35,9 @@ type Writer struct {
 	once  sync.Once
 	group sync.WaitGroup
 	rows  map[DB]*rows
+	// name begins its rows: those of another writer would hide what it lost, and
+	// ovn-nbctl refuses a name that is there.
+	name string
 }
 
 type rows struct {
@@ -68,7 +72,7 @@ func (l *Lab) StartWriter(ctx context.Context, o WriterOptions) *Writer {
 	if o.Interval == 0 {
 		o.Interval = 50 * time.Millisecond
 	}
-	w := &Writer{lab: l, stop: make(chan struct{}), rows: map[DB]*rows{NB: {}, SB: {}}}
+	w := &Writer{lab: l, stop: make(chan struct{}), rows: map[DB]*rows{NB: {}, SB: {}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
 	for _, db := range Databases {
 		w.group.Go(func() { w.write(ctx, db, o.Interval) })
 	}
@@ -81,7 +85,7 @@ func (w *Writer) write(ctx context.Context, db DB, interval time.Duration) {
 	defer ticker.Stop()
 	last := time.Now()
 	for n := 0; !w.stopped(ctx); n++ {
-		row := fmt.Sprintf("write-%d", n)
+		row := fmt.Sprintf("%s-%d", w.name, n)
 		_, err := w.client(ctx, db, insert[db](row))
 		now := time.Now()
 		mine.mu.Lock()

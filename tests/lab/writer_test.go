@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,7 +38,9 @@ func TestWriterSeesWhatIsLost(t *testing.T) {
 	w := l.StartWriter(ctx(t), lab.WriterOptions{Interval: 10 * time.Millisecond})
 	await(t, func() bool { return w.Acknowledged(lab.NB) > 3 && w.Acknowledged(lab.SB) > 3 })
 	w.Stop()
-	_, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "ls-del", "write-1")
+	names, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "--bare", "--columns=name", "list", "Logical_Switch")
+	require.NoError(t, err)
+	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "ls-del", strings.Fields(names)[0])
 	require.NoError(t, err)
 	_, err = units[0].Exec(ctx(t), "ovn-sbctl", "--timeout=5", "--db="+l.Remotes(lab.SB), "--all", "destroy", "Controller_Event")
 	require.NoError(t, err)
