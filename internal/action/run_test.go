@@ -74,6 +74,9 @@ func unit(t *testing.T, a *agent) Unit {
 	require.NoError(t, err)
 	a.status = string(status)
 	paths := ovn.Paths{Run: t.TempDir(), DB: t.TempDir()}
+	for _, d := range raft.Databases() {
+		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
+	}
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
 	return Unit{Tools: juju.New(a), Env: env, Log: log, Service: &membership.Service{

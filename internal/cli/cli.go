@@ -190,7 +190,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 	p.service = &membership.Service{
 		Env:      p.env,
 		Control:  ovn.Control{Runner: runner, Paths: paths},
-		Files:    ovn.Files{Runner: runner, Paths: paths},
+		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.Answers)},
 		Services: ovn.Services{Runner: runner},
 		Dialer:   &ovsdb.Dialer{Credentials: ovsdb.Credentials(paths.Credentials())},
 		Goal:     p.tools.GoalState,

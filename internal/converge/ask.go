@@ -17,8 +17,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// asked is what Juju says in this hook. It stays as it is while the hook runs.
+// asked is what is found out once a hook: what Juju says, which stays as it is while
+// the hook runs, and what only this unit's own steps change.
 type asked struct {
+	// payload is what is installed; nil is not known.
+	payload *payload
+	// schemas is how the schema of a database that this unit leads compares.
+	schemas  map[raft.Database]deploy.Wanted
 	thorough bool
 	settings deploy.Settings
 	// problem is what is wrong with the settings, or with what the leader published.
@@ -63,7 +68,7 @@ type client struct {
 // ask asks Juju. Where not thorough, relations other than the peers' are left
 // out, and what the leader has published is what it was.
 func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough bool) (*asked, error) {
-	a := &asked{thorough: thorough, at: u.Now()}
+	a := &asked{thorough: thorough, at: u.Now(), schemas: map[raft.Database]deploy.Wanted{}}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		return nil, err

@@ -42,16 +42,21 @@ func (u *Unit) wantedListeners(a *asked, m membership.Model, db raft.Database) [
 
 // schema compares the database's schema with that of the packages. Where that
 // fails, it is left alone.
-func (u *Unit) schema(ctx context.Context, db raft.Database) deploy.Wanted {
+func (u *Unit) schema(ctx context.Context, a *asked, db raft.Database) deploy.Wanted {
+	if _, known := a.schemas[db]; known {
+		return a.schemas[db]
+	}
 	needed, err := u.Files.NeedsConversion(ctx, db)
 	switch {
 	case err != nil:
 		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
 		return ""
 	case needed:
-		return deploy.Differs
+		a.schemas[db] = deploy.Differs
+	default:
+		a.schemas[db] = deploy.AsWanted
 	}
-	return deploy.AsWanted
+	return a.schemas[db]
 }
 
 // served is nil where all of this unit's own client ports answer, over TLS.

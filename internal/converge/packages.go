@@ -8,6 +8,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 )
 
+// payload is what is installed of the databases' packages.
+type payload struct {
+	version   string
+	installed bool
+}
+
+// installed asks dpkg once a hook, and again after a step of this unit's that changes
+// packages. An upgrade by somebody else meanwhile is seen by the next hook.
+func (u *Unit) installed(ctx context.Context, a *asked) (version string, installed bool, err error) {
+	if a.payload == nil {
+		var p payload
+		if p.version, p.installed, err = u.Packages.Installed(ctx); err != nil {
+			return "", false, err
+		}
+		a.payload = &p
+	}
+	return a.payload.version, a.payload.installed, nil
+}
+
 // install leaves the services masked: the packages would start them, and they
 // would make databases of their own.
 func (u *Unit) install(ctx context.Context, r *record, a *asked) error {

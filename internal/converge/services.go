@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -31,13 +32,30 @@ func (u *Unit) archive(ctx context.Context, db raft.Database) error {
 	return nil
 }
 
-// start starts a service and waits until its server is a member, if it may soon
-// be.
-func (u *Unit) start(ctx context.Context, r *record, service deploy.Service) error {
-	version, _, err := u.Packages.Installed(ctx)
+// start starts services at the same time. What becomes of one does not hinder the
+// others.
+func (u *Unit) start(ctx context.Context, r *record, a *asked, services []deploy.Service) error {
+	version, _, err := u.installed(ctx, a)
 	if err != nil {
 		return err
 	}
+	var wg sync.WaitGroup
+	failures := make([]error, len(services))
+	for i, service := range services {
+		wg.Go(func() { failures[i] = u.startOne(ctx, service) })
+	}
+	wg.Wait()
+	for i, service := range services {
+		if failures[i] == nil && service != deploy.Umbrella {
+			u.started(r, service, version)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// startOne starts a service and waits until its server is a member, if it may soon
+// be.
+func (u *Unit) startOne(ctx context.Context, service deploy.Service) error {
 	name := ovn.Service(service)
 	if err := u.Services.Unmask(ctx, name); err != nil {
 		return err
@@ -49,9 +67,6 @@ func (u *Unit) start(ctx context.Context, r *record, service deploy.Service) err
 	}
 	if err := u.Services.Start(ctx, name); err != nil {
 		return err
-	}
-	if service != deploy.Umbrella {
-		u.started(r, service, version)
 	}
 	if service == deploy.Northd {
 		u.awaitNorthd(ctx)

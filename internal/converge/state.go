@@ -24,7 +24,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	if a.address.IsValid() {
 		s.Address = a.address.String()
 	}
-	version, installed, err := u.Packages.Installed(ctx)
+	version, installed, err := u.installed(ctx, a)
 	if err != nil {
 		return s, err
 	}
@@ -133,7 +133,7 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 	if x.Leads() && a.problem == "" {
 		x.Listeners = u.listeners(ctx, a, sight.Model, db)
 		if a.thorough {
-			x.Schema = u.schema(ctx, db)
+			x.Schema = u.schema(ctx, a, db)
 		}
 	}
 	if a.address.IsValid() {

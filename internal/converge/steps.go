@@ -38,6 +38,12 @@ const (
 func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deploy.Step) error {
 	db := s.Database
 	switch s.Kind {
+	case deploy.Install, deploy.Upgrade:
+		a.payload, a.schemas = nil, map[raft.Database]deploy.Wanted{}
+	case deploy.Convert:
+		delete(a.schemas, db)
+	}
+	switch s.Kind {
 	case deploy.Install:
 		return u.install(ctx, r, a)
 	case deploy.Upgrade:
@@ -64,7 +70,7 @@ func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deplo
 	case deploy.Archive:
 		return u.archive(ctx, db)
 	case deploy.Start:
-		return u.start(ctx, r, s.Service)
+		return u.start(ctx, r, a, s.Services)
 	case deploy.Listen:
 		want := u.wantedListeners(a, o.Sight.Model, db)
 		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
@@ -128,6 +134,9 @@ func (u *Unit) claimLater(ctx context.Context, o Outcome, c relation.Clusters) e
 
 var errClaimed = errors.New("the clusters' IDs are published with the end of this hook; the next one goes on")
 
+// awaitInterval is how often [await] looks.
+const awaitInterval = 25 * time.Millisecond
+
 // await looks again and again until there is no error, or the time is over.
 func await(ctx context.Context, patience time.Duration, look func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
@@ -137,7 +146,7 @@ func await(ctx context.Context, patience time.Duration, look func() error) error
 		if err == nil {
 			return nil
 		}
-		timer := time.NewTimer(100 * time.Millisecond)
+		timer := time.NewTimer(awaitInterval)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -153,7 +153,7 @@ func (u *Unit) adopt(ctx context.Context, r *record, a *asked) error {
 		r.Known = true
 		return nil
 	}
-	version, installed, err := u.Packages.Installed(ctx)
+	version, installed, err := u.installed(ctx, a)
 	if err != nil {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}

@@ -88,6 +88,34 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 	})
 }
 
+// Servers start at the same time, once the files of both are in their places, and
+// none waits for what waits for other units.
+func TestServersOfBothDatabasesStartTogether(t *testing.T) {
+	t.Parallel()
+	starting := func(text string) []string { return []string{"nb: " + text, "sb: the server is not running"} }
+	both := func(nb deploy.Database) func(*deploy.State) {
+		return func(s *deploy.State) {
+			set(s, nb, raft.NB)
+			set(s, down(deploy.File{Cluster: sbCluster, Address: "ssl:10.0.0.0:6644"}), raft.SB)
+		}
+	}
+	const failed = "the server runs but has given up the database"
+	check(t, map[string]situation{
+		"both are down": {
+			both(down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
+			decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb", waiting: starting("the server is not running")},
+		},
+		"one has yet to get its file": {
+			both(deploy.Database{Condition: deploy.Absent}),
+			decided{step: "join nb", waiting: starting("joining the cluster; 2 of 3 units joined")},
+		},
+		"one is to be restarted in its turn": {
+			both(deploy.Database{Condition: deploy.Failed, Text: failed}),
+			decided{step: "start ovn-ovsdb-server-sb", blocked: []string{"nb: " + failed}, waiting: []string{"sb: the server is not running"}},
+		},
+	})
+}
+
 // only makes a state in which nb is in another condition than sb, which is well.
 func only(x deploy.Database) func(*deploy.State) {
 	return func(s *deploy.State) { set(s, x, raft.NB) }

@@ -56,6 +56,10 @@ func (s State) work(d *Decision) {
 	for _, db := range raft.Databases() {
 		s.database(d, db)
 	}
+	// Servers start together, and before what has to wait for another unit's turn.
+	if len(d.starting) > 0 && (d.Step == nil || d.Step.Kind == Restart || d.Step.Kind == Leave) {
+		d.Step = &Step{Kind: Start, Services: d.starting}
+	}
 	if !s.members() {
 		return
 	}
@@ -215,7 +219,7 @@ func (s State) down(d *Decision, db raft.Database, x Database) {
 	case x.File.Address != "" && x.File.Address != here:
 		d.block("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.File.Address, here, s.replace())
 	default:
-		d.do(Step{Kind: Start, Service: ServiceOf(db)})
+		d.starting = append(d.starting, ServiceOf(db))
 		d.wait("%s: %s", name, or(x.Text, "starting the server"))
 	}
 }

@@ -48,7 +48,7 @@ func (s State) northd(d *Decision) {
 	}
 	switch state := s.Services[Northd]; {
 	case !state.Active:
-		d.do(Step{Kind: Start, Service: Northd})
+		d.do(Step{Kind: Start, Services: []Service{Northd}})
 		if s.NorthdUp {
 			d.note("ovn-northd is not running here, but on another unit")
 		} else {
@@ -57,7 +57,7 @@ func (s State) northd(d *Decision) {
 	case !s.NorthdUp:
 		d.wait("no ovn-northd is active")
 	case !s.Services[Umbrella].Enabled || !s.Services[Umbrella].Active:
-		d.do(Step{Kind: Start, Service: Umbrella, Reason: "the services are to start at boot"})
+		d.do(Step{Kind: Start, Services: []Service{Umbrella}, Reason: "the services are to start at boot"})
 	}
 }
 

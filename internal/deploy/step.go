@@ -42,7 +42,7 @@ const (
 	Leave Kind = "leave"
 	// Archive stops the server of a database that has left, and renames its file.
 	Archive Kind = "archive"
-	// Start starts a service, and has it start at boot.
+	// Start starts services at the same time, and waits for their servers.
 	Start Kind = "start"
 	// Listen writes the rows of the listeners.
 	Listen Kind = "listen"
@@ -62,8 +62,10 @@ const (
 // Step is the next thing to do.
 type Step struct {
 	Kind Kind
-	// Database, Service and what follows are set as the kind needs them.
+	// Database and what follows are set as the kind needs them.
 	Database raft.Database
+	// Services are those of a Start; Service is that of a Restart.
+	Services []Service
 	Service  Service
 	// Cluster and Remotes are those of a Join; Remotes are Raft addresses.
 	Cluster raft.ID
@@ -81,6 +83,9 @@ func (s Step) String() string {
 	words := []string{string(s.Kind)}
 	if s.Database != "" {
 		words = append(words, s.Database.Short())
+	}
+	for _, service := range s.Services {
+		words = append(words, string(service))
 	}
 	if s.Service != "" {
 		words = append(words, string(s.Service))
@@ -107,6 +112,8 @@ type Decision struct {
 	Blocked, Waiting, Notes []string
 	// Ready says that this unit's servers are members that clients may be sent to.
 	Ready bool
+	// starting are the servers to be started, which is done at once.
+	starting []Service
 }
 
 func (d *Decision) block(format string, args ...any) {

@@ -129,7 +129,11 @@ func (w *world) make(u *unit, s deploy.Step) error {
 	case deploy.Archive:
 		w.archive(u, db)
 	case deploy.Start:
-		return w.startService(u, s.Service)
+		var failures []error
+		for _, service := range s.Services {
+			failures = append(failures, w.startService(u, service))
+		}
+		return errors.Join(failures...)
 	case deploy.Restart:
 		return w.restart(u, s.Service)
 	case deploy.Listen, deploy.SetTimer, deploy.Convert:

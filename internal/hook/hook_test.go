@@ -170,6 +170,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	}
 	paths := ovn.Paths{Run: t.TempDir(), DB: t.TempDir(), Etc: filepath.Join(t.TempDir(), "ovn")}
 	for _, d := range raft.Databases() {
+		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
 		require.NoError(t, os.WriteFile(paths.File(d), []byte("a database"), 0o600))
 	}
 	log := slog.New(slog.NewTextHandler(&m.log, nil))

@@ -108,6 +108,7 @@ func (s scene) on(m *machine) *membership.Service {
 		return juju.GoalState{Units: s.model().Goal}, nil
 	}
 	for d, c := range map[raft.Database]members{raft.NB: s.nb, raft.SB: s.sb} {
+		require.NoError(s.t, os.WriteFile(service.Control.Paths.Control(d), nil, 0o600))
 		if c.condition != membership.Absent {
 			require.NoError(s.t, os.WriteFile(service.Files.Paths.File(d), []byte("a database"), 0o600))
 		}

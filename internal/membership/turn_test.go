@@ -76,8 +76,10 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 		most = max(most, down)
 	}
 	ids := map[string]raft.ID{}
-	for i, u := range units {
+	for _, u := range units {
 		ids[u.Env.Unit] = u.id(raft.NB)
+	}
+	for i, u := range units {
 		m := model(u, units...)
 		wg.Go(func() {
 			failures[i] = u.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context) error {

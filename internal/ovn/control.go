@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -155,15 +157,18 @@ func (c Control) call(ctx context.Context, d raft.Database, command string, args
 	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), args...)
 }
 
-// ask runs one command on who listens on the socket. ovs-appctl's own time-out ends it even where this
-// process is killed meanwhile. A command that was sent to a server that hangs is
-// carried out when the server goes on, whatever became of ovs-appctl.
+// ask runs one command on who listens on the socket. ovs-appctl's own time-out ends
+// it even where this process is killed meanwhile. A command that was sent to a server
+// that hangs is carried out when the server goes on, whatever became of ovs-appctl.
 func (c Control) ask(ctx context.Context, who, socket string, command ...string) (string, error) {
 	timeout := cmp.Or(c.Timeout, controlTimeout)
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := strconv.Itoa(int(timeout/time.Second) + 1)
 	args := append([]string{"-T", own, "-t", socket}, command...)
+	if _, err := os.Lstat(socket); errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("cannot ask %s for %s: %w", who, command[0], ErrNotRunning) // and no process is needed to tell
+	}
 	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
 	if err == nil {
 		return string(out), nil

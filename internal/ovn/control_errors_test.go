@@ -191,10 +191,12 @@ func TestRefusalThatHasNoNameHereIsTheServersOwnLine(t *testing.T) {
 func TestAnswerThatIsNoStatus(t *testing.T) {
 	for name, said := range map[string]string{"nothing": "", "another text": "hello", "cut off": "abcd\nName: OVN_Northbound\nClus"} {
 		t.Run(name, func(t *testing.T) {
-			install(t, map[string]string{"ovs-appctl": "cat <<'END'\n" + said + "\nEND"})
-			_, err := ovn.Control{Runner: run.Exec{}}.Status(t.Context(), raft.NB)
+			dir := install(t, map[string]string{"ovs-appctl": "cat <<'END'\n" + said + "\nEND"})
+			paths := ovn.Paths{Run: dir}
+			require.NoError(t, os.WriteFile(paths.Control(raft.NB), nil, 0o600))
+			_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), raft.NB)
 			require.ErrorAs(t, err, new(*raft.ParseError))
-			_, err = ovn.Control{Runner: run.Exec{}}.ServerID(t.Context(), raft.NB)
+			_, err = ovn.Control{Runner: run.Exec{}, Paths: paths}.ServerID(t.Context(), raft.NB)
 			require.ErrorContains(t, err, "is no ID")
 		})
 	}
@@ -202,7 +204,9 @@ func TestAnswerThatIsNoStatus(t *testing.T) {
 
 func TestMissingProgramIsNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	_, err := ovn.Control{Runner: run.Exec{}}.Status(t.Context(), raft.NB)
+	paths := ovn.Paths{Run: t.TempDir()}
+	require.NoError(t, os.WriteFile(paths.Control(raft.NB), nil, 0o600))
+	_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), raft.NB)
 	require.True(t, run.Missing(err))
 	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running: ovs-appctl: program not found")
 }

@@ -36,6 +36,9 @@ type File struct {
 type Files struct {
 	Runner run.Runner
 	Paths  Paths
+	// Answers keeps what ovsdb-tool said of a file for as long as the file is what it
+	// was; nil keeps nothing.
+	Answers *Answers
 }
 
 // Inspect reads the file of database d. A file of another database is an error,
@@ -100,6 +103,10 @@ func (f Files) left(ctx context.Context, path string) (bool, error) {
 }
 
 func (f Files) tool(ctx context.Context, command, path string) (string, error) {
+	return f.Answers.once(command, path, func() (string, error) { return f.askTool(ctx, command, path) })
+}
+
+func (f Files) askTool(ctx context.Context, command, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
 	defer cancel()
 	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: []string{command, path}})

@@ -1,0 +1,72 @@
+package ovn_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// counted runs programs and counts them.
+type counted struct{ calls int }
+
+// Run implements run.Runner.
+func (c *counted) Run(ctx context.Context, command run.Command) ([]byte, error) {
+	c.calls++
+	return run.Exec{}.Run(ctx, command)
+}
+
+func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
+	t.Parallel()
+	s, calls := newServer(t, raft.NB, network()+".1"), new(counted)
+	files := s.files()
+	files.Runner, files.Answers = calls, new(ovn.Answers)
+	made, err := files.CreateCluster(t.Context(), raft.NB, s.address, time.Second)
+	require.NoError(t, err)
+	before := calls.calls
+
+	require.NoError(t, files.Commit(raft.NB))
+	file, err := files.Inspect(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Equal(t, before, calls.calls, "it only has another name")
+	made.Path = file.Path
+	assert.Equal(t, made, file)
+
+	// A server writes to it.
+	s.start(t)
+	require.Eventually(t, func() bool { return s.status(t).HasLeader() }, 10*time.Second, 10*time.Millisecond)
+	s.kill(t)
+	_, err = files.Inspect(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Greater(t, calls.calls, before, "it has grown")
+
+	// Another file has its name.
+	_, err = files.Archive(raft.NB, time.Now())
+	require.NoError(t, err)
+	_, err = files.CreateCluster(t.Context(), raft.NB, s.address, time.Second)
+	require.NoError(t, err)
+	require.NoError(t, files.Commit(raft.NB))
+	file, err = files.Inspect(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.NotEqual(t, made.Server, file.Server)
+}
+
+func TestAnswerThatWasCutOffIsNotKept(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1").standalone(t)
+	files := s.files()
+	files.Answers = new(ovn.Answers)
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := files.Inspect(over, raft.NB)
+	require.Error(t, err)
+	file, err := files.Inspect(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Equal(t, "OVN_Northbound", file.Name)
+}
