@@ -251,7 +251,7 @@ func (w *world) remove(u *unit) {
 }
 
 // destroy is `juju remove-unit --force`: nothing of the unit's servers leaves. An
-// operator does it only where enough others have theirs.
+// operator does it only where enough others have theirs, and can start them again.
 func (w *world) destroy(u *unit) {
 	for _, db := range raft.Databases() {
 		s := u.files[db]
@@ -260,7 +260,7 @@ func (w *world) destroy(u *unit) {
 		}
 		n := 0
 		for _, m := range s.cluster.members {
-			if m != s && m.machine.unit != nil && m.machine.files[db] == m {
+			if m != s && m.machine.unit != nil && m.machine.files[db] == m && !m.outside {
 				n++
 			}
 		}
