@@ -1,0 +1,294 @@
+package gateway
+
+import "slices"
+
+// none is a cost that stands for no way.
+const none = 2
+
+// ways are the cheapest moves between places: cost is 1 for a seat that leaves its
+// home, -1 for one that comes home, 0 for one that is not at home and does not come.
+type ways struct {
+	// places are those that a seat may leave or come to; the others don't matter, and
+	// all that follows goes by where a place stands among these.
+	places []int
+	n      int
+	cost   []int8
+	seat   []int32
+	next   [][]int
+	number []int32
+}
+
+func (t *table) ways() *ways {
+	w := &ways{number: make([]int32, len(t.load))}
+	for _, s := range t.seats {
+		if s.at >= 0 {
+			w.count(s.at, s.home)
+			if len(s.may) > 0 && t.known[&s.may[0]] == nil {
+				w.count(s.may...)
+			}
+		}
+	}
+	for _, c := range t.crowds {
+		w.count(c.may...)
+	}
+	n := len(w.places)
+	w.n, w.cost, w.seat, w.next = n, make([]int8, n*n), make([]int32, n*n), make([][]int, n)
+	for i := range w.cost {
+		w.cost[i] = none
+	}
+	for i, s := range t.seats {
+		if s.at < 0 {
+			continue
+		}
+		if away := s.home >= 0 && s.home != s.at; away {
+			w.add(s.at, s.home, -1, i)
+		}
+		if len(s.may) > 0 && t.known[&s.may[0]] == nil {
+			for _, b := range s.may {
+				w.add(s.at, b, s.leaving(b), i)
+			}
+		}
+	}
+	for _, c := range t.crowds {
+		for _, a := range w.places {
+			cheapest := -1
+			for _, i := range c.at[a] {
+				if t.seats[i].at == a && (cheapest < 0 || t.seats[i].leaving(-1) < t.seats[cheapest].leaving(-1)) {
+					cheapest = i
+				}
+			}
+			if cheapest < 0 {
+				continue
+			}
+			for _, b := range c.may {
+				w.add(a, b, t.seats[cheapest].leaving(b), cheapest)
+			}
+		}
+	}
+	return w
+}
+
+// leaving is what it costs to move the seat to b.
+func (s seat) leaving(b int) int8 {
+	switch {
+	case s.home < 0:
+		return 0
+	case s.home == b:
+		return -1
+	case s.home == s.at:
+		return 1
+	}
+	return 0
+}
+
+// count has places take part.
+func (w *ways) count(places ...int) {
+	for _, p := range places {
+		if p >= 0 && w.number[p] == 0 {
+			w.places = append(w.places, p)
+			w.number[p] = int32(len(w.places))
+		}
+	}
+}
+
+// add notes that a seat may go from one place to another.
+func (w *ways) add(from, to int, cost int8, seat int) {
+	a, b := int(w.number[from])-1, int(w.number[to])-1
+	k := a*w.n + b
+	if a == b || w.cost[k] <= cost {
+		return
+	}
+	if w.cost[k] == none {
+		w.next[a] = append(w.next[a], b)
+	}
+	w.cost[k], w.seat[k] = cost, int32(seat)
+}
+
+// price weighs what a cycle changes: squares is the change of the sum of the squares
+// of the loads, moves the change of the number of moves.
+type price struct{ squares, moves int64 }
+
+// lexical is the price where evenness comes first, whatever it costs.
+func (t *table) lexical() price { return price{int64(len(t.seats)) + 1, 1} }
+
+// cycle is places, by their numbers, of which each gives a seat to the next; where it is a way, the first
+// one only gives, and the last one only takes.
+type cycle struct {
+	places         []int
+	way            bool
+	squares, moves int64
+}
+
+// cheaper finds a cycle of changes with a negative price, if there is one: by Bellman
+// and Ford's algorithm, from all places at once. Place n stands for the outside, from
+// which a place takes less, or to which it gives more.
+func (t *table) cheaper(w *ways, p price) (cycle, bool) {
+	n := w.n
+	far, from := make([]int64, n+1), make([]int, n+1)
+	for i := range from {
+		from[i] = -1
+	}
+	for {
+		changed := false
+		relax := func(a, b int, cost int64) {
+			if far[a]+cost < far[b] {
+				far[b], from[b], changed = far[a]+cost, a, true
+			}
+		}
+		for a := range n {
+			if len(w.next[a]) > 0 {
+				relax(n, a, -p.squares*int64(2*t.load[w.places[a]]-1))
+			}
+		}
+		for a := range n {
+			for _, b := range w.next[a] {
+				relax(a, b, p.moves*int64(w.cost[a*n+b]))
+			}
+		}
+		for a := range n {
+			relax(a, n, p.squares*int64(2*t.load[w.places[a]]+1))
+		}
+		if !changed {
+			return cycle{}, false
+		}
+		if ring := loop(from); ring != nil {
+			return t.priced(w, ring), true
+		}
+	}
+}
+
+// loop is a cycle in which each comes from the one before; nil if there is none.
+func loop(from []int) []int {
+	seen := make([]int, len(from)) // 0 not yet, else the walk on which it was
+	for start := range from {
+		v := start
+		for v >= 0 && seen[v] == 0 {
+			seen[v] = start + 1
+			v = from[v]
+		}
+		if v < 0 || seen[v] != start+1 {
+			continue
+		}
+		ring := []int{v}
+		for u := from[v]; u != v; u = from[u] {
+			ring = append(ring, u)
+		}
+		for i, j := 0, len(ring)-1; i < j; i, j = i+1, j-1 {
+			ring[i], ring[j] = ring[j], ring[i]
+		}
+		return ring
+	}
+	return nil
+}
+
+// priced makes a cycle of a ring, in which each place gives to the next.
+func (t *table) priced(w *ways, ring []int) cycle {
+	c := cycle{}
+	for i, v := range ring {
+		if v == w.n {
+			ring = append(append([]int{}, ring[i+1:]...), ring[:i]...)
+			c.way = true
+			first, last := ring[0], ring[len(ring)-1]
+			c.squares = int64(2*t.load[w.places[last]]+1) - int64(2*t.load[w.places[first]]-1)
+			break
+		}
+	}
+	c.places = ring
+	for i := range c.steps() {
+		a, b := c.step(i)
+		c.moves += int64(w.cost[a*w.n+b])
+	}
+	return c
+}
+
+func (c cycle) steps() int {
+	if c.way {
+		return len(c.places) - 1
+	}
+	return len(c.places)
+}
+
+func (c cycle) step(i int) (a, b int) { return c.places[i], c.places[(i+1)%len(c.places)] }
+
+func (t *table) apply(w *ways, c cycle) {
+	for i := range c.steps() {
+		a, b := c.step(i)
+		t.move(int(w.seat[a*w.n+b]), w.places[b])
+	}
+}
+
+// settle makes the table even with the fewest moves: in the end no change is cheaper.
+func (t *table) settle() {
+	for t.even(); !t.certain(); {
+		w := t.ways()
+		c, found := t.cheaper(w, t.lexical())
+		if !found {
+			return
+		}
+		t.apply(w, c)
+	}
+}
+
+// certain says that it needs no search to see that nothing is better: all have the same
+// choices; or nothing has moved, and no place that has a seat to give has more than one
+// above one that may take it; or the loads are within one of each other, and who had too
+// much gave no more than that.
+func (t *table) certain() bool {
+	if len(t.load) == 0 || len(t.listed.seat) == 0 && len(t.crowds) <= 1 {
+		return true
+	}
+	moves := t.moves()
+	if moves == 0 && t.difference() <= 1 {
+		return true
+	}
+	return slices.Max(t.load)-slices.Min(t.load) <= 1 && moves == t.fewest()
+}
+
+// difference is that between the fullest place that may give and the emptiest that may
+// take something.
+func (t *table) difference() int {
+	lowest, highest := slices.Max(t.load), 0
+	for _, s := range t.seats {
+		if s.at < 0 || len(s.may) == 0 {
+			continue
+		}
+		highest = max(highest, t.load[s.at])
+		if t.known[&s.may[0]] == nil {
+			lowest = min(lowest, t.load[t.least(s.may, -1)])
+		}
+	}
+	for _, c := range t.crowds {
+		lowest = min(lowest, t.load[t.least(c.may, -1)])
+	}
+	return highest - lowest
+}
+
+// fewest is the number of moves without which the loads can't be within one of each
+// other: what is above the larger of the two loads has to go, and so has one from each
+// place that has the larger one, where there are more of these than can keep it.
+func (t *table) fewest() int {
+	home, total := slices.Clone(t.load), 0
+	for _, l := range t.load {
+		total += l
+	}
+	for _, s := range t.seats {
+		if s.at >= 0 {
+			home[s.at]--
+		}
+		if s.home >= 0 {
+			home[s.home]++
+		}
+	}
+	if len(home) == 0 {
+		return 0
+	}
+	floor := total / len(home)
+	moves, larger := 0, -total%len(home)
+	for _, l := range home {
+		if l > floor {
+			moves += l - floor - 1
+			larger++
+		}
+	}
+	return moves + max(0, larger)
+}

@@ -1,0 +1,217 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// leastLoaded chooses who has least to carry.
+type leastLoaded struct{}
+
+// masters hosts what is hosted nowhere on the chassis of each network with the fewest
+// masters.
+func (leastLoaded) masters(w *scene) {
+	var singles []*group
+	loads := w.loads()
+	for _, g := range w.unhosted() {
+		if g.single() {
+			singles = append(singles, g)
+			continue
+		}
+		best := slices.MinFunc(g.kind.open, func(a, b int) int {
+			return cmp.Or(cmp.Compare(g.carried(loads, a), g.carried(loads, b)), cmp.Compare(a, b))
+		})
+		g.append(w, best)
+		for _, s := range g.weight {
+			loads[s.network][best] += s.ports
+		}
+	}
+	total := w.totals(loads)
+	for n := range w.networks {
+		var seats []seat
+		var seated []*group
+		for _, g := range singles {
+			if g.weight[0].network == n {
+				seats, seated = append(seats, seat{home: -1, at: -1, may: g.kind.open}), append(seated, g)
+			}
+		}
+		t := w.table(n, -1, loads[n], total, seats)
+		t.settle()
+		for i, g := range seated {
+			c := t.chassis(i)
+			total[c]++
+			g.append(w, c)
+		}
+	}
+}
+
+// carried is what a chassis carries of the group's networks.
+func (g *group) carried(loads [][]int, chassis int) (most int) {
+	for _, s := range g.weight {
+		most = max(most, loads[s.network][chassis])
+	}
+	return most
+}
+
+// totals is what each chassis carries of all networks.
+func (w *scene) totals(loads [][]int) []int {
+	total := make([]int, len(w.chassis))
+	for _, load := range loads {
+		for c, l := range load {
+			total[c] += l
+		}
+	}
+	return total
+}
+
+// placed is a table of the chassis of one network.
+type placed struct {
+	*table
+	places []int
+}
+
+// table seats what may be hosted on a network's chassis, but for one that fails (-1 is
+// none). Loads are those of all chassis.
+func (w *scene) table(network, failed int, load, total []int, seats []seat) placed {
+	p := placed{}
+	place, there := make([]int, len(w.chassis)), make([]bool, len(w.chassis))
+	var carried, tie []int
+	for _, c := range w.open(network) {
+		there[c] = true
+	}
+	for _, s := range seats {
+		if s.home >= 0 {
+			there[s.home] = true
+		}
+	}
+	for c := range w.chassis {
+		if place[c] = -1; c == failed || !there[c] && load[c] == 0 {
+			continue
+		}
+		place[c] = len(p.places)
+		p.places, carried, tie = append(p.places, c), append(carried, load[c]), append(tie, total[c])
+	}
+	translated := map[*int][]int{}
+	for i := range seats {
+		s := &seats[i]
+		if s.home >= 0 {
+			s.home, s.at = place[s.home], place[s.at]
+		}
+		if len(s.may) == 0 {
+			continue
+		}
+		may, known := translated[&s.may[0]]
+		if !known {
+			for _, c := range s.may {
+				if place[c] >= 0 {
+					may = append(may, place[c])
+				}
+			}
+			translated[&s.may[0]] = may
+		}
+		s.may = may
+	}
+	p.table = newTable(carried, tie, seats)
+	return p
+}
+
+// chassis is where a seat is.
+func (p placed) chassis(i int) int {
+	if p.seats[i].at < 0 {
+		return -1
+	}
+	return p.places[p.seats[i].at]
+}
+
+// backups chooses the first backup of each group such that the load is even if the master
+// fails, of candidates that it has where it has all; and the others such that all chassis
+// have as many.
+func (leastLoaded) backups(w *scene) {
+	w.seconds(func(*group) bool { return true }, true)
+	count := make([]int, len(w.chassis))
+	for _, g := range w.groups {
+		for _, c := range g.order {
+			count[c]++
+		}
+	}
+	queues := map[*kind]*emptiest{}
+	for _, g := range w.groups {
+		for missing := g.missing(); missing > 0 && len(g.order) > 0; missing-- {
+			if queues[g.kind] == nil {
+				queues[g.kind] = newEmptiest(count, nil, g.kind.open)
+			}
+			c := queues[g.kind].take(g.has)
+			g.append(w, c)
+			count[c]++
+		}
+	}
+}
+
+// seconds chooses first backups, and changes as few as can be. What happens when a chassis
+// fails is a question of its own for each chassis: it concerns the gateways that it hosts.
+// Where more is set, who is incomplete may get a candidate that it does not have yet.
+func (w *scene) seconds(concerned func(*group) bool, more bool) {
+	loads := w.loads()
+	total := w.totals(loads)
+	for n := range w.networks {
+		mastered := make([][]*group, len(w.chassis))
+		for _, g := range w.groups {
+			if len(g.order) > 0 && g.in(n) {
+				mastered[g.order[0]] = append(mastered[g.order[0]], g)
+			}
+		}
+		for failed, groups := range mastered {
+			if len(groups) == 0 {
+				continue
+			}
+			w.secondsOf(n, failed, groups, loads[n], total, func(g *group) bool { return g.single() && !g.held && concerned(g) }, more)
+		}
+	}
+}
+
+// in says whether the group is planned for with the network: that of its first port.
+func (g *group) in(network int) bool { return g.weight[0].network == network }
+
+func (w *scene) secondsOf(n, failed int, groups []*group, load, total []int, concerned func(*group) bool, more bool) {
+	load = slices.Clone(load)
+	var seats []seat
+	var seated []*group
+	for _, g := range groups {
+		second := -1
+		if len(g.order) > 1 {
+			second = g.order[1]
+		}
+		if !concerned(g) || second < 0 && !more {
+			if second >= 0 {
+				load[second] += g.weight[0].ports
+			}
+			continue
+		}
+		may := g.kind.open
+		if !more || g.missing() == 0 {
+			may = slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })
+		}
+		seats, seated = append(seats, seat{home: second, at: second, may: may}), append(seated, g)
+	}
+	if len(seats) == 0 {
+		return
+	}
+	t := w.table(n, failed, load, total, seats)
+	t.settle()
+	for i, g := range seated {
+		c := t.chassis(i)
+		if c < 0 || len(g.order) > 1 && g.order[1] == c {
+			continue
+		}
+		if !g.has(c) {
+			g.append(w, c)
+			g.order = slices.Insert(g.order[:len(g.order)-1], 1, c)
+			continue
+		}
+		reason := fmt.Sprintf("so that the load stays even if %s fails", w.chassis[failed].Name)
+		at := slices.Index(g.order, c)
+		g.order[1], g.order[at] = c, g.order[1]
+		g.explain(w, reason, c, g.order[at])
+	}
+}

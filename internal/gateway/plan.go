@@ -1,0 +1,176 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The operations.
+const (
+	reschedule = "reschedule"
+	rebalance  = "rebalance"
+)
+
+// Plan is what to change, and what it leads to.
+type Plan struct {
+	// Operation is "reschedule" or "rebalance".
+	Operation string
+	// Changes are those of groups, by their names.
+	Changes []Change
+	// Before and After are the loads of each network, by its name.
+	Before, After []Network
+	// Bounds are those of a rebalancing, one for each network.
+	Bounds []Bound
+	// Problems are what could not be done and why, and what is odd.
+	Problems []Problem
+}
+
+// Empty says that there is nothing to do.
+func (p Plan) Empty() bool { return len(p.Changes) == 0 }
+
+// Change is what happens to one group.
+type Change struct {
+	Group   string
+	Storage Storage
+	Ports   []Port
+	// Before and After are the candidates, best first.
+	Before, After []Candidate
+	Rows          []Row
+	// Interrupts says that another chassis hosts the group than one that could go on.
+	Interrupts bool
+}
+
+// Row is a candidate that comes, goes or gets another priority.
+type Row struct {
+	Chassis string
+	// Before and After are priorities; nil is no candidate.
+	Before, After *int
+	Reason        string
+}
+
+// From is the chassis that hosted the group, as far as the rows say; To hosts it after
+// the change. Either is empty where there is none.
+func (c Change) From() string { return first(c.Before) }
+
+// To is the chassis that is to host the group.
+func (c Change) To() string { return first(c.After) }
+
+func first(candidates []Candidate) string {
+	if len(candidates) == 0 {
+		return ""
+	}
+	return candidates[0].Chassis
+}
+
+// plan compares what is planned with what there was.
+func (w *scene) plan(operation string, o Options, before []Network) Plan {
+	p := Plan{Operation: operation, Before: w.asked(o, before), After: w.asked(o, w.report())}
+	for _, g := range w.groups {
+		invalid := len(g.gone) > 0 && operation == reschedule // a rebalancing leaves alone what it does not move
+		if !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was)) {
+			c := w.change(g.Group, g.order, g.reasons)
+			c.Interrupts = len(g.was) > 0 && g.was[0] != g.order[0]
+			p.Changes = append(p.Changes, c)
+		}
+	}
+	for _, f := range w.followers {
+		if order, reasons := w.followed(f); order != nil {
+			p.Changes = append(p.Changes, w.change(f, order, reasons))
+		}
+	}
+	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
+	slices.SortFunc(w.problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text)) })
+	p.Problems = slices.Compact(w.problems)
+	return p
+}
+
+func (w *scene) change(g Group, order []int, reasons map[string]string) Change {
+	c := Change{Group: g.Name, Storage: g.Storage, Ports: g.Ports, Before: ranked(g.Candidates)}
+	names := make([]string, len(order))
+	for i, n := range order {
+		names[i] = w.chassis[n].Name
+	}
+	c.After = prioritized(g.Candidates, names)
+	before, after := map[string]*int{}, map[string]*int{}
+	for _, b := range slices.Backward(c.Before) { // of two of one name the better counts
+		before[b.Chassis] = &b.Priority
+	}
+	for _, a := range c.After {
+		after[a.Chassis] = &a.Priority
+		if b := before[a.Chassis]; b == nil || *b != a.Priority {
+			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, cmp.Or(reasons[a.Chassis], "its rank among the candidates")})
+		}
+	}
+	for _, b := range c.Before {
+		if after[b.Chassis] == nil {
+			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, reasons[b.Chassis]})
+		}
+	}
+	return c
+}
+
+// asked are the networks that a plan is about.
+func (w *scene) asked(o Options, all []Network) []Network {
+	return slices.DeleteFunc(all, func(n Network) bool { return len(o.Networks) > 0 && !slices.Contains(o.Networks, n.Name) })
+}
+
+// follow has nothing to do but tell of followers whose group there is not.
+func (w *scene) follow() {
+	for _, f := range w.followers {
+		if w.led(f) == nil {
+			w.tell(f.Name, fmt.Sprintf("it belongs to external ports, and their router's gateway %s is not known", f.Follows))
+		}
+	}
+}
+
+func (w *scene) led(f Group) *group {
+	n, found := slices.BinarySearchFunc(w.groups, f.Follows, func(g *group, name string) int { return cmp.Compare(g.Name, name) })
+	if !found {
+		return nil
+	}
+	return w.groups[n]
+}
+
+// followed is the order of a group of external ports, if it has to change: whoever
+// hosts the router's gateway comes first.
+func (w *scene) followed(f Group) ([]int, map[string]string) {
+	lead := w.led(f)
+	if lead == nil || lead.held || len(lead.order) == 0 {
+		return nil, nil
+	}
+	master := lead.order[0]
+	var order []int
+	for _, c := range ranked(f.Candidates) {
+		if n, found := w.number[c.Chassis]; found && !slices.Contains(order, n) {
+			order = append(order, n)
+		}
+	}
+	if len(order) > 0 && order[0] == master {
+		return nil, nil
+	}
+	reason := "external ports work only on the chassis that hosts " + f.Follows
+	reasons := map[string]string{w.chassis[master].Name: reason}
+	if at := slices.Index(order, master); at >= 0 {
+		order[0], order[at] = order[at], order[0]
+		return order, reasons
+	}
+	if order = slices.Insert(order, 0, master); len(order) > MaxCandidates {
+		reasons[w.chassis[order[MaxCandidates]].Name] = reason
+		order = order[:MaxCandidates]
+	}
+	return order, reasons
+}
+
+// counted lists reasons, the most frequent first.
+func counted(count map[string]int) string {
+	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+	})
+	for i, r := range reasons {
+		reasons[i] = fmt.Sprintf("%d × %s", count[r], r)
+	}
+	return strings.Join(reasons, "; ")
+}

@@ -1,0 +1,137 @@
+package gateway
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Reschedule gives every group as many candidates as it can have, up to
+// [MaxCandidates]. A master that may host its group stays; what may not host it any
+// more is replaced; chassis that were added get their share of backups, and nothing
+// moves between those that were there. With [LeastLoaded] the first backup is chosen
+// such that the load stays even whichever chassis fails.
+func Reschedule(s State, o Options) Plan {
+	w := newScene(s)
+	w.hold(o)
+	before := w.report()
+	choose := chooser(leastLoaded{})
+	if o.Scheduler == Random {
+		choose = drawn{rand.New(rand.NewPCG(o.Seed, uint64(len(w.groups))))}
+	}
+	choose.masters(w)
+	choose.backups(w)
+	choose.shares(w, w.added(o))
+	w.follow()
+	return w.plan(reschedule, o, before)
+}
+
+// chooser chooses chassis where there is a choice.
+type chooser interface {
+	// masters hosts what is hosted nowhere.
+	masters(*scene)
+	// backups gives each group as many candidates as it can have.
+	backups(*scene)
+	// shares gives chassis that were added their share, where it takes another's place.
+	shares(*scene, []int)
+}
+
+// hold keeps groups as they are that are of none of the networks asked for.
+func (w *scene) hold(o Options) {
+	if len(o.Networks) == 0 {
+		return
+	}
+	for _, n := range o.Networks {
+		if !slices.Contains(w.networks, n) {
+			w.tell(n, "no gateway is connected to a network of this name")
+		}
+	}
+	for _, g := range w.groups {
+		g.held = slices.ContainsFunc(g.weight, func(s share) bool { return !slices.Contains(o.Networks, w.networks[s.network]) })
+	}
+}
+
+// added are the chassis that were added: those that something may be hosted on and
+// nothing is, and those that are said to be.
+func (w *scene) added(o Options) (all []int) {
+	used := make([]bool, len(w.chassis))
+	for _, g := range w.groups {
+		for _, c := range g.was {
+			used[c] = true
+		}
+	}
+	for i, c := range w.chassis {
+		if !used[i] || slices.Contains(o.Added, c.Name) {
+			all = append(all, i)
+		}
+	}
+	for _, name := range o.Added {
+		if _, found := w.number[name]; !found {
+			w.tell(name, "there is no such chassis")
+		}
+	}
+	return all
+}
+
+// missing is how many candidates the group could have beside those that it has.
+func (g *group) missing() int {
+	if g.held {
+		return 0
+	}
+	n := len(g.kind.open)
+	for _, c := range g.order {
+		if g.accepts(c) {
+			n--
+		}
+	}
+	return max(0, min(n, MaxCandidates-len(g.order)))
+}
+
+// append adds a candidate behind the others.
+func (g *group) append(w *scene, c int) {
+	g.reasons[w.chassis[c].Name] = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
+	g.order = append(g.order, c)
+}
+
+// explain notes why chassis get other ranks, unless they are new here.
+func (g *group) explain(w *scene, reason string, chassis ...int) {
+	for _, c := range chassis {
+		if slices.Contains(g.was, c) {
+			g.reasons[w.chassis[c].Name] = reason
+		}
+	}
+}
+
+// unhosted are the groups without a candidate; those that nobody may host are told of.
+func (w *scene) unhosted() (all []*group) {
+	for _, g := range w.groups {
+		switch {
+		case len(g.order) > 0 || g.held:
+		case len(g.kind.open) == 0:
+			w.tell(g.Name, "no chassis may host it: "+w.why(g))
+		default:
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// why says of the chassis what stands against hosting a group, most frequent first.
+func (w *scene) why(g *group) string {
+	count := map[string]int{}
+	for _, c := range w.chassis {
+		reason := unfit(c, g.Group)
+		switch {
+		case reason != "":
+		case c.Silent:
+			reason = "its ovn-controller is silent"
+		default:
+			reason = "it is cordoned"
+		}
+		count[reason]++
+	}
+	if len(count) == 0 {
+		return "there is no chassis"
+	}
+	return counted(count)
+}
