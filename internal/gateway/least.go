@@ -153,19 +153,22 @@ func (leastLoaded) backups(w *scene) {
 // Where more is set, who is incomplete may get a candidate that it does not have yet.
 func (w *scene) seconds(concerned func(*group) bool, more bool) {
 	loads := w.loads()
-	total := w.totals(loads)
 	for n := range w.networks {
-		mastered := make([][]*group, len(w.chassis))
+		mastered, firsts := make([][]*group, len(w.chassis)), make([]int, len(w.chassis))
 		for _, g := range w.groups {
-			if len(g.order) > 0 && g.in(n) {
-				mastered[g.order[0]] = append(mastered[g.order[0]], g)
+			if len(g.order) == 0 || !g.in(n) {
+				continue
+			}
+			mastered[g.order[0]] = append(mastered[g.order[0]], g)
+			if len(g.order) > 1 {
+				firsts[g.order[1]]++
 			}
 		}
 		for failed, groups := range mastered {
 			if len(groups) == 0 {
 				continue
 			}
-			w.secondsOf(n, failed, groups, loads[n], total, func(g *group) bool { return g.single() && !g.held && concerned(g) }, more)
+			w.secondsOf(n, failed, groups, loads[n], firsts, func(g *group) bool { return g.single() && !g.held && concerned(g) }, more)
 		}
 	}
 }
@@ -173,7 +176,9 @@ func (w *scene) seconds(concerned func(*group) bool, more bool) {
 // in says whether the group is planned for with the network: that of its first port.
 func (g *group) in(network int) bool { return g.weight[0].network == network }
 
-func (w *scene) secondsOf(n, failed int, groups []*group, load, total []int, concerned func(*group) bool, more bool) {
+// secondsOf is for the groups of one chassis that fails. Of backups that are as good the
+// one is taken that is the first backup of fewer: else all chassis would lean on the same.
+func (w *scene) secondsOf(n, failed int, groups []*group, load, firsts []int, concerned func(*group) bool, more bool) {
 	load = slices.Clone(load)
 	var seats []seat
 	var seated []*group
@@ -197,12 +202,15 @@ func (w *scene) secondsOf(n, failed int, groups []*group, load, total []int, con
 	if len(seats) == 0 {
 		return
 	}
-	t := w.table(n, failed, load, total, seats)
+	t := w.table(n, failed, load, firsts, seats)
 	t.settle()
 	for i, g := range seated {
 		c := t.chassis(i)
 		if c < 0 || len(g.order) > 1 && g.order[1] == c {
 			continue
+		}
+		if firsts[c]++; len(g.order) > 1 {
+			firsts[g.order[1]]--
 		}
 		if !g.has(c) {
 			g.append(w, c)
