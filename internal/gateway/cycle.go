@@ -2,108 +2,6 @@ package gateway
 
 import "slices"
 
-// none is a cost that stands for no way.
-const none = 2
-
-// ways are the cheapest moves between places: cost is 1 for a seat that leaves its
-// home, -1 for one that comes home, 0 for one that is not at home and does not come.
-type ways struct {
-	// places are those that a seat may leave or come to; the others don't matter, and
-	// all that follows goes by where a place stands among these.
-	places []int
-	n      int
-	cost   []int8
-	seat   []int32
-	next   [][]int
-	number []int32
-}
-
-func (t *table) ways() *ways {
-	w := &ways{number: make([]int32, len(t.load))}
-	for _, s := range t.seats {
-		if s.at >= 0 {
-			w.count(s.at, s.home)
-			if len(s.may) > 0 && t.known[&s.may[0]] == nil {
-				w.count(s.may...)
-			}
-		}
-	}
-	for _, c := range t.crowds {
-		w.count(c.may...)
-	}
-	n := len(w.places)
-	w.n, w.cost, w.seat, w.next = n, make([]int8, n*n), make([]int32, n*n), make([][]int, n)
-	for i := range w.cost {
-		w.cost[i] = none
-	}
-	for i, s := range t.seats {
-		if s.at < 0 {
-			continue
-		}
-		if away := s.home >= 0 && s.home != s.at; away {
-			w.add(s.at, s.home, -1, i)
-		}
-		if len(s.may) > 0 && t.known[&s.may[0]] == nil {
-			for _, b := range s.may {
-				w.add(s.at, b, s.leaving(b), i)
-			}
-		}
-	}
-	for _, c := range t.crowds {
-		for _, a := range w.places {
-			cheapest := -1
-			for _, i := range c.at[a] {
-				if t.seats[i].at == a && (cheapest < 0 || t.seats[i].leaving(-1) < t.seats[cheapest].leaving(-1)) {
-					cheapest = i
-				}
-			}
-			if cheapest < 0 {
-				continue
-			}
-			for _, b := range c.may {
-				w.add(a, b, t.seats[cheapest].leaving(b), cheapest)
-			}
-		}
-	}
-	return w
-}
-
-// leaving is what it costs to move the seat to b.
-func (s seat) leaving(b int) int8 {
-	switch {
-	case s.home < 0:
-		return 0
-	case s.home == b:
-		return -1
-	case s.home == s.at:
-		return 1
-	}
-	return 0
-}
-
-// count has places take part.
-func (w *ways) count(places ...int) {
-	for _, p := range places {
-		if p >= 0 && w.number[p] == 0 {
-			w.places = append(w.places, p)
-			w.number[p] = int32(len(w.places))
-		}
-	}
-}
-
-// add notes that a seat may go from one place to another.
-func (w *ways) add(from, to int, cost int8, seat int) {
-	a, b := int(w.number[from])-1, int(w.number[to])-1
-	k := a*w.n + b
-	if a == b || w.cost[k] <= cost {
-		return
-	}
-	if w.cost[k] == none {
-		w.next[a] = append(w.next[a], b)
-	}
-	w.cost[k], w.seat[k] = cost, int32(seat)
-}
-
 // price weighs what a cycle changes: squares is the change of the sum of the squares
 // of the loads, moves the change of the number of moves.
 type price struct{ squares, moves int64 }
@@ -210,22 +108,35 @@ func (c cycle) steps() int {
 
 func (c cycle) step(i int) (a, b int) { return c.places[i], c.places[(i+1)%len(c.places)] }
 
+// apply makes the changes of a cycle, and finds the ways from its places again.
 func (t *table) apply(w *ways, c cycle) {
-	for i := range c.steps() {
+	moved := make([]int, c.steps())
+	for i := range moved {
 		a, b := c.step(i)
-		t.move(int(w.seat[a*w.n+b]), w.places[b])
+		moved[i] = int(w.seat[a*w.n+b])
+	}
+	for i, seat := range moved {
+		a, b := c.step(i)
+		t.move(seat, w.places[b])
+		at := slices.Index(w.seated[a], seat)
+		w.seated[a] = slices.Delete(w.seated[a], at, at+1)
+		w.seated[b] = append(w.seated[b], seat)
+	}
+	for _, a := range c.places {
+		t.leave(w, a)
 	}
 }
 
 // settle makes the table even with the fewest moves: in the end no change is cheaper.
 func (t *table) settle() {
-	for t.even(); !t.certain(); {
-		w := t.ways()
-		c, found := t.cheaper(w, t.lexical())
-		if !found {
+	if t.even(); t.certain() {
+		return
+	}
+	w := t.ways()
+	for c, found := t.cheaper(w, t.lexical()); found; c, found = t.cheaper(w, t.lexical()) {
+		if t.apply(w, c); t.certain() {
 			return
 		}
-		t.apply(w, c)
 	}
 }
 

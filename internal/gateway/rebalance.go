@@ -213,8 +213,8 @@ func (w *scene) promote(g *group, c int) {
 // within makes the table as even as a number of moves can: what gives most for each
 // move comes first.
 func (t *table) within(most int) {
+	w := t.ways()
 	for left := most; left > 0; left = most - t.moves() {
-		w := t.ways()
 		c, found := t.cheaper(w, t.lexical())
 		if !found {
 			return
