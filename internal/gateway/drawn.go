@@ -1,19 +1,27 @@
 package gateway
 
-import "math/rand/v2"
+// drawn chooses at random: it gives a number from 0 to n-1.
+type drawn func(n int) int
 
-// drawn chooses at random.
-type drawn struct{ rand *rand.Rand }
+// shuffled are the numbers from 0 to n-1 in any order (Fisher and Yates).
+func (d drawn) shuffled(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		j := d(i + 1)
+		all[i], all[j] = all[j], i
+	}
+	return all
+}
 
 func (d drawn) masters(w *scene) {
 	for _, g := range w.unhosted() {
-		g.append(w, g.kind.open[d.rand.IntN(len(g.kind.open))])
+		g.append(w, g.kind.open[d(len(g.kind.open))])
 	}
 }
 
 func (d drawn) backups(w *scene) {
 	for _, g := range w.groups {
-		for _, n := range d.rand.Perm(len(g.kind.open)) {
+		for _, n := range d.shuffled(len(g.kind.open)) {
 			if c := g.kind.open[n]; g.missing() > 0 && !g.has(c) {
 				g.append(w, c)
 			}
@@ -26,15 +34,20 @@ func (d drawn) shares(w *scene, added []int) {
 	for n := range w.networks {
 		s := w.entries(n)
 		for _, c := range added {
-			for _, k := range d.rand.Perm(len(s.groups)) {
+			for _, k := range d.shuffled(len(s.groups)) {
 				g := s.groups[k]
 				if s.count[c] >= s.share {
 					break
 				}
-				if len(g.order) < 2 || g.has(c) || !g.accepts(c) {
-					continue
+				var ranks []int
+				for rank := 1; rank < len(g.order); rank++ {
+					if s.spares(g.order[rank], c) {
+						ranks = append(ranks, rank)
+					}
 				}
-				s.swap(w, g, 1+d.rand.IntN(len(g.order)-1), c)
+				if len(ranks) > 0 && !g.has(c) && g.accepts(c) {
+					s.swap(w, g, ranks[d(len(ranks))], c)
+				}
 			}
 		}
 	}

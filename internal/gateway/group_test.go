@@ -94,7 +94,7 @@ func TestRandomSchedulerIsRepeatable(t *testing.T) {
 	t.Parallel()
 	s := wide(rand.New(rand.NewPCG(4, 4)))
 	with := func(seed uint64) gateway.Plan {
-		return gateway.Reschedule(s, gateway.Options{Scheduler: gateway.Random, Seed: seed})
+		return gateway.Reschedule(s, options(gateway.Random, seed))
 	}
 	again := with(1)
 	assert.Equal(t, again, with(1))
@@ -104,9 +104,11 @@ func TestRandomSchedulerIsRepeatable(t *testing.T) {
 func TestPlanOfSomeNetworksLeavesTheOthersAlone(t *testing.T) {
 	t.Parallel()
 	s := wide(rand.New(rand.NewPCG(5, 5)))
+	ofOne := options(gateway.Random, 1)
+	ofOne.Networks = []string{"provnet2"}
 	for _, p := range []gateway.Plan{
 		gateway.Reschedule(s, gateway.Options{Networks: []string{"provnet2"}}),
-		gateway.Reschedule(s, gateway.Options{Networks: []string{"provnet2"}, Scheduler: gateway.Random}),
+		gateway.Reschedule(s, ofOne),
 	} {
 		require.NotEmpty(t, p.Changes)
 		for _, c := range p.Changes {

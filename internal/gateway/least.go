@@ -129,14 +129,18 @@ func (p placed) chassis(i int) int {
 // have as many.
 func (leastLoaded) backups(w *scene) {
 	w.seconds(func(*group) bool { return true }, true)
-	count := make([]int, len(w.chassis))
+	counts := make([][]int, len(w.networks))
+	for n := range counts {
+		counts[n] = make([]int, len(w.chassis))
+	}
 	for _, g := range w.groups {
 		for _, c := range g.order {
-			count[c]++
+			counts[g.weight[0].network][c]++
 		}
 	}
 	queues := map[*kind]*emptiest{}
 	for _, g := range w.groups {
+		count := counts[g.weight[0].network]
 		for missing := g.missing(); missing > 0 && len(g.order) > 0; missing-- {
 			if queues[g.kind] == nil {
 				queues[g.kind] = newEmptiest(count, nil, g.kind.open)

@@ -13,7 +13,7 @@ import (
 )
 
 // scenes is how many random states each property is tried on.
-const scenes = 800
+const scenes = 2000
 
 // anyState is a cloud of a few chassis, networks and zones, in which not all is as it
 // should be.
@@ -50,6 +50,11 @@ func anyState(r *rand.Rand) gateway.State {
 		s.Groups = append(s.Groups, g)
 	}
 	return s
+}
+
+// options are those of a scheduler; a random one does the same for the same seed.
+func options(scheduler gateway.Scheduler, seed uint64) gateway.Options {
+	return gateway.Options{Scheduler: scheduler, Draw: rand.New(rand.NewPCG(seed, 0)).IntN}
 }
 
 // each tries a property on many states.
@@ -103,7 +108,7 @@ func TestG1RescheduleNeverChangesAMasterThatMayStay(t *testing.T) {
 		t.Run(string(scheduler), func(t *testing.T) {
 			each(t, func(t *testing.T, _ *rand.Rand, s gateway.State) {
 				chassis := byName(s)
-				after := applied(s, gateway.Reschedule(s, gateway.Options{Scheduler: scheduler}))
+				after := applied(s, gateway.Reschedule(s, options(scheduler, 1)))
 				for i, g := range s.Groups {
 					if master := top(g.Candidates); mayHost(chassis[master], g) {
 						assert.Equal(t, master, top(after.Groups[i].Candidates), g.Name)
@@ -121,7 +126,7 @@ func TestRescheduleGivesEveryGroupAllCandidatesThatItCanHave(t *testing.T) {
 		t.Run(string(scheduler), func(t *testing.T) {
 			each(t, func(t *testing.T, _ *rand.Rand, s gateway.State) {
 				chassis := byName(s)
-				p := gateway.Reschedule(s, gateway.Options{Scheduler: scheduler})
+				p := gateway.Reschedule(s, options(scheduler, 1))
 				changed := map[string]bool{}
 				for _, c := range p.Changes {
 					changed[c.Group] = true
@@ -164,12 +169,11 @@ func TestG5SameStateSamePlanWhateverTheOrderOfRows(t *testing.T) {
 			other.Groups[i].Candidates = shuffled(r, other.Groups[i].Candidates)
 			other.Groups[i].Ports = shuffled(r, other.Groups[i].Ports)
 		}
-		options := gateway.Options{Seed: 7}
 		same := func(a, b gateway.Plan) { assert.Equal(t, a, b) }
-		same(gateway.Reschedule(s, options), gateway.Reschedule(other, options))
-		same(gateway.Rebalance(s, options), gateway.Rebalance(other, options))
-		options.Scheduler = gateway.Random
-		same(gateway.Reschedule(s, options), gateway.Reschedule(other, options))
+		for _, scheduler := range []gateway.Scheduler{gateway.LeastLoaded, gateway.Random} {
+			same(gateway.Reschedule(s, options(scheduler, 7)), gateway.Reschedule(other, options(scheduler, 7)))
+		}
+		same(gateway.Rebalance(s, gateway.Options{}), gateway.Rebalance(other, gateway.Options{}))
 	})
 }
 
@@ -181,7 +185,7 @@ func shuffled[T any](r *rand.Rand, all []T) []T {
 
 func TestG6SecondRunFindsNothingToDo(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s gateway.State) {
-		for _, o := range []gateway.Options{{}, {Scheduler: gateway.Random}, {AllowNewCandidates: true}} {
+		for _, o := range []gateway.Options{{}, options(gateway.Random, 3), {AllowNewCandidates: true}} {
 			after := applied(s, gateway.Reschedule(s, o))
 			assert.Empty(t, gateway.Reschedule(after, o).Changes)
 			after = applied(after, gateway.Rebalance(after, o))
@@ -220,7 +224,7 @@ func TestG7NoRowIsTouchedWithoutNeed(t *testing.T) {
 func TestRowsMoveOnlyToTheChassisThatWasAdded(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
-		r := rand.New(rand.NewPCG(seed, 1))
+		r := rand.New(rand.NewPCG(seed, 0))
 		var s gateway.State
 		for i := range 6 + r.IntN(6) {
 			s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("c%02d", i), "provnet1"))
@@ -229,9 +233,9 @@ func TestRowsMoveOnlyToTheChassisThatWasAdded(t *testing.T) {
 			s.Groups = append(s.Groups, hosted(i))
 		}
 		scheduler := []gateway.Scheduler{gateway.LeastLoaded, gateway.Random}[r.IntN(2)]
-		s = applied(s, gateway.Reschedule(s, gateway.Options{Scheduler: scheduler, Seed: seed}))
+		s = applied(s, gateway.Reschedule(s, options(scheduler, seed)))
 		s.Chassis = append(s.Chassis, chassis("new", "provnet1"))
-		p := gateway.Reschedule(s, gateway.Options{Scheduler: scheduler, Seed: seed})
+		p := gateway.Reschedule(s, options(scheduler, seed))
 		share := 0
 		for _, c := range p.Changes {
 			for _, row := range c.Rows {
@@ -273,173 +277,4 @@ func TestG4LoadIsEvenAfterAnyFailure(t *testing.T) {
 		}
 		require.False(t, t.Failed())
 	}
-}
-
-// failures are the loads after the failure of each chassis of provnet1, squared and
-// summed for each.
-func failures(s gateway.State) map[string]int {
-	sums := map[string]int{}
-	for _, failed := range s.Chassis {
-		load := map[string]int{}
-		for _, c := range s.Chassis {
-			load[c.Name] = 0
-		}
-		for _, g := range s.Groups {
-			left := slices.DeleteFunc(slices.Clone(g.Candidates), func(c gateway.Candidate) bool { return c.Chassis == failed.Name })
-			if len(left) > 0 {
-				load[top(left)]++
-			}
-		}
-		for _, l := range load {
-			sums[failed.Name] += l * l
-		}
-	}
-	return sums
-}
-
-// G4 against brute force: with the masters and the candidates that there are in the end,
-// no other choice of first backups is evener for any failure.
-func TestG4NoOtherFirstBackupsAreEvener(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(300) {
-		r := rand.New(rand.NewPCG(seed, 5))
-		s := small(r)
-		for _, p := range []gateway.Plan{gateway.Reschedule(s, gateway.Options{}), gateway.Rebalance(s, gateway.Options{})} {
-			if p.Operation == "rebalance" && p.Moves() == 0 {
-				continue // it leaves all as it is
-			}
-			after := applied(s, p)
-			for name, sum := range failures(after) {
-				require.Equal(t, evenest(after, name), sum, "seed %d, %s, %s: %+v", seed, p.Operation, name, s)
-			}
-		}
-	}
-}
-
-// small is a network of few chassis and gateways that all have candidates.
-func small(r *rand.Rand) gateway.State {
-	var s gateway.State
-	n := 2 + r.IntN(3)
-	for i := range n {
-		s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("c%d", i), "provnet1"))
-	}
-	for i := range r.IntN(7) {
-		var names []string
-		for _, c := range r.Perm(n)[:1+r.IntN(n)] {
-			names = append(names, s.Chassis[c].Name)
-		}
-		s.Groups = append(s.Groups, hosted(i, names...))
-	}
-	return s
-}
-
-// evenest is the least sum of squares after a failure, over all choices of first backups
-// among the candidates.
-func evenest(s gateway.State, failed string) int {
-	load := map[string]int{}
-	var choices [][]string
-	for _, g := range s.Groups {
-		if master := top(g.Candidates); master != failed {
-			load[master]++
-			continue
-		}
-		var others []string
-		for _, c := range g.Candidates {
-			if c.Chassis != failed {
-				others = append(others, c.Chassis)
-			}
-		}
-		if len(others) > 0 {
-			choices = append(choices, others)
-		}
-	}
-	best := -1
-	var choose func(i int)
-	choose = func(i int) {
-		if i == len(choices) {
-			sum := 0
-			for _, l := range load {
-				sum += l * l
-			}
-			if best < 0 || sum < best {
-				best = sum
-			}
-			return
-		}
-		for _, c := range choices[i] {
-			load[c]++
-			choose(i + 1)
-			load[c]--
-		}
-	}
-	choose(0)
-	return best
-}
-
-// G2 and G3 against brute force: of all choices of masters among the candidates, none is
-// evener, and none as even takes fewer moves; with a bound, none of so few moves is
-// evener, for gateways that any of two chassis may host.
-func TestG2G3RebalanceIsAsEvenAsCanBeWithTheFewestMoves(t *testing.T) {
-	t.Parallel()
-	for seed := range uint64(600) {
-		s := small(rand.New(rand.NewPCG(seed, 6)))
-		p := gateway.Rebalance(s, gateway.Options{})
-		sum, moves := chosen(s, len(s.Groups))
-		got := spreadOf(applied(s, p))
-		require.Equal(t, sum, got, "seed %d: %+v", seed, s)
-		require.Equal(t, moves, p.Moves(), "seed %d: %+v", seed, s)
-		for most := 1; most < moves; most++ {
-			p := gateway.Rebalance(s, gateway.Options{MaxMoves: most})
-			assert.LessOrEqual(t, p.Moves(), most)
-			sum, _ := chosen(s, most)
-			require.Equal(t, sum, spreadOf(applied(s, p)), "seed %d, at most %d moves: %+v", seed, most, s)
-		}
-	}
-}
-
-// spreadOf is the sum of the squares of the masters.
-func spreadOf(s gateway.State) (sum int) {
-	load := map[string]int{}
-	for _, g := range s.Groups {
-		load[top(g.Candidates)]++
-	}
-	for _, l := range load {
-		sum += l * l
-	}
-	return sum
-}
-
-// chosen is the least sum of squares that at most some moves can bring about, and the
-// least number of moves for it.
-func chosen(s gateway.State, most int) (best, moves int) {
-	load := map[string]int{}
-	best = -1
-	var choose func(i, moved int)
-	choose = func(i, moved int) {
-		if moved > most {
-			return
-		}
-		if i == len(s.Groups) {
-			sum := 0
-			for _, l := range load {
-				sum += l * l
-			}
-			if best < 0 || sum < best || sum == best && moved < moves {
-				best, moves = sum, moved
-			}
-			return
-		}
-		g := s.Groups[i]
-		for _, c := range g.Candidates {
-			cost := 0
-			if c.Chassis != top(g.Candidates) {
-				cost = 1
-			}
-			load[c.Chassis]++
-			choose(i+1, moved+cost)
-			load[c.Chassis]--
-		}
-	}
-	choose(0, 0)
-	return best, moves
 }

@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 )
 
@@ -17,7 +16,7 @@ func Reschedule(s State, o Options) Plan {
 	before := w.report()
 	choose := chooser(leastLoaded{})
 	if o.Scheduler == Random {
-		choose = drawn{rand.New(rand.NewPCG(o.Seed, uint64(len(w.groups))))}
+		choose = drawn(o.Draw)
 	}
 	choose.masters(w)
 	choose.backups(w)

@@ -32,6 +32,10 @@ func (w *scene) entries(network int) *entries {
 	return s
 }
 
+// spares says whether one chassis has enough to give to another: it must not come to
+// have less, lest it be the next one to get something.
+func (s *entries) spares(from, to int) bool { return s.count[from]-s.count[to] >= 2 }
+
 // swap gives a chassis the place of a backup.
 func (s *entries) swap(w *scene, g *group, rank, c int) {
 	old := g.order[rank]
@@ -47,9 +51,6 @@ func (s *entries) swap(w *scene, g *group, rank, c int) {
 func (leastLoaded) shares(w *scene, added []int) {
 	for n := range w.networks {
 		s := w.entries(n)
-		if !slices.ContainsFunc(s.groups, func(g *group) bool { return len(g.was) >= MaxCandidates }) {
-			continue // nobody's place has to be taken
-		}
 		short := slices.DeleteFunc(slices.Clone(added), func(c int) bool {
 			return s.count[c] >= s.share || !slices.Contains(w.open(n), c)
 		})
@@ -57,7 +58,7 @@ func (leastLoaded) shares(w *scene, added []int) {
 			continue
 		}
 		for _, wish := range w.wishes(n, s, short) {
-			if s.count[wish.chassis] < s.share {
+			if s.count[wish.chassis] < s.share && s.spares(wish.group.order[1], wish.chassis) {
 				s.swap(w, wish.group, 1, wish.chassis)
 			}
 		}
@@ -158,7 +159,7 @@ func (s *entries) fill(w *scene, c int) {
 				most = x
 			}
 		}
-		if most < 0 || s.count[most]-s.count[c] < 2 {
+		if most < 0 || !s.spares(most, c) {
 			return
 		}
 		p := places[most][len(places[most])-1]

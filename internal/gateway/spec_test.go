@@ -71,7 +71,7 @@ func TestSpecRescheduleCase1SecondChassisIsAddedAtPriority1(t *testing.T) {
 		Groups:  many(0, 7, "c1"),
 	}
 	for _, scheduler := range []gateway.Scheduler{gateway.LeastLoaded, gateway.Random} {
-		p := gateway.Reschedule(s, gateway.Options{Scheduler: scheduler})
+		p := gateway.Reschedule(s, options(scheduler, 1))
 		assert.Len(t, p.Changes, 7)
 		for _, c := range p.Changes {
 			assert.Equal(t, []gateway.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}}, c.After)
@@ -104,7 +104,7 @@ func TestSpecRescheduleCase3MastersStayAsAThirdChassisIsAdded(t *testing.T) {
 		Groups:  append(many(0, 6, "c1", "c2"), many(6, 6, "c2", "c1")...),
 	}
 	for _, scheduler := range []gateway.Scheduler{gateway.LeastLoaded, gateway.Random} {
-		p := gateway.Reschedule(s, gateway.Options{Scheduler: scheduler})
+		p := gateway.Reschedule(s, options(scheduler, 1))
 		assert.Len(t, p.Changes, 12)
 		for _, c := range p.Changes {
 			assert.Equal(t, c.From(), c.To())

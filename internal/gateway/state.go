@@ -87,8 +87,8 @@ const (
 // Options are what an operator may choose.
 type Options struct {
 	Scheduler Scheduler
-	// Seed makes [Random] choose the same again.
-	Seed uint64
+	// Draw gives [Random] a number from 0 to n-1; it is not needed otherwise.
+	Draw func(n int) int
 	// Networks limits a plan to some; empty is all.
 	Networks []string
 	// MaxMoves bounds the gateways that a rebalancing moves; 0 is no bound.
