@@ -13,7 +13,7 @@ var layers = [][]string{
 	{"cli"},
 	{"hook", "action", "agent"},
 	{"converge"},
-	{"membership"},
+	{"membership", "placement"},
 	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render"},
 	{"run", "atomicfile", "version"},
 }

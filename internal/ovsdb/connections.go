@@ -196,12 +196,12 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 			Op: ovsdb.OperationInsert, Table: l.global, UUIDName: "global", Row: ovsdb.Row{connectionsField: set(made)},
 		})
 	}
-	ops = append(ops, l.unchanged(l.global, state.global, ovsdb.Row{connectionsField: set(references(state.rows))}))
+	ops = append(ops, unchanged(l.global, state.global, ovsdb.Row{connectionsField: set(references(state.rows))}))
 	for _, row := range p.drop {
-		ops = append(ops, l.unchanged(connectionTable, row.uuid, l.identity(row.Connection)))
+		ops = append(ops, unchanged(connectionTable, row.uuid, l.identity(row.Connection)))
 	}
 	for row, probe := range p.probe {
-		ops = append(ops, l.unchanged(connectionTable, row.uuid, l.identity(row.Connection)), ovsdb.Operation{
+		ops = append(ops, unchanged(connectionTable, row.uuid, l.identity(row.Connection)), ovsdb.Operation{
 			Op: ovsdb.OperationUpdate, Table: connectionTable, Where: at(row.uuid),
 			Row: ovsdb.Row{probeField: probeSet(probe)},
 		})
@@ -213,19 +213,6 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 			*ovsdb.NewMutation(connectionsField, ovsdb.MutateOperationInsert, set(made)),
 		},
 	})
-}
-
-// unchanged fails the transaction where the row is no longer as it was read.
-func (l *listeners) unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
-	now := 0
-	var columns []string
-	for column := range was {
-		columns = append(columns, column)
-	}
-	return ovsdb.Operation{
-		Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: at(uuid),
-		Columns: columns, Until: "==", Rows: []ovsdb.Row{was},
-	}
 }
 
 // identity is what decides about a row. Its probe does not: any is overwritten.
@@ -250,13 +237,4 @@ func probeSet(probe time.Duration) ovsdb.OvsSet {
 		return set([]int64{ms})
 	}
 	return set([]int64(nil))
-}
-
-// set makes what the library calls a set; NewOvsSet fails for other types only.
-func set[T any](elements []T) ovsdb.OvsSet {
-	s := ovsdb.OvsSet{GoSet: []any{}}
-	for _, e := range elements {
-		s.GoSet = append(s.GoSet, e)
-	}
-	return s
 }

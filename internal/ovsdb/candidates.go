@@ -1,0 +1,161 @@
+package ovsdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-org/libovsdb/client"
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Names of the tables and columns of candidates (ovn-nb(5)).
+const (
+	routerPortTable = "Logical_Router_Port"
+	groupTable      = "HA_Chassis_Group"
+	chassisColumn   = "chassis_name"
+	priorityColumn  = "priority"
+	configColumn    = "nb_cfg"
+)
+
+// ErrChanged is returned where a row is no longer as it was read: nothing was written.
+var ErrChanged = errors.New("somebody else has changed it meanwhile")
+
+// Candidates is what to write of one list of candidates.
+type Candidates struct {
+	// Port says that the list is that of a router port, in Gateway_Chassis; else it is
+	// that of an HA_Chassis_Group. Holder is the UUID of either, Name the port's name.
+	Port         bool
+	Holder, Name string
+	// Before is what was read. After is what is to be there; a row without a UUID is new.
+	Before, After []CandidateRow
+}
+
+// table is that of the candidates, holder that of the row that has the list, in column.
+func (x Candidates) table() (table, holder, column string) {
+	if x.Port {
+		return "Gateway_Chassis", routerPortTable, "gateway_chassis"
+	}
+	return "HA_Chassis", groupTable, "ha_chassis"
+}
+
+// Gateways is a connection through which candidates are written.
+type Gateways struct{ client client.Client }
+
+// Gateways connects to the first of the endpoints that serves NB. The caller closes the
+// connection.
+func (d *Dialer) Gateways(ctx context.Context, endpoints ...string) (*Gateways, error) {
+	c, err := d.database(ctx, raft.NB, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	return &Gateways{c}, nil
+}
+
+// Close ends the connection.
+func (g *Gateways) Close() { g.client.Close() }
+
+// Write writes lists of candidates in one transaction, if every row of them is still as
+// it was read; otherwise it writes nothing and returns [ErrChanged]. After any other
+// error it may have been written or not: read again.
+func (g *Gateways) Write(ctx context.Context, lists ...Candidates) error {
+	var ops []ovsdb.Operation
+	for n, x := range lists {
+		ops = append(ops, x.operations(n)...)
+	}
+	results, err := g.client.Transact(ctx, ops...)
+	if err != nil {
+		return fmt.Errorf("cannot write candidates: %w", err)
+	}
+	for _, r := range results {
+		switch r.Error {
+		case "":
+		case "timed out": // a wait, in vain
+			return ErrChanged
+		default:
+			return fmt.Errorf("cannot write candidates: %s: %s", r.Error, r.Details)
+		}
+	}
+	return nil
+}
+
+// operations first wait, for no time, for what was read to be still so.
+func (x Candidates) operations(n int) []ovsdb.Operation {
+	table, holder, column := x.table()
+	var read, there []ovsdb.UUID
+	for _, r := range x.Before {
+		read = append(read, ovsdb.UUID{GoUUID: r.UUID})
+	}
+	ops := []ovsdb.Operation{unchanged(holder, x.Holder, ovsdb.Row{column: set(read)})}
+	before := map[string]CandidateRow{}
+	for _, r := range x.Before {
+		before[r.UUID] = r
+		ops = append(ops, unchanged(table, r.UUID, ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}))
+	}
+	for i, r := range x.After {
+		if old, known := before[r.UUID]; known {
+			there = append(there, ovsdb.UUID{GoUUID: r.UUID})
+			if old.Priority != r.Priority {
+				ops = append(ops, ovsdb.Operation{
+					Op: ovsdb.OperationUpdate, Table: table, Where: at(r.UUID), Row: ovsdb.Row{priorityColumn: r.Priority},
+				})
+			}
+			continue
+		}
+		// A name for the transaction alone (RFC 7047, section 3.1).
+		name := fmt.Sprintf("new_%d_%d", n, i)
+		fresh := ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}
+		if x.Port {
+			fresh["name"] = x.Name + "_" + r.Chassis // Neutron finds it by this name
+		}
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: table, UUIDName: name, Row: fresh})
+		there = append(there, ovsdb.UUID{GoUUID: name})
+	}
+	return append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: holder, Where: at(x.Holder), Row: ovsdb.Row{column: set(there)}})
+}
+
+// barrierInterval is how often it is looked whether ovn-northd has caught up.
+const barrierInterval = 50 * time.Millisecond
+
+// Barrier asks for a sign of life of everybody, as `ovn-nbctl --wait=sb sync` does, and
+// returns when ovn-northd has taken all that was written before to SB; the number is
+// what ovn-controllers will have in nb_cfg when they have it too.
+func (g *Gateways) Barrier(ctx context.Context) (config int64, err error) {
+	table := globalTable(raft.NB)
+	answers, err := read(ctx, g.client, query{table: table})
+	if err != nil {
+		return 0, err
+	}
+	if len(answers[0]) != 1 {
+		return 0, fmt.Errorf("cannot ask for a sign of life: NB has %d rows in %s", len(answers[0]), table)
+	}
+	where := at(answers[0][0].uuid())
+	results, err := transact(ctx, g.client,
+		ovsdb.Operation{
+			Op: ovsdb.OperationMutate, Table: table, Where: where,
+			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
+		},
+		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
+	)
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask for a sign of life: %w", err)
+	}
+	config = row(results[1].Rows[0]).number(configColumn)
+	for {
+		answers, err := read(ctx, g.client, query{table: table, columns: []string{"sb_cfg"}})
+		if err != nil {
+			return config, err
+		}
+		if len(answers[0]) == 1 && answers[0][0].number("sb_cfg") >= config {
+			return config, nil
+		}
+		select {
+		case <-ctx.Done():
+			return config, fmt.Errorf("ovn-northd has not taken the changes to SB yet: %w", ctx.Err())
+		case <-time.After(barrierInterval):
+		}
+	}
+}

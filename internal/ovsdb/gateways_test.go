@@ -1,0 +1,184 @@
+package ovsdb_test
+
+import (
+	"context"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// ctl runs ovn-nbctl or ovn-sbctl on the server.
+func (s *server) ctlTool(t *testing.T, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	program := "ovn-nbctl"
+	if s.database == raft.SB {
+		program = "ovn-sbctl"
+	}
+	out, err := exec.CommandContext(ctx, program, append([]string{"--db=" + s.socket()}, args...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return strings.TrimSpace(string(out))
+}
+
+// northbound is an NB with a router whose gateway has two candidates, and one with a
+// group.
+func northbound(t *testing.T) *server {
+	t.Helper()
+	s := newServer(t, raft.NB, "127.0.0.1").standalone(t)
+	s.start(t, nil)
+	s.ctlTool(
+		t, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
+		"lsp-set-options", "provnet", "network_name=physnet1", "--",
+		"lr-add", "r1", "--", "set", "Logical_Router", "r1", "external_ids:neutron\\:availability_zone_hints=az1", "--",
+		"lrp-add", "r1", "lrp-1", "00:00:00:00:00:01", "10.0.0.1/24", "--",
+		"lsp-add", "public", "public-1", "--", "lsp-set-type", "public-1", "router", "--", "lsp-set-options", "public-1", "router-port=lrp-1", "--",
+		"lrp-set-gateway-chassis", "lrp-1", "c1", "2", "--", "lrp-set-gateway-chassis", "lrp-1", "c2", "1", "--",
+		"lr-add", "r2", "--", "lrp-add", "r2", "lrp-2", "00:00:00:00:00:02", "10.0.0.2/24", "--",
+		"lsp-add", "public", "public-2", "--", "lsp-set-type", "public-2", "router", "--", "lsp-set-options", "public-2", "router-port=lrp-2", "--",
+		"ha-chassis-group-add", "g2", "--", "ha-chassis-group-add-chassis", "g2", "c1", "20", "--",
+		"ha-chassis-group-add-chassis", "g2", "c2", "10",
+	)
+	group := s.ctlTool(t, "--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=g2")
+	s.ctlTool(t, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group, "--", "lsp-add", "public", "vm")
+	return s
+}
+
+func readNorthbound(t *testing.T, s *server) ovsdb.Northbound {
+	t.Helper()
+	nb, err := new(ovsdb.Dialer).Northbound(t.Context(), s.socket())
+	require.NoError(t, err)
+	return nb
+}
+
+// lists are the candidates of the port and of the group.
+func lists(t *testing.T, nb ovsdb.Northbound) (port, group ovsdb.Candidates) {
+	t.Helper()
+	for _, p := range nb.RouterPorts {
+		if p.Name == "lrp-1" {
+			port = ovsdb.Candidates{Port: true, Holder: p.UUID, Name: p.Name, Before: rows(nb.GatewayChassis, p.GatewayChassis)}
+		}
+	}
+	require.Len(t, nb.Groups, 1)
+	group = ovsdb.Candidates{Holder: nb.Groups[0].UUID, Name: "g2", Before: rows(nb.HAChassis, nb.Groups[0].Members)}
+	return port, group
+}
+
+func rows(all map[string]ovsdb.CandidateRow, uuids []string) (some []ovsdb.CandidateRow) {
+	for _, uuid := range uuids {
+		some = append(some, all[uuid])
+	}
+	return some
+}
+
+// priorities are those of each chassis.
+func priorities(rows []ovsdb.CandidateRow) map[string]int {
+	all := map[string]int{}
+	for _, r := range rows {
+		all[r.Chassis] = r.Priority
+	}
+	return all
+}
+
+func TestNorthboundIsReadAsItStands(t *testing.T) {
+	t.Parallel()
+	nb := readNorthbound(t, northbound(t))
+	port, group := lists(t, nb)
+	assert.Equal(t, map[string]int{"c1": 2, "c2": 1}, priorities(port.Before))
+	assert.Equal(t, map[string]int{"c1": 20, "c2": 10}, priorities(group.Before))
+	require.Len(t, nb.Routers, 2)
+	require.Len(t, nb.RouterPorts, 2)
+	for _, r := range nb.Routers {
+		if r.Name == "r1" {
+			assert.Equal(t, map[string]string{"neutron:availability_zone_hints": "az1"}, r.ExternalIDs)
+			assert.Equal(t, []string{port.Holder}, r.Ports)
+		}
+	}
+	require.Len(t, nb.Switches, 1)
+	assert.Len(t, nb.Switches[0].Ports, 4)
+	assert.Len(t, nb.SwitchPorts, 3, "a machine's port is of no interest")
+}
+
+func TestCandidatesAreWrittenInBothForms(t *testing.T) {
+	t.Parallel()
+	s := northbound(t)
+	port, group := lists(t, readNorthbound(t, s))
+	for _, x := range []*ovsdb.Candidates{&port, &group} {
+		kept := x.Before[0] // the other one goes
+		kept.Priority = 7
+		x.After = []ovsdb.CandidateRow{kept, {Chassis: "c3", Priority: 9}}
+	}
+	g, err := new(ovsdb.Dialer).Gateways(t.Context(), s.socket())
+	require.NoError(t, err)
+	defer g.Close()
+	require.NoError(t, g.Write(t.Context(), port, group))
+
+	nb := readNorthbound(t, s)
+	after, groupAfter := lists(t, nb)
+	want := map[string]int{port.Before[0].Chassis: 7, "c3": 9}
+	assert.Equal(t, want, priorities(after.Before))
+	assert.Equal(t, map[string]int{group.Before[0].Chassis: 7, "c3": 9}, priorities(groupAfter.Before))
+	assert.Len(t, nb.GatewayChassis, 2, "nothing is left over")
+	assert.Len(t, nb.HAChassis, 2)
+	for _, r := range after.Before {
+		if r.Chassis == "c3" {
+			assert.Equal(t, "lrp-1_c3", r.Name, "as Neutron would write it")
+		} else {
+			assert.Equal(t, port.Before[0].UUID, r.UUID, "the same row")
+		}
+	}
+}
+
+func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string][]string{
+		"a priority":          {"lrp-set-gateway-chassis", "lrp-1", "c1", "5"},
+		"a candidate is new":  {"lrp-set-gateway-chassis", "lrp-1", "c9", "5"},
+		"a candidate is gone": {"lrp-del-gateway-chassis", "lrp-1", "c2"},
+		"the port is gone":    {"lrp-del", "lrp-1"},
+		"the group has more":  {"ha-chassis-group-add-chassis", "g2", "c9", "5"},
+		"the group is gone":   {"clear", "Logical_Router_Port", "lrp-2", "ha_chassis_group", "--", "ha-chassis-group-del", "g2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := northbound(t)
+			port, group := lists(t, readNorthbound(t, s))
+			port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
+			group.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
+			s.ctlTool(t, change...)
+			before := s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
+			g, err := new(ovsdb.Dialer).Gateways(t.Context(), s.socket())
+			require.NoError(t, err)
+			defer g.Close()
+			require.ErrorIs(t, g.Write(t.Context(), port, group), ovsdb.ErrChanged)
+			assert.Equal(t, before, s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
+		})
+	}
+}
+
+func TestSouthboundIsReadAsItStands(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.SB, "127.0.0.1").standalone(t)
+	s.start(t, nil)
+	s.ctlTool(t, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
+		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",
+		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123")
+	sb, err := new(ovsdb.Dialer).Southbound(t.Context(), s.socket())
+	require.NoError(t, err)
+	require.Len(t, sb.Chassis, 1)
+	c := sb.Chassis[0]
+	assert.Equal(t, "c1", c.Name)
+	assert.Equal(t, "one", c.Hostname)
+	assert.Equal(t, "enable-chassis-as-gw,availability-zones=az1:az2", c.Config["ovn-cms-options"])
+	assert.True(t, c.Known)
+	assert.Equal(t, int64(7), c.Follows)
+	assert.Equal(t, time.UnixMilli(1700000000123), c.At)
+	assert.Empty(t, sb.Redirects)
+}

@@ -1,0 +1,133 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Northbound is what NB holds of gateways, all of one moment. Names are those of
+// ovn-nb(5).
+type Northbound struct {
+	// Config is nb_cfg of NB_Global: how often somebody has asked for a sign of life.
+	Config      int64
+	Routers     []LogicalRouter
+	RouterPorts []LogicalRouterPort
+	Switches    []LogicalSwitch
+	// SwitchPorts are those of type localnet, router and external only.
+	SwitchPorts []LogicalSwitchPort
+	// GatewayChassis and HAChassis are candidates, by their UUIDs.
+	GatewayChassis, HAChassis map[string]CandidateRow
+	Groups                    []HAChassisGroup
+}
+
+// LogicalRouter is a row of Logical_Router.
+type LogicalRouter struct {
+	UUID, Name  string
+	Ports       []string
+	ExternalIDs map[string]string
+}
+
+// LogicalRouterPort is a row of Logical_Router_Port.
+type LogicalRouterPort struct {
+	UUID, Name string
+	// GatewayChassis and Group are UUIDs.
+	GatewayChassis []string
+	Group          string
+	ExternalIDs    map[string]string
+}
+
+// LogicalSwitch is a row of Logical_Switch.
+type LogicalSwitch struct {
+	UUID, Name string
+	Ports      []string
+}
+
+// LogicalSwitchPort is a row of Logical_Switch_Port.
+type LogicalSwitchPort struct {
+	UUID, Name, Type string
+	Options          map[string]string
+	// Group is a UUID.
+	Group string
+}
+
+// CandidateRow is a row of Gateway_Chassis, or of HA_Chassis, which has no name.
+type CandidateRow struct {
+	UUID, Name, Chassis string
+	Priority            int
+}
+
+// HAChassisGroup is a row of HA_Chassis_Group.
+type HAChassisGroup struct {
+	UUID, Name string
+	// Members are UUIDs of HA_Chassis.
+	Members     []string
+	ExternalIDs map[string]string
+}
+
+// Northbound reads NB at the first of the endpoints that serves it. It works with
+// every schema from OVN 20.12 on.
+func (d *Dialer) Northbound(ctx context.Context, endpoints ...string) (Northbound, error) {
+	c, err := d.database(ctx, raft.NB, endpoints...)
+	if err != nil {
+		return Northbound{}, err
+	}
+	defer c.Close()
+	ofType := func(kind string) query {
+		return query{
+			"Logical_Switch_Port",
+			[]string{"name", "type", "options", "ha_chassis_group"},
+			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
+		}
+	}
+	answers, err := read(ctx, c,
+		query{table: "NB_Global", columns: []string{"nb_cfg"}},
+		query{table: "Logical_Router", columns: []string{"name", "ports", externalIDs}},
+		query{table: "Logical_Router_Port", columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
+		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
+		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
+		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},
+		query{table: "HA_Chassis_Group", columns: []string{"name", "ha_chassis", externalIDs}},
+		ofType("localnet"), ofType("router"), ofType("external"),
+	)
+	if err != nil {
+		return Northbound{}, fmt.Errorf("cannot look for gateways in NB: %w", err)
+	}
+	n := Northbound{GatewayChassis: candidates(answers[4]), HAChassis: candidates(answers[5])}
+	for _, r := range answers[0] {
+		n.Config = r.number("nb_cfg")
+	}
+	for _, r := range answers[1] {
+		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), r.text("name"), r.references("ports"), r.pairs(externalIDs)})
+	}
+	for _, r := range answers[2] {
+		n.RouterPorts = append(n.RouterPorts, LogicalRouterPort{
+			r.uuid(), r.text("name"), r.references("gateway_chassis"), r.reference("ha_chassis_group"), r.pairs(externalIDs),
+		})
+	}
+	for _, r := range answers[3] {
+		n.Switches = append(n.Switches, LogicalSwitch{r.uuid(), r.text("name"), r.references("ports")})
+	}
+	for _, r := range answers[6] {
+		n.Groups = append(n.Groups, HAChassisGroup{r.uuid(), r.text("name"), r.references("ha_chassis"), r.pairs(externalIDs)})
+	}
+	for _, some := range answers[7:] {
+		for _, r := range some {
+			n.SwitchPorts = append(n.SwitchPorts, LogicalSwitchPort{
+				r.uuid(), r.text("name"), r.text("type"), r.pairs("options"), r.reference("ha_chassis_group"),
+			})
+		}
+	}
+	return n, nil
+}
+
+func candidates(rows []row) map[string]CandidateRow {
+	all := map[string]CandidateRow{}
+	for _, r := range rows {
+		all[r.uuid()] = CandidateRow{r.uuid(), r.text("name"), r.text("chassis_name"), int(r.number("priority"))}
+	}
+	return all
+}

@@ -1,0 +1,138 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ovn-org/libovsdb/client"
+	"github.com/ovn-org/libovsdb/model"
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// query asks for columns of the rows of a table.
+type query struct {
+	table   string
+	columns []string
+	where   []ovsdb.Condition
+}
+
+// row is what was read of one.
+type row ovsdb.Row
+
+// database connects to any server of a database, whatever its schema: what is not in
+// the schema is not asked for.
+func (d *Dialer) database(ctx context.Context, db raft.Database, endpoints ...string) (client.Client, error) {
+	m, err := model.NewClientDBModel(string(db), map[string]model.Model{globalTable(db): &globalRow{}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot model %s: %w", db, err)
+	}
+	return d.connect(ctx, m, endpoints...)
+}
+
+// globalTable is the table of the database's only row.
+func globalTable(db raft.Database) string {
+	if db == raft.SB {
+		return "SB_Global"
+	}
+	return "NB_Global"
+}
+
+// read asks everything in one transaction, so that it is of one moment. A table that
+// the schema lacks has no rows; a column that it lacks is empty.
+func read(ctx context.Context, c client.Client, queries ...query) ([][]row, error) {
+	schema := c.Schema()
+	answers := make([][]row, len(queries))
+	var ops []ovsdb.Operation
+	var asked []int
+	for i, q := range queries {
+		table, known := schema.Tables[q.table]
+		if !known {
+			continue
+		}
+		columns := slices.DeleteFunc(slices.Clone(q.columns), func(column string) bool { return table.Columns[column] == nil })
+		ops = append(ops, ovsdb.Operation{
+			Op: ovsdb.OperationSelect, Table: q.table, Where: q.where, Columns: append(columns, "_uuid"),
+		})
+		asked = append(asked, i)
+	}
+	results, err := transact(ctx, c, ops...)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read %v: %w", slices.Sorted(maps.Keys(tables(queries))), err)
+	}
+	for k, i := range asked {
+		for _, r := range results[k].Rows {
+			answers[i] = append(answers[i], row(r))
+		}
+	}
+	return answers, nil
+}
+
+func tables(queries []query) map[string]bool {
+	all := map[string]bool{}
+	for _, q := range queries {
+		all[q.table] = true
+	}
+	return all
+}
+
+// uuid is the row's own.
+func (r row) uuid() string { return r.reference("_uuid") }
+
+// reference is the row that a column refers to; empty if it refers to none.
+func (r row) reference(column string) string {
+	all := r.references(column)
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}
+
+// references are the rows that a column refers to. A set of one is a plain value
+// (RFC 7047, section 5.1).
+func (r row) references(column string) (all []string) {
+	switch value := r[column].(type) {
+	case ovsdb.UUID:
+		return []string{value.GoUUID}
+	case ovsdb.OvsSet:
+		for _, item := range value.GoSet {
+			if uuid, ok := item.(ovsdb.UUID); ok {
+				all = append(all, uuid.GoUUID)
+			}
+		}
+	}
+	return all
+}
+
+func (r row) text(column string) string {
+	text, _ := r[column].(string)
+	return text
+}
+
+func (r row) number(column string) int64 {
+	number, _ := r[column].(float64)
+	return int64(number)
+}
+
+func (r row) pairs(column string) map[string]string { return stringMap(r[column]) }
+
+// set makes what the library calls a set; NewOvsSet fails for other types only.
+func set[T any](elements []T) ovsdb.OvsSet {
+	s := ovsdb.OvsSet{GoSet: []any{}}
+	for _, e := range elements {
+		s.GoSet = append(s.GoSet, e)
+	}
+	return s
+}
+
+// unchanged fails the transaction where the row is no longer as it was read, or is gone.
+func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
+	now := 0
+	return ovsdb.Operation{
+		Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: at(uuid),
+		Columns: slices.Collect(maps.Keys(was)), Until: "==", Rows: []ovsdb.Row{was},
+	}
+}

@@ -1,0 +1,74 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Southbound is what SB holds of chassis and of where gateways are, all of one moment.
+type Southbound struct {
+	Chassis []ChassisRow
+	// Redirects is the chassis on which each router port's gateway is, by the name of
+	// its `cr-` port; one that is nowhere has an empty name.
+	Redirects map[string]string
+}
+
+// ChassisRow is a row of Chassis, and of Chassis_Private where there is one.
+type ChassisRow struct {
+	Name, Hostname string
+	// Config is other_config, in which ovn-controller tells of its machine: before OVN
+	// 20.06 it was external_ids.
+	Config map[string]string
+	// Known says that Chassis_Private has a row for it; Follows is the nb_cfg that its
+	// ovn-controller has seen last, At when.
+	Known   bool
+	Follows int64
+	At      time.Time
+}
+
+// Southbound reads SB at the first of the endpoints that serves it. It works with every
+// schema from OVN 20.12 on.
+func (d *Dialer) Southbound(ctx context.Context, endpoints ...string) (Southbound, error) {
+	c, err := d.database(ctx, raft.SB, endpoints...)
+	if err != nil {
+		return Southbound{}, err
+	}
+	defer c.Close()
+	answers, err := read(ctx, c,
+		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
+		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
+		query{
+			"Port_Binding",
+			[]string{"logical_port", "chassis"},
+			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, "chassisredirect")},
+		},
+	)
+	if err != nil {
+		return Southbound{}, fmt.Errorf("cannot look for chassis in SB: %w", err)
+	}
+	private := map[string]row{}
+	for _, r := range answers[1] {
+		private[r.text("name")] = r
+	}
+	s, names := Southbound{Redirects: map[string]string{}}, map[string]string{}
+	for _, r := range answers[0] {
+		x := ChassisRow{Name: r.text("name"), Hostname: r.text("hostname"), Config: r.pairs("other_config")}
+		if len(x.Config) == 0 {
+			x.Config = r.pairs(externalIDs)
+		}
+		if p, known := private[x.Name]; known {
+			x.Known, x.Follows, x.At = true, p.number("nb_cfg"), time.UnixMilli(p.number("nb_cfg_timestamp"))
+		}
+		names[r.uuid()] = x.Name
+		s.Chassis = append(s.Chassis, x)
+	}
+	for _, r := range answers[2] {
+		s.Redirects[r.text("logical_port")] = names[r.reference("chassis")]
+	}
+	return s, nil
+}

@@ -1,0 +1,219 @@
+// Package placement shows where routers' gateways are and should be, and moves them:
+// it reads the databases, lets package gateway plan, writes what is planned as long as
+// nothing else has changed meanwhile, and proves what has come of it.
+package placement
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// Keys that Neutron sets (neutron/common/ovn/constants.py): what it says of a router's
+// gateway and of the zones that an operator has asked for.
+const (
+	gatewayKey   = "neutron:is_ext_gw"
+	zoneHintsKey = "neutron:availability_zone_hints"
+)
+
+// Options of a chassis, in ovn-cms-options.
+const (
+	gatewayOption = "enable-chassis-as-gw"
+	zonesOption   = "availability-zones="
+)
+
+// Cloud is what both databases hold of gateways.
+type Cloud struct {
+	NB ovsdb.Northbound
+	SB ovsdb.Southbound
+	// State is what a plan is made from; Problems is what is odd in the rows.
+	State    gateway.State
+	Problems []gateway.Problem
+	// stored are the rows of each group of the state, by its name.
+	stored map[string]stored
+}
+
+// stored is where a group's candidates stand.
+type stored struct {
+	storage gateway.Storage
+	// holder is the UUID of the port, or of the row of the group.
+	holder string
+	rows   []ovsdb.CandidateRow
+}
+
+// Compose makes a state of what the databases hold.
+func Compose(nb ovsdb.Northbound, sb ovsdb.Southbound) *Cloud {
+	c := &Cloud{NB: nb, SB: sb, stored: map[string]stored{}}
+	for _, row := range sb.Chassis {
+		c.State.Chassis = append(c.State.Chassis, c.chassis(row))
+	}
+	t := newTopology(nb)
+	users := c.gateways(t)
+	for _, g := range nb.Groups {
+		c.group(t, g, users[g.UUID])
+	}
+	slices.SortFunc(c.Problems, func(a, b gateway.Problem) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+	return c
+}
+
+func (c *Cloud) tell(where, format string, args ...any) {
+	c.Problems = append(c.Problems, gateway.Problem{Where: where, Text: fmt.Sprintf(format, args...)})
+}
+
+// chassis reads what ovn-controller has written of its machine.
+func (c *Cloud) chassis(row ovsdb.ChassisRow) gateway.Chassis {
+	x := gateway.Chassis{
+		Name: row.Name, Hostname: row.Hostname, Remote: row.Config["is-remote"] == "true",
+		Silent: row.Known && row.Follows < c.NB.Config,
+	}
+	for _, option := range items(row.Config["ovn-cms-options"], ",") {
+		if option == gatewayOption {
+			x.Gateway = true
+		} else if zones, found := strings.CutPrefix(option, zonesOption); found {
+			x.Zones = items(zones, ":")
+		}
+	}
+	for _, mapping := range items(row.Config["ovn-bridge-mappings"], ",") {
+		network, bridge, found := strings.Cut(mapping, ":")
+		if !found || network == "" || bridge == "" {
+			c.tell(row.Name, "its bridge mapping %q is not NETWORK:BRIDGE", mapping)
+			continue
+		}
+		x.Networks = append(x.Networks, network)
+	}
+	return x
+}
+
+// items are those of a list, without the empty ones.
+func items(list, separator string) (all []string) {
+	for _, item := range strings.Split(list, separator) {
+		if item = strings.TrimSpace(item); item != "" {
+			all = append(all, item)
+		}
+	}
+	return all
+}
+
+// gateways adds the gateways that have candidates of their own, and returns the others
+// by the UUID of their group.
+func (c *Cloud) gateways(t *topology) map[string][]ovsdb.LogicalRouterPort {
+	users := map[string][]ovsdb.LogicalRouterPort{}
+	for _, p := range c.NB.RouterPorts {
+		switch {
+		case p.Group != "":
+			users[p.Group] = append(users[p.Group], p)
+			if len(p.GatewayChassis) > 0 {
+				c.tell(p.Name, "it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter")
+			}
+		case len(p.GatewayChassis) > 0 || strings.EqualFold(p.ExternalIDs[gatewayKey], "true"):
+			rows := pick(c.NB.GatewayChassis, p.GatewayChassis)
+			c.add(gateway.Group{
+				Name: p.Name, Storage: gateway.GatewayChassis, Zones: c.zones(t, p), Ports: []gateway.Port{c.port(t, p)}, Candidates: planned(rows),
+			}, p.UUID, rows)
+		}
+	}
+	return users
+}
+
+// group adds an HA_Chassis_Group: of routers' gateways, or of external ports that follow
+// their router.
+func (c *Cloud) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
+	rows := pick(c.NB.HAChassis, row.Members)
+	g := gateway.Group{Name: row.Name, Storage: gateway.HAChassisGroup, Candidates: planned(rows)}
+	routers := map[string]bool{}
+	for _, p := range users {
+		g.Ports = append(g.Ports, c.port(t, p))
+		g.Zones = append(g.Zones, c.zones(t, p)...)
+		routers[t.routerOf[p.UUID].Name] = true
+	}
+	if len(routers) > 1 {
+		c.tell(row.Name, "several routers share it and move together: %s", strings.Join(slices.Sorted(maps.Keys(routers)), ", "))
+	}
+	if len(users) == 0 {
+		external := t.external[row.UUID]
+		if len(external) == 0 {
+			return // nobody's
+		}
+		for _, p := range external {
+			g.Ports = append(g.Ports, gateway.Port{Name: p.Name})
+		}
+		if g.Follows = c.followed(t, row.Name, external); g.Follows == "" {
+			return
+		}
+	}
+	c.add(g, row.UUID, rows)
+}
+
+func (c *Cloud) add(g gateway.Group, holder string, rows []ovsdb.CandidateRow) {
+	if _, twice := c.stored[g.Name]; twice {
+		c.tell(g.Name, "a port and a group have this name; the group is left alone")
+		return
+	}
+	c.State.Groups = append(c.State.Groups, g)
+	c.stored[g.Name] = stored{g.Storage, holder, rows}
+}
+
+// followed is the group of the router that external ports are connected to.
+func (c *Cloud) followed(t *topology, name string, external []ovsdb.LogicalSwitchPort) string {
+	found := map[string]bool{}
+	for _, p := range external {
+		for _, router := range t.routersOn[t.switchOf[p.UUID]] {
+			if group := t.groupOf[router]; group != "" {
+				found[group] = true
+			}
+		}
+	}
+	groups := slices.Sorted(maps.Keys(found))
+	switch len(groups) {
+	case 0:
+		return "" // no router, no gateway to follow
+	case 1:
+	default:
+		c.tell(name, "its external ports are connected to several routers' gateways: %s; it follows the first", strings.Join(groups, ", "))
+	}
+	if groups[0] == name {
+		return ""
+	}
+	return groups[0]
+}
+
+func (c *Cloud) port(t *topology, p ovsdb.LogicalRouterPort) gateway.Port {
+	return gateway.Port{
+		Name: p.Name, Router: t.routerOf[p.UUID].Name, Network: t.networkOf[p.Name], Active: c.SB.Redirects["cr-"+p.Name],
+	}
+}
+
+// zones are the hints of the port's router.
+func (c *Cloud) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
+	router := t.routerOf[p.UUID]
+	hints := router.ExternalIDs[zoneHintsKey]
+	all := items(hints, ",")
+	if hints != "" && len(all) != 1+strings.Count(hints, ",") {
+		c.tell(router.Name, "its availability zone hints %q have empty items", hints)
+	}
+	return all
+}
+
+// pick are the rows that are there of those referred to.
+func pick(rows map[string]ovsdb.CandidateRow, uuids []string) (all []ovsdb.CandidateRow) {
+	for _, uuid := range uuids {
+		if r, found := rows[uuid]; found {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func planned(rows []ovsdb.CandidateRow) (all []gateway.Candidate) {
+	for _, r := range rows {
+		all = append(all, gateway.Candidate{Chassis: r.Chassis, Priority: r.Priority})
+	}
+	return all
+}

@@ -1,0 +1,126 @@
+// Package gateways shows and moves gateways by the program itself, on real databases
+// with a real ovn-northd.
+package gateways
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/cli"
+)
+
+// patience bounds every wait for a program.
+const patience = 30 * time.Second
+
+// cloud is two standalone databases and the ovn-northd between them.
+type cloud struct {
+	t   *testing.T
+	dir string
+	// count is how many gateways there have been, chassis how many chassis.
+	count, chassis int
+}
+
+// newCloud starts a cloud with some gateway chassis, all on physnet1.
+func newCloud(t *testing.T, chassis ...string) *cloud {
+	t.Helper()
+	c := &cloud{t: t, dir: t.TempDir()}
+	for _, db := range []string{"nb", "sb"} {
+		c.run("ovsdb-tool", "create", c.path(db, "db"), "/usr/share/ovn/ovn-"+db+".ovsschema")
+		c.start("ovsdb-server", db, "--remote=p"+c.endpoint(db), c.path(db, "db"))
+	}
+	c.start("ovn-northd", "northd", "--ovnnb-db="+c.endpoint("nb"), "--ovnsb-db="+c.endpoint("sb"))
+	for _, name := range chassis {
+		c.addChassis(name)
+	}
+	return c
+}
+
+func (c *cloud) path(name, suffix string) string { return filepath.Join(c.dir, name+"."+suffix) }
+
+func (c *cloud) endpoint(db string) string { return "unix:" + c.path(db, "sock") }
+
+// start runs a daemon until the test ends, and returns when it answers.
+func (c *cloud) start(program, name string, args ...string) {
+	c.t.Helper()
+	args = append([]string{"-vconsole:off", "--log-file=" + c.path(name, "log"), "--unixctl=" + c.path(name, "ctl")}, args...)
+	cmd := exec.CommandContext(c.t.Context(), program, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(c.t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // killed, always
+	}()
+	c.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-ended
+	})
+	require.Eventually(c.t, func() bool {
+		return exec.CommandContext(c.t.Context(), "ovs-appctl", "-t", c.path(name, "ctl"), "version").Run() == nil
+	}, patience, 5*time.Millisecond, program+" does not start")
+}
+
+func (c *cloud) run(program string, args ...string) string {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
+	require.NoError(c.t, err, "%s", out)
+	return strings.TrimSpace(string(out))
+}
+
+func (c *cloud) nbctl(args ...string) string {
+	return c.run("ovn-nbctl", append([]string{"--db=" + c.endpoint("nb")}, args...)...)
+}
+
+func (c *cloud) sbctl(args ...string) string {
+	return c.run("ovn-sbctl", append([]string{"--db=" + c.endpoint("sb")}, args...)...)
+}
+
+func (c *cloud) addChassis(name string) {
+	c.chassis++
+	c.sbctl("chassis-add", name, "geneve", fmt.Sprintf("127.0.0.%d", c.chassis), "--", "set", "Chassis", name, "hostname="+name+".example",
+		"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+}
+
+// addNetwork adds a provider network.
+func (c *cloud) addNetwork(name string) {
+	c.nbctl("ls-add", name, "--", "lsp-add", name, name+"-ln", "--", "lsp-set-type", name+"-ln", "localnet", "--",
+		"lsp-set-options", name+"-ln", "network_name="+name)
+}
+
+// addGateway adds a router with a gateway in a network, and its candidates, best first.
+func (c *cloud) addGateway(network, name string, n int, candidates ...string) {
+	args := []string{
+		"lr-add", "r-" + name, "--", "lrp-add", "r-" + name, name, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
+		"lsp-add", network, name + "-sw", "--", "lsp-set-type", name + "-sw", "router", "--", "lsp-set-options", name + "-sw", "router-port=" + name, "--",
+		"set", "Logical_Router_Port", name, "external_ids:neutron\\:is_ext_gw=True",
+	}
+	for i, chassis := range candidates { // named as Neutron names them
+		args = append(args, "--", fmt.Sprintf("--id=@c%d", i), "create", "Gateway_Chassis", "name="+name+"_"+chassis, "chassis_name="+chassis,
+			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", name, "gateway_chassis", fmt.Sprintf("@c%d", i))
+	}
+	c.nbctl(args...)
+}
+
+// operate runs the program, as a person would.
+func (c *cloud) operate(args ...string) (code int, stdout, stderr string) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	all := append([]string{"ovn-central-operator", "gateways"}, args...)
+	all = append(all, "--nb", c.endpoint("nb"), "--sb", c.endpoint("sb"))
+	code = cli.Main(ctx, all, os.Getenv, &out, &errs)
+	return code, out.String(), errs.String()
+}

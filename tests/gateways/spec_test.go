@@ -1,0 +1,134 @@
+package gateways
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// candidates are those of a port, as NB has them: best first.
+func (c *cloud) candidates(port string) []string {
+	var all []string
+	for _, line := range strings.Split(c.nbctl("--bare", "--no-headings", "--format=csv", "--columns=priority,name,chassis_name", "list", "Gateway_Chassis"), "\n") {
+		fields := strings.Split(line, ",")
+		if len(fields) == 3 && fields[1] == port+"_"+fields[2] {
+			all = append(all, fields[0]+" "+fields[2])
+		}
+	}
+	slices.Sort(all)
+	slices.Reverse(all)
+	return all
+}
+
+// masters counts who hosts how many ports.
+func (c *cloud) masters(ports ...string) map[string]int {
+	count := map[string]int{}
+	for _, p := range ports {
+		_, chassis, _ := strings.Cut(c.candidates(p)[0], " ")
+		count[chassis]++
+	}
+	return count
+}
+
+// scheduled is what SB has of a port, by the priorities of ovn-northd.
+func (c *cloud) scheduled(port string) string {
+	return c.sbctl("--bare", "--columns=ha_chassis", "find", "HA_Chassis_Group", "name="+port)
+}
+
+// operated runs the program and expects that it ends well.
+func (c *cloud) operated(args ...string) string {
+	c.t.Helper()
+	code, out, stderr := c.operate(args...)
+	require.Equal(c.t, 0, code, "%s%s", out, stderr)
+	return out
+}
+
+func (c *cloud) addGateways(n int, candidates ...string) (ports []string) {
+	for range n {
+		c.count++
+		name := fmt.Sprintf("lrp-%03d", c.count)
+		c.addGateway("physnet1", name, c.count, candidates...)
+		ports = append(ports, name)
+	}
+	return ports
+}
+
+func TestSpecCasesOnRealDatabases(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(4, "c1")
+
+	// Rescheduling 1: a second chassis gets everything at priority 1.
+	c.addChassis("c2")
+	out := c.operated("reschedule", "--dry-run")
+	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; 0 interruptions of traffic")
+	assert.Contains(t, out, "nothing was changed (--dry-run)")
+	assert.Equal(t, []string{"1 c1"}, c.candidates(ports[0]))
+	out = c.operated("reschedule")
+	assert.Contains(t, out, "4 gateways changed")
+	for _, p := range ports {
+		assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(p))
+		assert.Len(t, strings.Fields(c.scheduled(p)), 2, "SB has it too")
+	}
+	assert.Contains(t, c.operated("reschedule"), "reschedule: nothing to do")
+
+	// Rescheduling 2: the first one goes, and comes back behind the second.
+	c.sbctl("chassis-del", "c1")
+	c.operated("reschedule")
+	assert.Equal(t, []string{"1 c2"}, c.candidates(ports[0]))
+	c.addChassis("c1")
+	c.operated("reschedule")
+	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(ports[0]))
+
+	// Rebalancing takes a yes.
+	code, _, stderr := c.operate("rebalance")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "2 gateways would lose their traffic for about a second: say --yes")
+	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
+	c.operated("rebalance", "--yes", "--max-moves", "1")
+	assert.Equal(t, map[string]int{"c1": 1, "c2": 3}, c.masters(ports...))
+	c.operated("rebalance", "--yes")
+	assert.Equal(t, map[string]int{"c1": 2, "c2": 2}, c.masters(ports...))
+
+	// Rebalancing 1 and 2: even, and as even as can be.
+	assert.Contains(t, c.operated("rebalance", "--yes"), "rebalance: nothing to do")
+	ports = append(ports, c.addGateways(1, "c1", "c2")...)
+	assert.Contains(t, c.operated("rebalance", "--yes"), "rebalance: nothing to do")
+
+	// Rescheduling 3 and rebalancing 3: a third one gets backups, then its share.
+	ports = append(ports, c.addGateways(1, "c2", "c1")...)
+	c.addChassis("c3")
+	before := c.masters(ports...)
+	c.operated("reschedule")
+	assert.Equal(t, before, c.masters(ports...))
+	assert.Len(t, c.candidates(ports[0]), 3)
+	c.operated("rebalance", "--yes")
+	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
+
+	// Rebalancing 4: another network is another matter.
+	c.addNetwork("physnet2")
+	assert.Contains(t, c.operated("rebalance", "--yes"), "rebalance: nothing to do")
+}
+
+func TestWrongArgumentsAreNamed(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t)
+	for want, args := range map[string][]string{
+		`--scheduler "odd" is neither least-loaded nor random`: {"reschedule", "--scheduler", "odd"},
+		`--max-moves -1 is less than 0`:                        {"rebalance", "--max-moves", "-1"},
+		`nothing to do: name a command`:                        {},
+		`unknown command "no"`:                                 {"no"},
+		`unknown flag: --no`:                                   {"rebalance", "--no"},
+	} {
+		code, _, stderr := c.operate(args...)
+		assert.Equal(t, 2, code, args)
+		assert.Contains(t, stderr, want)
+	}
+	out := c.operated("reschedule", "--network", "physnet7")
+	assert.Contains(t, out, "physnet7: no gateway is connected to a network of this name")
+}
