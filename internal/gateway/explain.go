@@ -26,11 +26,18 @@ func (p Plan) Text() string {
 	for _, c := range p.Changes {
 		b.WriteString(c.text())
 	}
-	if len(p.Problems) > 0 {
-		b.WriteString("\nnot as it should be\n")
+	return b.String() + told(p.Problems)
+}
+
+// told are problems for people.
+func told(problems []Problem) string {
+	if len(problems) == 0 {
+		return ""
 	}
-	for _, problem := range p.Problems {
-		fmt.Fprintf(&b, "  %s: %s\n", problem.Where, problem.Text)
+	var b strings.Builder
+	b.WriteString("\nnot as it should be\n")
+	for _, p := range problems {
+		fmt.Fprintf(&b, "  %s: %s\n", p.Where, p.Text)
 	}
 	return b.String()
 }
@@ -97,7 +104,7 @@ func (h Host) remark() string {
 		remarks = append(remarks, "takes nothing new")
 	}
 	if h.Failure.Lost > 0 {
-		remarks = append(remarks, fmt.Sprintf("%d gateways hang on it alone", h.Failure.Lost))
+		remarks = append(remarks, "nobody else for "+count(h.Failure.Lost, "gateway"))
 	}
 	return strings.Join(remarks, "; ")
 }

@@ -52,4 +52,7 @@ func TestPlansAsPeopleReadThem(t *testing.T) {
 	} {
 		golden(t, name, p.Text())
 	}
+	odd.Groups[3].Ports[0].Active = "c2"
+	golden(t, "status", gateway.Look(odd, gateway.Options{}).Text())
+	golden(t, "status-empty", gateway.Look(gateway.State{}, gateway.Options{}).Text())
 }

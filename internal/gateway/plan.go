@@ -17,15 +17,16 @@ const (
 // Plan is what to change, and what it leads to.
 type Plan struct {
 	// Operation is "reschedule" or "rebalance".
-	Operation string
+	Operation string `json:"operation" yaml:"operation"`
 	// Changes are those of groups, by their names.
-	Changes []Change
+	Changes []Change `json:"changes" yaml:"changes"`
 	// Before and After are the loads of each network, by its name.
-	Before, After []Network
+	Before []Network `json:"before" yaml:"before"`
+	After  []Network `json:"after" yaml:"after"`
 	// Bounds are those of a rebalancing, one for each network.
-	Bounds []Bound
+	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
 	// Problems are what could not be done and why, and what is odd.
-	Problems []Problem
+	Problems []Problem `json:"problems" yaml:"problems"`
 }
 
 // Empty says that there is nothing to do.
@@ -33,22 +34,24 @@ func (p Plan) Empty() bool { return len(p.Changes) == 0 }
 
 // Change is what happens to one group.
 type Change struct {
-	Group   string
-	Storage Storage
-	Ports   []Port
+	Group   string  `json:"group" yaml:"group"`
+	Storage Storage `json:"storage" yaml:"storage"`
+	Ports   []Port  `json:"ports" yaml:"ports"`
 	// Before and After are the candidates, best first.
-	Before, After []Candidate
-	Rows          []Row
+	Before []Candidate `json:"before" yaml:"before"`
+	After  []Candidate `json:"after" yaml:"after"`
+	Rows   []Row       `json:"rows" yaml:"rows"`
 	// Interrupts says that another chassis hosts the group than one that could go on.
-	Interrupts bool
+	Interrupts bool `json:"interrupts" yaml:"interrupts"`
 }
 
 // Row is a candidate that comes, goes or gets another priority.
 type Row struct {
-	Chassis string
+	Chassis string `json:"chassis" yaml:"chassis"`
 	// Before and After are priorities; nil is no candidate.
-	Before, After *int
-	Reason        string
+	Before *int   `json:"before" yaml:"before"`
+	After  *int   `json:"after" yaml:"after"`
+	Reason string `json:"reason" yaml:"reason"`
 }
 
 // From is the chassis that hosted the group, as far as the rows say; To hosts it after
@@ -82,8 +85,7 @@ func (w *scene) plan(operation string, o Options, before []Network) Plan {
 		}
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
-	slices.SortFunc(w.problems, func(a, b Problem) int { return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text)) })
-	p.Problems = slices.Compact(w.problems)
+	p.Problems = sorted(w.problems)
 	return p
 }
 

@@ -8,14 +8,15 @@ import (
 
 // Bound says of a network why a rebalancing takes the moves that it takes.
 type Bound struct {
-	Network string
+	Network string `json:"network" yaml:"network"`
 	// Moves is how many groups move. Fewest is the least number that could make the load
 	// even, if every gateway could go everywhere.
-	Moves, Fewest int
+	Moves  int `json:"moves" yaml:"moves"`
+	Fewest int `json:"fewest" yaml:"fewest"`
 	// Spread is the difference between the largest and the smallest load in the end.
-	Spread int
+	Spread int `json:"spread" yaml:"spread"`
 	// Proof is why nothing better is possible, for people.
-	Proof string
+	Proof string `json:"proof" yaml:"proof"`
 }
 
 // Rebalance moves gateways from chassis that host many of a network to those that host

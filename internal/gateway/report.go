@@ -4,30 +4,34 @@ import "slices"
 
 // Network is how the gateways of a provider network are spread.
 type Network struct {
-	Name string
+	Name string `json:"network" yaml:"network"`
 	// Ports is how many gateways there are; Unhosted of them have no candidate.
-	Ports, Unhosted int
-	Hosts           []Host
+	Ports    int    `json:"gateways" yaml:"gateways"`
+	Unhosted int    `json:"unhosted" yaml:"unhosted"`
+	Hosts    []Host `json:"chassis" yaml:"chassis"`
 }
 
 // Host is a chassis's part in a network.
 type Host struct {
-	Chassis, Hostname string
+	Chassis  string `json:"name" yaml:"name"`
+	Hostname string `json:"hostname" yaml:"hostname"`
 	// Masters and Backups count ports.
-	Masters, Backups int
+	Masters int `json:"masters" yaml:"masters"`
+	Backups int `json:"backups" yaml:"backups"`
 	// Open says that new gateways may be hosted here.
-	Open bool
+	Open bool `json:"takes-new" yaml:"takes-new"`
 	// Failure is what would become of the others if this one failed.
-	Failure Failure
+	Failure Failure `json:"if-it-fails" yaml:"if-it-fails"`
 }
 
 // Failure is the load of the chassis that remain when one fails, in masters.
 type Failure struct {
-	Most, Least int
+	Most  int `json:"most" yaml:"most"`
+	Least int `json:"least" yaml:"least"`
 	// Lost is how many gateways would have nobody.
-	Lost int
+	Lost int `json:"lost" yaml:"lost"`
 	// Best is the largest load that no plan can go below: that of an even spread.
-	Best int
+	Best int `json:"best" yaml:"best"`
 }
 
 // Spread is the difference between the chassis that hosts most and the one that hosts

@@ -55,8 +55,8 @@ type share struct{ network, ports int }
 // Problem is something that could not be done, or that somebody should know.
 type Problem struct {
 	// Where is a group, port or chassis.
-	Where string
-	Text  string
+	Where string `json:"where" yaml:"where"`
+	Text  string `json:"text" yaml:"text"`
 }
 
 func newScene(s State) *scene {

@@ -59,20 +59,21 @@ type Group struct {
 
 // Port is a router's port to a provider network.
 type Port struct {
-	Name, Router string
+	Name   string `json:"name" yaml:"name"`
+	Router string `json:"router" yaml:"router"`
 	// Network is that of the bridge mappings; empty where the port's network is not
 	// connected to one.
-	Network string
+	Network string `json:"network" yaml:"network"`
 	// Active is the chassis on which the port really is; empty is none, or not known.
-	Active string
+	Active string `json:"active" yaml:"active"`
 }
 
 // Candidate is a chassis that may host a group. Of those that are alive the one
 // with the largest priority does, and among equals the one with the larger name
 // (ha_chassis_group_is_active in controller/ha-chassis.c).
 type Candidate struct {
-	Chassis  string
-	Priority int
+	Chassis  string `json:"chassis" yaml:"chassis"`
+	Priority int    `json:"priority" yaml:"priority"`
 }
 
 // Scheduler is how chassis are chosen where there is a choice.

@@ -42,21 +42,32 @@ func (x Candidates) table() (table, holder, column string) {
 	return "HA_Chassis", groupTable, "ha_chassis"
 }
 
-// Gateways is a connection through which candidates are written.
-type Gateways struct{ client client.Client }
+// Gateways is a connection to both databases, through which what they hold of gateways
+// is read, and candidates are written. It is not made again where it breaks.
+type Gateways struct{ nb, sb client.Client }
 
-// Gateways connects to the first of the endpoints that serves NB. The caller closes the
-// connection.
-func (d *Dialer) Gateways(ctx context.Context, endpoints ...string) (*Gateways, error) {
-	c, err := d.database(ctx, raft.NB, endpoints...)
-	if err != nil {
+// Gateways connects to the first of the endpoints of each database that serves it. The
+// caller closes the connection.
+func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, error) {
+	var (
+		g   Gateways
+		err error
+	)
+	if g.nb, err = d.database(ctx, raft.NB, nb...); err != nil {
 		return nil, err
 	}
-	return &Gateways{c}, nil
+	if g.sb, err = d.database(ctx, raft.SB, sb...); err != nil {
+		g.nb.Close()
+		return nil, err
+	}
+	return &g, nil
 }
 
 // Close ends the connection.
-func (g *Gateways) Close() { g.client.Close() }
+func (g *Gateways) Close() {
+	g.nb.Close()
+	g.sb.Close()
+}
 
 // Write writes lists of candidates in one transaction, if every row of them is still as
 // it was read; otherwise it writes nothing and returns [ErrChanged]. After any other
@@ -66,7 +77,7 @@ func (g *Gateways) Write(ctx context.Context, lists ...Candidates) error {
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}
-	results, err := g.client.Transact(ctx, ops...)
+	results, err := g.nb.Transact(ctx, ops...)
 	if err != nil {
 		return fmt.Errorf("cannot write candidates: %w", err)
 	}
@@ -125,7 +136,7 @@ const barrierInterval = 50 * time.Millisecond
 // what ovn-controllers will have in nb_cfg when they have it too.
 func (g *Gateways) Barrier(ctx context.Context) (config int64, err error) {
 	table := globalTable(raft.NB)
-	answers, err := read(ctx, g.client, query{table: table})
+	answers, err := read(ctx, g.nb, query{table: table})
 	if err != nil {
 		return 0, err
 	}
@@ -133,7 +144,7 @@ func (g *Gateways) Barrier(ctx context.Context) (config int64, err error) {
 		return 0, fmt.Errorf("cannot ask for a sign of life: NB has %d rows in %s", len(answers[0]), table)
 	}
 	where := at(answers[0][0].uuid())
-	results, err := transact(ctx, g.client,
+	results, err := transact(ctx, g.nb,
 		ovsdb.Operation{
 			Op: ovsdb.OperationMutate, Table: table, Where: where,
 			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
@@ -145,7 +156,7 @@ func (g *Gateways) Barrier(ctx context.Context) (config int64, err error) {
 	}
 	config = row(results[1].Rows[0]).number(configColumn)
 	for {
-		answers, err := read(ctx, g.client, query{table: table, columns: []string{"sb_cfg"}})
+		answers, err := read(ctx, g.nb, query{table: table, columns: []string{"sb_cfg"}})
 		if err != nil {
 			return config, err
 		}

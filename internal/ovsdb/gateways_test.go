@@ -51,9 +51,25 @@ func northbound(t *testing.T) *server {
 	return s
 }
 
+// connected is a connection to the server and to an empty one of the other database.
+func connected(t *testing.T, s *server) *ovsdb.Gateways {
+	t.Helper()
+	other := raft.NB
+	if s.database == raft.NB {
+		other = raft.SB
+	}
+	empty := newServer(t, other, "127.0.0.1").standalone(t)
+	empty.start(t, nil)
+	at := map[raft.Database][]string{s.database: {s.socket()}, other: {empty.socket()}}
+	g, err := new(ovsdb.Dialer).Gateways(t.Context(), at[raft.NB], at[raft.SB])
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	return g
+}
+
 func readNorthbound(t *testing.T, s *server) ovsdb.Northbound {
 	t.Helper()
-	nb, err := new(ovsdb.Dialer).Northbound(t.Context(), s.socket())
+	nb, err := connected(t, s).Northbound(t.Context())
 	require.NoError(t, err)
 	return nb
 }
@@ -115,9 +131,7 @@ func TestCandidatesAreWrittenInBothForms(t *testing.T) {
 		kept.Priority = 7
 		x.After = []ovsdb.CandidateRow{kept, {Chassis: "c3", Priority: 9}}
 	}
-	g, err := new(ovsdb.Dialer).Gateways(t.Context(), s.socket())
-	require.NoError(t, err)
-	defer g.Close()
+	g := connected(t, s)
 	require.NoError(t, g.Write(t.Context(), port, group))
 
 	nb := readNorthbound(t, s)
@@ -154,9 +168,7 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 			group.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 			s.ctlTool(t, change...)
 			before := s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
-			g, err := new(ovsdb.Dialer).Gateways(t.Context(), s.socket())
-			require.NoError(t, err)
-			defer g.Close()
+			g := connected(t, s)
 			require.ErrorIs(t, g.Write(t.Context(), port, group), ovsdb.ErrChanged)
 			assert.Equal(t, before, s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
 		})
@@ -170,7 +182,7 @@ func TestSouthboundIsReadAsItStands(t *testing.T) {
 	s.ctlTool(t, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
 		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",
 		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123")
-	sb, err := new(ovsdb.Dialer).Southbound(t.Context(), s.socket())
+	sb, err := connected(t, s).Southbound(t.Context())
 	require.NoError(t, err)
 	require.Len(t, sb.Chassis, 1)
 	c := sb.Chassis[0]

@@ -5,8 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
-
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Northbound is what NB holds of gateways, all of one moment. Names are those of
@@ -68,14 +66,8 @@ type HAChassisGroup struct {
 	ExternalIDs map[string]string
 }
 
-// Northbound reads NB at the first of the endpoints that serves it. It works with
-// every schema from OVN 20.12 on.
-func (d *Dialer) Northbound(ctx context.Context, endpoints ...string) (Northbound, error) {
-	c, err := d.database(ctx, raft.NB, endpoints...)
-	if err != nil {
-		return Northbound{}, err
-	}
-	defer c.Close()
+// Northbound reads NB. It works with every schema from OVN 20.12 on.
+func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	ofType := func(kind string) query {
 		return query{
 			"Logical_Switch_Port",
@@ -83,7 +75,7 @@ func (d *Dialer) Northbound(ctx context.Context, endpoints ...string) (Northboun
 			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
 		}
 	}
-	answers, err := read(ctx, c,
+	answers, err := read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg"}},
 		query{table: "Logical_Router", columns: []string{"name", "ports", externalIDs}},
 		query{table: "Logical_Router_Port", columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},

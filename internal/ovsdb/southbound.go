@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
-
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Southbound is what SB holds of chassis and of where gateways are, all of one moment.
@@ -31,15 +29,9 @@ type ChassisRow struct {
 	At      time.Time
 }
 
-// Southbound reads SB at the first of the endpoints that serves it. It works with every
-// schema from OVN 20.12 on.
-func (d *Dialer) Southbound(ctx context.Context, endpoints ...string) (Southbound, error) {
-	c, err := d.database(ctx, raft.SB, endpoints...)
-	if err != nil {
-		return Southbound{}, err
-	}
-	defer c.Close()
-	answers, err := read(ctx, c,
+// Southbound reads SB. It works with every schema from OVN 20.12 on.
+func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
+	answers, err := read(ctx, g.sb,
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
 		query{

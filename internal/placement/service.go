@@ -35,62 +35,114 @@ type Service struct {
 	Catch time.Duration
 }
 
-// Look reads both databases.
+// grace is how long an ovn-controller may take to follow nb_cfg until it counts as
+// silent; one that lives takes some milliseconds.
+const grace = 5 * time.Second
+
+// lookInterval is how often it is looked whether something has come about.
+const lookInterval = 250 * time.Millisecond
+
+// Look reads both databases, and once more for a while where some ovn-controller lags.
 func (s *Service) Look(ctx context.Context) (*Cloud, error) {
-	nb, err := s.Dialer.Northbound(ctx, s.NB...)
+	g, err := s.Dialer.Gateways(ctx, s.NB, s.SB)
 	if err != nil {
 		return nil, err
 	}
-	sb, err := s.Dialer.Southbound(ctx, s.SB...)
-	if err != nil {
-		return nil, err
-	}
-	return Compose(nb, sb), nil
+	defer g.Close()
+	return look(ctx, g)
 }
 
-// Apply carries plans out until there is nothing left to do, and returns how many groups
-// it has changed. Where somebody else has changed what a batch was planned from, nothing
-// of the batch is written, and a new plan is made of what there is then. After an error
-// each group is as it was or as it was planned.
-func (s *Service) Apply(ctx context.Context, plan Planner) (changed int, err error) {
-	w, err := s.Dialer.Gateways(ctx, s.NB...)
-	if err != nil {
-		return 0, err
-	}
-	defer w.Close()
-	moved := 0
-	for range attempts {
-		cloud, err := s.Look(ctx)
+func look(ctx context.Context, g *ovsdb.Gateways) (*Cloud, error) {
+	patience, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for {
+		nb, err := g.Northbound(ctx)
 		if err != nil {
-			return changed, err
+			return nil, err
 		}
-		p := plan(cloud.State, moved)
-		if p.Empty() {
-			return changed, nil
+		sb, err := g.Southbound(ctx)
+		if err != nil {
+			return nil, err
 		}
-		s.tell(ctx, fmt.Sprintf("%s of %d gateways", p.Operation, len(p.Changes)))
-		written := 0
-		for some := range slices.Chunk(p.Changes, batch) {
-			if err := s.write(ctx, w, cloud, some); errors.Is(err, ovsdb.ErrChanged) {
-				s.tell(ctx, "somebody else has changed gateways meanwhile; planning again")
-				break
-			} else if err != nil {
-				return changed, fmt.Errorf("cannot go on after %d of %d gateways: %w", changed, changed+len(p.Changes)-written, err)
-			}
-			for _, c := range some {
-				if c.Interrupts {
-					moved++
-				}
-			}
-			written += len(some)
-			changed += len(some)
-			s.tell(ctx, fmt.Sprintf("%d of %d gateways written", written, len(p.Changes)))
-		}
-		if written == len(p.Changes) {
-			return changed, nil
+		c := Compose(nb, sb)
+		lags := func(x gateway.Chassis) bool { return x.Silent }
+		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience) {
+			return c, nil
 		}
 	}
-	return changed, fmt.Errorf("cannot finish: others keep changing the gateways; %d were changed, run it again", changed)
+}
+
+// pause waits for a moment, and says whether there is still time.
+func pause(ctx context.Context) bool {
+	timer := time.NewTimer(lookInterval)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// Apply carries plans out until there is nothing left to do, and returns what it has
+// changed of groups. Where somebody else has changed what a batch was planned from, or
+// a server is lost, a new plan is made of what there is then. After an error each group
+// is as it was or as it was planned.
+func (s *Service) Apply(ctx context.Context, plan Planner) (changed []gateway.Change, err error) {
+	var g *ovsdb.Gateways
+	defer func() {
+		if g != nil {
+			g.Close()
+		}
+	}()
+	for range attempts {
+		if g == nil {
+			if g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
+				return changed, err
+			}
+		}
+		var done []gateway.Change
+		done, err = s.apply(ctx, g, plan, moves(changed))
+		changed = append(changed, done...)
+		switch {
+		case err == nil || ctx.Err() != nil:
+			return changed, err
+		case errors.Is(err, ovsdb.ErrChanged):
+			s.tell(ctx, "somebody else has changed gateways meanwhile; planning again")
+		default:
+			s.tell(ctx, fmt.Sprintf("trying again: %v", err))
+			g.Close()
+			g = nil
+			pause(ctx)
+		}
+	}
+	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
+}
+
+func moves(changes []gateway.Change) (n int) {
+	for _, c := range changes {
+		if c.Interrupts {
+			n++
+		}
+	}
+	return n
+}
+
+// apply makes one plan and writes it, as far as it gets.
+func (s *Service) apply(ctx context.Context, g *ovsdb.Gateways, plan Planner, moved int) (done []gateway.Change, err error) {
+	cloud, err := look(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	p := plan(cloud.State, moved)
+	for some := range slices.Chunk(p.Changes, batch) {
+		if err := s.write(ctx, g, cloud, some); err != nil {
+			return done, err
+		}
+		done = append(done, some...)
+		s.tell(ctx, fmt.Sprintf("%d of %d gateways written", len(done), len(p.Changes)))
+	}
+	return done, nil
 }
 
 func (s *Service) tell(ctx context.Context, line string) {

@@ -1,6 +1,7 @@
 package gateways
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 )
 
 // candidates are those of a port, as NB has them: best first.
@@ -69,20 +71,20 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; 0 interruptions of traffic")
 	assert.Contains(t, out, "nothing was changed (--dry-run)")
 	assert.Equal(t, []string{"1 c1"}, c.candidates(ports[0]))
-	out = c.operated("reschedule")
+	out = c.operated("reschedule", "--wait", "0")
 	assert.Contains(t, out, "4 gateways changed")
 	for _, p := range ports {
 		assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(p))
 		assert.Len(t, strings.Fields(c.scheduled(p)), 2, "SB has it too")
 	}
-	assert.Contains(t, c.operated("reschedule"), "reschedule: nothing to do")
+	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "reschedule: nothing to do")
 
 	// Rescheduling 2: the first one goes, and comes back behind the second.
 	c.sbctl("chassis-del", "c1")
-	c.operated("reschedule")
+	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, []string{"1 c2"}, c.candidates(ports[0]))
 	c.addChassis("c1")
-	c.operated("reschedule")
+	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(ports[0]))
 
 	// Rebalancing takes a yes.
@@ -90,29 +92,29 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	assert.Equal(t, 2, code)
 	assert.Contains(t, stderr, "2 gateways would lose their traffic for about a second: say --yes")
 	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
-	c.operated("rebalance", "--yes", "--max-moves", "1")
+	c.operated("rebalance", "--wait", "0", "--yes", "--max-moves", "1")
 	assert.Equal(t, map[string]int{"c1": 1, "c2": 3}, c.masters(ports...))
-	c.operated("rebalance", "--yes")
+	c.operated("rebalance", "--wait", "0", "--yes")
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2}, c.masters(ports...))
 
 	// Rebalancing 1 and 2: even, and as even as can be.
-	assert.Contains(t, c.operated("rebalance", "--yes"), "rebalance: nothing to do")
+	assert.Contains(t, c.operated("rebalance", "--wait", "0", "--yes"), "rebalance: nothing to do")
 	ports = append(ports, c.addGateways(1, "c1", "c2")...)
-	assert.Contains(t, c.operated("rebalance", "--yes"), "rebalance: nothing to do")
+	assert.Contains(t, c.operated("rebalance", "--wait", "0", "--yes"), "rebalance: nothing to do")
 
 	// Rescheduling 3 and rebalancing 3: a third one gets backups, then its share.
 	ports = append(ports, c.addGateways(1, "c2", "c1")...)
 	c.addChassis("c3")
 	before := c.masters(ports...)
-	c.operated("reschedule")
+	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, before, c.masters(ports...))
 	assert.Len(t, c.candidates(ports[0]), 3)
-	c.operated("rebalance", "--yes")
+	c.operated("rebalance", "--wait", "0", "--yes")
 	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
 
 	// Rebalancing 4: another network is another matter.
 	c.addNetwork("physnet2")
-	assert.Contains(t, c.operated("rebalance", "--yes"), "rebalance: nothing to do")
+	assert.Contains(t, c.operated("rebalance", "--wait", "0", "--yes"), "rebalance: nothing to do")
 }
 
 func TestWrongArgumentsAreNamed(t *testing.T) {
@@ -131,4 +133,39 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	}
 	out := c.operated("reschedule", "--network", "physnet7")
 	assert.Contains(t, out, "physnet7: no gateway is connected to a network of this name")
+}
+
+func TestStatusForPeopleAndForPrograms(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(2, "c1")
+	text := c.operated("status")
+	assert.Contains(t, text, "physnet1: 2 gateways\n")
+	assert.Contains(t, text, "lrp-001: it hangs on c1 alone; 2 could host it")
+	var fromJSON, fromYAML map[string]any
+	require.NoError(t, json.Unmarshal([]byte(c.operated("status", "--format", "json")), &fromJSON))
+	require.NoError(t, yaml.Unmarshal([]byte(c.operated("status", "--format", "yaml")), &fromYAML))
+	for _, document := range []map[string]any{fromJSON, fromYAML} {
+		network := document["networks"].([]any)[0].(map[string]any)
+		assert.Equal(t, "physnet1", network["network"])
+		assert.EqualValues(t, 2, network["gateways"])
+		assert.Len(t, document["problems"], 2)
+	}
+	// A plan as one document: what is told meanwhile is not in it.
+	require.NoError(t, json.Unmarshal([]byte(c.operated("reschedule", "--format", "json", "--wait", "0")), &fromJSON))
+	assert.Len(t, fromJSON["changes"], 2)
+}
+
+// Without an ovn-controller no gateway is active anywhere: that is not passed over.
+func TestGatewaysThatAreNotWhereTheyShouldBeAreNamed(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1")
+	code, out, stderr := c.operate("reschedule", "--wait", "300ms")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, out, "lrp-001: it is active nowhere, and should be on c1")
+	assert.Contains(t, stderr, "not all gateways are where they should be: 1 after 300ms; run: ovn-central-operator gateways status")
+	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates("lrp-001"), "the rows are written")
 }

@@ -1,0 +1,81 @@
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Status is how gateways are spread, and what is not as it should be.
+type Status struct {
+	Networks []Network `json:"networks" yaml:"networks"`
+	Problems []Problem `json:"problems" yaml:"problems"`
+}
+
+// Look says how things are. Where a port really is counts only if any port is known to be
+// anywhere: without an ovn-controller none is.
+func Look(s State, o Options) Status {
+	w := newScene(s)
+	w.hold(o)
+	known := slices.ContainsFunc(s.Groups, func(g Group) bool {
+		return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
+	})
+	for _, g := range w.groups {
+		if g.held {
+			continue
+		}
+		for _, name := range g.gone {
+			w.tell(g.Name, fmt.Sprintf("candidate %s can't host it: %s", name, g.reasons[name]))
+		}
+		switch {
+		case len(g.order) == 0:
+			w.tell(g.Name, "no chassis hosts it")
+		case len(g.order) == 1 && g.possible > 1:
+			w.tell(g.Name, fmt.Sprintf("it hangs on %s alone; %d could host it", w.chassis[g.order[0]].Name, g.possible))
+		}
+		if known && len(g.order) > 0 {
+			w.misplaced(g)
+		}
+	}
+	w.follow()
+	return Status{Networks: w.asked(o, w.report()), Problems: sorted(w.problems)}
+}
+
+// misplaced tells of ports that are not where their priorities say.
+func (w *scene) misplaced(g *group) {
+	should := w.chassis[g.order[0]].Name
+	for _, p := range g.Ports {
+		switch p.Active {
+		case should:
+		case "":
+			w.tell(p.Name, fmt.Sprintf("it is active nowhere, and should be on %s", should))
+		default:
+			w.tell(p.Name, fmt.Sprintf("it is active on %s, and should be on %s", p.Active, should))
+		}
+	}
+}
+
+// sorted has each problem once, by where it is.
+func sorted(problems []Problem) []Problem {
+	slices.SortFunc(problems, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(problems)
+}
+
+// Text shows a status to a person.
+func (s Status) Text() string {
+	var b strings.Builder
+	for i, n := range s.Networks {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(network(n, n))
+		fmt.Fprintf(&b, "spread %d\n", n.Spread())
+	}
+	if len(s.Networks) == 0 {
+		b.WriteString("there are no gateways to provider networks\n")
+	}
+	return b.String() + told(s.Problems)
+}

@@ -1,0 +1,127 @@
+package gateways
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
+)
+
+// interleavings is how often somebody else writes between a plan and its writing.
+const interleavings = 1000
+
+// neutron plays who else writes gateways: it knows what it has written last.
+type neutron struct {
+	*cloud
+	rand *rand.Rand
+	// masters is whom it wanted to host each port.
+	masters map[string]string
+	next    int
+}
+
+// setCandidates gives a port other candidates, as Neutron does: new rows.
+func (n *neutron) setCandidates(port string, candidates ...string) []string {
+	args := []string{"clear", "Logical_Router_Port", port, "gateway_chassis"}
+	for i, chassis := range candidates {
+		args = append(args, "--", fmt.Sprintf("--id=@%s%d", port, i), "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis,
+			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", port, "gateway_chassis", fmt.Sprintf("@%s%d", port, i))
+	}
+	n.masters[port] = candidates[0]
+	return args
+}
+
+// some are a few of the chassis, in any order.
+func (n *neutron) some() []string {
+	all := []string{"c1", "c2", "c3", "c4"}
+	n.rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:1+n.rand.IntN(3)]
+}
+
+// port is any that there is.
+func (n *neutron) port() string {
+	var all []string
+	for port := range n.masters {
+		all = append(all, port)
+	}
+	slices.Sort(all)
+	return all[n.rand.IntN(len(all))]
+}
+
+// act changes something.
+func (n *neutron) act() {
+	switch port := n.port(); {
+	case n.rand.IntN(4) > 0 || len(n.masters) < 3:
+		n.nbctl(n.setCandidates(port, n.some()...)...)
+	case n.rand.IntN(2) == 0:
+		n.nbctl("lrp-del", port, "--", "lr-del", "r-"+port)
+		delete(n.masters, port)
+	default: // another port takes its place
+		n.nbctl("lrp-del", port, "--", "lr-del", "r-"+port, "--", "lsp-del", port+"-sw")
+		delete(n.masters, port)
+		n.next++
+		name, candidates := fmt.Sprintf("lrp-n%d", n.next), n.some()
+		n.addGateway("physnet1", name, 1000+n.next%60000, candidates...)
+		n.masters[name] = candidates[0]
+	}
+}
+
+// Whoever writes meanwhile: what it wrote last stands, or is what the next plan was made
+// from; nothing is left over; and in the end every gateway has all candidates.
+func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3", "c4")
+	c.addNetwork("physnet1")
+	n := &neutron{cloud: c, rand: rand.New(rand.NewPCG(1, 1)), masters: map[string]string{}}
+	for _, port := range c.addGateways(6, "c1", "c2") {
+		n.masters[port] = "c1"
+	}
+	s := placement.Service{Dialer: new(ovsdb.Dialer), NB: []string{c.endpoint("nb")}, SB: []string{c.endpoint("sb")}}
+	acted := 0
+	for acted < interleavings {
+		n.nbctl(n.setCandidates(n.port(), n.some()...)...) // so that there is something to do
+		plans := 0
+		_, err := s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan {
+			p := gateway.Reschedule(state, gateway.Options{})
+			if plans++; !p.Empty() && plans < 6 && n.rand.IntN(8) > 0 {
+				n.act()
+				acted++
+			}
+			return p
+		})
+		require.NoError(t, err)
+		_, err = s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })
+		require.NoError(t, err) // what it has written since the last plan
+		n.check(plans)
+	}
+}
+
+// check compares the rows with what Neutron has written last.
+func (n *neutron) check(plans int) {
+	n.t.Helper()
+	lists := map[string][]string{}
+	for _, line := range strings.Split(n.nbctl("--bare", "--no-headings", "--format=csv", "--columns=priority,name,chassis_name", "list", "Gateway_Chassis"), "\n") {
+		fields := strings.Split(line, ",")
+		require.Len(n.t, fields, 3, line)
+		port, found := strings.CutSuffix(fields[1], "_"+fields[2])
+		require.True(n.t, found, "%s is not named as Neutron names it", fields[1])
+		lists[port] = append(lists[port], fields[0]+" "+fields[2])
+	}
+	require.Len(n.t, lists, len(n.masters), "rows of a port that is gone, or a port without any")
+	for port, list := range lists {
+		slices.Sort(list)
+		slices.Reverse(list)
+		require.Len(n.t, list, 4, "%s after %d plans", port, plans)
+		assert.Equal(n.t, "4 "+n.masters[port], list[0], "%s: whom Neutron wanted", port)
+		for i, entry := range list {
+			assert.True(n.t, strings.HasPrefix(entry, fmt.Sprintf("%d c", 4-i)), "%s: %v", port, list)
+		}
+	}
+}
