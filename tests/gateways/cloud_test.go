@@ -27,7 +27,10 @@ type cloud struct {
 	t   *testing.T
 	dir string
 	// count is how many gateways there have been, chassis how many chassis.
-	count, chassis int
+	count, addresses, chassis int
+	northd                    *os.Process
+	// nb are the endpoints of NB, where it is a cluster.
+	nb string
 }
 
 // newCloud starts a cloud with some gateway chassis, all on physnet1.
@@ -38,7 +41,7 @@ func newCloud(t *testing.T, chassis ...string) *cloud {
 		c.run("ovsdb-tool", "create", c.path(db, "db"), "/usr/share/ovn/ovn-"+db+".ovsschema")
 		c.start("ovsdb-server", db, "--remote=p"+c.endpoint(db), c.path(db, "db"))
 	}
-	c.start("ovn-northd", "northd", "--ovnnb-db="+c.endpoint("nb"), "--ovnsb-db="+c.endpoint("sb"))
+	c.northd = c.start("ovn-northd", "northd", "--ovnnb-db="+c.endpoint("nb"), "--ovnsb-db="+c.endpoint("sb"))
 	for _, name := range chassis {
 		c.addChassis(name)
 	}
@@ -49,8 +52,16 @@ func (c *cloud) path(name, suffix string) string { return filepath.Join(c.dir, n
 
 func (c *cloud) endpoint(db string) string { return "unix:" + c.path(db, "sock") }
 
+// northbound is where NB is served.
+func (c *cloud) northbound() string {
+	if c.nb != "" {
+		return c.nb
+	}
+	return c.endpoint("nb")
+}
+
 // start runs a daemon until the test ends, and returns when it answers.
-func (c *cloud) start(program, name string, args ...string) {
+func (c *cloud) start(program, name string, args ...string) *os.Process {
 	c.t.Helper()
 	args = append([]string{"-vconsole:off", "--log-file=" + c.path(name, "log"), "--unixctl=" + c.path(name, "ctl")}, args...)
 	cmd := exec.CommandContext(c.t.Context(), program, args...)
@@ -68,6 +79,7 @@ func (c *cloud) start(program, name string, args ...string) {
 	require.Eventually(c.t, func() bool {
 		return exec.CommandContext(c.t.Context(), "ovs-appctl", "-t", c.path(name, "ctl"), "version").Run() == nil
 	}, patience, 5*time.Millisecond, program+" does not start")
+	return cmd.Process
 }
 
 func (c *cloud) run(program string, args ...string) string {
@@ -85,7 +97,7 @@ func (c *cloud) nbctl(args ...string) string {
 	c.t.Helper()
 	if _, err := os.Stat(c.path("nbctl", "ctl")); err != nil {
 		c.run("ovn-nbctl", "--detach", "--pidfile="+c.path("nbctl", "pid"), "--log-file="+c.path("nbctl", "log"), "-vconsole:off",
-			"--unixctl="+c.path("nbctl", "ctl"), "--db="+c.endpoint("nb"))
+			"--unixctl="+c.path("nbctl", "ctl"), "--db="+c.northbound())
 		c.t.Cleanup(func() {
 			_ = exec.CommandContext(context.Background(), "ovs-appctl", "-T", "5", "-t", c.path("nbctl", "ctl"), "exit").Run()
 		})
@@ -109,18 +121,35 @@ func (c *cloud) addNetwork(name string) {
 		"lsp-set-options", name+"-ln", "network_name="+name)
 }
 
-// addGateway adds a router with a gateway in a network, and its candidates, best first.
-func (c *cloud) addGateway(network, name string, n int, candidates ...string) {
+// addGateways adds routers with a gateway in physnet1 each, and their candidates, best
+// first: all at once, for which ovn-northd has to think once.
+func (c *cloud) addGateways(n int, candidates ...string) (ports []string) {
+	c.t.Helper()
+	var args []string
+	for range n {
+		c.count++
+		name := fmt.Sprintf("lrp-%03d", c.count)
+		args = append(append(args, c.gateway("physnet1", name, candidates...)...), "--")
+		ports = append(ports, name)
+	}
+	c.nbctl(args[:len(args)-1]...)
+	return ports
+}
+
+// gateway are the arguments that make a router with a gateway in a network.
+func (c *cloud) gateway(network, name string, candidates ...string) []string {
+	c.addresses++
+	n := c.addresses
 	args := []string{
 		"lr-add", "r-" + name, "--", "lrp-add", "r-" + name, name, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
 		"lsp-add", network, name + "-sw", "--", "lsp-set-type", name + "-sw", "router", "--", "lsp-set-options", name + "-sw", "router-port=" + name, "--",
 		"set", "Logical_Router_Port", name, "external_ids:neutron\\:is_ext_gw=True",
 	}
 	for i, chassis := range candidates { // named as Neutron names them
-		args = append(args, "--", fmt.Sprintf("--id=@c%d", i), "create", "Gateway_Chassis", "name="+name+"_"+chassis, "chassis_name="+chassis,
-			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", name, "gateway_chassis", fmt.Sprintf("@c%d", i))
+		args = append(args, "--", fmt.Sprintf("--id=@%s%d", name, i), "create", "Gateway_Chassis", "name="+name+"_"+chassis, "chassis_name="+chassis,
+			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", name, "gateway_chassis", fmt.Sprintf("@%s%d", name, i))
 	}
-	c.nbctl(args...)
+	return args
 }
 
 // operate runs the program, as a person would.
@@ -130,7 +159,7 @@ func (c *cloud) operate(args ...string) (code int, stdout, stderr string) {
 	defer cancel()
 	var out, errs bytes.Buffer
 	all := append([]string{"ovn-central-operator", "gateways"}, args...)
-	all = append(all, "--nb", c.endpoint("nb"), "--sb", c.endpoint("sb"))
+	all = append(all, "--nb", c.northbound(), "--sb", c.endpoint("sb"))
 	code = cli.Main(ctx, all, os.Getenv, &out, &errs)
 	return code, out.String(), errs.String()
 }

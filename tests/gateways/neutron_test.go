@@ -68,7 +68,7 @@ func (n *neutron) act() {
 		delete(n.masters, port)
 		n.next++
 		name, candidates := fmt.Sprintf("lrp-n%d", n.next), n.some()
-		n.addGateway("physnet1", name, 1000+n.next%60000, candidates...)
+		n.nbctl(n.gateway("physnet1", name, candidates...)...)
 		n.masters[name] = candidates[0]
 	}
 }

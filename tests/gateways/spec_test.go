@@ -2,7 +2,6 @@ package gateways
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -47,16 +46,6 @@ func (c *cloud) operated(args ...string) string {
 	code, out, stderr := c.operate(args...)
 	require.Equal(c.t, 0, code, "%s%s", out, stderr)
 	return out
-}
-
-func (c *cloud) addGateways(n int, candidates ...string) (ports []string) {
-	for range n {
-		c.count++
-		name := fmt.Sprintf("lrp-%03d", c.count)
-		c.addGateway("physnet1", name, c.count, candidates...)
-		ports = append(ports, name)
-	}
-	return ports
 }
 
 func TestSpecCasesOnRealDatabases(t *testing.T) {

@@ -1,0 +1,141 @@
+package gateways
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
+)
+
+// clustered is a cloud whose NB is a cluster of three.
+type clustered struct {
+	*cloud
+	members []*os.Process
+}
+
+func newClustered(t *testing.T) *clustered {
+	t.Helper()
+	c := &clustered{cloud: &cloud{t: t, dir: t.TempDir()}}
+	network := fmt.Sprintf("127.%d.%d", 2+rand.IntN(250), rand.IntN(256)) // tests run at the same time
+	address := func(n int) string { return fmt.Sprintf("tcp:%s.%d:6643", network, n) }
+	var sockets []string
+	for n := 1; n <= 3; n++ {
+		name := fmt.Sprintf("nb%d", n)
+		if n == 1 {
+			c.run("ovsdb-tool", "--election-timer=1000", "create-cluster", c.path(name, "db"), "/usr/share/ovn/ovn-nb.ovsschema", address(n))
+		} else {
+			c.run("ovsdb-tool", "join-cluster", c.path(name, "db"), "OVN_Northbound", address(n), address(1))
+		}
+		c.members = append(c.members, c.start("ovsdb-server", name, "--remote=p"+c.endpoint(name), c.path(name, "db")))
+		c.run("ovsdb-client", "--timeout=20", "wait", c.endpoint(name), "OVN_Northbound", "connected")
+		sockets = append(sockets, c.endpoint(name))
+	}
+	c.nb = strings.Join(sockets, ",")
+	c.run("ovsdb-tool", "create", c.path("sb", "db"), "/usr/share/ovn/ovn-sb.ovsschema")
+	c.start("ovsdb-server", "sb", "--remote=p"+c.endpoint("sb"), c.path("sb", "db"))
+	c.start("ovn-northd", "northd", "--ovnnb-db="+c.nb, "--ovnsb-db="+c.endpoint("sb"))
+	return c
+}
+
+// leader is the member that leads.
+func (c *clustered) leader() int {
+	c.t.Helper()
+	for n := range c.members {
+		if strings.Contains(c.run("ovs-appctl", "-t", c.path(fmt.Sprintf("nb%d", n+1), "ctl"), "cluster/status", "OVN_Northbound"), "\nRole: leader\n") {
+			return n
+		}
+	}
+	require.Fail(c.t, "nobody leads")
+	return -1
+}
+
+// complete says whether every port has all candidates.
+func (c *cloud) complete(ports []string, candidates int) {
+	c.t.Helper()
+	lists := map[string]int{}
+	for _, name := range strings.Fields(c.nbctl("--bare", "--columns=name", "list", "Gateway_Chassis")) {
+		port, _, _ := strings.Cut(name, "_")
+		lists[port]++
+	}
+	for _, port := range ports {
+		assert.Equal(c.t, candidates, lists[port], port)
+	}
+	assert.Len(c.t, lists, len(ports))
+}
+
+func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
+	t.Parallel()
+	c := newClustered(t)
+	for _, name := range []string{"c1", "c2", "c3"} {
+		c.addChassis(name)
+	}
+	c.addNetwork("physnet1")
+	ports := c.addGateways(120, "c1")
+	leader := c.leader()
+	killed := false
+	var told []string
+	s := placement.Service{
+		// The leader first: it is what the connection is lost to.
+		Dialer: new(ovsdb.Dialer), NB: append([]string{c.endpoint(fmt.Sprintf("nb%d", leader+1))}, strings.Split(c.nb, ",")...),
+		SB: []string{c.endpoint("sb")}, Catch: patience,
+		Progress: func(_ context.Context, line string) {
+			told = append(told, line)
+			if !killed {
+				killed = true
+				assert.NoError(t, c.members[leader].Kill())
+			}
+		},
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	_, err := s.Apply(ctx, func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })
+	require.NoError(t, err, told)
+	assert.Equal(t, "100 of 120 gateways written", told[0])
+	assert.Contains(t, strings.Join(told, "\n"), "trying again: ")
+	c.complete(ports, 3)
+}
+
+// What is killed leaves each port as it was or as it was planned; the next run finishes.
+func TestRunThatIsKilledIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(120, "c1")
+	program := filepath.Join(c.dir, "ovn-central-operator")
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/ovn-central-operator").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+
+	// Without ovn-northd the program waits after the first batch.
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	cmd := exec.CommandContext(ctx, program, "gateways", "reschedule", "--wait", "0", "--nb", c.endpoint("nb"), "--sb", c.endpoint("sb"))
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return len(c.candidates(ports[0])) == 3 }, patience, 20*time.Millisecond)
+	require.NoError(t, cmd.Process.Kill())
+	require.Error(t, cmd.Wait())
+	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	for i, port := range ports {
+		want := 1
+		if i < 100 {
+			want = 3
+		}
+		assert.Len(t, c.candidates(port), want, port)
+	}
+	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "20 gateways changed")
+	c.complete(ports, 3)
+}
