@@ -195,6 +195,33 @@ func TestG6SecondRunFindsNothingToDo(t *testing.T) {
 	})
 }
 
+func TestRebalanceMovesNoMoreThanItMay(t *testing.T) {
+	each(t, func(t *testing.T, r *rand.Rand, s gateway.State) {
+		most := 1 + r.IntN(4)
+		all := gateway.Rebalance(s, gateway.Options{}).Moves()
+		p := gateway.Rebalance(s, gateway.Options{MaxMoves: most})
+		assert.LessOrEqual(t, p.Moves(), min(most, max(all, most)))
+		if all <= most {
+			assert.Equal(t, all, p.Moves(), "there was no need to hold back")
+		}
+	})
+}
+
+// A gateway moves only to a chassis that is a candidate already, and may host it.
+func TestRebalanceMovesOnlyToCandidates(t *testing.T) {
+	each(t, func(t *testing.T, _ *rand.Rand, s gateway.State) {
+		chassis := byName(s)
+		for _, c := range gateway.Rebalance(s, gateway.Options{}).Changes {
+			if !c.Interrupts {
+				continue
+			}
+			assert.True(t, slices.ContainsFunc(c.Before, func(b gateway.Candidate) bool { return b.Chassis == c.To() }), c.Group)
+			to := chassis[c.To()]
+			assert.True(t, mayHost(to, gateway.Group{Ports: c.Ports}) && !to.Silent && !to.Cordoned, c.Group)
+		}
+	})
+}
+
 // G7: whoever changes has a reason to, and of its rows only those that differ.
 func TestG7NoRowIsTouchedWithoutNeed(t *testing.T) {
 	each(t, func(t *testing.T, _ *rand.Rand, s gateway.State) {

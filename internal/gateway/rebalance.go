@@ -24,11 +24,20 @@ type Bound struct {
 // already, unless new ones are allowed. Each move interrupts the gateway's traffic, so
 // that it takes as few as can be.
 func Rebalance(s State, o Options) Plan {
+	if o.MaxMoves > 0 {
+		unbounded := o
+		unbounded.MaxMoves = 0
+		if p := Rebalance(s, unbounded); p.Moves() <= o.MaxMoves {
+			return p
+		}
+	}
 	w := newScene(s)
 	w.hold(o)
 	before := w.report()
 	r := rebalancing{scene: w, options: o, bounds: make([]Bound, len(w.networks))}
-	for again := true; again; again = r.several() {
+	// Each round makes the load evener, except that a bound on moves could have groups
+	// take them from each other for ever.
+	for again, rounds := true, 0; again && rounds <= len(w.groups); again, rounds = r.several(), rounds+1 {
 		for n := range w.networks {
 			r.singles(n)
 		}
