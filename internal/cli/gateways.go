@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -23,13 +22,6 @@ const gatewaysTimeout = 30 * time.Minute
 
 // catchUp bounds the wait for ovn-northd after each batch of changes.
 const catchUp = 2 * time.Minute
-
-// defaultWait bounds the wait for the data plane. A move takes it about a second; where
-// the chassis of a group have yet to hear one another, some more.
-const defaultWait = 60 * time.Second
-
-// errMisplaced is returned where gateways are not where they should be, in the end.
-var errMisplaced = errors.New("not all gateways are where they should be")
 
 // cloudFlags say where the databases are, and how a plan is made.
 type cloudFlags struct {
@@ -82,13 +74,11 @@ func newGatewaysStatus(f *cloudFlags) *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 			defer cancel()
-			cloud, err := f.service(io.Discard).Look(ctx)
+			status, err := f.service(io.Discard).Status(ctx, f.request(nil).Options)
 			if err != nil {
 				return err
 			}
-			s := gateway.Look(cloud.State, f.options())
-			s.Problems = append(s.Problems, cloud.Problems...)
-			return f.show(cmd.OutOrStdout(), s)
+			return f.show(cmd.OutOrStdout(), status)
 		},
 	}
 }
@@ -101,11 +91,11 @@ func newReschedule(f *cloudFlags) *cobra.Command {
 			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd, func(s gateway.State, _ int) gateway.Plan { return gateway.Reschedule(s, f.options()) }, false)
+			return f.run(cmd, (*placement.Service).Reschedule)
 		},
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	c.Flags().DurationVar(&f.wait, "wait", defaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
+	c.Flags().DurationVar(&f.wait, "wait", placement.DefaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
 	c.Flags().StringVar(&f.scheduler, "scheduler", string(gateway.LeastLoaded), "least-loaded or random")
 	c.Flags().Uint64Var(&f.seed, "seed", 1, "what random chooses by: the same again for the same number")
 	return c
@@ -122,29 +112,23 @@ takes --yes.`,
 			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd, func(s gateway.State, done int) gateway.Plan {
-				o := f.options()
-				if o.MaxMoves > 0 {
-					if o.MaxMoves -= done; o.MaxMoves <= 0 {
-						return gateway.Plan{Operation: "rebalance"}
-					}
-				}
-				return gateway.Rebalance(s, o)
-			}, true)
+			return f.run(cmd, (*placement.Service).Rebalance)
 		},
 	}
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	c.Flags().DurationVar(&f.wait, "wait", defaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
+	c.Flags().DurationVar(&f.wait, "wait", placement.DefaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
 	c.Flags().BoolVar(&f.yes, "yes", false, "really move gateways")
 	c.Flags().IntVar(&f.maxMoves, "max-moves", 0, "move no more gateways than this; 0 is no bound")
 	c.Flags().BoolVar(&f.allowNew, "allow-new-candidates", false, "also move to chassis that were no candidates")
 	return c
 }
 
-func (f *cloudFlags) options() gateway.Options {
-	return gateway.Options{
-		Scheduler: gateway.Scheduler(f.scheduler), Draw: rand.New(rand.NewPCG(f.seed, 0)).IntN, //nolint:gosec // a schedule is no secret
-		Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
+func (f *cloudFlags) request(show func(gateway.Plan) error) placement.Request {
+	return placement.Request{
+		Options: gateway.Options{
+			Scheduler: gateway.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
+		},
+		Seed: f.seed, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait, Show: show,
 	}
 }
 
@@ -178,7 +162,7 @@ func endpoints(list string) bool {
 }
 
 // run shows a plan, and carries it out.
-func (f *cloudFlags) run(cmd *cobra.Command, plan placement.Planner, confirm bool) error {
+func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, context.Context, placement.Request) error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
@@ -189,45 +173,14 @@ func (f *cloudFlags) run(cmd *cobra.Command, plan placement.Planner, confirm boo
 	if f.format != "text" {
 		progress = cmd.ErrOrStderr() // what a program reads is one document
 	}
-	s := f.service(progress)
-	cloud, err := s.Look(ctx)
-	if err != nil {
-		return err
-	}
-	p := plan(cloud.State, 0)
-	p.Problems = append(p.Problems, cloud.Problems...)
-	if err := f.show(out, p); err != nil {
-		return err
-	}
+	err := operate(f.service(progress), ctx, f.request(func(p gateway.Plan) error { return f.show(out, p) }))
 	switch {
-	case p.Empty():
-		return nil
-	case f.dryRun:
-		fmt.Fprintln(progress, "\nnothing was changed (--dry-run)")
-		return nil
-	case confirm && !f.yes:
-		return usageError{fmt.Errorf("%d gateways would lose their traffic for about a second: say --yes", p.Moves())}
+	case errors.As(err, new(*placement.UnconfirmedError)):
+		return usageError{fmt.Errorf("%w: say --yes", err)}
+	case errors.Is(err, placement.ErrMisplaced):
+		return fmt.Errorf("%w; run: %s gateways status", err, cmd.Root().Name())
 	}
-	changed, err := s.Apply(ctx, plan)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(progress, "%d gateways changed\n", len(changed))
-	if f.wait == 0 {
-		return nil
-	}
-	missing, err := s.Prove(ctx, changed, f.wait)
-	if err != nil {
-		return err
-	}
-	for _, m := range missing {
-		fmt.Fprintf(progress, "  %s: %s\n", m.Where, m.Text)
-	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%w: %d after %s; run: %s gateways status", errMisplaced, len(missing), f.wait, cmd.Root().Name())
-	}
-	fmt.Fprintln(progress, "every gateway is active where it should be")
-	return nil
+	return err
 }
 
 func (f *cloudFlags) service(progress io.Writer) *placement.Service {

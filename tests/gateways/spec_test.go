@@ -58,7 +58,7 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	c.addChassis("c2")
 	out := c.operated("reschedule", "--dry-run")
 	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; 0 interruptions of traffic")
-	assert.Contains(t, out, "nothing was changed (--dry-run)")
+	assert.Contains(t, out, "nothing was changed: it was a dry run")
 	assert.Equal(t, []string{"1 c1"}, c.candidates(ports[0]))
 	out = c.operated("reschedule", "--wait", "0")
 	assert.Contains(t, out, "4 gateways changed")

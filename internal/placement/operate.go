@@ -1,0 +1,116 @@
+package placement
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+)
+
+// DefaultWait bounds the wait for the data plane. A move takes it about a second; where
+// the chassis of a group have yet to hear one another, some more.
+const DefaultWait = 60 * time.Second
+
+// Request is what somebody wants to be done to gateways.
+type Request struct {
+	Options gateway.Options
+	// Seed is what the random scheduler chooses by.
+	Seed uint64
+	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
+	DryRun, Confirmed bool
+	// Wait is how long to wait for gateways to be active where they should be; 0 doesn't
+	// look.
+	Wait time.Duration
+	// Show is given the first plan, before anything is done.
+	Show func(gateway.Plan) error
+}
+
+// UnconfirmedError says that traffic would be interrupted, and nobody has agreed.
+type UnconfirmedError struct{ Moves int }
+
+// Error says what would be interrupted; how to agree depends on who is asked.
+func (e *UnconfirmedError) Error() string {
+	if e.Moves == 1 {
+		return "1 gateway would lose its traffic for about a second"
+	}
+	return fmt.Sprintf("%d gateways would lose their traffic for about a second", e.Moves)
+}
+
+// ErrMisplaced is wrapped where gateways are not where they should be in the end.
+var ErrMisplaced = errors.New("not all gateways are where they should be")
+
+// Status looks how gateways are spread.
+func (s *Service) Status(ctx context.Context, o gateway.Options) (gateway.Status, error) {
+	cloud, err := s.Look(ctx)
+	if err != nil {
+		return gateway.Status{}, err
+	}
+	status := gateway.Look(cloud.State, o)
+	status.Problems = append(status.Problems, cloud.Problems...)
+	return status, nil
+}
+
+// Reschedule gives every gateway its candidates.
+func (s *Service) Reschedule(ctx context.Context, r Request) error {
+	r.Options.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
+	r.Confirmed = true                                     // it interrupts nothing
+	return s.operate(ctx, r, func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, r.Options) })
+}
+
+// Rebalance moves gateways. Where traffic would be interrupted and nobody has agreed it
+// is an [*UnconfirmedError].
+func (s *Service) Rebalance(ctx context.Context, r Request) error {
+	return s.operate(ctx, r, func(state gateway.State, done int) gateway.Plan {
+		o := r.Options
+		if o.MaxMoves > 0 {
+			if o.MaxMoves -= done; o.MaxMoves <= 0 {
+				return gateway.Plan{}
+			}
+		}
+		return gateway.Rebalance(state, o)
+	})
+}
+
+func (s *Service) operate(ctx context.Context, r Request, plan Planner) error {
+	cloud, err := s.Look(ctx)
+	if err != nil {
+		return err
+	}
+	p := plan(cloud.State, 0)
+	p.Problems = append(p.Problems, cloud.Problems...)
+	if err := r.Show(p); err != nil {
+		return err
+	}
+	switch {
+	case p.Empty():
+		return nil
+	case r.DryRun:
+		s.tell(ctx, "nothing was changed: it was a dry run")
+		return nil
+	case !r.Confirmed:
+		return &UnconfirmedError{p.Moves()}
+	}
+	changed, err := s.Apply(ctx, plan)
+	if err != nil {
+		return err
+	}
+	s.tell(ctx, fmt.Sprintf("%d gateways changed", len(changed)))
+	if r.Wait == 0 {
+		return nil
+	}
+	missing, err := s.Prove(ctx, changed, r.Wait)
+	if err != nil {
+		return err
+	}
+	for _, m := range missing {
+		s.tell(ctx, m.Where+": "+m.Text)
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%w: %d after %s", ErrMisplaced, len(missing), r.Wait)
+	}
+	s.tell(ctx, "every gateway is active where it should be")
+	return nil
+}
