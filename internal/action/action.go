@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
 
 // Timeout bounds a whole action.
@@ -38,6 +39,10 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"cluster-status": clusterStatus,
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
+
+	"gateway-status":      gatewayStatus,
+	"reschedule-gateways": operateGateways((*placement.Service).Reschedule),
+	"rebalance-gateways":  operateGateways((*placement.Service).Rebalance),
 
 	"pause":                pause,
 	"resume":               resume,

@@ -152,7 +152,10 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	require.ErrorIs(t, err, ErrUnknown)
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
-	assert.Equal(t, []string{"cluster-kick", "cluster-status", "kick", "pause", "restart-services", "resume", "run-deferred-hooks", "show-deferred-events"}, Names())
+	assert.Equal(t, []string{
+		"cluster-kick", "cluster-status", "gateway-status", "kick", "pause", "rebalance-gateways", "reschedule-gateways",
+		"restart-services", "resume", "run-deferred-hooks", "show-deferred-events",
+	}, Names())
 }
 
 func TestActionThatCannotTellJujuIsAnError(t *testing.T) {

@@ -1,0 +1,157 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
+)
+
+// catchUp bounds the wait for ovn-northd after each batch of changes.
+const catchUp = 2 * time.Minute
+
+// gatewayStatus shows how gateways are spread.
+func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
+	r, format, err := p.gateways()
+	if err != nil {
+		return nil, err
+	}
+	status, err := u.placement(ctx).Status(ctx, r.Options)
+	if err != nil {
+		return nil, err
+	}
+	text, err := shown(format, status)
+	return results{"gateways": text}, err
+}
+
+// operateGateways shows a plan for gateways, and carries it out.
+func operateGateways(operate func(*placement.Service, context.Context, placement.Request) error) func(context.Context, Unit, params) (results, error) {
+	return func(ctx context.Context, u Unit, p params) (results, error) {
+		r, format, err := p.gateways()
+		if err != nil {
+			return nil, err
+		}
+		found := results{}
+		r.Show = func(plan gateway.Plan) (err error) {
+			found["plan"], err = shown(format, plan)
+			return err
+		}
+		s := u.placement(ctx)
+		said := ""
+		s.Progress = func(ctx context.Context, line string) {
+			said = line
+			u.Service.Progress(ctx, line)
+		}
+		err = operate(s, ctx, r)
+		if said != "" {
+			found["result"] = said
+		}
+		switch {
+		case errors.As(err, new(*placement.UnconfirmedError)):
+			err = fmt.Errorf("%w; look at the plan with dry-run=true, then run it again with i-really-mean-it=true", err)
+		case errors.Is(err, placement.ErrMisplaced):
+			err = fmt.Errorf("%w; run action gateway-status", err)
+		}
+		return found, err
+	}
+}
+
+// placement asks this unit's own servers, and where these do not answer those of the
+// other members and units.
+func (u Unit) placement(ctx context.Context) *placement.Service {
+	sight := u.Service.Look(ctx, u.Tools)
+	at := map[raft.Database][]string{}
+	for _, db := range raft.Databases() {
+		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}
+		var members []string
+		for _, m := range sight.Locals[db].Status.Servers {
+			if !m.Self {
+				members = append(members, m.Address)
+			}
+		}
+		for _, other := range sight.Model.Others() {
+			if p, _ := relation.ParseDeployment(sight.Model.Bags[other]); p.Address.IsValid() {
+				members = append(members, deploy.RaftAddress(db, p.Address.String()))
+			}
+		}
+		slices.Sort(members)
+		for _, address := range slices.Compact(members) {
+			at[db] = append(at[db], ovsdb.Endpoints(db, address)...)
+		}
+	}
+	return &placement.Service{Dialer: u.Service.Dialer, NB: at[raft.NB], SB: at[raft.SB], Catch: catchUp}
+}
+
+// gateways reads the parameters of an action on gateways.
+func (p params) gateways() (r placement.Request, format string, err error) {
+	var failures []error
+	text := func(key string) string {
+		value, err := p.text(key)
+		failures = append(failures, err)
+		return value
+	}
+	flag := func(key string) bool {
+		value, err := p.flag(key)
+		failures = append(failures, err)
+		return value
+	}
+	number := func(key string, otherwise, largest int64) int64 {
+		value, err := p.number(key, otherwise, largest)
+		failures = append(failures, err)
+		return value
+	}
+	r = placement.Request{
+		Options: gateway.Options{
+			Scheduler: gateway.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
+			AllowNewCandidates: flag("allow-new-candidates"),
+		},
+		Seed: uint64(number("seed", 1, math.MaxInt64)), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
+		Wait: time.Duration(number("wait", int64(placement.DefaultWait/time.Second), 600)) * time.Second,
+	}
+	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })
+	format = text("format")
+	switch r.Options.Scheduler {
+	case "", gateway.LeastLoaded, gateway.Random:
+	default:
+		failures = append(failures, fmt.Errorf("parameter scheduler is %q: it takes %s or %s", r.Options.Scheduler, gateway.LeastLoaded, gateway.Random))
+	}
+	return r, format, errors.Join(failures...)
+}
+
+// number reads a whole number from 0 up.
+func (p params) number(key string, otherwise, largest int64) (int64, error) {
+	if p[key] == nil {
+		return otherwise, nil
+	}
+	if n, ok := p[key].(json.Number); ok {
+		if value, err := n.Int64(); err == nil && value >= 0 && value <= largest {
+			return value, nil
+		}
+	}
+	return 0, fmt.Errorf("parameter %s is %v: it takes a whole number from 0 to %d", key, p[key], largest)
+}
+
+// shown is a document in the form that was asked for.
+func shown(format string, document interface{ Text() string }) (string, error) {
+	switch format {
+	case "", "text":
+		return document.Text(), nil
+	case "yaml":
+		return render.YAML(document)
+	case "json":
+		return render.JSON(document)
+	}
+	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+}

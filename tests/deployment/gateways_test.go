@@ -1,0 +1,57 @@
+package deployment
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// tool runs ovn-nbctl or ovn-sbctl beside a unit's server.
+func tool(t *testing.T, u *lab.Unit, program string, db lab.DB, args ...string) string {
+	t.Helper()
+	socket := "unix:" + u.RunDir() + "/ovn" + string(db) + "_db.sock"
+	out, err := u.Exec(t.Context(), program, append([]string{"--timeout=20", "--db=" + socket, "--no-leader-only"}, args...)...)
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
+
+// Any unit shows and changes gateways, as well one that leads no database, and one whose
+// own server is down.
+func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	for i, name := range []string{"gw1", "gw2"} {
+		tool(t, units[0], "ovn-sbctl", lab.SB, "chassis-add", name, "geneve", "192.0.2."+string(rune('1'+i)), "--", "set", "Chassis", name,
+			"other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+	}
+	args := []string{"ls-add", "public", "--", "lsp-add", "public", "ln", "--", "lsp-set-type", "ln", "localnet", "--", "lsp-set-options", "ln", "network_name=physnet1"}
+	for _, n := range []string{"1", "2", "3", "4"} {
+		args = append(args, "--", "lr-add", "r"+n, "--", "lrp-add", "r"+n, "lrp-"+n, "00:00:00:00:00:0"+n, "10.0."+n+".1/24", "--",
+			"lsp-add", "public", "p"+n, "--", "lsp-set-type", "p"+n, "router", "--", "lsp-set-options", "p"+n, "router-port=lrp-"+n, "--",
+			"lrp-set-gateway-chassis", "lrp-"+n, "gw1", "1")
+	}
+	tool(t, units[0], "ovn-nbctl", lab.NB, args...)
+
+	status := c.act(t, units[1], "gateway-status")["gateways"]
+	assert.Contains(t, status, "physnet1: 4 gateways\n")
+	assert.Contains(t, status, "lrp-1: it hangs on gw1 alone; 2 could host it")
+	dry := c.act(t, units[1], "reschedule-gateways", "dry-run=true")
+	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; 0 interruptions of traffic")
+	assert.Equal(t, "nothing was changed: it was a dry run", dry["result"])
+	for _, u := range units { // the first does it
+		c.act(t, u, "reschedule-gateways", "wait=0")
+	}
+	assert.Contains(t, c.act(t, units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
+
+	message := c.refused(t, units[1], "rebalance-gateways")
+	assert.Contains(t, message, "2 gateways would lose their traffic for about a second; look at the plan with dry-run=true, then run it again with i-really-mean-it=true")
+	require.NoError(t, units[1].Stop(t.Context(), lab.NB))
+	assert.Equal(t, "2 gateways changed", c.act(t, units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"])
+	priorities := tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
+	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
+	assert.Equal(t, 2, strings.Count(priorities, "gw2"))
+}
