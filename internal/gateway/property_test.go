@@ -13,7 +13,7 @@ import (
 )
 
 // scenes is how many random states each property is tried on.
-const scenes = 2000
+const scenes = 1000
 
 // anyState is a cloud of a few chassis, networks and zones, in which not all is as it
 // should be.

@@ -70,7 +70,7 @@ func randomTable(r *rand.Rand, places, seats int) (base []int, all []seat) {
 func TestTableIsAsEvenAsCanBeWithTheFewestMoves(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(1, 2))
-	for n := range 1500 {
+	for n := range 1000 {
 		base, seats := randomTable(r, 2+r.IntN(4), r.IntN(7))
 		best, moves := brute(base, seats)
 		table := newTable(slices.Clone(base), nil, slices.Clone(seats))

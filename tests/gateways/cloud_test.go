@@ -91,18 +91,10 @@ func (c *cloud) run(program string, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-// nbctl runs ovn-nbctl in the daemon that keeps a copy of NB, which takes a tenth of the
-// time; the daemon is started by the first call.
+// nbctl runs ovn-nbctl, each time anew: its daemon would answer from a copy that may not
+// have the newest yet.
 func (c *cloud) nbctl(args ...string) string {
-	c.t.Helper()
-	if _, err := os.Stat(c.path("nbctl", "ctl")); err != nil {
-		c.run("ovn-nbctl", "--detach", "--pidfile="+c.path("nbctl", "pid"), "--log-file="+c.path("nbctl", "log"), "-vconsole:off",
-			"--unixctl="+c.path("nbctl", "ctl"), "--db="+c.northbound())
-		c.t.Cleanup(func() {
-			_ = exec.CommandContext(context.Background(), "ovs-appctl", "-T", "5", "-t", c.path("nbctl", "ctl"), "exit").Run()
-		})
-	}
-	return c.run("ovn-nbctl", append([]string{"-u", c.path("nbctl", "ctl")}, args...)...)
+	return c.run("ovn-nbctl", append([]string{"--db=" + c.northbound()}, args...)...)
 }
 
 func (c *cloud) sbctl(args ...string) string {
