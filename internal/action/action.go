@@ -41,6 +41,7 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
 
 	"gateway-status":      gatewayStatus,
+	"gateway-history":     gatewayHistory,
 	"reschedule-gateways": operateGateways((*placement.Service).Reschedule),
 	"rebalance-gateways":  operateGateways((*placement.Service).Rebalance),
 

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/placement"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -34,6 +36,20 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	text, err := shown(format, status)
 	return results{"gateways": text}, err
+}
+
+// gatewayHistory lists what was changed of gateways.
+func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
+	r, format, err := p.gateways()
+	if err != nil {
+		return nil, err
+	}
+	history, err := u.placement(ctx).History(ctx, r.Revert)
+	if err != nil {
+		return nil, err
+	}
+	text, err := shown(format, history)
+	return results{"history": text}, err
 }
 
 // operateGateways shows a plan for gateways, and carries it out.
@@ -60,12 +76,30 @@ func operateGateways(operate func(*placement.Service, context.Context, placement
 		}
 		switch {
 		case errors.As(err, new(*placement.UnconfirmedError)):
-			err = fmt.Errorf("%w; look at the plan with dry-run=true, then run it again with i-really-mean-it=true", err)
+			err = fmt.Errorf("%w; if that is what you want, run: %s", err, u.again("rebalance-gateways", p))
 		case errors.Is(err, placement.ErrMisplaced):
-			err = fmt.Errorf("%w; run action gateway-status", err)
+			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
 		}
 		return found, err
 	}
+}
+
+// command is what a person types to run an action on this unit.
+func (u Unit) command(action string, given ...juju.Param) string {
+	return u.Env.Version.Render(juju.Command{Unit: u.Env.Unit, Action: action, Params: given})
+}
+
+// again is the command that was given, with a yes.
+func (u Unit) again(action string, p params) string {
+	var given []juju.Param
+	for _, key := range []string{"network", "max-moves", "allow-new-candidates", "revert"} {
+		switch value := fmt.Sprint(p[key]); value {
+		case "<nil>", "", "0", "false":
+		default:
+			given = append(given, juju.Param{Key: key, Value: value})
+		}
+	}
+	return u.command(action, append(given, juju.Param{Key: "i-really-mean-it", Value: "true"})...)
 }
 
 // placement asks this unit's own servers, and where these do not answer those of the
@@ -91,7 +125,10 @@ func (u Unit) placement(ctx context.Context) *placement.Service {
 			at[db] = append(at[db], ovsdb.Endpoints(db, address)...)
 		}
 	}
-	return &placement.Service{Dialer: u.Service.Dialer, NB: at[raft.NB], SB: at[raft.SB], Catch: catchUp}
+	return &placement.Service{
+		Dialer: u.Service.Dialer, NB: at[raft.NB], SB: at[raft.SB], Catch: catchUp,
+		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID), Undo: func(plan string) string { return u.again("rebalance-gateways", params{"revert": plan}) },
+	}
 }
 
 // gateways reads the parameters of an action on gateways.
@@ -117,7 +154,7 @@ func (p params) gateways() (r placement.Request, format string, err error) {
 			Scheduler: gateway.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
 			AllowNewCandidates: flag("allow-new-candidates"),
 		},
-		Seed: uint64(number("seed", 1, math.MaxInt64)), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
+		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: cmp.Or(text("revert"), text("plan")), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
 		Wait: time.Duration(number("wait", int64(placement.DefaultWait/time.Second), 600)) * time.Second,
 	}
 	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })

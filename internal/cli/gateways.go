@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -35,6 +38,7 @@ type cloudFlags struct {
 	scheduler   string
 	seed        uint64
 	allowNew    bool
+	revert      string
 }
 
 // newGateways is for any OVN, also one without the charm.
@@ -58,7 +62,7 @@ with any OVN whose databases can be reached.`,
 	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
 	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; may be repeated")
 	flags.StringVar(&f.format, "format", "text", "text, yaml or json")
-	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f))
+	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
 	return c
 }
 
@@ -120,7 +124,30 @@ takes --yes.`,
 	c.Flags().BoolVar(&f.yes, "yes", false, "really move gateways")
 	c.Flags().IntVar(&f.maxMoves, "max-moves", 0, "move no more gateways than this; 0 is no bound")
 	c.Flags().BoolVar(&f.allowNew, "allow-new-candidates", false, "also move to chassis that were no candidates")
+	c.Flags().StringVar(&f.revert, "revert", "", "take back what this plan has changed (see history)")
 	return c
+}
+
+func newGatewaysHistory(f *cloudFlags) *cobra.Command {
+	return &cobra.Command{
+		Use:   "history [PLAN]",
+		Short: "List what was changed, when and by whom; of one plan each gateway, before and after",
+		Example: "  ovn-central-operator gateways history --nb unix:/var/run/ovn/ovnnb_db.sock " +
+			"--sb unix:/var/run/ovn/ovnsb_db.sock",
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := f.check(); err != nil {
+				return err
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
+			defer cancel()
+			history, err := f.service(io.Discard).History(ctx, strings.Join(args, ""))
+			if err != nil {
+				return err
+			}
+			return f.show(cmd.OutOrStdout(), history)
+		},
+	}
 }
 
 func (f *cloudFlags) request(show func(gateway.Plan) error) placement.Request {
@@ -128,7 +155,7 @@ func (f *cloudFlags) request(show func(gateway.Plan) error) placement.Request {
 		Options: gateway.Options{
 			Scheduler: gateway.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
 		},
-		Seed: f.seed, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait, Show: show,
+		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait, Show: show,
 	}
 }
 
@@ -186,8 +213,33 @@ func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, co
 func (f *cloudFlags) service(progress io.Writer) *placement.Service {
 	return &placement.Service{
 		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), Catch: catchUp,
+		By: operator(os.Getenv), Undo: f.undo,
 		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
 	}
+}
+
+// undo is the command that takes a plan back.
+func (f *cloudFlags) undo(plan string) string {
+	words := []string{"ovn-central-operator gateways rebalance --revert", plan, "--nb", f.nb, "--sb", f.sb}
+	for _, flag := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
+		if flag[1] != "" {
+			words = append(words, flag[0], flag[1])
+		}
+	}
+	return strings.Join(append(words, "--yes"), " ")
+}
+
+// operator is who runs the program: also behind sudo(8), which says it in SUDO_USER.
+func operator(getenv func(string) string) string {
+	name := getenv("SUDO_USER")
+	if u, err := user.Current(); err == nil && name == "" {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return cmp.Or(name, "somebody")
+	}
+	return cmp.Or(name, "somebody") + "@" + host
 }
 
 // show prints a document in the form that was asked for.

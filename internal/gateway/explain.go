@@ -26,11 +26,11 @@ func (p Plan) Text() string {
 	for _, c := range p.Changes {
 		b.WriteString(c.text())
 	}
-	return b.String() + told(p.Problems)
+	return b.String() + Told(p.Problems)
 }
 
-// told are problems for people.
-func told(problems []Problem) string {
+// Told are problems for people.
+func Told(problems []Problem) string {
 	if len(problems) == 0 {
 		return ""
 	}

@@ -12,11 +12,12 @@ import (
 const (
 	reschedule = "reschedule"
 	rebalance  = "rebalance"
+	revert     = "revert"
 )
 
 // Plan is what to change, and what it leads to.
 type Plan struct {
-	// Operation is "reschedule" or "rebalance".
+	// Operation is "reschedule", "rebalance" or "revert".
 	Operation string `json:"operation" yaml:"operation"`
 	// Changes are those of groups, by their names.
 	Changes []Change `json:"changes" yaml:"changes"`
@@ -27,6 +28,9 @@ type Plan struct {
 	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
 	// Problems are what could not be done and why, and what is odd.
 	Problems []Problem `json:"problems" yaml:"problems"`
+	// Added are the chassis that were added and get something: who finishes the plan has
+	// to know, since they don't look like it once they have a part of it.
+	Added []string `json:"-" yaml:"-"`
 }
 
 // Empty says that there is nothing to do.
@@ -72,7 +76,7 @@ func first(candidates []Candidate) string {
 func (w *scene) plan(operation string, o Options, before []Network) Plan {
 	p := Plan{Operation: operation, Before: w.asked(o, before), After: w.asked(o, w.report())}
 	for _, g := range w.groups {
-		invalid := len(g.gone) > 0 && operation == reschedule // a rebalancing leaves alone what it does not move
+		invalid := len(g.gone) > 0 && operation == reschedule // the others leave alone what they do not move
 		if !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was)) {
 			c := w.change(g.Group, g.order, g.reasons)
 			c.Interrupts = len(g.was) > 0 && g.was[0] != g.order[0]
@@ -122,24 +126,16 @@ func (w *scene) asked(o Options, all []Network) []Network {
 // follow has nothing to do but tell of followers whose group there is not.
 func (w *scene) follow() {
 	for _, f := range w.followers {
-		if w.led(f) == nil {
+		if w.named(f.Follows) == nil {
 			w.tell(f.Name, fmt.Sprintf("it belongs to external ports, and their router's gateway %s is not known", f.Follows))
 		}
 	}
 }
 
-func (w *scene) led(f Group) *group {
-	n, found := slices.BinarySearchFunc(w.groups, f.Follows, func(g *group, name string) int { return cmp.Compare(g.Name, name) })
-	if !found {
-		return nil
-	}
-	return w.groups[n]
-}
-
 // followed is the order of a group of external ports, if it has to change: whoever
 // hosts the router's gateway comes first.
 func (w *scene) followed(f Group) ([]int, map[string]string) {
-	lead := w.led(f)
+	lead := w.named(f.Follows)
 	if lead == nil || lead.held || len(lead.order) == 0 {
 		return nil, nil
 	}

@@ -20,9 +20,12 @@ func Reschedule(s State, o Options) Plan {
 	}
 	choose.masters(w)
 	choose.backups(w)
-	choose.shares(w, w.added(o))
+	added := w.added(o)
+	choose.shares(w, added)
 	w.follow()
-	return w.plan(reschedule, o, before)
+	p := w.plan(reschedule, o, before)
+	p.Added = w.gaining(added, p.Changes)
+	return p
 }
 
 // chooser chooses chassis where there is a choice.
@@ -70,6 +73,24 @@ func (w *scene) added(o Options) (all []int) {
 		}
 	}
 	return all
+}
+
+// gaining are the chassis of these that become candidates of something.
+func (w *scene) gaining(chassis []int, changes []Change) (names []string) {
+	gains := map[string]bool{}
+	for _, c := range changes {
+		for _, r := range c.Rows {
+			if r.Before == nil {
+				gains[r.Chassis] = true
+			}
+		}
+	}
+	for _, c := range chassis {
+		if name := w.chassis[c].Name; gains[name] {
+			names = append(names, name)
+		}
+	}
+	return names
 }
 
 // missing is how many candidates the group could have beside those that it has.

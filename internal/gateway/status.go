@@ -29,6 +29,8 @@ func Look(s State, o Options) Status {
 			w.tell(g.Name, fmt.Sprintf("candidate %s can't host it: %s", name, g.reasons[name]))
 		}
 		switch {
+		case len(g.order) == 0 && len(g.kind.open) == 0:
+			w.tell(g.Name, "no chassis may host it: "+w.why(g))
 		case len(g.order) == 0:
 			w.tell(g.Name, "no chassis hosts it")
 		case len(g.order) == 1 && g.possible > 1:
@@ -77,5 +79,5 @@ func (s Status) Text() string {
 	if len(s.Networks) == 0 {
 		b.WriteString("there are no gateways to provider networks\n")
 	}
-	return b.String() + told(s.Problems)
+	return b.String() + Told(s.Problems)
 }

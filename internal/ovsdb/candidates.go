@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ovn-org/libovsdb/client"
@@ -16,9 +17,12 @@ import (
 const (
 	routerPortTable = "Logical_Router_Port"
 	groupTable      = "HA_Chassis_Group"
+	groupColumn     = "ha_chassis_group"
 	chassisColumn   = "chassis_name"
 	priorityColumn  = "priority"
 	configColumn    = "nb_cfg"
+
+	gatewayChassisColumn = "gateway_chassis"
 )
 
 // ErrChanged is returned where a row is no longer as it was read: nothing was written.
@@ -32,12 +36,21 @@ type Candidates struct {
 	Holder, Name string
 	// Before is what was read. After is what is to be there; a row without a UUID is new.
 	Before, After []CandidateRow
+	// Create is what else a group needs that is not there yet: it has no Holder.
+	Create NewGroup
+}
+
+// NewGroup is an HA_Chassis_Group that is to be created.
+type NewGroup struct {
+	// Ports are the UUIDs of the router ports that it is for.
+	Ports       []string
+	ExternalIDs map[string]string
 }
 
 // table is that of the candidates, holder that of the row that has the list, in column.
 func (x Candidates) table() (table, holder, column string) {
 	if x.Port {
-		return "Gateway_Chassis", routerPortTable, "gateway_chassis"
+		return "Gateway_Chassis", routerPortTable, gatewayChassisColumn
 	}
 	return "HA_Chassis", groupTable, "ha_chassis"
 }
@@ -69,11 +82,11 @@ func (g *Gateways) Close() {
 	g.sb.Close()
 }
 
-// Write writes lists of candidates in one transaction, if every row of them is still as
-// it was read; otherwise it writes nothing and returns [ErrChanged]. After any other
-// error it may have been written or not: read again.
-func (g *Gateways) Write(ctx context.Context, lists ...Candidates) error {
-	var ops []ovsdb.Operation
+// Write writes lists of candidates in one transaction with a note of it, if every row of
+// them is still as it was read; otherwise it writes nothing and returns [ErrChanged]. After
+// any other error it may have been written or not: read again.
+func (g *Gateways) Write(ctx context.Context, note string, lists ...Candidates) error {
+	ops := []ovsdb.Operation{{Op: ovsdb.OperationInsert, Table: noteTable, Row: Note{Text: note}.row()}}
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}
@@ -86,6 +99,11 @@ func (g *Gateways) Write(ctx context.Context, lists ...Candidates) error {
 		case "":
 		case "timed out": // a wait, in vain
 			return ErrChanged
+		case "constraint violation":
+			if slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }) {
+				return fmt.Errorf("%w: %s", ErrChanged, r.Details) // a group of this name is there by now
+			}
+			fallthrough
 		default:
 			return fmt.Errorf("cannot write candidates: %s: %s", r.Error, r.Details)
 		}
@@ -96,16 +114,8 @@ func (g *Gateways) Write(ctx context.Context, lists ...Candidates) error {
 // operations first wait, for no time, for what was read to be still so.
 func (x Candidates) operations(n int) []ovsdb.Operation {
 	table, holder, column := x.table()
-	var read, there []ovsdb.UUID
-	for _, r := range x.Before {
-		read = append(read, ovsdb.UUID{GoUUID: r.UUID})
-	}
-	ops := []ovsdb.Operation{unchanged(holder, x.Holder, ovsdb.Row{column: set(read)})}
-	before := map[string]CandidateRow{}
-	for _, r := range x.Before {
-		before[r.UUID] = r
-		ops = append(ops, unchanged(table, r.UUID, ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}))
-	}
+	ops, before := x.guards()
+	var there []ovsdb.UUID
 	for i, r := range x.After {
 		if old, known := before[r.UUID]; known {
 			there = append(there, ovsdb.UUID{GoUUID: r.UUID})
@@ -125,7 +135,40 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: table, UUIDName: name, Row: fresh})
 		there = append(there, ovsdb.UUID{GoUUID: name})
 	}
-	return append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: holder, Where: at(x.Holder), Row: ovsdb.Row{column: set(there)}})
+	if x.Holder != "" {
+		return append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: holder, Where: at(x.Holder), Row: ovsdb.Row{column: set(there)}})
+	}
+	group := fmt.Sprintf("group_%d", n)
+	ops = append(ops, ovsdb.Operation{
+		Op: ovsdb.OperationInsert, Table: groupTable, UUIDName: group,
+		Row: ovsdb.Row{"name": x.Name, column: set(there), externalIDs: pairs(x.Create.ExternalIDs)},
+	})
+	for _, port := range x.Create.Ports {
+		ops = append(ops, ovsdb.Operation{
+			Op: ovsdb.OperationUpdate, Table: routerPortTable, Where: at(port), Row: ovsdb.Row{groupColumn: set([]ovsdb.UUID{{GoUUID: group}})},
+		})
+	}
+	return ops
+}
+
+// guards wait for what was read; it is returned by UUID.
+func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]CandidateRow) {
+	table, holder, column := x.table()
+	for _, port := range x.Create.Ports {
+		nothing := set([]ovsdb.UUID{})
+		ops = append(ops, unchanged(routerPortTable, port, ovsdb.Row{groupColumn: nothing, gatewayChassisColumn: nothing}))
+	}
+	if x.Holder == "" {
+		return ops, nil
+	}
+	before = map[string]CandidateRow{}
+	var read []ovsdb.UUID
+	for _, r := range x.Before {
+		before[r.UUID] = r
+		read = append(read, ovsdb.UUID{GoUUID: r.UUID})
+		ops = append(ops, unchanged(table, r.UUID, ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}))
+	}
+	return append(ops, unchanged(holder, x.Holder, ovsdb.Row{column: set(read)})), before
 }
 
 // barrierInterval is how often it is looked whether ovn-northd has caught up.

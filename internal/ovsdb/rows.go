@@ -128,6 +128,15 @@ func set[T any](elements []T) ovsdb.OvsSet {
 	return s
 }
 
+// pairs make what the library calls a map.
+func pairs(all map[string]string) ovsdb.OvsMap {
+	m := ovsdb.OvsMap{GoMap: map[any]any{}}
+	for key, value := range all {
+		m.GoMap[key] = value
+	}
+	return m
+}
+
 // unchanged fails the transaction where the row is no longer as it was read, or is gone.
 func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
 	now := 0

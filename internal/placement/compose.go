@@ -19,6 +19,9 @@ import (
 const (
 	gatewayKey   = "neutron:is_ext_gw"
 	zoneHintsKey = "neutron:availability_zone_hints"
+	routerIDKey  = "neutron:router_id"
+	// namePrefix is what it puts before the UUID of a router to name its row and its group.
+	namePrefix = "neutron-"
 )
 
 // Options of a chassis, in ovn-cms-options.
@@ -41,9 +44,11 @@ type Cloud struct {
 // stored is where a group's candidates stand.
 type stored struct {
 	storage gateway.Storage
-	// holder is the UUID of the port, or of the row of the group.
+	// holder is the UUID of the port, or of the row of the group; empty is a group that is
+	// to be created.
 	holder string
 	rows   []ovsdb.CandidateRow
+	create ovsdb.NewGroup
 }
 
 // Compose makes a state of what the databases hold.
@@ -53,13 +58,15 @@ func Compose(nb ovsdb.Northbound, sb ovsdb.Southbound) *Cloud {
 		c.State.Chassis = append(c.State.Chassis, c.chassis(row))
 	}
 	t := newTopology(nb)
-	users := c.gateways(t)
+	users, unhosted := c.gateways(t)
 	for _, g := range nb.Groups {
 		c.group(t, g, users[g.UUID])
 	}
+	c.host(t, unhosted, len(users) > 0)
 	slices.SortFunc(c.Problems, func(a, b gateway.Problem) int {
 		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
 	})
+	c.Problems = slices.Compact(c.Problems)
 	return c
 }
 
@@ -101,10 +108,10 @@ func items(list, separator string) (all []string) {
 	return all
 }
 
-// gateways adds the gateways that have candidates of their own, and returns the others
-// by the UUID of their group.
-func (c *Cloud) gateways(t *topology) map[string][]ovsdb.LogicalRouterPort {
-	users := map[string][]ovsdb.LogicalRouterPort{}
+// gateways adds the gateways that have candidates of their own, and returns those of groups
+// by the UUID of their group, and those that have neither.
+func (c *Cloud) gateways(t *topology) (users map[string][]ovsdb.LogicalRouterPort, unhosted []ovsdb.LogicalRouterPort) {
+	users = map[string][]ovsdb.LogicalRouterPort{}
 	for _, p := range c.NB.RouterPorts {
 		switch {
 		case p.Group != "":
@@ -112,14 +119,60 @@ func (c *Cloud) gateways(t *topology) map[string][]ovsdb.LogicalRouterPort {
 			if len(p.GatewayChassis) > 0 {
 				c.tell(p.Name, "it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter")
 			}
-		case len(p.GatewayChassis) > 0 || strings.EqualFold(p.ExternalIDs[gatewayKey], "true"):
-			rows := pick(c.NB.GatewayChassis, p.GatewayChassis)
-			c.add(gateway.Group{
-				Name: p.Name, Storage: gateway.GatewayChassis, Zones: c.zones(t, p), Ports: []gateway.Port{c.port(t, p)}, Candidates: planned(rows),
-			}, p.UUID, rows)
+		case len(p.GatewayChassis) > 0:
+			c.single(t, p)
+		case strings.EqualFold(p.ExternalIDs[gatewayKey], "true"):
+			unhosted = append(unhosted, p)
 		}
 	}
-	return users
+	return users, unhosted
+}
+
+// single adds a gateway that has candidates of its own, or is to get them.
+func (c *Cloud) single(t *topology, p ovsdb.LogicalRouterPort) {
+	rows := pick(c.NB.GatewayChassis, p.GatewayChassis)
+	for _, r := range rows {
+		if p.ExternalIDs[gatewayKey] != "" && r.Name != p.Name+"_"+r.Chassis {
+			c.tell(p.Name, "its candidate %s is a row named %s, which Neutron can't read: it looks for %s_%s", r.Chassis, r.Name, p.Name, r.Chassis)
+		}
+	}
+	c.add(gateway.Group{
+		Name: p.Name, Storage: gateway.GatewayChassis, Zones: c.zones(t, p), Ports: []gateway.Port{c.port(t, p)}, Candidates: planned(rows),
+	}, stored{holder: p.UUID, rows: rows})
+}
+
+// host adds the gateways that have no candidates yet. They are to get them as the others
+// have them: Neutron from 2026.2 on has a group for each router, and names it like that.
+func (c *Cloud) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grouped bool) {
+	grouped = grouped && len(c.NB.GatewayChassis) == 0
+	byRouter, there := map[string][]ovsdb.LogicalRouterPort{}, map[string]bool{}
+	for _, g := range c.NB.Groups {
+		there[g.Name] = true
+	}
+	for _, p := range unhosted {
+		router := t.routerOf[p.UUID].Name
+		switch {
+		case !grouped:
+			c.single(t, p)
+		case router == "":
+			c.tell(p.Name, "no chassis hosts it, and it belongs to no router")
+		case there[router]:
+			c.tell(p.Name, "no chassis hosts it, though its router has a group; give it that: "+
+				"ovn-nbctl --id=@g get HA_Chassis_Group %s -- set Logical_Router_Port %s ha_chassis_group=@g", router, p.Name)
+		default:
+			byRouter[router] = append(byRouter[router], p)
+		}
+	}
+	for _, router := range slices.Sorted(maps.Keys(byRouter)) {
+		g := gateway.Group{Name: router, Storage: gateway.HAChassisGroup}
+		var create ovsdb.NewGroup
+		for _, p := range byRouter[router] {
+			g.Ports, g.Zones = append(g.Ports, c.port(t, p)), c.zones(t, p)
+			create.Ports = append(create.Ports, p.UUID)
+		}
+		create.ExternalIDs = map[string]string{zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix)}
+		c.add(g, stored{create: create})
+	}
 }
 
 // group adds an HA_Chassis_Group: of routers' gateways, or of external ports that follow
@@ -139,7 +192,10 @@ func (c *Cloud) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.Logic
 	if len(users) == 0 {
 		external := t.external[row.UUID]
 		if len(external) == 0 {
-			return // nobody's
+			if _, neutrons := row.ExternalIDs[zoneHintsKey]; !neutrons && len(rows) > 0 {
+				c.tell(row.Name, "no port uses this group, and it is none of Neutron's; it is left alone")
+			}
+			return
 		}
 		for _, p := range external {
 			g.Ports = append(g.Ports, gateway.Port{Name: p.Name})
@@ -148,16 +204,17 @@ func (c *Cloud) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.Logic
 			return
 		}
 	}
-	c.add(g, row.UUID, rows)
+	c.add(g, stored{holder: row.UUID, rows: rows})
 }
 
-func (c *Cloud) add(g gateway.Group, holder string, rows []ovsdb.CandidateRow) {
+func (c *Cloud) add(g gateway.Group, s stored) {
 	if _, twice := c.stored[g.Name]; twice {
 		c.tell(g.Name, "a port and a group have this name; the group is left alone")
 		return
 	}
 	c.State.Groups = append(c.State.Groups, g)
-	c.stored[g.Name] = stored{g.Storage, holder, rows}
+	s.storage = g.Storage
+	c.stored[g.Name] = s
 }
 
 // followed is the group of the router that external ports are connected to.

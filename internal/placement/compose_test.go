@@ -147,5 +147,5 @@ func TestGatewayThatNeutronKnowsAndNothingHostsIsOneWithoutCandidates(t *testing
 	for _, g := range c.State.Groups {
 		names = append(names, g.Name)
 	}
-	assert.Equal(t, []string{"lrp-1", "lrp-5", "neutron-R2", "neutron-extport"}, names)
+	assert.Equal(t, []string{"lrp-1", "neutron-R2", "neutron-extport", "lrp-5"}, names)
 }

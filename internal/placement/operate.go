@@ -19,6 +19,8 @@ type Request struct {
 	Options gateway.Options
 	// Seed is what the random scheduler chooses by.
 	Seed uint64
+	// Revert is the name of a plan that a rebalancing is to take back.
+	Revert string
 	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
 	DryRun, Confirmed bool
 	// Wait is how long to wait for gateways to be active where they should be; 0 doesn't
@@ -53,16 +55,54 @@ func (s *Service) Status(ctx context.Context, o gateway.Options) (gateway.Status
 	return status, nil
 }
 
-// Reschedule gives every gateway its candidates.
+// Reschedule gives every gateway its candidates. It finishes what earlier runs have begun.
 func (s *Service) Reschedule(ctx context.Context, r Request) error {
+	earlier, err := s.History(ctx, "")
+	if err != nil {
+		return err
+	}
+	added, finished := map[string]bool{}, []string{}
+	for _, e := range earlier.Plans {
+		if e.unfinished() {
+			finished = append(finished, e.ID)
+			note(added, e.Added)
+		}
+	}
 	r.Options.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
 	r.Confirmed = true                                     // it interrupts nothing
-	return s.operate(ctx, r, func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, r.Options) })
+	return s.operate(ctx, r, func(state gateway.State, _ int) gateway.Plan {
+		o := r.Options
+		for _, c := range state.Chassis {
+			if added[c.Name] {
+				o.Added = append(o.Added, c.Name)
+			}
+		}
+		p := gateway.Reschedule(state, o)
+		note(added, p.Added) // where this plan is given up, the next one is to finish it
+		return p
+	}, finished...)
 }
 
-// Rebalance moves gateways. Where traffic would be interrupted and nobody has agreed it
-// is an [*UnconfirmedError].
+func note(all map[string]bool, names []string) {
+	for _, name := range names {
+		all[name] = true
+	}
+}
+
+// Rebalance moves gateways, or takes a plan back. Where traffic would be interrupted and
+// nobody has agreed it is an [*UnconfirmedError]; where there is no such plan an
+// [*UnknownPlanError].
 func (s *Service) Rebalance(ctx context.Context, r Request) error {
+	plan := gateway.Rebalance
+	if r.Revert != "" {
+		h, err := s.History(ctx, r.Revert)
+		if err != nil {
+			return err
+		}
+		plan = func(state gateway.State, o gateway.Options) gateway.Plan {
+			return gateway.Revert(state, o, h.Plans[0].Changes)
+		}
+	}
 	return s.operate(ctx, r, func(state gateway.State, done int) gateway.Plan {
 		o := r.Options
 		if o.MaxMoves > 0 {
@@ -70,11 +110,11 @@ func (s *Service) Rebalance(ctx context.Context, r Request) error {
 				return gateway.Plan{}
 			}
 		}
-		return gateway.Rebalance(state, o)
+		return plan(state, o)
 	})
 }
 
-func (s *Service) operate(ctx context.Context, r Request, plan Planner) error {
+func (s *Service) operate(ctx context.Context, r Request, plan Planner, finished ...string) error {
 	cloud, err := s.Look(ctx)
 	if err != nil {
 		return err
@@ -85,20 +125,19 @@ func (s *Service) operate(ctx context.Context, r Request, plan Planner) error {
 		return err
 	}
 	switch {
-	case p.Empty():
+	case p.Empty() && (r.DryRun || len(finished) == 0):
 		return nil
 	case r.DryRun:
 		s.tell(ctx, "nothing was changed: it was a dry run")
 		return nil
-	case !r.Confirmed:
+	case !r.Confirmed && p.Moves() > 0:
 		return &UnconfirmedError{p.Moves()}
 	}
-	changed, err := s.Apply(ctx, plan)
+	changed, err := s.Apply(ctx, plan, finished...)
 	if err != nil {
 		return err
 	}
-	s.tell(ctx, fmt.Sprintf("%d gateways changed", len(changed)))
-	if r.Wait == 0 {
+	if r.Wait == 0 || len(changed) == 0 {
 		return nil
 	}
 	missing, err := s.Prove(ctx, changed, r.Wait)

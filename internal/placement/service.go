@@ -28,6 +28,10 @@ type Service struct {
 	Dialer *ovsdb.Dialer
 	// NB and SB are endpoints of the databases.
 	NB, SB []string
+	// By is who asks, for the journal.
+	By string
+	// Undo is the command that takes a plan back.
+	Undo func(plan string) string
 	// Progress tells a person how far it is.
 	Progress func(ctx context.Context, line string)
 	// Catch bounds the wait for ovn-northd after each batch; 0 doesn't wait, and the
@@ -87,14 +91,19 @@ func pause(ctx context.Context) bool {
 // Apply carries plans out until there is nothing left to do, and returns what it has
 // changed of groups. Where somebody else has changed what a batch was planned from, or
 // a server is lost, a new plan is made of what there is then. After an error each group
-// is as it was or as it was planned.
-func (s *Service) Apply(ctx context.Context, plan Planner) (changed []gateway.Change, err error) {
+// is as it was or as it was planned. What is changed is noted in the journal, and that the
+// earlier runs of these names are finished then.
+func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (changed []gateway.Change, err error) {
 	var g *ovsdb.Gateways
 	defer func() {
 		if g != nil {
 			g.Close()
 		}
 	}()
+	note, err := newPage(s.By)
+	if err != nil {
+		return nil, err
+	}
 	for range attempts {
 		if g == nil {
 			if g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
@@ -102,10 +111,13 @@ func (s *Service) Apply(ctx context.Context, plan Planner) (changed []gateway.Ch
 			}
 		}
 		var done []gateway.Change
-		done, err = s.apply(ctx, g, plan, moves(changed))
+		done, err = s.apply(ctx, g, plan, &note, moves(changed))
 		changed = append(changed, done...)
 		switch {
-		case err == nil || ctx.Err() != nil:
+		case err == nil:
+			s.finish(ctx, g, note, changed, finished)
+			return changed, nil
+		case ctx.Err() != nil || errors.Is(err, errBehind):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
 			s.tell(ctx, "somebody else has changed gateways meanwhile; planning again")
@@ -119,6 +131,30 @@ func (s *Service) Apply(ctx context.Context, plan Planner) (changed []gateway.Ch
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
 }
 
+// finish ends what was noted. The gateways are as they should be even if it fails.
+func (s *Service) finish(ctx context.Context, g *ovsdb.Gateways, note page, changed []gateway.Change, earlier []string) {
+	if err := tidy(ctx, g, append([]string{note.ID}, earlier...)...); err != nil {
+		s.tell(ctx, err.Error())
+	}
+	if len(changed) == 0 {
+		return
+	}
+	line := fmt.Sprintf("%d gateways changed", groups(changed))
+	if s.Undo != nil {
+		line += "; to take it back: " + s.Undo(note.ID)
+	}
+	s.tell(ctx, line)
+}
+
+// groups counts what was changed, each group once.
+func groups(changed []gateway.Change) int {
+	names := map[string]bool{}
+	for _, c := range changed {
+		names[c.Group] = true
+	}
+	return len(names)
+}
+
 func moves(changes []gateway.Change) (n int) {
 	for _, c := range changes {
 		if c.Interrupts {
@@ -129,18 +165,22 @@ func moves(changes []gateway.Change) (n int) {
 }
 
 // apply makes one plan and writes it, as far as it gets.
-func (s *Service) apply(ctx context.Context, g *ovsdb.Gateways, plan Planner, moved int) (done []gateway.Change, err error) {
+func (s *Service) apply(ctx context.Context, g *ovsdb.Gateways, plan Planner, note *page, moved int) (done []gateway.Change, err error) {
 	cloud, err := look(ctx, g)
 	if err != nil {
 		return nil, err
 	}
 	p := plan(cloud.State, moved)
 	for some := range slices.Chunk(p.Changes, batch) {
-		if err := s.write(ctx, g, cloud, some); err != nil {
+		text := note.next(p, some, len(p.Changes)-len(done)-len(some))
+		if err := g.Write(ctx, text, cloud.lists(some)...); err != nil {
 			return done, err
 		}
 		done = append(done, some...)
 		s.tell(ctx, fmt.Sprintf("%d of %d gateways written", len(done), len(p.Changes)))
+		if err := s.catchUp(ctx, g); err != nil {
+			return done, err
+		}
 	}
 	return done, nil
 }
@@ -151,24 +191,36 @@ func (s *Service) tell(ctx context.Context, line string) {
 	}
 }
 
-func (s *Service) write(ctx context.Context, w *ovsdb.Gateways, c *Cloud, changes []gateway.Change) error {
-	lists := make([]ovsdb.Candidates, len(changes))
-	for i, change := range changes {
-		lists[i] = c.list(change)
+// errBehind says that ovn-northd takes nothing up: it would be of no use to write more.
+var errBehind = errors.New("ovn-northd does not take the changes up; see that it runs, then run this again")
+
+// catchUp waits for ovn-northd.
+func (s *Service) catchUp(ctx context.Context, g *ovsdb.Gateways) error {
+	if s.Catch == 0 {
+		return nil
 	}
-	if err := w.Write(ctx, lists...); err != nil || s.Catch == 0 {
+	patience, cancel := context.WithTimeout(ctx, s.Catch)
+	defer cancel()
+	if _, err := g.Barrier(patience); err != nil {
+		if patience.Err() != nil && ctx.Err() == nil {
+			return fmt.Errorf("%w (waited for %s)", errBehind, s.Catch)
+		}
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.Catch)
-	defer cancel()
-	_, err := w.Barrier(ctx)
-	return err
+	return nil
+}
+
+func (c *Cloud) lists(changes []gateway.Change) (all []ovsdb.Candidates) {
+	for _, change := range changes {
+		all = append(all, c.list(change))
+	}
+	return all
 }
 
 // list is what to write of a change: rows that stay keep their UUIDs.
 func (c *Cloud) list(change gateway.Change) ovsdb.Candidates {
 	was := c.stored[change.Group]
-	x := ovsdb.Candidates{Port: was.storage == gateway.GatewayChassis, Holder: was.holder, Name: change.Group, Before: was.rows}
+	x := ovsdb.Candidates{Port: was.storage == gateway.GatewayChassis, Holder: was.holder, Name: change.Group, Before: was.rows, Create: was.create}
 	for _, after := range change.After {
 		row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
 		if i := slices.IndexFunc(was.rows, func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }); i >= 0 {

@@ -1,0 +1,67 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// The journal stands in rows of DNS that no switch refers to: ovn-northd reads only those
+// that one does (sync_dns_entries in northd/northd.c) and no external_ids of them, and
+// Neutron touches only those with an ls_name among theirs. So that what is noted is in the
+// database that it tells of, and is written in the same transaction.
+const (
+	noteTable = "DNS"
+	// noteKey and noteKind mark a row as a note of ours, textKey is where its text is.
+	noteKey  = "ovn-central-operator"
+	noteKind = "gateways"
+	textKey  = "ovn-central-operator:plan"
+)
+
+// Note is a text of the journal.
+type Note struct{ UUID, Text string }
+
+// row is the note as a new row.
+func (n Note) row() ovsdb.Row {
+	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: noteKind, textKey: n.Text})}
+}
+
+// Notes reads the journal, in no order.
+func (g *Gateways) Notes(ctx context.Context) ([]Note, error) {
+	marked := pairs(map[string]string{noteKey: noteKind})
+	answers, err := read(ctx, g.nb, query{
+		noteTable,
+		[]string{externalIDs},
+		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, marked)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", raft.NB, err)
+	}
+	var all []Note
+	for _, r := range answers[0] {
+		all = append(all, Note{r.uuid(), r.pairs(externalIDs)[textKey]})
+	}
+	return all, nil
+}
+
+// Amend gives notes another text, and drops others; those that are gone by now don't
+// matter.
+func (g *Gateways) Amend(ctx context.Context, changed, dropped []Note) error {
+	var ops []ovsdb.Operation
+	for _, n := range changed {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row()})
+	}
+	for _, n := range dropped {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(n.UUID)})
+	}
+	if len(ops) == 0 {
+		return nil
+	}
+	if _, err := transact(ctx, g.nb, ops...); err != nil {
+		return fmt.Errorf("cannot amend the journal of gateways in %s: %w", raft.NB, err)
+	}
+	return nil
+}

@@ -1,0 +1,265 @@
+package gateways
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+)
+
+// setChassis gives a chassis networks and zones.
+func (c *cloud) setChassis(name string, networks, zones []string) {
+	mappings := make([]string, len(networks))
+	for i, n := range networks {
+		mappings[i] = n + ":br-" + n
+	}
+	options := "enable-chassis-as-gw"
+	if len(zones) > 0 {
+		options += ",availability-zones=" + strings.Join(zones, ":")
+	}
+	c.sbctl("set", "Chassis", name, `other_config:ovn-cms-options="`+options+`"`, `other_config:ovn-bridge-mappings="`+strings.Join(mappings, ",")+`"`)
+}
+
+// router adds a router as Neutron from 2026.2 on has them: a gateway in each network, and
+// one group for all, which is not made where there are no candidates.
+func (c *cloud) router(id string, networks []string, candidates ...string) (ports []string) {
+	c.t.Helper()
+	name := "neutron-" + id
+	args := []string{"lr-add", name, "--", "set", "Logical_Router", name, "external_ids:neutron\\:availability_zone_hints=az1"}
+	for i, network := range networks {
+		c.addresses++
+		port := fmt.Sprintf("lrp-%s-%d", id, i)
+		args = append(args, "--", "lrp-add", name, port, fmt.Sprintf("00:00:00:01:%02x:%02x", c.addresses>>8, c.addresses&255),
+			fmt.Sprintf("10.%d.%d.1/24", 128+c.addresses>>8, c.addresses&255), "--", "set", "Logical_Router_Port", port, "external_ids:neutron\\:is_ext_gw=true", "--",
+			"lsp-add", network, port+"-sw", "--", "lsp-set-type", port+"-sw", "router", "--", "lsp-set-options", port+"-sw", "router-port="+port)
+		ports = append(ports, port)
+	}
+	if len(candidates) > 0 {
+		args = append(args, c.group(name, ports, candidates...)...)
+	}
+	c.nbctl(args...)
+	return ports
+}
+
+// group are the arguments that make a group as Neutron does.
+func (c *cloud) group(name string, ports []string, candidates ...string) (args []string) {
+	var members []string
+	for i, chassis := range candidates {
+		member := fmt.Sprintf("@m%d", i)
+		args = append(args, "--", "--id="+member, "create", "HA_Chassis", "chassis_name="+chassis, fmt.Sprintf("priority=%d", len(candidates)-i))
+		members = append(members, member)
+	}
+	args = append(args, "--", "--id=@g", "create", "HA_Chassis_Group", "name="+name, "external_ids:neutron\\:availability_zone_hints=az1",
+		"external_ids:neutron\\:router_id="+strings.TrimPrefix(name, "neutron-"), "ha_chassis="+strings.Join(members, ","))
+	for _, p := range ports {
+		args = append(args, "--", "set", "Logical_Router_Port", p, "ha_chassis_group=@g")
+	}
+	return args
+}
+
+// members are the candidates of a group, best first.
+func (c *cloud) members(group string) (all []string) {
+	uuids := c.nbctl("--bare", "--columns=ha_chassis", "find", "HA_Chassis_Group", "name="+group)
+	for _, uuid := range strings.Fields(uuids) {
+		all = append(all, strings.ReplaceAll(c.nbctl("--bare", "--no-headings", "--format=csv", "--columns=priority,chassis_name", "list", "HA_Chassis", uuid), ",", " "))
+	}
+	slices.Sort(all)
+	slices.Reverse(all)
+	return all
+}
+
+func TestGroupsAreOperatedLikeSingleGateways(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	for _, name := range []string{"c1", "c2", "c3"} {
+		c.setChassis(name, []string{"physnet1"}, []string{"az1"})
+	}
+	for n := range 4 {
+		c.router(fmt.Sprint("r", n), []string{"physnet1"}, "c1")
+	}
+	rows := c.nbctl("--columns=_uuid,name,external_ids", "find", "HA_Chassis_Group", "name=neutron-r0")
+	c.operated("reschedule", "--wait", "0")
+	for n := range 4 {
+		members := c.members(fmt.Sprint("neutron-r", n))
+		require.Len(t, members, 3)
+		assert.Equal(t, "3 c1", members[0])
+		assert.Len(t, strings.Fields(c.scheduled(fmt.Sprint("neutron-r", n))), 3, "SB has it too")
+	}
+	assert.Equal(t, rows, c.nbctl("--columns=_uuid,name,external_ids", "find", "HA_Chassis_Group", "name=neutron-r0"), "the group's own row stays as it is")
+	c.operated("rebalance", "--yes", "--wait", "0")
+	count := map[string]int{}
+	for n := range 4 {
+		count[c.members(fmt.Sprint("neutron-r", n))[0]]++
+	}
+	assert.Equal(t, 2, count["3 c1"])
+	assert.Equal(t, 1, count["3 c2"])
+	assert.Len(t, strings.Fields(c.nbctl("--bare", "--columns=_uuid", "list", "HA_Chassis")), 12, "nothing is left over")
+	assert.Contains(t, c.operated("rebalance", "--yes", "--wait", "0"), "nothing to do")
+	c.operated("rebalance", "--revert", c.history().Plans[0].ID, "--yes", "--wait", "0")
+	assert.Equal(t, "3 c1", c.members("neutron-r3")[0])
+}
+
+func TestOfBothFormsTheGroupIsOperatedAndTheOtherIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	port := c.addGateways(1, "c2")[0]
+	c.nbctl(c.group("neutron-both", []string{port}, "c1")[1:]...)
+	single := c.addGateways(1, "c3")[0]
+	before := c.candidates(port)
+	out := c.operated("reschedule", "--wait", "0")
+	assert.Contains(t, out, port+": it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter")
+	assert.Equal(t, before, c.candidates(port))
+	assert.Len(t, c.members("neutron-both"), 3)
+	assert.Equal(t, "3 c1", c.members("neutron-both")[0])
+	assert.Len(t, c.candidates(single), 3, "both ways in one cloud")
+	assert.Len(t, strings.Fields(c.scheduled("neutron-both")), 3)
+	assert.Contains(t, c.operated("status"), "OVN ignores the latter")
+}
+
+// Two gateways of a router in two networks on chassis that are connected to one, the other
+// or both: each network is even for itself, and a group goes only where both are.
+func TestRoutersInSeveralNetworksOnSharedChassis(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3", "c4")
+	c.addNetwork("physnet1")
+	c.addNetwork("physnet2")
+	both := []string{"physnet1", "physnet2"}
+	c.setChassis("c1", both, []string{"az1"})
+	c.setChassis("c2", both, []string{"az1"})
+	c.setChassis("c3", both[:1], []string{"az1"})
+	c.setChassis("c4", both[1:], []string{"az1", "az2"})
+	var first, second []string
+	for n := range 6 { // multi-homed, a list for each port
+		one, other := fmt.Sprintf("lrp-one-%d", n), fmt.Sprintf("lrp-other-%d", n)
+		c.nbctl(c.gateway("physnet1", one, "c1", "c2", "c3")...)
+		c.nbctl(c.gateway("physnet2", other, "c1", "c2", "c4")...)
+		first, second = append(first, one), append(second, other)
+	}
+	c.router("multi", both, "c1")
+	c.operated("reschedule", "--wait", "0")
+	assert.Equal(t, []string{"2 c1", "1 c2"}, c.members("neutron-multi"), "the others lack a network")
+	c.operated("rebalance", "--yes", "--wait", "0")
+	count := c.masters(first...)
+	count[strings.Fields(c.members("neutron-multi")[0])[1]]++
+	for _, name := range []string{"c1", "c2", "c3"} {
+		assert.InDelta(t, 2, count[name], 1, "physnet1: %v", count)
+	}
+	assert.Positive(t, c.masters(first...)["c3"])
+	assert.Positive(t, c.masters(second...)["c4"])
+	assert.Contains(t, c.operated("rebalance", "--network", "physnet2", "--yes", "--wait", "0"), "nothing to do")
+}
+
+func TestGatewaysStayInTheZonesOfTheirRouter(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	c.setChassis("c1", []string{"physnet1"}, []string{"az1"})
+	c.setChassis("c2", []string{"physnet1"}, []string{"az2", "az1"})
+	c.setChassis("c3", []string{"physnet1"}, []string{"az2"})
+	port := c.addGateways(1, "c3")[0]
+	c.nbctl("set", "Logical_Router", "r-"+port, "external_ids:neutron\\:availability_zone_hints=az1")
+	anywhere := c.addGateways(1, "c3")[0]
+	out := c.operated("reschedule", "--wait", "0")
+	assert.Contains(t, out, "it is in none of the zones az1")
+	assert.Len(t, c.candidates(port), 2)
+	assert.NotContains(t, strings.Join(c.candidates(port), " "), "c3")
+	assert.Len(t, c.candidates(anywhere), 3)
+	c.nbctl("set", "Logical_Router", "r-"+port, `external_ids:neutron\:availability_zone_hints="az7"`)
+	assert.Contains(t, c.operated("status"), "3 × it is in none of the zones az7", "nobody may host it")
+}
+
+// Where the others are in groups, an unhosted router gets one as Neutron would make it.
+func TestUnhostedRouterGetsAGroupWhereTheOthersHaveOne(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addNetwork("physnet2")
+	for _, name := range []string{"c1", "c2"} {
+		c.setChassis(name, []string{"physnet1", "physnet2"}, []string{"az1"})
+	}
+	c.router("old", []string{"physnet1"}, "c1", "c2")
+	ports := c.router("new", []string{"physnet1", "physnet2"})
+	late := c.router("late", []string{"physnet1"})
+	s, plans := c.service(), 0
+	_, err := s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan {
+		p := gateway.Reschedule(state, gateway.Options{})
+		if plans++; plans == 1 { // Neutron is first with one of them
+			c.nbctl(c.group("neutron-late", late, "c1")[1:]...)
+		}
+		return p
+	})
+	require.NoError(t, err)
+	assert.Equal(t, 2, plans)
+	assert.Len(t, c.members("neutron-new"), 2)
+	group := c.nbctl("--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=neutron-new")
+	for _, p := range ports {
+		assert.Equal(t, group, c.nbctl("get", "Logical_Router_Port", p, "ha_chassis_group"))
+	}
+	assert.Equal(t, `{"neutron:availability_zone_hints"=az1, "neutron:router_id"=new}`, c.nbctl("get", "HA_Chassis_Group", "neutron-new", "external_ids"))
+	assert.Equal(t, []string{"2 c1", "1 c2"}, c.members("neutron-late"), "Neutron's master stays")
+	assert.Len(t, strings.Fields(c.nbctl("--bare", "--columns=_uuid", "list", "HA_Chassis_Group")), 3)
+	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "nothing to do")
+
+	// A port that lacks the group of its router is told of, with the command that mends it.
+	c.nbctl("clear", "Logical_Router_Port", ports[0], "ha_chassis_group")
+	out := c.operated("status")
+	_, command, found := strings.Cut(out, "give it that: ovn-nbctl ")
+	require.True(t, found, out)
+	command, _, _ = strings.Cut(command, "\n")
+	c.nbctl(strings.Fields(command)...)
+	assert.Equal(t, group, c.nbctl("get", "Logical_Router_Port", ports[0], "ha_chassis_group"))
+}
+
+// External ports work only on the chassis that hosts their router's gateway.
+func TestExternalPortsFollowTheirRouter(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	for _, name := range []string{"c1", "c2", "c3"} {
+		c.setChassis(name, []string{"physnet1"}, []string{"az1"})
+	}
+	for n := range 3 {
+		id := fmt.Sprint("r", n)
+		c.router(id, []string{"physnet1"}, "c1", "c2", "c3")
+		inside := "inside-" + id
+		c.nbctl("ls-add", inside, "--", "lrp-add", "neutron-"+id, "lrp-in-"+id, fmt.Sprintf("00:00:00:02:00:%02x", n), fmt.Sprintf("192.168.%d.1/24", n), "--",
+			"lsp-add", inside, "in-"+id, "--", "lsp-set-type", "in-"+id, "router", "--", "lsp-set-options", "in-"+id, "router-port=lrp-in-"+id, "--",
+			"lsp-add", inside, "baremetal-"+id, "--", "lsp-set-type", "baremetal-"+id, "external", "--",
+			"--id=@m", "create", "HA_Chassis", "chassis_name=c1", "priority=1", "--", "--id=@g", "create", "HA_Chassis_Group", "name=neutron-ext-"+id, "ha_chassis=@m", "--",
+			"set", "Logical_Switch_Port", "baremetal-"+id, "ha_chassis_group=@g")
+	}
+	c.operated("rebalance", "--yes", "--wait", "0")
+	moved := 0
+	for n := range 3 {
+		master := strings.Fields(c.members(fmt.Sprint("neutron-r", n))[0])[1]
+		if master != "c1" {
+			moved++
+		}
+		assert.Equal(t, master, strings.Fields(c.members(fmt.Sprint("neutron-ext-r", n))[0])[1])
+	}
+	assert.Equal(t, 2, moved)
+}
+
+// What is odd is named, and the rest goes on.
+func TestRowsOfUnknownOriginAreNamed(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1")
+	c.nbctl("lrp-set-gateway-chassis", ports[0], "c2", "7") // named with a hyphen
+	c.nbctl("ha-chassis-group-add", "by-hand", "--", "ha-chassis-group-add-chassis", "by-hand", "c1", "1")
+	c.sbctl("set", "Chassis", "c2", `other_config:ovn-bridge-mappings="physnet1,physnet1:br-ex,:x"`)
+	out := c.operated("reschedule", "--wait", "0")
+	assert.Contains(t, out, ports[0]+": its candidate c2 is a row named "+ports[0]+"-c2, which Neutron can't read: it looks for "+ports[0]+"_c2")
+	assert.Contains(t, out, "by-hand: no port uses this group, and it is none of Neutron's; it is left alone")
+	assert.Contains(t, out, `c2: its bridge mapping ":x" is not NETWORK:BRIDGE`)
+	assert.Contains(t, out, `c2: its bridge mapping "physnet1" is not NETWORK:BRIDGE`)
+	assert.Len(t, c.candidates(ports[1]), 2)
+}

@@ -1,0 +1,161 @@
+package gateways
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
+)
+
+// history is what the journal says to programs.
+func (c *cloud) history(args ...string) placement.History {
+	c.t.Helper()
+	var h placement.History
+	require.NoError(c.t, json.Unmarshal([]byte(c.operated(append([]string{"history", "--format", "json"}, args...)...)), &h))
+	return h
+}
+
+// service is what the program uses, without its words.
+func (c *cloud) service() *placement.Service {
+	return &placement.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(c.northbound(), ","), SB: []string{c.endpoint("sb")}, By: "a test"}
+}
+
+func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(6, "c1")
+	assert.Contains(t, c.operated("history"), "no plan has changed gateways")
+	c.operated("reschedule", "--dry-run")
+	assert.Empty(t, c.history().Plans, "a dry run is no change")
+
+	c.operated("reschedule", "--wait", "0")
+	before := c.candidates(ports[0])
+	out := c.operated("rebalance", "--wait", "0", "--yes")
+	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
+	h := c.history()
+	require.Len(t, h.Plans, 2)
+	rebalanced := h.Plans[0]
+	assert.Equal(t, "rebalance", rebalanced.Operation)
+	assert.Equal(t, 4, rebalanced.Moves)
+	assert.Contains(t, rebalanced.By, "@")
+	assert.Zero(t, rebalanced.Left)
+	assert.Equal(t, "reschedule", h.Plans[1].Operation)
+	assert.Equal(t, 6, h.Plans[1].Gateways)
+	assert.Regexp(t, "(?m)^"+rebalanced.ID+`  \S+Z  rebalance   \d         4      \S+@\S+$`, c.operated("history"))
+
+	// One plan, wholly; the command that was printed takes it back.
+	text := c.operated("history", rebalanced.ID)
+	assert.Regexp(t, `lrp-00\d: c1 \(3\), c\d \(2\), c\d \(1\) -> c[23] \(3\), c\d \(2\), c\d \(1\)\n`, text)
+	printed := regexp.MustCompile(`to take it back: ovn-central-operator gateways (.*)`).FindStringSubmatch(out)
+	require.NotEmpty(t, printed, out)
+	assert.Contains(t, printed[1], "rebalance --revert "+rebalanced.ID)
+	code, _, stderr := c.operate("rebalance", "--revert", rebalanced.ID)
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "4 gateways would lose their traffic")
+	c.operated(append(strings.Fields(printed[1]), "--wait", "0")...)
+	assert.Equal(t, map[string]int{"c1": 6}, c.masters(ports...))
+	assert.Equal(t, before, c.candidates(ports[0]))
+	h = c.history()
+	require.Len(t, h.Plans, 3)
+	assert.Equal(t, "revert", h.Plans[0].Operation)
+	assert.Contains(t, c.operated("rebalance", "--revert", rebalanced.ID, "--yes"), "revert: nothing to do")
+
+	// What was taken back can be done again, but for what somebody else changed meanwhile.
+	moved := h.Plans[0].ID
+	c.nbctl("lrp-set-gateway-chassis", c.history(moved).Plans[0].Changes[0].Group, "c3", "7")
+	out = c.operated("rebalance", "--revert", moved, "--yes", "--wait", "0")
+	assert.Contains(t, out, "revert: 3 gateways")
+	assert.Contains(t, out, "somebody has changed its candidates since then; it stays as it is")
+
+	code, _, stderr = c.operate("rebalance", "--revert", "g0")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, `the journal has no plan "g0"; it has `)
+	code, _, stderr = c.operate("history", "nothing")
+	assert.Equal(t, 1, code)
+	assert.Contains(t, stderr, `the journal has no plan "nothing"`)
+}
+
+// The journal is nobody else's business: ovn-northd makes nothing of it, and what of it
+// can't be read is named and hinders nothing.
+func TestJournalDisturbsNobodyAndIsDisturbedByNobody(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(2, "c1")
+	c.nbctl("create", "DNS", "external_ids:ls_name=neutron-7", "records:vm=10.0.0.1")
+	c.nbctl("create", "DNS", "external_ids:ovn-central-operator=gateways", "external_ids:ovn-central-operator\\:plan=garbage")
+	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "2 gateways changed")
+	assert.Contains(t, c.operated("history"), "this row of DNS in NB is of the journal, and can't be read")
+	assert.Len(t, c.history().Plans, 1)
+	c.nbctl("--wait=sb", "sync")
+	assert.Empty(t, c.sbctl("list", "DNS"))
+	assert.Contains(t, c.nbctl("find", "DNS", "external_ids:ls_name=neutron-7"), "10.0.0.1")
+}
+
+func TestOnlyTheNewestPlansAreKept(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	port := c.addGateways(1, "c1", "c2")[0]
+	s := c.service()
+	for n := range 25 {
+		c.nbctl("lrp-set-gateway-chassis", port, "c1", fmt.Sprint(2+n), "--", "lrp-del-gateway-chassis", port, "c2")
+		changed, err := s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })
+		require.NoError(t, err)
+		require.Len(t, changed, 1)
+	}
+	h := c.history()
+	require.Len(t, h.Plans, 20)
+	assert.Equal(t, "a test", h.Plans[0].By)
+	newest := 0
+	for _, e := range h.Plans {
+		newest = max(newest, c.history(e.ID).Plans[0].Changes[0].Before[0].Priority)
+	}
+	assert.Equal(t, 26, newest)
+}
+
+// A chassis that has a part of its share doesn't look like one that was added: the journal
+// knows that it was.
+func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3", "c4", "c5")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(150, "c1", "c2", "c3", "c4", "c5")
+	c.addChassis("c6")
+	entries := func(chassis string) int {
+		return strings.Count(c.nbctl("--bare", "--columns=chassis_name", "list", "Gateway_Chassis"), chassis)
+	}
+	// A run that ends after its first batch, as one that is killed does.
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := c.service()
+	s.Catch = patience
+	s.Progress = func(context.Context, string) { cancel() }
+	require.Error(t, s.Reschedule(ctx, placement.Request{Show: func(gateway.Plan) error { return nil }}))
+	part := entries("c6")
+	assert.Positive(t, part)
+	assert.Less(t, part, 120)
+	h := c.history()
+	require.Len(t, h.Plans, 1)
+	assert.Positive(t, h.Plans[0].Left)
+	assert.Equal(t, []string{"c6"}, h.Plans[0].Added)
+	assert.Contains(t, c.operated("history"), "gateways left: it was interrupted, or runs now)")
+
+	c.operated("reschedule", "--wait", "0")
+	assert.Equal(t, 120, entries("c6"), "as many as the other backups: 600 on 5 chassis")
+	assert.Len(t, strings.Fields(c.nbctl("--bare", "--columns=name", "list", "Gateway_Chassis")), 5*len(ports))
+	for _, e := range c.history().Plans {
+		assert.Zero(t, e.Left, e.ID)
+	}
+	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "reschedule: nothing to do")
+}
