@@ -180,15 +180,35 @@ func (p params) number(key string, otherwise, largest int64) (int64, error) {
 	return 0, fmt.Errorf("parameter %s is %v: it takes a whole number from 0 to %d", key, p[key], largest)
 }
 
-// shown is a document in the form that was asked for.
-func shown(format string, document interface{ Text() string }) (string, error) {
+// presentable is what is shown of gateways: wholly, or as much as there is room for.
+type presentable[T any] interface {
+	Text() string
+	Shortened(most int) T
+}
+
+// room is how long one result may be: Juju takes little more in one argument
+// ([juju.MaxArgument]).
+const room = 100_000
+
+// shown is a document in the form that was asked for, shortened to what Juju takes.
+func shown[T presentable[T]](format string, d T) (string, error) {
+	for _, most := range []int{math.MaxInt, 300, 100, 30, 0} {
+		text, err := rendered(format, d.Shortened(most))
+		if err != nil || len(text) <= room {
+			return text, err
+		}
+	}
+	return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: ovn-central-operator gateways")
+}
+
+func rendered(format string, d interface{ Text() string }) (string, error) {
 	switch format {
 	case "", "text":
-		return document.Text(), nil
+		return d.Text(), nil
 	case "yaml":
-		return render.YAML(document)
+		return render.YAML(d)
 	case "json":
-		return render.JSON(document)
+		return render.JSON(d)
 	}
 	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
 }

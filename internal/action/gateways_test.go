@@ -2,6 +2,7 @@ package action
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
 func TestParametersOfGatewaysAreRead(t *testing.T) {
@@ -52,9 +54,35 @@ func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
 }
 
 func TestGatewaysOfDatabasesThatDoNotAnswerAreAFailureOfOneLine(t *testing.T) {
-	for _, name := range []string{"gateway-status", "reschedule-gateways", "rebalance-gateways"} {
+	for _, name := range []string{"gateway-status", "gateway-history", "reschedule-gateways", "rebalance-gateways"} {
 		a := &agent{}
 		require.NoError(t, Run(t.Context(), unit(t, a), name))
 		assert.Contains(t, a.failed, "cannot connect to unix:", name)
 	}
+}
+
+// Juju takes no more than 128 kB in one result.
+func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
+	var p gateway.Plan
+	for n := range 5000 {
+		name := fmt.Sprintf("lrp-%04d", n)
+		p.Changes = append(p.Changes, gateway.Change{Group: name, Rows: []gateway.Row{{Chassis: "gw1", After: &n, Reason: "it was so before"}}})
+		p.Problems = append(p.Problems, gateway.Problem{Where: name, Text: "it is active nowhere, and should be on gw1"})
+	}
+	p.Operation, p.Cost.Gateways = "reschedule", 5000
+	for _, format := range []string{"text", "yaml", "json"} {
+		text, err := shown(format, p)
+		require.NoError(t, err)
+		assert.Less(t, len(text), juju.MaxArgument, format)
+		assert.Contains(t, text, "lrp-0029", format)
+		assert.Contains(t, text, "more", format)
+	}
+	text, err := shown("text", p)
+	require.NoError(t, err)
+	assert.Contains(t, text, "  … and 4700 more\n\nnot as it should be")
+	assert.Contains(t, text, "  …: and 4700 more\n")
+
+	whole, err := shown("text", gateway.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: gateway.Cost{Gateways: 20}})
+	require.NoError(t, err)
+	assert.NotContains(t, whole, "more")
 }

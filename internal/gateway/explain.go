@@ -26,6 +26,9 @@ func (p Plan) Text() string {
 	for _, c := range p.Changes {
 		b.WriteString(c.text())
 	}
+	if omitted := p.Cost.Gateways - len(p.Changes); omitted > 0 {
+		fmt.Fprintf(&b, "  … and %d more\n", omitted)
+	}
 	return b.String() + Told(p.Problems)
 }
 
@@ -42,26 +45,19 @@ func Told(problems []Problem) string {
 	return b.String()
 }
 
-// Moves counts the groups whose traffic is interrupted.
-func (p Plan) Moves() (n int) {
-	for _, c := range p.Changes {
-		if c.Interrupts {
-			n++
-		}
-	}
-	return n
-}
-
 func (p Plan) summary() string {
 	if p.Empty() {
 		return p.Operation + ": nothing to do"
 	}
-	rows := 0
-	for _, c := range p.Changes {
-		rows += len(c.Rows)
+	cost := "it interrupts nothing"
+	switch moves := p.Moves(); moves {
+	case 0:
+	case 1:
+		cost = "it costs 1 gateway its traffic for about a second"
+	default:
+		cost = fmt.Sprintf("it costs %d gateways their traffic for about a second each", moves)
 	}
-	return fmt.Sprintf("%s: %s and %s change; %s of traffic", p.Operation,
-		count(len(p.Changes), "gateway"), count(rows, "row"), count(p.Moves(), "interruption"))
+	return fmt.Sprintf("%s: %s and %s change; %s", p.Operation, count(p.Cost.Gateways, "gateway"), count(p.Cost.Rows, "row"), cost)
 }
 
 // network is a network's chassis, before and after.
@@ -73,13 +69,14 @@ func network(before, after Network) string {
 	}
 	b.WriteString("\n")
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  chassis\tmasters\tbackups\tif it fails\tbest\t")
+	fmt.Fprintln(table, "  chassis\tmasters\tshare\tbackups\tif it fails\tbest\t")
 	for _, h := range after.Hosts {
 		was := Host{}
 		if i := slices.IndexFunc(before.Hosts, func(o Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
 			was = before.Hosts[i]
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%d\t%s\n", h.name(), becomes(was.Masters, h.Masters), becomes(was.Backups, h.Backups),
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", h.name(), becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
+			becomes(was.Backups, h.Backups),
 			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, h.remark())
 	}
 	_ = table.Flush() // into a builder, which takes all

@@ -19,6 +19,7 @@ const (
 type Plan struct {
 	// Operation is "reschedule", "rebalance" or "revert".
 	Operation string `json:"operation" yaml:"operation"`
+	Cost      Cost   `json:"cost" yaml:"cost"`
 	// Changes are those of groups, by their names.
 	Changes []Change `json:"changes" yaml:"changes"`
 	// Before and After are the loads of each network, by its name.
@@ -31,6 +32,33 @@ type Plan struct {
 	// Added are the chassis that were added and get something: who finishes the plan has
 	// to know, since they don't look like it once they have a part of it.
 	Added []string `json:"-" yaml:"-"`
+}
+
+// Cost is what a plan takes.
+type Cost struct {
+	// Gateways is how many groups change, Rows how many candidates come, go or get another
+	// priority.
+	Gateways int `json:"gateways" yaml:"gateways"`
+	Rows     int `json:"rows" yaml:"rows"`
+	// Interruptions is how many groups lose their traffic for about a second.
+	Interruptions int `json:"interruptions" yaml:"interruptions"`
+}
+
+// Moves counts the groups whose traffic is interrupted.
+func (p Plan) Moves() int { return p.Cost.Interruptions }
+
+// Shortened is the plan with no more changes and problems than so many, for where there is
+// no room for all; its cost is that of the whole.
+func (p Plan) Shortened(most int) Plan {
+	p.Changes, p.Problems = p.Changes[:min(most, len(p.Changes))], shortened(p.Problems, most)
+	return p
+}
+
+func shortened(problems []Problem, most int) []Problem {
+	if len(problems) <= most {
+		return problems
+	}
+	return append(slices.Clone(problems[:most]), Problem{"…", fmt.Sprintf("and %d more", len(problems)-most)})
 }
 
 // Empty says that there is nothing to do.
@@ -90,6 +118,13 @@ func (w *scene) plan(operation string, o Options, before []Network) Plan {
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
 	p.Problems = sorted(w.problems)
+	p.Cost.Gateways = len(p.Changes)
+	for _, c := range p.Changes {
+		p.Cost.Rows += len(c.Rows)
+		if c.Interrupts {
+			p.Cost.Interruptions++
+		}
+	}
 	return p
 }
 

@@ -18,6 +18,8 @@ type Host struct {
 	// Masters and Backups count ports.
 	Masters int `json:"masters" yaml:"masters"`
 	Backups int `json:"backups" yaml:"backups"`
+	// Share is how many percent of the network's gateways it hosts.
+	Share int `json:"share" yaml:"share"`
 	// Open says that new gateways may be hosted here.
 	Open bool `json:"takes-new" yaml:"takes-new"`
 	// Failure is what would become of the others if this one failed.
@@ -96,6 +98,9 @@ func (w *scene) network(n int, load []int) Network {
 			continue
 		}
 		h := Host{Chassis: w.chassis[c].Name, Hostname: w.chassis[c].Hostname, Masters: load[c], Backups: backups[c], Open: isOpen}
+		if report.Ports > 0 {
+			h.Share = (100*load[c] + report.Ports/2) / report.Ports
+		}
 		h.Failure = failure(open, c, load, after[c])
 		h.Failure.Lost = lost[c]
 		report.Hosts = append(report.Hosts, h)

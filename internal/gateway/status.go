@@ -66,6 +66,12 @@ func sorted(problems []Problem) []Problem {
 	return slices.Compact(problems)
 }
 
+// Shortened is the status with no more problems than so many.
+func (s Status) Shortened(most int) Status {
+	s.Problems = shortened(s.Problems, most)
+	return s
+}
+
 // Text shows a status to a person.
 func (s Status) Text() string {
 	var b strings.Builder

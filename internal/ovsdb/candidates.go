@@ -59,17 +59,28 @@ func (x Candidates) table() (table, holder, column string) {
 // is read, and candidates are written. It is not made again where it breaks.
 type Gateways struct{ nb, sb client.Client }
 
-// Gateways connects to the first of the endpoints of each database that serves it. The
-// caller closes the connection.
+// Deadlines of single calls. A connection takes the schema along; a snapshot of 10,000
+// routers takes some seconds.
+const (
+	connectTimeout = 20 * time.Second
+	callTimeout    = 2 * time.Minute
+)
+
+// Gateways connects to the leader of each database, or to another server of its endpoints
+// that serves it. The caller closes the connection.
 func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
 	var (
 		g   Gateways
 		err error
 	)
-	if g.nb, err = d.database(ctx, raft.NB, nb...); err != nil {
+	half, cancel := context.WithTimeout(ctx, connectTimeout/2)
+	defer cancel()
+	if g.nb, err = d.database(half, raft.NB, d.preferred(half, raft.NB, nb)...); err != nil {
 		return nil, err
 	}
-	if g.sb, err = d.database(ctx, raft.SB, sb...); err != nil {
+	if g.sb, err = d.database(ctx, raft.SB, d.preferred(ctx, raft.SB, sb)...); err != nil {
 		g.nb.Close()
 		return nil, err
 	}
@@ -90,6 +101,8 @@ func (g *Gateways) Write(ctx context.Context, note string, lists ...Candidates) 
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	results, err := g.nb.Transact(ctx, ops...)
 	if err != nil {
 		return fmt.Errorf("cannot write candidates: %w", err)

@@ -72,7 +72,13 @@ func (s *server) join(t *testing.T, remotes ...string) *server {
 
 func (s *server) standalone(t *testing.T) *server {
 	t.Helper()
-	command(t, "ovsdb-tool", "create", s.file(), schema(s.database))
+	return s.standaloneOf(t, schema(s.database))
+}
+
+// standaloneOf makes a database of a schema's file.
+func (s *server) standaloneOf(t *testing.T, file string) *server {
+	t.Helper()
+	command(t, "ovsdb-tool", "create", s.file(), file)
 	return s
 }
 

@@ -32,7 +32,12 @@ func (s *server) ctlTool(t *testing.T, args ...string) string {
 // group.
 func northbound(t *testing.T) *server {
 	t.Helper()
-	s := newServer(t, raft.NB, "127.0.0.1").standalone(t)
+	return northboundOf(t, schema(raft.NB))
+}
+
+func northboundOf(t *testing.T, file string) *server {
+	t.Helper()
+	s := newServer(t, raft.NB, "127.0.0.1").standaloneOf(t, file)
 	s.start(t, nil)
 	s.ctlTool(
 		t, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
@@ -171,6 +176,9 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 			g := connected(t, s)
 			require.ErrorIs(t, g.Write(t.Context(), "a note", port, group), ovsdb.ErrChanged)
 			assert.Equal(t, before, s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
+			notes, err := g.Notes(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, notes, "nothing is noted either")
 		})
 	}
 }

@@ -44,6 +44,8 @@ func globalTable(db raft.Database) string {
 // read asks everything in one transaction, so that it is of one moment. A table that
 // the schema lacks has no rows; a column that it lacks is empty.
 func read(ctx context.Context, c client.Client, queries ...query) ([][]row, error) {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
 	schema := c.Schema()
 	answers := make([][]row, len(queries))
 	var ops []ovsdb.Operation

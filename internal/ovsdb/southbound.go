@@ -14,6 +14,8 @@ type Southbound struct {
 	// Redirects is the chassis on which each router port's gateway is, by the name of
 	// its `cr-` port; one that is nowhere has an empty name.
 	Redirects map[string]string
+	// Externals is the same of external ports, by their names.
+	Externals map[string]string
 }
 
 // ChassisRow is a row of Chassis, and of Chassis_Private where there is one.
@@ -31,14 +33,13 @@ type ChassisRow struct {
 
 // Southbound reads SB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
+	ofType := func(kind string) query {
+		return query{"Port_Binding", []string{"logical_port", "chassis"}, []ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)}}
+	}
 	answers, err := read(ctx, g.sb,
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
-		query{
-			"Port_Binding",
-			[]string{"logical_port", "chassis"},
-			[]ovsdb.Condition{ovsdb.NewCondition("type", ovsdb.ConditionEqual, "chassisredirect")},
-		},
+		ofType("chassisredirect"), ofType("external"),
 	)
 	if err != nil {
 		return Southbound{}, fmt.Errorf("cannot look for chassis in SB: %w", err)
@@ -47,7 +48,8 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	for _, r := range answers[1] {
 		private[r.text("name")] = r
 	}
-	s, names := Southbound{Redirects: map[string]string{}}, map[string]string{}
+	names := map[string]string{}
+	var s Southbound
 	for _, r := range answers[0] {
 		x := ChassisRow{Name: r.text("name"), Hostname: r.text("hostname"), Config: r.pairs("other_config")}
 		if len(x.Config) == 0 {
@@ -59,8 +61,15 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		names[r.uuid()] = x.Name
 		s.Chassis = append(s.Chassis, x)
 	}
-	for _, r := range answers[2] {
-		s.Redirects[r.text("logical_port")] = names[r.reference("chassis")]
-	}
+	s.Redirects, s.Externals = bound(answers[2], names), bound(answers[3], names)
 	return s, nil
+}
+
+// bound is the name of the chassis of each port.
+func bound(rows []row, names map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, r := range rows {
+		all[r.text("logical_port")] = names[r.reference("chassis")]
+	}
+	return all
 }

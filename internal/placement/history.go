@@ -3,6 +3,7 @@ package placement
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -61,6 +62,15 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 	return h, nil
 }
 
+// Shortened is the journal with no more changes of a plan than so many.
+func (h History) Shortened(most int) History {
+	h.Plans = slices.Clone(h.Plans)
+	for i := range h.Plans {
+		h.Plans[i].Changes = h.Plans[i].Changes[:min(most, len(h.Plans[i].Changes))]
+	}
+	return h
+}
+
 // Text shows a journal to a person.
 func (h History) Text() string {
 	if len(h.Plans) == 0 {
@@ -76,6 +86,9 @@ func (h History) Text() string {
 	for _, e := range h.Plans {
 		for _, t := range e.Changes {
 			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
+		}
+		if omitted := e.Gateways - len(e.Changes); len(e.Changes) > 0 && omitted > 0 {
+			fmt.Fprintf(&b, "  … and %d more\n", omitted)
 		}
 	}
 	return b.String() + gateway.Told(h.Problems)

@@ -1,11 +1,14 @@
 package placement
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // hold is how long gateways must be where they should be. They bounce while the chassis
@@ -13,39 +16,72 @@ import (
 const hold = 3 * time.Second
 
 // Prove waits until every port of what was changed is active where it should be, and stays
-// there for a moment. It names those that are not when the time is over.
+// there for a moment. It names those that are not when the time is over, but for those that
+// somebody else has changed since. A server that is lost meanwhile is only a delay.
 func (s *Service) Prove(ctx context.Context, changed []gateway.Change, wait time.Duration) ([]gateway.Problem, error) {
-	g, err := s.Dialer.Gateways(ctx, s.NB, s.SB)
-	if err != nil {
-		return nil, err
-	}
-	defer g.Close()
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	var l line
+	defer l.drop()
 	var since time.Time
 	for {
-		sb, err := g.Southbound(ctx)
-		if err != nil {
-			return nil, err
-		}
-		missing := misplaced(changed, sb.Redirects)
+		sb, err := s.southbound(ctx, &l)
+		missing := misplaced(changed, sb)
 		switch {
-		case len(missing) > 0:
+		case err != nil || len(missing) > 0:
 			since = time.Time{}
 		case since.IsZero():
 			since = time.Now()
 		case time.Since(since) >= hold:
 			return nil, nil
 		}
-		if !pause(patience) {
-			return missing, nil
+		switch {
+		case pause(patience, lookInterval):
+		case err == nil && len(missing) == 0:
+			return []gateway.Problem{{Where: "all", Text: fmt.Sprintf("they are where they should be, but not for %s yet", hold)}}, nil
+		case err == nil:
+			cloud, err := s.Look(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return misplaced(cloud.standing(changed), cloud.SB), nil
+		default:
+			return nil, err
 		}
 	}
 }
 
+func (s *Service) southbound(ctx context.Context, l *line) (ovsdb.Southbound, error) {
+	g, err := s.connected(ctx, l)
+	if err != nil {
+		return ovsdb.Southbound{}, err
+	}
+	sb, err := g.Southbound(ctx)
+	if err != nil {
+		l.drop()
+	}
+	return sb, err
+}
+
+// standing are the changes that nobody has changed again since, nor deleted.
+func (c *Cloud) standing(changed []gateway.Change) (all []gateway.Change) {
+	now := map[string][]ovsdb.CandidateRow{}
+	for name, s := range c.stored {
+		now[name] = s.rows
+	}
+	same := func(a, b gateway.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) }
+	for _, change := range changed {
+		rows, found := now[change.Group]
+		if found && slices.Equal(slices.SortedFunc(slices.Values(planned(rows)), same), slices.SortedFunc(slices.Values(change.After), same)) {
+			all = append(all, change)
+		}
+	}
+	return all
+}
+
 // misplaced are the ports that are not where the rows say by now. The last change of a
 // group counts.
-func misplaced(changed []gateway.Change, active map[string]string) (missing []gateway.Problem) {
+func misplaced(changed []gateway.Change, sb ovsdb.Southbound) (missing []gateway.Problem) {
 	last := map[string]int{}
 	for i, c := range changed {
 		last[c.Group] = i
@@ -55,9 +91,14 @@ func misplaced(changed []gateway.Change, active map[string]string) (missing []ga
 			continue
 		}
 		for _, p := range c.Ports {
-			where, known := active["cr-"+p.Name]
+			where, known := sb.Redirects["cr-"+p.Name]
+			if external, is := sb.Externals[p.Name]; is {
+				where, known = external, true
+			}
 			switch {
-			case !known, where == c.To(): // an external port has no such binding
+			case !known:
+				missing = append(missing, gateway.Problem{Where: p.Name, Text: "SB does not have it: ovn-northd makes nothing of it"})
+			case where == c.To():
 			case where == "":
 				missing = append(missing, gateway.Problem{Where: p.Name, Text: fmt.Sprintf("it is active nowhere, and should be on %s", c.To())})
 			default:

@@ -16,7 +16,8 @@ import (
 // 15 s after 1,000, for which everybody's changes wait.
 const batch = 100
 
-// attempts bounds the plans that are made because others kept changing what was read.
+// attempts bounds the plans that are made because others kept changing what was read, or a
+// server was lost: the pauses before them, each longer than the one before, are a minute.
 const attempts = 20
 
 // Planner makes a plan of a state; left is how many moves it may still make, where the
@@ -70,15 +71,15 @@ func look(ctx context.Context, g *ovsdb.Gateways) (*Cloud, error) {
 		}
 		c := Compose(nb, sb)
 		lags := func(x gateway.Chassis) bool { return x.Silent }
-		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience) {
+		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience, lookInterval) {
 			return c, nil
 		}
 	}
 }
 
 // pause waits for a moment, and says whether there is still time.
-func pause(ctx context.Context) bool {
-	timer := time.NewTimer(lookInterval)
+func pause(ctx context.Context, moment time.Duration) bool {
+	timer := time.NewTimer(moment)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -94,28 +95,19 @@ func pause(ctx context.Context) bool {
 // is as it was or as it was planned. What is changed is noted in the journal, and that the
 // earlier runs of these names are finished then.
 func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (changed []gateway.Change, err error) {
-	var g *ovsdb.Gateways
-	defer func() {
-		if g != nil {
-			g.Close()
-		}
-	}()
+	var l line
+	defer l.drop()
 	note, err := newPage(s.By)
 	if err != nil {
 		return nil, err
 	}
-	for range attempts {
-		if g == nil {
-			if g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
-				return changed, err
-			}
-		}
+	for attempt := range attempts {
 		var done []gateway.Change
-		done, err = s.apply(ctx, g, plan, &note, moves(changed))
+		done, err = s.apply(ctx, &l, plan, &note, moves(changed))
 		changed = append(changed, done...)
 		switch {
 		case err == nil:
-			s.finish(ctx, g, note, changed, finished)
+			s.finish(ctx, l.g, note, changed, finished)
 			return changed, nil
 		case ctx.Err() != nil || errors.Is(err, errBehind):
 			return changed, err
@@ -123,12 +115,28 @@ func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (
 			s.tell(ctx, "somebody else has changed gateways meanwhile; planning again")
 		default:
 			s.tell(ctx, fmt.Sprintf("trying again: %v", err))
-			g.Close()
-			g = nil
-			pause(ctx)
+			l.drop()
+			pause(ctx, time.Duration(1+attempt)*lookInterval)
 		}
 	}
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
+}
+
+// line is a connection that is made again after it was dropped.
+type line struct{ g *ovsdb.Gateways }
+
+func (s *Service) connected(ctx context.Context, l *line) (_ *ovsdb.Gateways, err error) {
+	if l.g == nil {
+		l.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB)
+	}
+	return l.g, err
+}
+
+func (l *line) drop() {
+	if l.g != nil {
+		l.g.Close()
+		l.g = nil
+	}
 }
 
 // finish ends what was noted. The gateways are as they should be even if it fails.
@@ -165,7 +173,11 @@ func moves(changes []gateway.Change) (n int) {
 }
 
 // apply makes one plan and writes it, as far as it gets.
-func (s *Service) apply(ctx context.Context, g *ovsdb.Gateways, plan Planner, note *page, moved int) (done []gateway.Change, err error) {
+func (s *Service) apply(ctx context.Context, l *line, plan Planner, note *page, moved int) (done []gateway.Change, err error) {
+	g, err := s.connected(ctx, l)
+	if err != nil {
+		return nil, err
+	}
 	cloud, err := look(ctx, g)
 	if err != nil {
 		return nil, err

@@ -40,7 +40,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	assert.Contains(t, status, "physnet1: 4 gateways\n")
 	assert.Contains(t, status, "lrp-1: it hangs on gw1 alone; 2 could host it")
 	dry := c.act(t, units[1], "reschedule-gateways", "dry-run=true")
-	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; 0 interruptions of traffic")
+	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; it interrupts nothing")
 	assert.Equal(t, "nothing was changed: it was a dry run", dry["result"])
 	for _, u := range units { // the first does it
 		c.act(t, u, "reschedule-gateways", "wait=0")
@@ -48,10 +48,23 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	assert.Contains(t, c.act(t, units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
 
 	message := c.refused(t, units[1], "rebalance-gateways")
-	assert.Contains(t, message, "2 gateways would lose their traffic for about a second; look at the plan with dry-run=true, then run it again with i-really-mean-it=true")
+	assert.Contains(t, message, "2 gateways would lose their traffic for about a second; if that is what you want, run: juju run "+units[1].Name()+" rebalance-gateways i-really-mean-it=true")
 	require.NoError(t, units[1].Stop(t.Context(), lab.NB))
-	assert.Equal(t, "2 gateways changed", c.act(t, units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"])
+	result := c.act(t, units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"]
+	assert.Regexp(t, `^2 gateways changed; to take it back: juju run `+units[1].Name()+` rebalance-gateways revert=g\w+ i-really-mean-it=true$`, result)
 	priorities := tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
 	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
 	assert.Equal(t, 2, strings.Count(priorities, "gw2"))
+
+	// Any other unit knows what was done, and takes it back.
+	history := c.act(t, units[0], "gateway-history")["history"]
+	assert.Regexp(t, `(?m)^g\w+  \S+  rebalance +2 +2 +`+units[1].Name()+`, action \w+$`, history)
+	_, plan, _ := strings.Cut(result, "revert=")
+	plan, _, _ = strings.Cut(plan, " ")
+	assert.Contains(t, c.act(t, units[0], "gateway-history", "plan="+plan)["history"], ": gw1 (2), gw2 (1) -> gw2 (2), gw1 (1)\n")
+	assert.Contains(t, c.refused(t, units[0], "rebalance-gateways", "revert="+plan), "rebalance-gateways revert="+plan+" i-really-mean-it=true")
+	c.act(t, units[0], "rebalance-gateways", "revert="+plan, "i-really-mean-it=true", "wait=0")
+	priorities = tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
+	assert.Equal(t, 4, strings.Count(priorities, "gw1"))
+	assert.Contains(t, c.refused(t, units[0], "rebalance-gateways", "revert=g0"), `the journal has no plan "g0"; it has g`)
 }

@@ -57,7 +57,7 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	// Rescheduling 1: a second chassis gets everything at priority 1.
 	c.addChassis("c2")
 	out := c.operated("reschedule", "--dry-run")
-	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; 0 interruptions of traffic")
+	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; it interrupts nothing")
 	assert.Contains(t, out, "nothing was changed: it was a dry run")
 	assert.Equal(t, []string{"1 c1"}, c.candidates(ports[0]))
 	out = c.operated("reschedule", "--wait", "0")

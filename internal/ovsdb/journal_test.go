@@ -1,0 +1,75 @@
+package ovsdb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
+	t.Parallel()
+	s := northbound(t)
+	s.ctlTool(t, "create", "DNS", "external_ids:ls_name=neutron-1", "records:vm=10.0.0.1")
+	g := connected(t, s)
+	port, group := lists(t, readNorthbound(t, s))
+	port.After, group.After = port.Before[:1], group.Before[:1]
+	require.NoError(t, g.Write(t.Context(), `{"text": "first"}`, port))
+	require.NoError(t, g.Write(t.Context(), "second", group))
+	notes, err := g.Notes(t.Context())
+	require.NoError(t, err)
+	require.Len(t, notes, 2, "and the row of somebody else is none")
+	texts := map[string]string{}
+	for _, n := range notes {
+		texts[n.Text] = n.UUID
+	}
+	require.Contains(t, texts, `{"text": "first"}`)
+
+	require.NoError(t, g.Amend(t.Context(), nil, nil))
+	changed := ovsdb.Note{UUID: texts["second"], Text: "amended"}
+	require.NoError(t, g.Amend(t.Context(), []ovsdb.Note{changed}, []ovsdb.Note{{UUID: texts[`{"text": "first"}`]}}))
+	notes, err = g.Notes(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, []ovsdb.Note{changed}, notes)
+	require.NoError(t, g.Amend(t.Context(), []ovsdb.Note{{UUID: texts[`{"text": "first"}`], Text: "gone"}}, nil), "what is gone doesn't matter")
+	assert.Contains(t, s.ctlTool(t, "list", "DNS"), "10.0.0.1")
+}
+
+func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
+	t.Parallel()
+	s := northbound(t)
+	s.ctlTool(t, "lr-add", "neutron-r3", "--", "lrp-add", "neutron-r3", "lrp-3", "00:00:00:00:00:03", "10.0.1.1/24", "--",
+		"lrp-add", "neutron-r3", "lrp-4", "00:00:00:00:00:04", "10.0.2.1/24")
+	x := ovsdb.Candidates{
+		Name: "neutron-r3", After: []ovsdb.CandidateRow{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
+		Create: ovsdb.NewGroup{ExternalIDs: map[string]string{"neutron:router_id": "r3"}},
+	}
+	for _, p := range readNorthbound(t, s).RouterPorts {
+		if p.Name == "lrp-3" || p.Name == "lrp-4" {
+			x.Create.Ports = append(x.Create.Ports, p.UUID)
+		}
+	}
+	g := connected(t, s)
+	require.NoError(t, g.Write(t.Context(), "", x))
+	nb := readNorthbound(t, s)
+	for _, group := range nb.Groups {
+		if group.Name != "neutron-r3" {
+			continue
+		}
+		assert.Equal(t, map[string]string{"neutron:router_id": "r3"}, group.ExternalIDs)
+		assert.Equal(t, map[string]int{"c1": 2, "c2": 1}, priorities(rows(nb.HAChassis, group.Members)))
+		for _, p := range nb.RouterPorts {
+			if p.Name == "lrp-3" || p.Name == "lrp-4" {
+				assert.Equal(t, group.UUID, p.Group)
+			}
+		}
+	}
+	require.Len(t, nb.Groups, 2)
+
+	// Now the ports have one; and where they don't, there is one of that name.
+	require.ErrorIs(t, g.Write(t.Context(), "", x), ovsdb.ErrChanged)
+	s.ctlTool(t, "clear", "Logical_Router_Port", "lrp-3", "ha_chassis_group", "--", "clear", "Logical_Router_Port", "lrp-4", "ha_chassis_group")
+	require.ErrorIs(t, g.Write(t.Context(), "", x), ovsdb.ErrChanged)
+}

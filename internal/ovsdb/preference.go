@@ -1,0 +1,50 @@
+package ovsdb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// answerTimeout bounds the question of who leads. A server that hangs goes on to accept
+// connections, and would be waited for.
+const answerTimeout = 2 * time.Second
+
+// preferred orders the endpoints of a database: the leader, to which a write goes without
+// a detour; then members of its cluster, in the order given; then those that are cut off
+// or don't say anything in time, since they may by the time they are asked.
+func (d *Dialer) preferred(ctx context.Context, db raft.Database, endpoints []string) []string {
+	if len(endpoints) < 2 {
+		return endpoints
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	ranks := make([]int, len(endpoints))
+	var asked sync.WaitGroup
+	for i, endpoint := range endpoints {
+		asked.Go(func() {
+			state, err := d.Server(ctx, db, endpoint)
+			switch {
+			case err != nil || !state.Connected:
+				ranks[i] = 2
+			case state.Clustered && !state.Leader:
+				ranks[i] = 1
+			}
+		})
+	}
+	asked.Wait()
+	order := make([]int, len(endpoints))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(ranks[a], ranks[b]) })
+	sorted := make([]string, len(endpoints))
+	for i, n := range order {
+		sorted[i] = endpoints[n]
+	}
+	return sorted
+}

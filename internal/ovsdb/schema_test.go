@@ -1,0 +1,123 @@
+package ovsdb_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// edited is the installed schema of a database as it was or will be: without tables and
+// columns (and columns that refer to these tables), and with others.
+func edited(t *testing.T, d raft.Database, without, with []string) string {
+	t.Helper()
+	text, err := os.ReadFile(schema(d))
+	require.NoError(t, err)
+	var document map[string]any
+	require.NoError(t, json.Unmarshal(text, &document))
+	delete(document, "cksum")
+	tables := document["tables"].(map[string]any)
+	columns := func(table string) map[string]any { return tables[table].(map[string]any)["columns"].(map[string]any) }
+	for _, name := range without {
+		table, column, isColumn := strings.Cut(name, ".")
+		if isColumn {
+			delete(columns(table), column)
+			continue
+		}
+		delete(tables, table)
+		for other := range tables {
+			maps.DeleteFunc(columns(other), func(_ string, definition any) bool {
+				refers, err := json.Marshal(definition)
+				return err == nil && strings.Contains(string(refers), `"refTable":"`+table+`"`)
+			})
+		}
+	}
+	for _, name := range with {
+		table, column, isColumn := strings.Cut(name, ".")
+		if !isColumn {
+			column = "name"
+			tables[table] = map[string]any{"columns": map[string]any{}, "isRoot": true}
+		}
+		columns(table)[column] = map[string]any{"type": map[string]any{"key": "string", "value": "string", "min": 0, "max": "unlimited"}}
+	}
+	text, err = json.Marshal(document)
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "schema")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	return file
+}
+
+// What schemas had and have of what is read here: ovn-nb.ovsschema and ovn-sb.ovsschema of
+// v20.12.0 and of v26.03.0 against 23.03, and one from before Chassis_Private and
+// other_config.
+func TestGatewaysAreReadAndWrittenWhateverTheSchema(t *testing.T) {
+	t.Parallel()
+	old := map[raft.Database][]string{
+		raft.NB: {
+			"BFD", "Chassis_Template_Var", "Copp", "Load_Balancer_Group", "Mirror", "Static_MAC_Binding",
+			"Logical_Switch_Port.mirror_rules",
+		},
+		raft.SB: {
+			"BFD", "Chassis_Template_Var", "FDB", "Mirror", "Static_MAC_Binding", "Port_Binding.additional_chassis", "Port_Binding.additional_encap",
+			"Port_Binding.port_security", "Port_Binding.requested_additional_chassis", "Port_Binding.requested_chassis", "Port_Binding.up",
+		},
+	}
+	newest := map[raft.Database][]string{
+		raft.NB: {
+			"DNS.options", "Logical_Router_Port.status", "Logical_Router_Port.dhcp_relay", "Logical_Switch_Port.peer", "Logical_Switch_Port.health_checks",
+			"DHCP_Relay", "Network_Function", "Sample",
+		},
+		raft.SB: {"DNS.options", "Port_Binding.mirror_port", "SB_Global.nb_cfg_timestamp", "ACL_ID", "Advertised_Route"},
+	}
+	older := map[raft.Database][]string{raft.NB: old[raft.NB], raft.SB: slices.Concat(old[raft.SB], []string{"Chassis_Private", "Chassis.other_config"})}
+	for name, x := range map[string]struct{ without, with map[raft.Database][]string }{
+		"of today": {}, "20.12": {without: old}, "26.03": {with: newest}, "20.03": {without: older},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			nb := northboundOf(t, edited(t, raft.NB, x.without[raft.NB], x.with[raft.NB]))
+			sb := newServer(t, raft.SB, "127.0.0.1").standaloneOf(t, edited(t, raft.SB, x.without[raft.SB], x.with[raft.SB]))
+			sb.start(t, nil)
+			// ovn-sbctl itself refuses a schema without the tables that it knows.
+			config := "other_config"
+			if slices.Contains(x.without[raft.SB], "Chassis.other_config") {
+				config = "external_ids"
+			}
+			command(t, "ovsdb-client", "transact", sb.socket(), `["OVN_Southbound",
+				{"op": "insert", "table": "Encap", "uuid-name": "e", "row": {"type": "geneve", "ip": "192.0.2.1", "chassis_name": "c1"}},
+				{"op": "insert", "table": "Chassis", "row": {"name": "c1", "hostname": "one", "encaps": ["named-uuid", "e"],
+				"`+config+`": ["map", [["ovn-cms-options", "enable-chassis-as-gw"]]]}}]`)
+			g, err := new(ovsdb.Dialer).Gateways(t.Context(), []string{nb.socket()}, []string{sb.socket()})
+			require.NoError(t, err)
+			t.Cleanup(g.Close)
+			south, err := g.Southbound(t.Context())
+			require.NoError(t, err)
+			require.Len(t, south.Chassis, 1)
+			assert.Equal(t, "enable-chassis-as-gw", south.Chassis[0].Config["ovn-cms-options"])
+			assert.False(t, south.Chassis[0].Known)
+
+			north, err := g.Northbound(t.Context())
+			require.NoError(t, err)
+			port, group := lists(t, north)
+			port.After, group.After = port.Before[:1], []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
+			require.NoError(t, g.Write(t.Context(), "noted", port, group))
+			north, err = g.Northbound(t.Context())
+			require.NoError(t, err)
+			port, group = lists(t, north)
+			assert.Len(t, port.Before, 1)
+			assert.Equal(t, map[string]int{"c3": 1}, priorities(group.Before))
+			notes, err := g.Notes(t.Context())
+			require.NoError(t, err)
+			assert.Len(t, notes, 1)
+		})
+	}
+}
