@@ -62,6 +62,13 @@ with any OVN whose databases can be reached.`,
 	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
 	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; may be repeated")
 	flags.StringVar(&f.format, "format", "text", "text, yaml or json")
+	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
+	flags.BoolVar(&f.yes, "yes", false, "really move gateways")
+	flags.DurationVar(&f.wait, "wait", placement.DefaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
+	flags.StringVar(&f.scheduler, "scheduler", string(gateway.LeastLoaded), "reschedule by least-loaded or random")
+	flags.Uint64Var(&f.seed, "seed", 1, "what random chooses by: the same again for the same number")
+	flags.IntVar(&f.maxMoves, "max-moves", 0, "rebalance no more gateways than this; 0 is no bound")
+	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "rebalance also to chassis that were no candidates")
 	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
 	return c
 }
@@ -88,7 +95,7 @@ func newGatewaysStatus(f *cloudFlags) *cobra.Command {
 }
 
 func newReschedule(f *cloudFlags) *cobra.Command {
-	c := &cobra.Command{
+	return &cobra.Command{
 		Use:   "reschedule",
 		Short: "Give every gateway as many candidates as it can have; moves none that works",
 		Example: "  ovn-central-operator gateways reschedule --nb unix:/var/run/ovn/ovnnb_db.sock " +
@@ -98,11 +105,6 @@ func newReschedule(f *cloudFlags) *cobra.Command {
 			return f.run(cmd, (*placement.Service).Reschedule)
 		},
 	}
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	c.Flags().DurationVar(&f.wait, "wait", placement.DefaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
-	c.Flags().StringVar(&f.scheduler, "scheduler", string(gateway.LeastLoaded), "least-loaded or random")
-	c.Flags().Uint64Var(&f.seed, "seed", 1, "what random chooses by: the same again for the same number")
-	return c
 }
 
 func newRebalance(f *cloudFlags) *cobra.Command {
@@ -119,11 +121,6 @@ takes --yes.`,
 			return f.run(cmd, (*placement.Service).Rebalance)
 		},
 	}
-	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	c.Flags().DurationVar(&f.wait, "wait", placement.DefaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
-	c.Flags().BoolVar(&f.yes, "yes", false, "really move gateways")
-	c.Flags().IntVar(&f.maxMoves, "max-moves", 0, "move no more gateways than this; 0 is no bound")
-	c.Flags().BoolVar(&f.allowNew, "allow-new-candidates", false, "also move to chassis that were no candidates")
 	c.Flags().StringVar(&f.revert, "revert", "", "take back what this plan has changed (see history)")
 	return c
 }

@@ -102,7 +102,7 @@ func first(candidates []Candidate) string {
 
 // plan compares what is planned with what there was.
 func (w *scene) plan(operation string, o Options, before []Network) Plan {
-	p := Plan{Operation: operation, Before: w.asked(o, before), After: w.asked(o, w.report())}
+	p := Plan{Operation: operation, Changes: []Change{}, Before: w.asked(o, before), After: w.asked(o, w.report())}
 	for _, g := range w.groups {
 		invalid := len(g.gone) > 0 && operation == reschedule // the others leave alone what they do not move
 		if !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was)) {

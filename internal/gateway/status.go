@@ -63,7 +63,7 @@ func sorted(problems []Problem) []Problem {
 	slices.SortFunc(problems, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
 	})
-	return slices.Compact(problems)
+	return append([]Problem{}, slices.Compact(problems)...) // none is a list too, for programs
 }
 
 // Shortened is the status with no more problems than so many.

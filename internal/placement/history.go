@@ -44,7 +44,7 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 		return History{}, err
 	}
 	all, problems := pages(notes)
-	h := History{Plans: []Entry{}, Problems: problems}
+	h := History{Plans: []Entry{}, Problems: append([]gateway.Problem{}, problems...)}
 	var known []string
 	for _, run := range runs(all) {
 		e := entry(run)

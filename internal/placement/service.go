@@ -35,8 +35,7 @@ type Service struct {
 	Undo func(plan string) string
 	// Progress tells a person how far it is.
 	Progress func(ctx context.Context, line string)
-	// Catch bounds the wait for ovn-northd after each batch; 0 doesn't wait, and the
-	// batches follow one another.
+	// Catch bounds the wait for ovn-northd between batches; 0 doesn't wait.
 	Catch time.Duration
 }
 
@@ -70,7 +69,7 @@ func look(ctx context.Context, g *ovsdb.Gateways) (*Cloud, error) {
 			return nil, err
 		}
 		c := Compose(nb, sb)
-		lags := func(x gateway.Chassis) bool { return x.Silent }
+		lags := func(x gateway.Chassis) bool { return x.Silent && x.Gateway && !x.Remote }
 		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience, lookInterval) {
 			return c, nil
 		}
@@ -190,6 +189,9 @@ func (s *Service) apply(ctx context.Context, l *line, plan Planner, note *page, 
 		}
 		done = append(done, some...)
 		s.tell(ctx, fmt.Sprintf("%d of %d gateways written", len(done), len(p.Changes)))
+		if len(done) == len(p.Changes) {
+			break // whoever wants to know looks at SB
+		}
 		if err := s.catchUp(ctx, g); err != nil {
 			return done, err
 		}

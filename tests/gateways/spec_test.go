@@ -106,6 +106,28 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	assert.Contains(t, c.operated("rebalance", "--wait", "0", "--yes"), "rebalance: nothing to do")
 }
 
+// Looking and trying writes nothing, not even a request for a sign of life.
+func TestDryRunsWriteNothing(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	c.addGateways(5, "c1", "c2")
+	c.nbctl("--wait=sb", "sync")
+	dump := func() string {
+		return c.run("ovsdb-client", "dump", c.endpoint("nb")) + c.run("ovsdb-client", "dump", c.endpoint("sb"))
+	}
+	before := dump()
+	c.operated("status")
+	c.operated("history")
+	assert.Contains(t, c.operated("reschedule", "--dry-run"), "reschedule: 5 gateways")
+	assert.Contains(t, c.operated("reschedule", "--dry-run", "--scheduler", "random", "--seed", "7"), "reschedule: 5 gateways")
+	assert.Contains(t, c.operated("rebalance", "--dry-run", "--yes"), "rebalance: ")
+	assert.Contains(t, c.operated("rebalance", "--dry-run", "--max-moves", "1", "--allow-new-candidates"), "nothing was changed: it was a dry run")
+	code, _, _ := c.operate("rebalance")
+	assert.Equal(t, 2, code, "nobody has agreed")
+	assert.Equal(t, before, dump())
+}
+
 func TestWrongArgumentsAreNamed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
