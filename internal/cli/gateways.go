@@ -165,6 +165,8 @@ func (f *cloudFlags) check() error {
 		return usageError{fmt.Errorf("--nb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.nb)}
 	case !endpoints(f.sb):
 		return usageError{fmt.Errorf("--sb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.sb)}
+	case strings.Contains(f.nb+","+f.sb, "ssl:") && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
+		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
 	case f.maxMoves < 0:
 		return usageError{fmt.Errorf("--max-moves %d is less than 0", f.maxMoves)}
 	case f.format != "text" && f.format != "yaml" && f.format != "json":

@@ -147,10 +147,18 @@ func (s *Service) finish(ctx context.Context, g *ovsdb.Gateways, note page, chan
 		return
 	}
 	line := fmt.Sprintf("%d gateways changed", groups(changed))
-	if s.Undo != nil {
+	if s.Undo != nil && slices.ContainsFunc(changed, revertible) {
 		line += "; to take it back: " + s.Undo(note.ID)
 	}
 	s.tell(ctx, line)
+}
+
+// revertible says whether there would be anything to take back: candidates that were only
+// added stay.
+func revertible(c gateway.Change) bool {
+	return len(c.Before) > 0 && !slices.EqualFunc(c.Before, c.After[:min(len(c.Before), len(c.After))], func(a, b gateway.Candidate) bool {
+		return a.Chassis == b.Chassis
+	})
 }
 
 // groups counts what was changed, each group once.

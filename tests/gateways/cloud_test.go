@@ -150,8 +150,7 @@ func (c *cloud) operate(args ...string) (code int, stdout, stderr string) {
 	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
-	all := append([]string{"ovn-central-operator", "gateways"}, args...)
-	all = append(all, "--nb", c.northbound(), "--sb", c.endpoint("sb"))
+	all := append([]string{"ovn-central-operator", "gateways", "--nb", c.northbound(), "--sb", c.endpoint("sb")}, args...)
 	code = cli.Main(ctx, all, os.Getenv, &out, &errs)
 	return code, out.String(), errs.String()
 }

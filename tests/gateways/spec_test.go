@@ -132,11 +132,12 @@ func TestWrongArgumentsAreNamed(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t)
 	for want, args := range map[string][]string{
-		`--scheduler "odd" is neither least-loaded nor random`: {"reschedule", "--scheduler", "odd"},
-		`--max-moves -1 is less than 0`:                        {"rebalance", "--max-moves", "-1"},
-		`nothing to do: name a command`:                        {},
-		`unknown command "no"`:                                 {"no"},
-		`unknown flag: --no`:                                   {"rebalance", "--no"},
+		`--scheduler "odd" is neither least-loaded nor random`:  {"reschedule", "--scheduler", "odd"},
+		`--max-moves -1 is less than 0`:                         {"rebalance", "--max-moves", "-1"},
+		`nothing to do: name a command`:                         {},
+		`ssl: needs --private-key, --certificate and --ca-cert`: {"status", "--nb", "ssl:192.0.2.1:6641"},
+		`unknown command "no"`:                                  {"no"},
+		`unknown flag: --no`:                                    {"rebalance", "--no"},
 	} {
 		code, _, stderr := c.operate(args...)
 		assert.Equal(t, 2, code, args)
