@@ -30,7 +30,9 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	status, err := u.placement(ctx).Status(ctx, r.Options)
+	s := u.placement(ctx)
+	defer s.Close()
+	status, err := s.Status(ctx, r.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -44,7 +46,9 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	history, err := u.placement(ctx).History(ctx, r.Revert)
+	s := u.placement(ctx)
+	defer s.Close()
+	history, err := s.History(ctx, r.Revert)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +69,7 @@ func operateGateways(operate func(*placement.Service, context.Context, placement
 			return err
 		}
 		s := u.placement(ctx)
+		defer s.Close()
 		said := ""
 		s.Progress = func(ctx context.Context, line string) {
 			said = line

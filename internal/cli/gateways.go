@@ -85,7 +85,9 @@ func newGatewaysStatus(f *cloudFlags) *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 			defer cancel()
-			status, err := f.service(io.Discard).Status(ctx, f.request(nil).Options)
+			s := f.service(io.Discard)
+			defer s.Close()
+			status, err := s.Status(ctx, f.request(nil).Options)
 			if err != nil {
 				return err
 			}
@@ -138,7 +140,9 @@ func newGatewaysHistory(f *cloudFlags) *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
 			defer cancel()
-			history, err := f.service(io.Discard).History(ctx, strings.Join(args, ""))
+			s := f.service(io.Discard)
+			defer s.Close()
+			history, err := s.History(ctx, strings.Join(args, ""))
 			if err != nil {
 				return err
 			}
@@ -199,7 +203,9 @@ func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, co
 	if f.format != "text" {
 		progress = cmd.ErrOrStderr() // what a program reads is one document
 	}
-	err := operate(f.service(progress), ctx, f.request(func(p gateway.Plan) error { return f.show(out, p) }))
+	s := f.service(progress)
+	defer s.Close()
+	err := operate(s, ctx, f.request(func(p gateway.Plan) error { return f.show(out, p) }))
 	switch {
 	case errors.As(err, new(*placement.UnconfirmedError)):
 		return usageError{fmt.Errorf("%w: say --yes", err)}

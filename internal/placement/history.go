@@ -34,12 +34,7 @@ func (e *UnknownPlanError) Error() string {
 // History reads the journal: all of it without the single changes, or one plan with them.
 // A plan that is not there is an [*UnknownPlanError].
 func (s *Service) History(ctx context.Context, id string) (History, error) {
-	g, err := s.Dialer.Gateways(ctx, s.NB, s.SB)
-	if err != nil {
-		return History{}, err
-	}
-	defer g.Close()
-	notes, err := g.Notes(ctx)
+	notes, err := s.notes(ctx)
 	if err != nil {
 		return History{}, err
 	}

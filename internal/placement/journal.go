@@ -138,9 +138,17 @@ func entry(some []page) Entry {
 // unfinished says whether another run is to finish what this one has begun.
 func (e Entry) unfinished() bool { return e.Left > 0 && len(e.Added) > 0 }
 
+func (s *Service) notes(ctx context.Context) (notes []ovsdb.Note, err error) {
+	err = s.ask(ctx, func(g *ovsdb.Gateways) error {
+		notes, err = g.Notes(ctx)
+		return err
+	})
+	return notes, err
+}
+
 // tidy notes that runs are finished, and drops what is too old to be kept.
-func tidy(ctx context.Context, g *ovsdb.Gateways, finished ...string) error {
-	notes, err := g.Notes(ctx)
+func (s *Service) tidy(ctx context.Context, finished ...string) error {
+	notes, err := s.notes(ctx)
 	if err != nil {
 		return err
 	}
@@ -162,5 +170,5 @@ func tidy(ctx context.Context, g *ovsdb.Gateways, finished ...string) error {
 			changed = append(changed, ovsdb.Note{UUID: last.uuid, Text: last.text()})
 		}
 	}
-	return g.Amend(ctx, changed, dropped)
+	return s.ask(ctx, func(g *ovsdb.Gateways) error { return g.Amend(ctx, changed, dropped) })
 }

@@ -114,21 +114,11 @@ func (s *Service) Rebalance(ctx context.Context, r Request) error {
 	})
 }
 
-// wake asks everybody for a sign of life: an ovn-controller that died since the last one
-// looks as if it lived, and takes over nothing. Without ovn-northd there is no use in
-// changing anything.
-func (s *Service) wake(ctx context.Context) error {
-	g, err := s.Dialer.Gateways(ctx, s.NB, s.SB)
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	return s.catchUp(ctx, g)
-}
-
 func (s *Service) operate(ctx context.Context, r Request, plan Planner, finished ...string) error {
+	// An ovn-controller that died since the last sign of life looks as if it lived, and
+	// takes over nothing. Without ovn-northd there is no use in changing anything.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
-		if err := s.wake(ctx); err != nil {
+		if err := s.catchUp(ctx); err != nil {
 			return err
 		}
 	}

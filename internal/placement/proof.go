@@ -21,11 +21,9 @@ const hold = 3 * time.Second
 func (s *Service) Prove(ctx context.Context, changed []gateway.Change, wait time.Duration) ([]gateway.Problem, error) {
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
-	var l line
-	defer l.drop()
 	var since time.Time
 	for {
-		sb, err := s.southbound(ctx, &l)
+		sb, err := s.southbound(ctx)
 		missing := misplaced(changed, sb)
 		switch {
 		case err != nil || len(missing) > 0:
@@ -51,15 +49,11 @@ func (s *Service) Prove(ctx context.Context, changed []gateway.Change, wait time
 	}
 }
 
-func (s *Service) southbound(ctx context.Context, l *line) (ovsdb.Southbound, error) {
-	g, err := s.connected(ctx, l)
-	if err != nil {
-		return ovsdb.Southbound{}, err
-	}
-	sb, err := g.Southbound(ctx)
-	if err != nil {
-		l.drop()
-	}
+func (s *Service) southbound(ctx context.Context) (sb ovsdb.Southbound, err error) {
+	err = s.ask(ctx, func(g *ovsdb.Gateways) error {
+		sb, err = g.Southbound(ctx)
+		return err
+	})
 	return sb, err
 }
 

@@ -24,7 +24,8 @@ const attempts = 20
 // options bound them.
 type Planner func(s gateway.State, done int) gateway.Plan
 
-// Service shows and changes where gateways are.
+// Service shows and changes where gateways are. It keeps its connections until it is
+// closed, and may do one thing at a time.
 type Service struct {
 	Dialer *ovsdb.Dialer
 	// NB and SB are endpoints of the databases.
@@ -37,6 +38,30 @@ type Service struct {
 	Progress func(ctx context.Context, line string)
 	// Catch bounds the wait for ovn-northd between batches; 0 doesn't wait.
 	Catch time.Duration
+
+	g *ovsdb.Gateways
+}
+
+// Close ends the connections.
+func (s *Service) Close() {
+	if s.g != nil {
+		s.g.Close()
+		s.g = nil
+	}
+}
+
+// ask does something with the connections. They are given up where it fails, and made
+// again when they are next needed.
+func (s *Service) ask(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
+	if s.g == nil {
+		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
+			return err
+		}
+	}
+	if err = question(s.g); err != nil && !errors.Is(err, ovsdb.ErrChanged) {
+		s.Close()
+	}
+	return err
 }
 
 // grace is how long an ovn-controller may take to follow nb_cfg until it counts as
@@ -47,13 +72,12 @@ const grace = 5 * time.Second
 const lookInterval = 250 * time.Millisecond
 
 // Look reads both databases, and once more for a while where some ovn-controller lags.
-func (s *Service) Look(ctx context.Context) (*Cloud, error) {
-	g, err := s.Dialer.Gateways(ctx, s.NB, s.SB)
-	if err != nil {
-		return nil, err
-	}
-	defer g.Close()
-	return look(ctx, g)
+func (s *Service) Look(ctx context.Context) (c *Cloud, err error) {
+	err = s.ask(ctx, func(g *ovsdb.Gateways) error {
+		c, err = look(ctx, g)
+		return err
+	})
+	return c, err
 }
 
 func look(ctx context.Context, g *ovsdb.Gateways) (*Cloud, error) {
@@ -94,19 +118,17 @@ func pause(ctx context.Context, moment time.Duration) bool {
 // is as it was or as it was planned. What is changed is noted in the journal, and that the
 // earlier runs of these names are finished then.
 func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (changed []gateway.Change, err error) {
-	var l line
-	defer l.drop()
 	note, err := newPage(s.By)
 	if err != nil {
 		return nil, err
 	}
 	for attempt := range attempts {
 		var done []gateway.Change
-		done, err = s.apply(ctx, &l, plan, &note, moves(changed))
+		done, err = s.apply(ctx, plan, &note, moves(changed))
 		changed = append(changed, done...)
 		switch {
 		case err == nil:
-			s.finish(ctx, l.g, note, changed, finished)
+			s.finish(ctx, note, changed, finished)
 			return changed, nil
 		case ctx.Err() != nil || errors.Is(err, errBehind):
 			return changed, err
@@ -114,36 +136,19 @@ func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (
 			s.tell(ctx, "somebody else has changed gateways meanwhile; planning again")
 		default:
 			s.tell(ctx, fmt.Sprintf("trying again: %v", err))
-			l.drop()
 			pause(ctx, time.Duration(1+attempt)*lookInterval)
 		}
 	}
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)
 }
 
-// line is a connection that is made again after it was dropped.
-type line struct{ g *ovsdb.Gateways }
-
-func (s *Service) connected(ctx context.Context, l *line) (_ *ovsdb.Gateways, err error) {
-	if l.g == nil {
-		l.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB)
-	}
-	return l.g, err
-}
-
-func (l *line) drop() {
-	if l.g != nil {
-		l.g.Close()
-		l.g = nil
-	}
-}
-
 // finish ends what was noted. The gateways are as they should be even if it fails.
-func (s *Service) finish(ctx context.Context, g *ovsdb.Gateways, note page, changed []gateway.Change, earlier []string) {
-	if err := tidy(ctx, g, append([]string{note.ID}, earlier...)...); err != nil {
+func (s *Service) finish(ctx context.Context, note page, changed []gateway.Change, earlier []string) {
+	if err := s.tidy(ctx, append([]string{note.ID}, earlier...)...); err != nil {
 		s.tell(ctx, err.Error())
 	}
 	if len(changed) == 0 {
+		s.tell(ctx, "nothing is left to do")
 		return
 	}
 	line := fmt.Sprintf("%d gateways changed", groups(changed))
@@ -180,19 +185,15 @@ func moves(changes []gateway.Change) (n int) {
 }
 
 // apply makes one plan and writes it, as far as it gets.
-func (s *Service) apply(ctx context.Context, l *line, plan Planner, note *page, moved int) (done []gateway.Change, err error) {
-	g, err := s.connected(ctx, l)
-	if err != nil {
-		return nil, err
-	}
-	cloud, err := look(ctx, g)
+func (s *Service) apply(ctx context.Context, plan Planner, note *page, moved int) (done []gateway.Change, err error) {
+	cloud, err := s.Look(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := plan(cloud.State, moved)
 	for some := range slices.Chunk(p.Changes, batch) {
 		text := note.next(p, some, len(p.Changes)-len(done)-len(some))
-		if err := g.Write(ctx, text, cloud.lists(some)...); err != nil {
+		if err := s.ask(ctx, func(g *ovsdb.Gateways) error { return g.Write(ctx, text, cloud.lists(some)...) }); err != nil {
 			return done, err
 		}
 		done = append(done, some...)
@@ -200,7 +201,7 @@ func (s *Service) apply(ctx context.Context, l *line, plan Planner, note *page, 
 		if len(done) == len(p.Changes) {
 			break // whoever wants to know looks at SB
 		}
-		if err := s.catchUp(ctx, g); err != nil {
+		if err := s.catchUp(ctx); err != nil {
 			return done, err
 		}
 	}
@@ -217,19 +218,20 @@ func (s *Service) tell(ctx context.Context, line string) {
 var errBehind = errors.New("ovn-northd does not take the changes up; see that it runs, then run this again")
 
 // catchUp waits for ovn-northd.
-func (s *Service) catchUp(ctx context.Context, g *ovsdb.Gateways) error {
+func (s *Service) catchUp(ctx context.Context) error {
 	if s.Catch == 0 {
 		return nil
 	}
 	patience, cancel := context.WithTimeout(ctx, s.Catch)
 	defer cancel()
-	if _, err := g.Barrier(patience); err != nil {
-		if patience.Err() != nil && ctx.Err() == nil {
-			return fmt.Errorf("%w (waited for %s)", errBehind, s.Catch)
-		}
+	err := s.ask(ctx, func(g *ovsdb.Gateways) error {
+		_, err := g.Barrier(patience)
 		return err
+	})
+	if err != nil && patience.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w (waited for %s)", errBehind, s.Catch)
 	}
-	return nil
+	return err
 }
 
 func (c *Cloud) lists(changes []gateway.Change) (all []ovsdb.Candidates) {

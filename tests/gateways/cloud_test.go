@@ -20,7 +20,7 @@ import (
 )
 
 // patience bounds every wait for a program.
-const patience = 30 * time.Second
+const patience = 90 * time.Second
 
 // cloud is two standalone databases and the ovn-northd between them.
 type cloud struct {

@@ -40,7 +40,7 @@ func newClustered(t *testing.T) *clustered {
 			c.run("ovsdb-tool", "join-cluster", c.path(name, "db"), "OVN_Northbound", address(n), address(1))
 		}
 		c.members = append(c.members, c.start("ovsdb-server", name, "--remote=p"+c.endpoint(name), c.path(name, "db")))
-		c.run("ovsdb-client", "--timeout=20", "wait", c.endpoint(name), "OVN_Northbound", "connected")
+		c.run("ovsdb-client", "--timeout=60", "wait", c.endpoint(name), "OVN_Northbound", "connected")
 		sockets = append(sockets, c.endpoint(name))
 	}
 	c.nb = strings.Join(sockets, ",")
@@ -99,6 +99,7 @@ func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
 			}
 		},
 	}
+	t.Cleanup(s.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	_, err := s.Apply(ctx, func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })

@@ -26,7 +26,9 @@ func (c *cloud) history(args ...string) placement.History {
 
 // service is what the program uses, without its words.
 func (c *cloud) service() *placement.Service {
-	return &placement.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(c.northbound(), ","), SB: []string{c.endpoint("sb")}, By: "a test"}
+	s := &placement.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(c.northbound(), ","), SB: []string{c.endpoint("sb")}, By: "a test"}
+	c.t.Cleanup(s.Close)
+	return s
 }
 
 func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {

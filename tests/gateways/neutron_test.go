@@ -11,8 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
 
 // interleavings is how often somebody else writes between a plan and its writing.
@@ -83,7 +81,7 @@ func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
 	for _, port := range c.addGateways(6, "c1", "c2") {
 		n.masters[port] = "c1"
 	}
-	s := placement.Service{Dialer: new(ovsdb.Dialer), NB: []string{c.endpoint("nb")}, SB: []string{c.endpoint("sb")}}
+	s := c.service()
 	acted := 0
 	for acted < interleavings {
 		n.nbctl(n.setCandidates(n.port(), n.some()...)...) // so that there is something to do

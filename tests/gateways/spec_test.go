@@ -37,6 +37,7 @@ func (c *cloud) masters(ports ...string) map[string]int {
 
 // scheduled is what SB has of a port, by the priorities of ovn-northd.
 func (c *cloud) scheduled(port string) string {
+	c.nbctl("--wait=sb", "sync")
 	return c.sbctl("--bare", "--columns=ha_chassis", "find", "HA_Chassis_Group", "name="+port)
 }
 
