@@ -15,6 +15,7 @@ import (
 
 // Names of the tables and columns of candidates (ovn-nb(5)).
 const (
+	routerTable     = "Logical_Router"
 	routerPortTable = "Logical_Router_Port"
 	groupTable      = "HA_Chassis_Group"
 	groupColumn     = "ha_chassis_group"
@@ -36,6 +37,9 @@ type Candidates struct {
 	Holder, Name string
 	// Before is what was read. After is what is to be there; a row without a UUID is new.
 	Before, After []CandidateRow
+	// Routers are those that the list was planned for, as they were read: their zones are
+	// among what decides it.
+	Routers []LogicalRouter
 	// Create is what else a group needs that is not there yet: it has no Holder.
 	Create NewGroup
 }
@@ -167,6 +171,9 @@ func (x Candidates) operations(n int) []ovsdb.Operation {
 // guards wait for what was read; it is returned by UUID.
 func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]CandidateRow) {
 	table, holder, column := x.table()
+	for _, r := range x.Routers {
+		ops = append(ops, unchanged(routerTable, r.UUID, ovsdb.Row{externalIDs: pairs(r.ExternalIDs)}))
+	}
 	for _, port := range x.Create.Ports {
 		nothing := set([]ovsdb.UUID{})
 		ops = append(ops, unchanged(routerPortTable, port, ovsdb.Row{groupColumn: nothing, gatewayChassisColumn: nothing}))
@@ -181,7 +188,11 @@ func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]Candidate
 		read = append(read, ovsdb.UUID{GoUUID: r.UUID})
 		ops = append(ops, unchanged(table, r.UUID, ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}))
 	}
-	return append(ops, unchanged(holder, x.Holder, ovsdb.Row{column: set(read)})), before
+	list := ovsdb.Row{column: set(read)}
+	if x.Port {
+		list[groupColumn] = set([]ovsdb.UUID{}) // with a group OVN would ignore the list
+	}
+	return append(ops, unchanged(holder, x.Holder, list)), before
 }
 
 // barrierInterval is how often it is looked whether ovn-northd has caught up.

@@ -85,6 +85,11 @@ func lists(t *testing.T, nb ovsdb.Northbound) (port, group ovsdb.Candidates) {
 	for _, p := range nb.RouterPorts {
 		if p.Name == "lrp-1" {
 			port = ovsdb.Candidates{Port: true, Holder: p.UUID, Name: p.Name, Before: rows(nb.GatewayChassis, p.GatewayChassis)}
+			for _, r := range nb.Routers {
+				if r.Name == "r1" {
+					port.Routers = append(port.Routers, r)
+				}
+			}
 		}
 	}
 	require.Len(t, nb.Groups, 1)
@@ -163,7 +168,11 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 		"a candidate is gone": {"lrp-del-gateway-chassis", "lrp-1", "c2"},
 		"the port is gone":    {"lrp-del", "lrp-1"},
 		"the group has more":  {"ha-chassis-group-add-chassis", "g2", "c9", "5"},
-		"the group is gone":   {"clear", "Logical_Router_Port", "lrp-2", "ha_chassis_group", "--", "ha-chassis-group-del", "g2"},
+		"the port has a group": {
+			"--id=@g", "create", "HA_Chassis_Group", "name=g9", "--", "set", "Logical_Router_Port", "lrp-1", "ha_chassis_group=@g",
+		},
+		"the router's zones": {"set", "Logical_Router", "r1", "external_ids:neutron\\:availability_zone_hints=az2"},
+		"the group is gone":  {"clear", "Logical_Router_Port", "lrp-2", "ha_chassis_group", "--", "ha-chassis-group-del", "g2"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

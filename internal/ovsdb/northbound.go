@@ -77,8 +77,8 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	}
 	answers, err := read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg"}},
-		query{table: "Logical_Router", columns: []string{"name", "ports", externalIDs}},
-		query{table: "Logical_Router_Port", columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
+		query{table: routerTable, columns: []string{"name", "ports", externalIDs}},
+		query{table: routerPortTable, columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
 		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
 		query{table: "HA_Chassis", columns: []string{"chassis_name", "priority"}},

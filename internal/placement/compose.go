@@ -49,6 +49,8 @@ type stored struct {
 	holder string
 	rows   []ovsdb.CandidateRow
 	create ovsdb.NewGroup
+	// routers are those of the ports.
+	routers []ovsdb.LogicalRouter
 }
 
 // Compose makes a state of what the databases hold.
@@ -138,7 +140,7 @@ func (c *Cloud) single(t *topology, p ovsdb.LogicalRouterPort) {
 	}
 	c.add(gateway.Group{
 		Name: p.Name, Storage: gateway.GatewayChassis, Zones: c.zones(t, p), Ports: []gateway.Port{c.port(t, p)}, Candidates: planned(rows),
-	}, stored{holder: p.UUID, rows: rows})
+	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
 }
 
 // host adds the gateways that have no candidates yet. They are to get them as the others
@@ -171,7 +173,7 @@ func (c *Cloud) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grouped bo
 			create.Ports = append(create.Ports, p.UUID)
 		}
 		create.ExternalIDs = map[string]string{zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix)}
-		c.add(g, stored{create: create})
+		c.add(g, stored{create: create, routers: t.routers(byRouter[router]...)})
 	}
 }
 
@@ -204,7 +206,7 @@ func (c *Cloud) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.Logic
 			return
 		}
 	}
-	c.add(g, stored{holder: row.UUID, rows: rows})
+	c.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...)})
 }
 
 func (c *Cloud) add(g gateway.Group, s stored) {

@@ -16,8 +16,9 @@ import (
 // 15 s after 1,000, for which everybody's changes wait.
 const batch = 100
 
-// attempts bounds the plans that are made because others kept changing what was read, or a
-// server was lost: the pauses before them, each longer than the one before, are a minute.
+// attempts bounds the plans in a row of which nothing could be written, because others kept
+// changing what was read, or a server was lost: the pauses before them, each longer than the
+// one before, are a minute.
 const attempts = 20
 
 // Planner makes a plan of a state; left is how many moves it may still make, where the
@@ -122,10 +123,12 @@ func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (
 	if err != nil {
 		return nil, err
 	}
-	for attempt := range attempts {
+	for attempt := 0; attempt < attempts; attempt++ {
 		var done []gateway.Change
 		done, err = s.apply(ctx, plan, &note, moves(changed))
-		changed = append(changed, done...)
+		if changed = append(changed, done...); len(done) > 0 {
+			attempt = 0
+		}
 		switch {
 		case err == nil:
 			s.finish(ctx, note, changed, finished)
@@ -244,7 +247,7 @@ func (c *Cloud) lists(changes []gateway.Change) (all []ovsdb.Candidates) {
 // list is what to write of a change: rows that stay keep their UUIDs.
 func (c *Cloud) list(change gateway.Change) ovsdb.Candidates {
 	was := c.stored[change.Group]
-	x := ovsdb.Candidates{Port: was.storage == gateway.GatewayChassis, Holder: was.holder, Name: change.Group, Before: was.rows, Create: was.create}
+	x := ovsdb.Candidates{Port: was.storage == gateway.GatewayChassis, Holder: was.holder, Name: change.Group, Before: was.rows, Routers: was.routers, Create: was.create}
 	for _, after := range change.After {
 		row := ovsdb.CandidateRow{Chassis: after.Chassis, Priority: after.Priority}
 		if i := slices.IndexFunc(was.rows, func(r ovsdb.CandidateRow) bool { return r.Chassis == after.Chassis }); i >= 0 {

@@ -55,6 +55,17 @@ func newTopology(nb ovsdb.Northbound) *topology {
 	return t
 }
 
+// routers are those of the ports, each once.
+func (t *topology) routers(ports ...ovsdb.LogicalRouterPort) (all []ovsdb.LogicalRouter) {
+	for _, p := range ports {
+		r, found := t.routerOf[p.UUID]
+		if found && !slices.ContainsFunc(all, func(x ovsdb.LogicalRouter) bool { return x.UUID == r.UUID }) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // connect follows the ports of switches: those of type localnet name the provider
 // network, those of type router a router's port (ovn-nb(5)).
 func (t *topology) connect(nb ovsdb.Northbound) {
