@@ -23,7 +23,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional deployment fuzz conformance e2e bench demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test race functional deployment dataplane fuzz conformance e2e bench demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,11 +43,14 @@ race: deps ## unit tests, with the race detector
 	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
 
 functional: deps ## tests on real servers, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v /tests/deployment)
+	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v -e /tests/deployment -e /tests/dataplane)
 	go test -race -count=1 -timeout 10m -run 'TestThreeEmptyMachines' ./tests/deployment
 
 deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
 	go test -count=1 -parallel 4 -timeout 40m ./tests/deployment
+
+dataplane: deps ## gateways on real chassis in network namespaces; needs root
+	go test -race -count=1 -timeout 15m ./tests/dataplane
 
 fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)
@@ -60,6 +63,7 @@ e2e: ## the story on machines with systemd; SUITE=bookworm or sid; needs root
 	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 60m ./tests/machines/...
 
 bench: deps ## benchmarks; no result of theirs fails a build
+	tests/neutron/install-deps
 	go test -run '^$$' -bench . -benchmem -p 1 -timeout 30m ./...
 
 demo: deps build ## see it work on real clusters; ends and cleans up by itself

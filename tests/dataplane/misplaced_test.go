@@ -1,0 +1,80 @@
+package dataplane
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// A chassis that has lost its tunnels, but not its way to the databases, looks alive to
+// whoever asks for signs of life, and hosts nothing.
+func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	w.addGateway("ch1", "ch2", "ch3")
+	w.addGateway("ch1", "ch3", "ch2")
+	for range 2 {
+		w.addGateway("ch2", "ch1", "ch3", "ch4")
+		w.addGateway("ch2", "ch1", "ch4", "ch3")
+		w.addGateway("ch3", "ch1", "ch4", "ch2")
+	}
+	candidates := w.candidates()
+	w.settles(best(candidates))
+	w.named("ch1").plug("down", dataBridge)
+	w.settles(without("ch1", candidates))
+
+	text := w.operated("status")
+	assert.Contains(t, text, "  lrp-1: it is active on ch2, and should be on ch1\n")
+	assert.Contains(t, text, "  lrp-2: it is active on ch3, and should be on ch1\n")
+	assert.Len(t, w.status().Problems, 2)
+
+	// Their lists grow, but that they are where they should be can't be proved.
+	assert.Equal(t, []string{"lrp-1", "lrp-2"}, w.unproved("ch1", "reschedule", "--wait", "10s"))
+
+	w.named("ch1").plug("up", dataBridge)
+	w.settles(best(w.candidates()))
+	assert.Empty(t, w.status().Problems)
+	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
+}
+
+func TestMoveThatDoesNotComeAboutIsNamed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for range 2 {
+		w.addGateway("ch2", "ch1", "ch3", "ch4")
+		w.addGateway("ch3", "ch1", "ch2", "ch4")
+		w.addGateway("ch2", "ch1", "ch4", "ch3")
+		w.addGateway("ch4", "ch1", "ch2", "ch3")
+	}
+	was := best(w.candidates())
+	w.settles(was)
+	w.named("ch1").plug("down", dataBridge)
+	w.settles(was)
+
+	assert.Len(t, w.unproved("ch1", "rebalance", "--yes", "--wait", "10s"), 2)
+}
+
+// unproved runs the program, which must say of all gateways that were to be on a chassis,
+// and of no others, where they are instead: on their first backups.
+func (w *world) unproved(chassis string, args ...string) []string {
+	w.t.Helper()
+	code, out, stderr := w.operate(args...)
+	assert.Equal(w.t, 1, code)
+	candidates := w.candidates()
+	missing := best(candidates).on(chassis)
+	var said []string
+	for line := range strings.Lines(out) {
+		if strings.Contains(line, "it is active") {
+			said = append(said, line)
+		}
+	}
+	var want []string
+	for _, port := range missing {
+		want = append(want, fmt.Sprintf("%s: it is active on %s, and should be on %s\n", port, candidates[port][1], chassis))
+	}
+	assert.Equal(w.t, want, said)
+	assert.Contains(w.t, stderr, fmt.Sprintf("not all gateways are where they should be: %d after 10s; run: ovn-central-operator gateways status\n", len(missing)))
+	return missing
+}

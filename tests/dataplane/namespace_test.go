@@ -1,0 +1,94 @@
+package dataplane
+
+import (
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Networks of the world: nobody else sees them. Chassis n has .n in the first two, a
+// router's gateway an address in the third.
+const (
+	controlNetwork  = "10.0.1"
+	tunnelNetwork   = "10.0.0"
+	providerNetwork = "172.16.0"
+
+	centralAddress = controlNetwork + ".254"
+)
+
+// The bridges in the hub: management of chassis, and what goes through Open vSwitch, which
+// is tunnels and physnet1.
+const (
+	controlBridge = "control"
+	dataBridge    = "data"
+)
+
+// namespace is a network namespace that lasts as long as the process that made it.
+type namespace struct{ pid int }
+
+func (w *world) newNamespace() *namespace {
+	w.t.Helper()
+	cmd := exec.Command("sleep", "infinity")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	require.NoError(w.t, cmd.Start())
+	w.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed, always
+	})
+	n := &namespace{cmd.Process.Pid}
+	w.ip(n, "link set lo up")
+	return n
+}
+
+// command runs a program in the namespace. It is the process that is started, and doesn't
+// outlive the test.
+func (n *namespace) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command("nsenter", slices.Concat([]string{fmt.Sprintf("--net=/proc/%d/ns/net", n.pid), "--", program}, args)...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	return cmd
+}
+
+// ip runs commands of ip(8) in a namespace.
+func (w *world) ip(where *namespace, commands ...string) {
+	w.t.Helper()
+	cmd := where.command("ip", "-batch", "-")
+	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+	w.output(cmd)
+}
+
+// wire lays out the hub and who is outside.
+func (w *world) wire() {
+	w.t.Helper()
+	w.hub, w.outside = w.newNamespace(), w.newNamespace()
+	w.ip(w.hub,
+		"link add "+controlBridge+" type bridge", "link set "+controlBridge+" up", "address add "+centralAddress+"/24 dev "+controlBridge,
+		"link add "+dataBridge+" type bridge", "link set "+dataBridge+" up")
+	w.connect("outside", dataBridge, w.outside, "nic")
+	w.ip(w.outside, "address add "+providerNetwork+".1/24 dev nic")
+}
+
+// connect plugs a namespace's interface into a bridge of the hub, at a port of that name.
+func (w *world) connect(port, bridge string, to *namespace, name string) {
+	w.t.Helper()
+	w.ip(w.hub,
+		fmt.Sprintf("link add %s type veth peer name %s netns %d", port, name, to.pid),
+		fmt.Sprintf("link set %s master %s up", port, bridge))
+	w.ip(to, "link set "+name+" up")
+}
+
+// learned is the port of the hub behind which each MAC address was seen last.
+func (w *world) learned() map[string]string {
+	w.t.Helper()
+	ports := map[string]string{}
+	for line := range strings.Lines(w.output(w.hub.command("bridge", "fdb", "show", "br", dataBridge))) {
+		// MAC dev PORT master BRIDGE ...
+		if fields := strings.Fields(line); len(fields) > 2 && fields[1] == "dev" {
+			ports[fields[0]] = fields[2]
+		}
+	}
+	return ports
+}

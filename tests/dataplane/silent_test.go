@@ -1,0 +1,99 @@
+package dataplane
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// silence kills the ovn-controller of a chassis, and no more: its row in SB stays, its
+// tunnels are up, and the gateways that it hosts go on. Somebody then asks for a sign of
+// life, as Neutron does.
+func (c *chassis) silence() {
+	c.world.t.Helper()
+	c.controller.kill()
+	c.world.nbctl("--wait=sb", "sync")
+}
+
+// What would be hosted there would be hosted nowhere: its candidates wait for it, since
+// they hear it.
+func TestNothingIsMovedToAChassisWhoseControllerIsDead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for range 3 {
+		w.addGateway("ch1", "ch4", "ch2", "ch3")
+		w.addGateway("ch1", "ch4", "ch3", "ch2")
+	}
+	w.settles(best(w.candidates()))
+	w.named("ch4").silence()
+
+	for line := range strings.Lines(w.operated("status")) {
+		assert.Equal(t, strings.Contains(line, "ch4.example"), strings.Contains(line, "takes nothing new"), line)
+	}
+	plan := w.planned("rebalance")
+	assert.Equal(t, 4, plan.Moves())
+	for _, change := range plan.Changes {
+		assert.NotEqual(t, "ch4", change.To(), change.Group)
+	}
+	w.rebalancesWithout("ch4")
+}
+
+// Nobody has asked for a sign of life since it died: the program does so by itself.
+func TestControllerThatDiedUnnoticedIsNoticedBeforeAnythingMoves(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for range 3 {
+		w.addGateway("ch1", "ch4", "ch2", "ch3")
+		w.addGateway("ch1", "ch4", "ch3", "ch2")
+	}
+	w.settles(best(w.candidates()))
+	w.named("ch4").controller.kill()
+	w.rebalancesWithout("ch4")
+
+	// When it is back it gets its share.
+	w.named("ch4").startController()
+	w.settles(best(w.candidates()))
+	w.operated("rebalance", "--yes", "--wait", "60s")
+	masters := best(w.candidates())
+	assert.LessOrEqual(t, masters.spread(w.but("")...), 1)
+	assert.NotEmpty(t, masters.on("ch4"))
+	w.settles(masters)
+}
+
+// rebalancesWithout expects that the others share evenly, and one chassis gets nothing.
+func (w *world) rebalancesWithout(silent string) {
+	w.t.Helper()
+	assert.Contains(w.t, w.operated("rebalance", "--yes", "--wait", "60s"), "every gateway is active where it should be\n")
+	masters := best(w.candidates())
+	assert.Empty(w.t, masters.on(silent))
+	assert.Equal(w.t, 0, masters.spread(w.but(silent)...))
+	w.settles(masters)
+}
+
+// Its flows stay, so that most answers come from it until the new chassis has its own:
+// mostly nothing is lost. Where something is, it is less than a crash would take.
+func TestGatewaysCanLeaveAChassisWhoseControllerIsDead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4)
+	for range 3 {
+		w.addGateway("ch1", "ch2", "ch3", "ch4")
+		w.addGateway("ch1", "ch4", "ch3", "ch2")
+	}
+	w.settles(best(w.candidates()))
+	w.named("ch1").silence()
+
+	var streams []*stream
+	for _, g := range w.gateways {
+		streams = append(streams, w.stream(g))
+	}
+	assert.Contains(t, w.operated("rebalance", "--yes", "--wait", "60s"), "every gateway is active where it should be\n")
+	masters := best(w.candidates())
+	assert.LessOrEqual(t, masters.spread(w.but("")...), 1)
+	assert.Equal(t, masters, w.bound())
+	for i, s := range streams {
+		assert.Less(t, s.longestGap(), 5*time.Second, w.gateways[i].port)
+	}
+	assert.Empty(t, w.silent(w.gateways...))
+}

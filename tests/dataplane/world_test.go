@@ -1,0 +1,160 @@
+// Package dataplane shows that gateways really go where the program plans them, and that
+// traffic follows: on chassis with Open vSwitch and ovn-controller, with tunnels and BFD
+// between them, each in a network namespace of its own.
+//
+// All namespaces are without a name and belong to a process, as do the links in them: what
+// is killed leaves nothing, and any number of runs don't meet. The machine's own network
+// isn't touched.
+package dataplane
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+)
+
+// patience bounds every wait. What is waited for takes 5 s at most on an idle machine.
+const patience = 90 * time.Second
+
+// hold is how long something must be so until it counts: claims bounce for up to 3 s as
+// long as chassis don't hear one another yet.
+const hold = 3 * time.Second
+
+// lookInterval is how often it is looked whether something has come about.
+const lookInterval = 100 * time.Millisecond
+
+// tun makes the bridges of Open vSwitch's userspace datapath visible to the system.
+const tun = "/dev/net/tun"
+
+// world is two standalone databases and the ovn-northd between them, chassis, and a host
+// outside of the cloud that its routers' gateways are reached from.
+type world struct {
+	t   *testing.T
+	dir string
+	// hub has the databases, and the bridges that stand for the switches of a rack.
+	hub, outside *namespace
+	chassis      []*chassis
+	gateways     []routed
+}
+
+// newWorld starts a world with chassis ch1, ch2 and so on, all on physnet1.
+func newWorld(t *testing.T, chassis int) *world {
+	t.Helper()
+	possible(t)
+	w := &world{t: t, dir: t.TempDir()}
+	w.wire()
+	for db, port := range map[string]string{"nb": "6641", "sb": "6642"} {
+		w.run("ovsdb-tool", "create", w.path(db, "db"), "/usr/share/ovn/ovn-"+db+".ovsschema")
+		w.start(w.hub, w.dir, "ovsdb-server", "--remote=p"+w.endpoint(db), "--remote=ptcp:"+port+":"+centralAddress, w.path(db, "db"))
+	}
+	w.start(w.hub, w.dir, "ovn-northd", "--ovnnb-db="+w.endpoint("nb"), "--ovnsb-db="+w.endpoint("sb"))
+	for range chassis {
+		w.addChassis()
+	}
+	w.nbctl("ls-add", "physnet1", "--", "lsp-add", "physnet1", "physnet1-ln", "--", "lsp-set-type", "physnet1-ln", "localnet", "--",
+		"lsp-set-addresses", "physnet1-ln", "unknown", "--", "lsp-set-options", "physnet1-ln", "network_name=physnet1")
+	t.Cleanup(func() {
+		if t.Failed() {
+			w.describe()
+		}
+	})
+	return w
+}
+
+// possible skips the test where there can be no chassis.
+func possible(t *testing.T) {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		t.Skip("not root: chassis need network namespaces")
+	}
+	device, err := os.OpenFile(tun, os.O_RDWR, 0)
+	if err != nil {
+		t.Skipf("chassis need %s: %v", tun, err)
+	}
+	require.NoError(t, device.Close())
+	for _, program := range []string{"ovsdb-server", "ovn-northd", "ovs-vswitchd", "ovn-controller", "ip", "bridge", "nsenter", "ping"} {
+		if _, err := exec.LookPath(program); err != nil {
+			t.Skipf("chassis need %s: run tests/install-deps", program)
+		}
+	}
+}
+
+func (w *world) path(name, suffix string) string { return filepath.Join(w.dir, name+"."+suffix) }
+
+func (w *world) endpoint(db string) string { return "unix:" + w.path(db, "sock") }
+
+func (w *world) run(program string, args ...string) string {
+	w.t.Helper()
+	return w.output(exec.Command(program, args...))
+}
+
+// output runs a command that must succeed. It also works while the test ends.
+func (w *world) output(cmd *exec.Cmd) string {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), patience)
+	defer cancel()
+	bounded := exec.CommandContext(ctx, cmd.Args[0], cmd.Args[1:]...)
+	bounded.Env, bounded.Stdin, bounded.SysProcAttr = cmd.Env, cmd.Stdin, cmd.SysProcAttr
+	out, err := bounded.CombinedOutput()
+	require.NoError(w.t, err, "%s: %s", bounded, out)
+	return strings.TrimSpace(string(out))
+}
+
+// nbctl runs ovn-nbctl, each time anew: its daemon would answer from a copy that may not
+// have the newest yet.
+func (w *world) nbctl(args ...string) string {
+	w.t.Helper()
+	return w.run("ovn-nbctl", append([]string{"--db=" + w.endpoint("nb")}, args...)...)
+}
+
+func (w *world) sbctl(args ...string) string {
+	w.t.Helper()
+	return w.run("ovn-sbctl", append([]string{"--db=" + w.endpoint("sb")}, args...)...)
+}
+
+// operate runs the program, as a person would. It also works while the test ends.
+func (w *world) operate(args ...string) (code int, stdout, stderr string) {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 2*patience)
+	defer cancel()
+	var out, errs bytes.Buffer
+	all := append([]string{"ovn-central-operator", "gateways"}, args...)
+	all = append(all, "--nb", w.endpoint("nb"), "--sb", w.endpoint("sb"))
+	code = cli.Main(ctx, all, os.Getenv, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// operated runs the program and expects that it ends well.
+func (w *world) operated(args ...string) string {
+	w.t.Helper()
+	code, out, stderr := w.operate(args...)
+	require.Equal(w.t, 0, code, "%v: %s%s", args, out, stderr)
+	return out
+}
+
+// planned is what the program would do.
+func (w *world) planned(operation string) gateway.Plan {
+	w.t.Helper()
+	var p gateway.Plan
+	require.NoError(w.t, json.Unmarshal([]byte(w.operated(operation, "--dry-run", "--format", "json")), &p))
+	return p
+}
+
+// status is what the program says of how things are.
+func (w *world) status() gateway.Status {
+	w.t.Helper()
+	var s gateway.Status
+	require.NoError(w.t, json.Unmarshal([]byte(w.operated("status", "--format", "json")), &s))
+	return s
+}
