@@ -40,7 +40,7 @@ func (d drawn) shares(w *scene, added []int) {
 					break
 				}
 				var ranks []int
-				for rank := 1; rank < len(g.order); rank++ {
+				for rank := g.kept(); rank < len(g.order); rank++ {
 					if s.spares(g.order[rank], c) {
 						ranks = append(ranks, rank)
 					}

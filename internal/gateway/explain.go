@@ -97,8 +97,8 @@ func (h Host) name() string {
 
 func (h Host) remark() string {
 	var remarks []string
-	if !h.Open {
-		remarks = append(remarks, "takes nothing new")
+	if h.Closed != "" {
+		remarks = append(remarks, "takes nothing new: "+h.Closed)
 	}
 	if h.Failure.Lost > 0 {
 		remarks = append(remarks, "nobody else for "+count(h.Failure.Lost, "gateway"))

@@ -172,7 +172,7 @@ func (w *scene) seconds(concerned func(*group) bool, more bool) {
 			if len(groups) == 0 {
 				continue
 			}
-			w.secondsOf(n, failed, groups, loads[n], firsts, func(g *group) bool { return g.single() && !g.held && concerned(g) }, more)
+			w.secondsOf(n, failed, groups, loads[n], firsts, func(g *group) bool { return g.single() && !g.held && g.kept() == 1 && concerned(g) }, more)
 		}
 	}
 }

@@ -73,7 +73,7 @@ type Change struct {
 	Before []Candidate `json:"before" yaml:"before"`
 	After  []Candidate `json:"after" yaml:"after"`
 	Rows   []Row       `json:"rows" yaml:"rows"`
-	// Interrupts says that another chassis hosts the group than one that could go on.
+	// Interrupts says that the group works, and on another chassis afterwards.
 	Interrupts bool `json:"interrupts" yaml:"interrupts"`
 }
 
@@ -107,7 +107,7 @@ func (w *scene) plan(operation string, o Options, before []Network) Plan {
 		invalid := len(g.gone) > 0 && operation == reschedule // the others leave alone what they do not move
 		if !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was)) {
 			c := w.change(g.Group, g.order, g.reasons)
-			c.Interrupts = len(g.was) > 0 && g.was[0] != g.order[0]
+			c.Interrupts = g.interrupted()
 			p.Changes = append(p.Changes, c)
 		}
 	}

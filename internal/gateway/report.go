@@ -20,8 +20,9 @@ type Host struct {
 	Backups int `json:"backups" yaml:"backups"`
 	// Share is how many percent of the network's gateways it hosts.
 	Share int `json:"share" yaml:"share"`
-	// Open says that new gateways may be hosted here.
-	Open bool `json:"takes-new" yaml:"takes-new"`
+	// Open says that new gateways may be hosted here, Closed why not.
+	Open   bool   `json:"takes-new" yaml:"takes-new"`
+	Closed string `json:"takes-nothing-new,omitempty" yaml:"takes-nothing-new,omitempty"`
 	// Failure is what would become of the others if this one failed.
 	Failure Failure `json:"if-it-fails" yaml:"if-it-fails"`
 }
@@ -98,6 +99,7 @@ func (w *scene) network(n int, load []int) Network {
 			continue
 		}
 		h := Host{Chassis: w.chassis[c].Name, Hostname: w.chassis[c].Hostname, Masters: load[c], Backups: backups[c], Open: isOpen}
+		h.Closed = closed(w.chassis[c], report.Name)
 		if report.Ports > 0 {
 			h.Share = (100*load[c] + report.Ports/2) / report.Ports
 		}

@@ -19,7 +19,9 @@ func Reschedule(s State, o Options) Plan {
 		choose = drawn(o.Draw)
 	}
 	choose.masters(w)
+	w.wake()
 	choose.backups(w)
+	w.wake() // by those that are new, where it had no other
 	added := w.added(o)
 	choose.shares(w, added)
 	w.follow()

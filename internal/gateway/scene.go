@@ -47,6 +47,10 @@ type group struct {
 	reasons map[string]string
 	// held says that the group stays as it is.
 	held bool
+	// works is the rank of the candidate on which it really is; nowhere says that it is on
+	// none, though others are, and dropped that it is on one that may not host it.
+	works            int
+	nowhere, dropped bool
 }
 
 // share is a number of ports in a network.
@@ -80,6 +84,7 @@ func newScene(s State) *scene {
 		g.Ports = slices.SortedFunc(slices.Values(g.Ports), func(a, b Port) int { return cmp.Compare(a.Name, b.Name) })
 		w.add(g)
 	}
+	w.located()
 	return w
 }
 
@@ -212,7 +217,7 @@ func (w *scene) open(network int) []int {
 
 func (w *scene) openOf(network int) (all []int) {
 	for i, c := range w.chassis {
-		if c.Gateway && !c.Remote && !c.Silent && !c.Cordoned && slices.Contains(c.Networks, w.networks[network]) {
+		if closed(c, w.networks[network]) == "" {
 			all = append(all, i)
 		}
 	}

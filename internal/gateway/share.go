@@ -118,7 +118,7 @@ func (w *scene) wishesOf(network, failed int, groups []*group, short []int, load
 		if slices.ContainsFunc(short, func(c int) bool { return g.has(c) || !g.accepts(c) }) {
 			may = slices.DeleteFunc(slices.Clone(short), func(c int) bool { return g.has(c) || !g.accepts(c) })
 		}
-		if !g.single() || len(g.order) < MaxCandidates || len(may) == 0 {
+		if !g.single() || g.kept() > 1 || len(g.order) < MaxCandidates || len(may) == 0 {
 			load[g.order[1]] += g.weight[0].ports
 			continue
 		}
@@ -147,7 +147,7 @@ func (s *entries) fill(w *scene, c int) {
 	places := make([][]place, len(s.count))
 	for rank := 2; rank < MaxCandidates; rank++ { // the last ones are taken first
 		for _, g := range s.groups {
-			if rank < len(g.order) && !g.has(c) && g.accepts(c) {
+			if rank >= g.kept() && rank < len(g.order) && !g.has(c) && g.accepts(c) {
 				places[g.order[rank]] = append(places[g.order[rank]], place{g, rank})
 			}
 		}

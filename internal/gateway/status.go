@@ -18,9 +18,6 @@ type Status struct {
 func Look(s State, o Options) Status {
 	w := newScene(s)
 	w.hold(o)
-	known := slices.ContainsFunc(s.Groups, func(g Group) bool {
-		return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
-	})
 	for _, g := range w.groups {
 		if g.held {
 			continue
@@ -36,7 +33,7 @@ func Look(s State, o Options) Status {
 		case len(g.order) == 1 && g.possible > 1:
 			w.tell(g.Name, fmt.Sprintf("it hangs on %s alone; %d could host it", w.chassis[g.order[0]].Name, g.possible))
 		}
-		if known && len(g.order) > 0 {
+		if len(g.order) > 0 && (g.nowhere || slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })) {
 			w.misplaced(g)
 		}
 	}
@@ -47,13 +44,17 @@ func Look(s State, o Options) Status {
 // misplaced tells of ports that are not where their priorities say.
 func (w *scene) misplaced(g *group) {
 	should := w.chassis[g.order[0]].Name
+	on := should
+	if w.chassis[g.order[0]].Silent {
+		on += ", whose ovn-controller is silent"
+	}
 	for _, p := range g.Ports {
 		switch p.Active {
 		case should:
 		case "":
-			w.tell(p.Name, fmt.Sprintf("it is active nowhere, and should be on %s", should))
+			w.tell(p.Name, fmt.Sprintf("it is active nowhere, and should be on %s", on))
 		default:
-			w.tell(p.Name, fmt.Sprintf("it is active on %s, and should be on %s", p.Active, should))
+			w.tell(p.Name, fmt.Sprintf("it is active on %s, and should be on %s", p.Active, on))
 		}
 	}
 }

@@ -41,6 +41,8 @@ type Service struct {
 	Catch time.Duration
 
 	g *ovsdb.Gateways
+	// silent are the chassis whose ovn-controllers were when it was last looked.
+	silent map[string]bool
 }
 
 // Close ends the connections.
@@ -78,7 +80,14 @@ func (s *Service) Look(ctx context.Context) (c *Cloud, err error) {
 		c, err = look(ctx, g)
 		return err
 	})
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	s.silent = map[string]bool{}
+	for _, x := range c.State.Chassis {
+		s.silent[x.Name] = x.Silent
+	}
+	return c, nil
 }
 
 func look(ctx context.Context, g *ovsdb.Gateways) (*Cloud, error) {

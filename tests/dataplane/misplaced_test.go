@@ -36,6 +36,9 @@ func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	w.named("ch1").plug("up", dataBridge)
 	w.settles(best(w.candidates()))
 	assert.Empty(t, w.status().Problems)
+	masters := best(w.candidates())
+	assert.Contains(t, w.operated("reschedule", "--wait", "60s"), "it interrupts nothing\n", "what was left alone as long as gateways worked on backups")
+	assert.Equal(t, masters, best(w.candidates()))
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
 
