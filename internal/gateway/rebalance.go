@@ -188,7 +188,7 @@ func (r *rebalancing) judge(b Bound, n int, moved map[*group]bool, after Network
 	case b.Spread <= 1 && b.Moves == b.Fewest && several == 0:
 		b.Proof = fmt.Sprintf("the load is even, and no fewer than %d moves make it so: who hosts too many has to give as many", b.Fewest)
 	case several > 0:
-		b.Proof = fmt.Sprintf("best for the gateways of one port; %d groups of several ports move together, for which no best is known", several)
+		b.Proof = fmt.Sprintf("best for the gateways of one port; no best is known for %s of several ports, which move together", count(several, "group"))
 	default:
 		b.Proof = "no chain of moves among the candidates makes the load evener, or as even with fewer moves"
 	}
