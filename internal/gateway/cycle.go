@@ -174,14 +174,9 @@ func (t *table) difference() int {
 	return highest - lowest
 }
 
-// fewest is the number of moves without which the loads can't be within one of each
-// other: what is above the larger of the two loads has to go, and so has one from each
-// place that has the larger one, where there are more of these than can keep it.
+// fewest is the number of moves without which the loads can't be even.
 func (t *table) fewest() int {
-	home, total := slices.Clone(t.load), 0
-	for _, l := range t.load {
-		total += l
-	}
+	home := slices.Clone(t.load)
 	for _, s := range t.seats {
 		if s.at >= 0 {
 			home[s.at]--
@@ -190,8 +185,19 @@ func (t *table) fewest() int {
 			home[s.home]++
 		}
 	}
+	return fewest(home)
+}
+
+// fewest is the number of moves of one each without which loads can't be within one of
+// each other: what is above the larger of the two loads has to go, and so has one from
+// each place that has the larger one, where there are more of these than can keep it.
+func fewest(home []int) int {
 	if len(home) == 0 {
 		return 0
+	}
+	total := 0
+	for _, l := range home {
+		total += l
 	}
 	floor := total / len(home)
 	moves, larger := 0, -total%len(home)

@@ -168,9 +168,11 @@ func (g *group) evener(loads [][]int, from, to int) (gain int) {
 // judge says why the moves are those that they are.
 func (r *rebalancing) judge(b Bound, n int, moved map[*group]bool, after Network) Bound {
 	b.Network, b.Spread = r.networks[n], after.Spread()
-	several := 0
+	several, largest := 0, 1
+	home := make([]int, len(r.chassis))
 	for _, g := range r.groups {
-		if !slices.ContainsFunc(g.weight, func(s share) bool { return s.network == n }) {
+		at := slices.IndexFunc(g.weight, func(s share) bool { return s.network == n })
+		if at < 0 {
 			continue
 		}
 		if moved[g] {
@@ -179,13 +181,20 @@ func (r *rebalancing) judge(b Bound, n int, moved map[*group]bool, after Network
 		if !g.single() {
 			several++
 		}
+		largest = max(largest, g.weight[at].ports)
+		if len(g.was) > 0 {
+			home[g.was[0]] += g.weight[at].ports
+		}
+	}
+	if several > 0 { // each move takes no more than the largest group along
+		b.Fewest = (fewest(r.places(n, home)) + largest - 1) / largest
 	}
 	switch {
 	case r.limited:
 		b.Proof = fmt.Sprintf("as even as max-moves=%d allows", r.options.MaxMoves)
 	case b.Moves == 0 && b.Spread <= 1:
 		b.Proof = "the load is even already"
-	case b.Spread <= 1 && b.Moves == b.Fewest && several == 0:
+	case b.Spread <= 1 && b.Moves == b.Fewest:
 		b.Proof = fmt.Sprintf("the load is even, and no fewer than %d moves make it so: who hosts too many has to give as many", b.Fewest)
 	case several > 0:
 		b.Proof = fmt.Sprintf("best for the gateways of one port; no best is known for %s of several ports, which move together", count(several, "group"))
@@ -193,6 +202,16 @@ func (r *rebalancing) judge(b Bound, n int, moved map[*group]bool, after Network
 		b.Proof = "no chain of moves among the candidates makes the load evener, or as even with fewer moves"
 	}
 	return b
+}
+
+// places are the loads of the chassis that a network's gateways may be on, or are.
+func (r *rebalancing) places(n int, load []int) (all []int) {
+	for c, l := range load {
+		if _, open := slices.BinarySearch(r.open(n), c); open || l > 0 {
+			all = append(all, l)
+		}
+	}
+	return all
 }
 
 // promote makes a chassis the master of the candidates that there were; who was it takes
