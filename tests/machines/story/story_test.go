@@ -33,6 +33,7 @@ func TestStory(t *testing.T) {
 		{"three units deploy and cluster", s.deployThree},
 		{"a second run of every hook changes nothing", s.runAgain},
 		{"clients need nothing but the relation", s.connectClients},
+		{"gateways are spread by any unit", s.spreadGateways},
 		{"grow to five", s.growToFive},
 		{"remove a follower, then the leader", s.shrinkToThree},
 		{"a machine that is cut off is kicked and comes back", s.cutAndKick},
