@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"math"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"syscall"
 
@@ -20,7 +22,21 @@ const heapLimit = 64 << 20
 func main() {
 	debug.SetGCPercent(-1)
 	debug.SetMemoryLimit(heapLimit)
+	grow()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(cli.Main(ctx, os.Args, os.Getenv, os.Stdout, os.Stderr))
 }
+
+// grow lifts the limit when the collector has begun to work: what holds more than that,
+// such as the gateways of a large cloud, would be collected over and over.
+func grow() {
+	limited := new([]byte)
+	runtime.AddCleanup(limited, func(percent int) {
+		debug.SetGCPercent(percent)
+		debug.SetMemoryLimit(math.MaxInt64)
+	}, growth)
+}
+
+// growth is by how much the heap may grow until it is collected again, in percent.
+const growth = 50

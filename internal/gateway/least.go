@@ -36,7 +36,7 @@ func (leastLoaded) masters(w *scene) {
 				seats, seated = append(seats, seat{home: -1, at: -1, may: g.kind.open}), append(seated, g)
 			}
 		}
-		t := w.table(n, -1, loads[n], total, seats)
+		t := w.table(n, -1, loads[n], total, seats, false)
 		t.settle()
 		for i, g := range seated {
 			c := t.chassis(i)
@@ -72,40 +72,62 @@ type placed struct {
 }
 
 // table seats what may be hosted on a network's chassis, but for one that fails (-1 is
-// none). Loads are those of all chassis.
-func (w *scene) table(network, failed int, load, total []int, seats []seat) placed {
-	p := placed{}
-	place, there := make([]int, len(w.chassis)), make([]bool, len(w.chassis))
-	var carried, tie []int
-	for _, c := range w.open(network) {
-		there[c] = true
+// none). Loads are those of all chassis. Where it is confined, it has no place for chassis
+// that no seat can be at, which are most when it is for the gateways of one chassis.
+func (w *scene) table(network, failed int, load, total []int, seats []seat, confined bool) placed {
+	if w.place == nil {
+		w.place = slices.Repeat([]int{-1}, len(w.chassis))
 	}
-	for _, s := range seats {
-		if s.home >= 0 {
-			there[s.home] = true
+	// Taken are the chassis that have a place; place is where, for as long as this lasts.
+	var taken []int
+	take := func(some ...int) {
+		for _, c := range some {
+			if c >= 0 && c != failed && w.place[c] < 0 {
+				w.place[c], taken = 0, append(taken, c)
+			}
 		}
 	}
-	for c := range w.chassis {
-		if place[c] = -1; c == failed || !there[c] && load[c] == 0 {
-			continue
+	defer func() {
+		for _, c := range taken {
+			w.place[c] = -1
 		}
-		place[c] = len(p.places)
-		p.places, carried, tie = append(p.places, c), append(carried, load[c]), append(tie, total[c])
+	}()
+	if !confined {
+		take(w.open(network)...)
+		for c, l := range load {
+			if l > 0 {
+				take(c)
+			}
+		}
 	}
 	translated := map[*int][]int{}
+	for _, s := range seats {
+		take(s.home)
+		if len(s.may) > 0 && translated[&s.may[0]] == nil {
+			translated[&s.may[0]] = []int{}
+			take(s.may...)
+		}
+	}
+	slices.Sort(taken)
+	p := placed{places: taken}
+	carried, tie := make([]int, len(taken)), make([]int, len(taken))
+	for i, c := range taken {
+		w.place[c], carried[i], tie[i] = i, load[c], total[c]
+	}
 	for i := range seats {
 		s := &seats[i]
 		if s.home >= 0 {
-			s.home, s.at = place[s.home], place[s.at]
+			s.home, s.at = w.place[s.home], w.place[s.at]
 		}
 		if len(s.may) == 0 {
 			continue
 		}
-		may, known := translated[&s.may[0]]
-		if !known {
+		may := translated[&s.may[0]]
+		if len(may) == 0 {
+			may = make([]int, 0, len(s.may))
 			for _, c := range s.may {
-				if place[c] >= 0 {
-					may = append(may, place[c])
+				if w.place[c] >= 0 {
+					may = append(may, w.place[c])
 				}
 			}
 			translated[&s.may[0]] = may
@@ -206,7 +228,7 @@ func (w *scene) secondsOf(n, failed int, groups []*group, load, firsts []int, co
 	if len(seats) == 0 {
 		return
 	}
-	t := w.table(n, failed, load, firsts, seats)
+	t := w.table(n, failed, load, firsts, seats, true)
 	t.settle()
 	for i, g := range seated {
 		c := t.chassis(i)

@@ -109,12 +109,12 @@ func (r *rebalancing) singles(n int) {
 		}
 	}
 	total := r.totals(loads)
-	t := r.table(n, -1, load, total, slices.Clone(seats))
+	t := r.table(n, -1, load, total, slices.Clone(seats), false)
 	t.settle()
 	r.bounds[n] = Bound{Fewest: t.fewest()}
 	if most := r.left(movable); t.moves() > most {
 		r.limited = true
-		t = r.table(n, -1, load, total, seats)
+		t = r.table(n, -1, load, total, seats, false)
 		t.within(most)
 	}
 	for i, g := range seated {

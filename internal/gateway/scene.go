@@ -17,6 +17,8 @@ type scene struct {
 	// followers are the groups that follow others.
 	followers []Group
 	opened    [][]int
+	// place is for a table that is being made; -1 where none is.
+	place []int
 	// kinds are the sets of chassis that groups ask for; many groups share one.
 	kinds    map[string]*kind
 	problems []Problem

@@ -127,7 +127,7 @@ func (w *scene) wishesOf(network, failed int, groups []*group, short []int, load
 	if len(seats) == 0 {
 		return nil
 	}
-	t := w.table(network, failed, load, total, seats)
+	t := w.table(network, failed, load, total, seats, true)
 	t.settle()
 	for i, g := range seated {
 		if c := t.chassis(i); c != g.order[1] {

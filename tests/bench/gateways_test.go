@@ -1,0 +1,168 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
+)
+
+// The cloud whose databases are read: a router each with a gateway in one of the
+// networks, and its candidates.
+const (
+	gateways   = 10_000
+	hosts      = 200
+	candidates = 5
+	networks   = 4
+)
+
+// What is read of gateways in both databases, against ovn-nbctl and ovn-sbctl that read
+// the same columns of the same tables. Bounds: 3.5 times, and 300 MB for the whole
+// program.
+func BenchmarkSnapshotAgainstCtl(b *testing.B) {
+	nb, sb := standalone(b, "nb"), standalone(b, "sb")
+	fill(b, nb, "OVN_Northbound", northbound())
+	fill(b, sb, "OVN_Southbound", southbound())
+	var north, whole, compose, nbctl, sbctl, program time.Duration
+	var memory, memoryNbctl int64
+	for b.Loop() {
+		took, peak := measured(b, reader("ovn-nbctl", nb, map[string]string{
+			"Logical_Router": "name,ports,external_ids", "Logical_Router_Port": "name,gateway_chassis,ha_chassis_group,external_ids",
+			"Logical_Switch": "name,ports", "Logical_Switch_Port": "name,type,options,ha_chassis_group",
+			"Gateway_Chassis": "name,chassis_name,priority", "HA_Chassis": "chassis_name,priority",
+			"HA_Chassis_Group": "name,ha_chassis,external_ids", "NB_Global": "name,nb_cfg",
+		})...)
+		nbctl, memoryNbctl = nbctl+took, max(memoryNbctl, peak)
+		took, _ = measured(b, reader("ovn-sbctl", sb, map[string]string{
+			"Chassis": "name,hostname,other_config,external_ids", "Chassis_Private": "name,nb_cfg,nb_cfg_timestamp",
+			"Port_Binding": "logical_port,type,chassis",
+		})...)
+		sbctl += took
+
+		begun := time.Now()
+		g, err := new(ovsdb.Dialer).Gateways(b.Context(), []string{"unix:" + nb}, []string{"unix:" + sb})
+		require.NoError(b, err)
+		n, err := g.Northbound(b.Context())
+		require.NoError(b, err)
+		north += time.Since(begun)
+		s, err := g.Southbound(b.Context())
+		require.NoError(b, err)
+		g.Close()
+		composing := time.Now()
+		cloud := placement.Compose(n, s)
+		compose += time.Since(composing)
+		whole += time.Since(begun)
+		complete(b, cloud)
+
+		took, peak = measured(b, filepath.Join(charmDir, "dispatch"), "gateways", "status", "--nb", "unix:"+nb, "--sb", "unix:"+sb)
+		program, memory = program+took, max(memory, peak)
+	}
+	count := float64(b.N)
+	b.ReportMetric(float64(whole)/float64(nbctl+sbctl), "times-nbctl-and-sbctl")
+	b.ReportMetric(float64(north)/float64(nbctl), "NB-times-nbctl")
+	b.ReportMetric(float64(program)/float64(nbctl+sbctl), "program-times-nbctl-and-sbctl")
+	b.ReportMetric(whole.Seconds()/count, "s-snapshot")
+	b.ReportMetric(compose.Seconds()/count, "s-of-it-compose")
+	b.ReportMetric(nbctl.Seconds()/count, "s-nbctl")
+	b.ReportMetric(sbctl.Seconds()/count, "s-sbctl")
+	b.ReportMetric(float64(memory)/1024, "MiB-max")
+	b.ReportMetric(float64(memoryNbctl)/1024, "MiB-max-nbctl")
+}
+
+// complete says whether all was read, and as it was written.
+func complete(b *testing.B, c *placement.Cloud) {
+	b.Helper()
+	require.Empty(b, c.Problems)
+	require.Len(b, c.State.Chassis, hosts)
+	require.Len(b, c.State.Groups, gateways)
+	for _, g := range c.State.Groups {
+		require.Len(b, g.Candidates, candidates)
+		require.NotEmpty(b, g.Ports[0].Network)
+		require.NotEmpty(b, g.Ports[0].Active)
+	}
+}
+
+// measured runs a program, and returns how long it took and the most memory that it had,
+// in KiB. Maxrss would not do: it begins with what the parent had, which is much here
+// (exec_mmap in the kernel's fs/exec.c).
+func measured(b *testing.B, command ...string) (took time.Duration, peak int64) {
+	b.Helper()
+	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = []string{"PATH=/usr/bin:/bin", "LC_ALL=C"}
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	begun := time.Now()
+	require.NoError(b, cmd.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	status := fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)
+	for {
+		select {
+		case err := <-ended:
+			require.NoError(b, err, errs.String())
+			return time.Since(begun), peak
+		case <-time.After(poll):
+			text, _ := os.ReadFile(status) // none when it has just ended
+			if _, rest, found := strings.Cut(string(text), "\nVmHWM:"); found {
+				kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
+				require.NoError(b, err)
+				peak = max(peak, kib)
+			}
+		}
+	}
+}
+
+// reader is how a program reads columns of tables, and prints no row, since that would
+// take it time too.
+func reader(program, socket string, columns map[string]string) []string {
+	command := []string{program, "--no-leader-only", "--timeout=60", "--db=unix:" + socket}
+	for i, table := range slices.Sorted(maps.Keys(columns)) {
+		if i > 0 {
+			command = append(command, "--")
+		}
+		name, _, _ := strings.Cut(columns[table], ",")
+		command = append(command, "--columns="+columns[table], "find", table, name+"=nobody")
+	}
+	return command
+}
+
+// standalone starts a server of an empty database until the benchmark ends, and returns
+// its socket.
+func standalone(b *testing.B, database string) string {
+	b.Helper()
+	dir := b.TempDir()
+	file, socket := filepath.Join(dir, database+".db"), filepath.Join(dir, "sock")
+	timed(b, os.Environ(), "ovsdb-tool", "create", file, "/usr/share/ovn/ovn-"+database+".ovsschema")
+	cmd := exec.CommandContext(b.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"), "--remote=punix:"+socket, file)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(b, cmd.Start())
+	b.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	require.Eventually(b, func() bool {
+		connection, err := net.Dial("unix", socket)
+		if err == nil {
+			connection.Close()
+		}
+		return err == nil
+	}, 10*time.Second, poll)
+	return socket
+}

@@ -1,0 +1,170 @@
+package bench
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// operation is one of a transaction (RFC 7047, section 5.2).
+type operation struct {
+	Op        string         `json:"op"`
+	Table     string         `json:"table"`
+	Row       map[string]any `json:"row,omitzero"`
+	Name      string         `json:"uuid-name,omitempty"`
+	Where     []any          `json:"where,omitempty"`
+	Mutations []any          `json:"mutations,omitempty"`
+}
+
+func insert(table, name string, row map[string]any) operation {
+	return operation{Op: "insert", Table: table, Name: name, Row: row}
+}
+
+// fill carries out transactions.
+func fill(b *testing.B, socket, database string, transactions [][]operation) {
+	b.Helper()
+	connection, err := net.Dial("unix", socket)
+	require.NoError(b, err)
+	defer connection.Close()
+	require.NoError(b, connection.SetDeadline(time.Now().Add(2*time.Minute)))
+	answers := json.NewDecoder(connection)
+	for n, operations := range transactions {
+		params := []any{database}
+		for _, o := range operations {
+			params = append(params, o)
+		}
+		require.NoError(b, json.NewEncoder(connection).Encode(map[string]any{"id": n, "method": "transact", "params": params}))
+		var answer struct {
+			Result []struct{ Error, Details string }
+			Error  any
+		}
+		require.NoError(b, answers.Decode(&answer))
+		require.Nil(b, answer.Error)
+		for _, r := range answer.Result {
+			require.Empty(b, r.Error, r.Details)
+		}
+	}
+}
+
+// Values as OVSDB writes them (RFC 7047, section 5.1).
+func set(items ...any) []any { return []any{"set", items} }
+
+func named(name string) []string { return []string{"named-uuid", name} }
+
+func pairs(keysAndValues ...string) []any {
+	all := []any{}
+	for pair := range slices.Chunk(keysAndValues, 2) {
+		all = append(all, pair)
+	}
+	return []any{"map", all}
+}
+
+// id is as long as Neutron's and as a system-id.
+func id(kind, n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n*7919, kind<<32+n) }
+
+// batchSize is how many routers are made in one transaction.
+const batchSize = 500
+
+// northbound is what Neutron writes of the routers.
+func northbound() (all [][]operation) {
+	first := []operation{insert("NB_Global", "", map[string]any{})}
+	for n := range networks {
+		port := fmt.Sprintf("localnet%d", n)
+		first = append(first,
+			insert("Logical_Switch_Port", port, map[string]any{
+				"name": "provnet-" + id(5, n), "type": "localnet", "options": pairs("network_name", network(n), "mcast_flood", "false"),
+			}),
+			insert("Logical_Switch", "", map[string]any{"name": "neutron-" + id(4, n), "ports": named(port)}),
+		)
+	}
+	all = append(all, first)
+	for begin := 0; begin < gateways; begin += batchSize {
+		var some []operation
+		ports := make([][]any, networks)
+		for n := begin; n < begin+batchSize; n++ {
+			some = append(some, router(n)...)
+			ports[n%networks] = append(ports[n%networks], named(fmt.Sprintf("switchport%d", n)))
+		}
+		for n, list := range ports {
+			some = append(some, operation{
+				Op: "mutate", Table: "Logical_Switch", Where: []any{[]any{"name", "==", "neutron-" + id(4, n)}},
+				Mutations: []any{[]any{"ports", "insert", set(list...)}},
+			})
+		}
+		all = append(all, some)
+	}
+	return all
+}
+
+func network(n int) string { return fmt.Sprintf("physnet%d", n) }
+
+// router has a gateway with candidates.
+func router(n int) (all []operation) {
+	port, routerID := "lrp-"+id(2, n), id(1, n)
+	list := []any{}
+	for i := range candidates {
+		name, chassis := fmt.Sprintf("candidate%d_%d", n, i), id(0, hostOf(n, i))
+		list = append(list, named(name))
+		all = append(all, insert("Gateway_Chassis", name, map[string]any{
+			"name": port + "_" + chassis, "chassis_name": chassis, "priority": candidates - i,
+		}))
+	}
+	here := fmt.Sprintf("port%d", n)
+	return append(all,
+		insert("Logical_Router_Port", here, map[string]any{
+			"name": port, "mac": fmt.Sprintf("fa:16:3e:%02x:%02x:%02x", n>>16, n>>8&255, n&255), "networks": fmt.Sprintf("10.%d.%d.1/16", n>>8, n&255),
+			"gateway_chassis": set(list...),
+			"external_ids": pairs("neutron:is_ext_gw", "True", "neutron:network_name", "neutron-"+id(4, n%networks),
+				"neutron:revision_number", "5", "neutron:router_name", routerID, "neutron:subnet_ids", id(6, n%networks)),
+		}),
+		insert("Logical_Router", "", map[string]any{
+			"name": "neutron-" + routerID, "ports": named(here),
+			"external_ids": pairs("neutron:availability_zone_hints", "", "neutron:gw_port_id", id(2, n), "neutron:revision_number", "7",
+				"neutron:router_name", fmt.Sprintf("router-%d", n)),
+		}),
+		insert("Logical_Switch_Port", fmt.Sprintf("switchport%d", n), map[string]any{
+			"name": id(2, n), "type": "router", "addresses": "router",
+			"options": pairs("router-port", port, "nat-addresses", "router", "exclude-lb-vips-from-garp", "true"),
+		}),
+	)
+}
+
+// hostOf is the chassis of a candidate: those of one master have other backups.
+func hostOf(n, rank int) int { return (n + rank*(1+n/hosts%40)) % hosts }
+
+// southbound is what ovn-controllers and ovn-northd write.
+func southbound() (all [][]operation) {
+	var mappings []string
+	for n := range networks {
+		mappings = append(mappings, network(n)+":br-ex"+strconv.Itoa(n))
+	}
+	first := []operation{insert("SB_Global", "", map[string]any{}), insert("Datapath_Binding", "datapath", map[string]any{"tunnel_key": 1})}
+	for n := range hosts {
+		encap, chassis := fmt.Sprintf("encap%d", n), fmt.Sprintf("chassis%d", n)
+		config := pairs("ovn-bridge-mappings", strings.Join(mappings, ","), "ovn-cms-options", "enable-chassis-as-gw,availability-zones=az1",
+			"datapath-type", "system", "iface-types", "bareudp,erspan,geneve,gre,gtpu,internal,ip6erspan,ip6gre,lisp,patch,srv6,stt,system,tap,vxlan",
+			"is-interconn", "false", "ovn-chassis-mac-mappings", "", "ovn-enable-lflow-cache", "true", "ovn-monitor-all", "true",
+			"port-up-notif", "true", "ct-no-masked-label", "true")
+		first = append(first,
+			insert("Encap", encap, map[string]any{"type": "geneve", "ip": fmt.Sprintf("192.0.2.%d", n), "chassis_name": id(0, n)}),
+			insert("Chassis", chassis, map[string]any{
+				"name": id(0, n), "hostname": fmt.Sprintf("gateway-%d.example.org", n), "encaps": named(encap), "other_config": config,
+			}),
+			insert("Chassis_Private", "", map[string]any{"name": id(0, n), "chassis": named(chassis), "nb_cfg_timestamp": 1_700_000_000_000}),
+		)
+	}
+	for n := range gateways {
+		first = append(first, insert("Port_Binding", "", map[string]any{
+			"logical_port": "cr-lrp-" + id(2, n), "type": "chassisredirect", "datapath": named("datapath"), "tunnel_key": n + 1,
+			"chassis": named(fmt.Sprintf("chassis%d", hostOf(n, 0))), "options": pairs("distributed-port", "lrp-"+id(2, n)), "up": true,
+		}))
+	}
+	return [][]operation{first}
+}

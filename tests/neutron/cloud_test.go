@@ -1,0 +1,143 @@
+package neutron
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+)
+
+// cloud is what scheduler.py is given.
+type cloud struct {
+	Chassis []string `json:"chassis"`
+	// Gateways are names and networks.
+	Gateways   [][2]string `json:"gateways"`
+	Operations []operation `json:"operations"`
+}
+
+// operation is one of the three.
+type operation struct {
+	Schedule bool   `json:"schedule,omitempty"`
+	Remove   string `json:"remove,omitempty"`
+	Return   string `json:"return,omitempty"`
+}
+
+// outcome is what scheduler.py answers of an operation.
+type outcome struct {
+	Seconds float64 `json:"seconds"`
+	// Candidates are those of each gateway, best first.
+	Candidates map[string][]string `json:"candidates"`
+}
+
+// newCloud has gateways that are scheduled first; then one chassis fails and comes back,
+// and then each of them is restarted, one after the other.
+func newCloud(gateways, chassis, networks int) cloud {
+	var c cloud
+	for n := range chassis {
+		c.Chassis = append(c.Chassis, fmt.Sprintf("chassis-%04d", n))
+	}
+	for n := range gateways {
+		c.Gateways = append(c.Gateways, [2]string{fmt.Sprintf("lrp-%05d", n), fmt.Sprintf("physnet%d", n%networks)})
+	}
+	failed := c.Chassis[chassis/2]
+	c.Operations = []operation{{Schedule: true}, {Remove: failed}, {Return: failed}}
+	for _, name := range c.Chassis {
+		c.Operations = append(c.Operations, operation{Remove: name}, operation{Return: name})
+	}
+	return c
+}
+
+// name says how large the cloud is.
+func (c cloud) name() string {
+	return fmt.Sprintf("%d-on-%d-in-%d", len(c.Gateways), len(c.Chassis), len(c.networks()))
+}
+
+func (c cloud) networks() (all []string) {
+	for _, g := range c.Gateways {
+		if !slices.Contains(all, g[1]) {
+			all = append(all, g[1])
+		}
+	}
+	return all
+}
+
+// phase is some of the operations, which are looked at as one.
+type phase struct {
+	name        string
+	first, last int
+}
+
+func (c cloud) phases() []phase {
+	all := []phase{{"fresh", 0, 0}, {"removal", 1, 1}, {"return", 2, 2}}
+	if last := len(c.Operations) - 1; last > 2 {
+		all = append(all, phase{"restarts", 3, last})
+	}
+	return all
+}
+
+// there are the chassis after an operation.
+func (c cloud) there(operation int) []string {
+	if removed := c.Operations[operation].Remove; removed != "" {
+		return slices.DeleteFunc(slices.Clone(c.Chassis), func(name string) bool { return name == removed })
+	}
+	return c.Chassis
+}
+
+// state is what the planner is given after an operation, which has left these candidates.
+func (c cloud) state(operation int, candidates map[string][]string) gateway.State {
+	var s gateway.State
+	for _, g := range c.Gateways {
+		group := gateway.Group{Name: g[0], Storage: gateway.GatewayChassis, Ports: []gateway.Port{{Name: g[0], Network: g[1]}}}
+		for rank, name := range candidates[g[0]] {
+			group.Candidates = append(group.Candidates, gateway.Candidate{Chassis: name, Priority: gateway.MaxCandidates - rank})
+		}
+		s.Groups = append(s.Groups, group)
+	}
+	networks := c.networks()
+	for _, name := range c.there(operation) {
+		s.Chassis = append(s.Chassis, gateway.Chassis{Name: name, Gateway: true, Networks: networks})
+	}
+	return s
+}
+
+// after are the candidates when a plan has been carried out.
+func after(s gateway.State, p gateway.Plan) map[string][]string {
+	all := map[string][]string{}
+	for _, g := range s.Groups {
+		for _, c := range g.Candidates {
+			all[g.Name] = append(all[g.Name], c.Chassis)
+		}
+	}
+	for _, change := range p.Changes {
+		all[change.Group] = nil
+		for _, c := range change.After {
+			all[change.Group] = append(all[change.Group], c.Chassis)
+		}
+	}
+	return all
+}
+
+// planned is what the planner makes of all operations.
+func planned(c cloud) []outcome {
+	return c.carryOut(phase{last: len(c.Operations) - 1}, nil)
+}
+
+// carryOut is what the planner makes of the operations of a phase, given the outcomes of
+// those before. A chassis that is restarted counts as gone, as Neutron takes it; an
+// operator would wait instead.
+func (c cloud) carryOut(p phase, before []outcome) (all []outcome) {
+	var candidates map[string][]string
+	if p.first > 0 {
+		candidates = before[p.first-1].Candidates
+	}
+	for n := p.first; n <= p.last; n++ {
+		s := c.state(n, candidates)
+		begun := time.Now()
+		plan := gateway.Reschedule(s, gateway.Options{})
+		took := time.Since(begun)
+		candidates = after(s, plan)
+		all = append(all, outcome{took.Seconds(), candidates})
+	}
+	return all
+}
