@@ -135,9 +135,6 @@ func entry(some []page) Entry {
 	return e
 }
 
-// unfinished says whether another run is to finish what this one has begun.
-func (e Entry) unfinished() bool { return e.Left > 0 && len(e.Added) > 0 }
-
 func (s *Service) notes(ctx context.Context) (notes []ovsdb.Note, err error) {
 	err = s.ask(ctx, func(g *ovsdb.Gateways) error {
 		notes, err = g.Notes(ctx)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
@@ -52,38 +53,53 @@ func (s *Service) Status(ctx context.Context, o gateway.Options) (gateway.Status
 	}
 	status := gateway.Look(cloud.State, o)
 	status.Problems = append(status.Problems, cloud.Problems...)
+	h, err := s.History(ctx, "")
+	if err != nil {
+		return gateway.Status{}, err
+	}
+	for _, e := range h.Plans {
+		if e.Left > 0 {
+			status.Problems = append(status.Problems, gateway.Problem{
+				Where: "plan " + e.ID, Text: fmt.Sprintf("this %s has %d gateways left: it runs now, or was interrupted and is to be run again", e.Operation, e.Left),
+			})
+		}
+	}
 	return status, nil
 }
 
 // Reschedule gives every gateway its candidates. It finishes what earlier runs have begun.
 func (s *Service) Reschedule(ctx context.Context, r Request) error {
-	earlier, err := s.History(ctx, "")
+	earlier, err := s.interrupted(ctx, "reschedule")
 	if err != nil {
 		return err
 	}
-	added, finished := map[string]bool{}, []string{}
-	for _, e := range earlier.Plans {
-		if e.unfinished() {
-			finished = append(finished, e.ID)
-			note(added, e.Added)
-		}
+	added := map[string]bool{}
+	for _, e := range earlier {
+		remember(added, e.Added)
 	}
-	r.Options.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
-	r.Confirmed = true                                     // it interrupts nothing
+	r.Confirmed = true // it interrupts only what may not stay
 	return s.operate(ctx, r, func(state gateway.State, _ int) gateway.Plan {
 		o := r.Options
+		// From the beginning for each plan: what is done is what was shown.
+		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
 		for _, c := range state.Chassis {
 			if added[c.Name] {
 				o.Added = append(o.Added, c.Name)
 			}
 		}
 		p := gateway.Reschedule(state, o)
-		note(added, p.Added) // where this plan is given up, the next one is to finish it
+		remember(added, p.Added) // where this plan is given up, the next one is to finish it
 		return p
-	}, finished...)
+	}, earlier...)
 }
 
-func note(all map[string]bool, names []string) {
+// interrupted are the earlier runs of operations that were not finished.
+func (s *Service) interrupted(ctx context.Context, operations ...string) ([]Entry, error) {
+	h, err := s.History(ctx, "")
+	return slices.DeleteFunc(h.Plans, func(e Entry) bool { return e.Left == 0 || !slices.Contains(operations, e.Operation) }), err
+}
+
+func remember(all map[string]bool, names []string) {
 	for _, name := range names {
 		all[name] = true
 	}
@@ -93,6 +109,10 @@ func note(all map[string]bool, names []string) {
 // nobody has agreed it is an [*UnconfirmedError]; where there is no such plan an
 // [*UnknownPlanError].
 func (s *Service) Rebalance(ctx context.Context, r Request) error {
+	earlier, err := s.interrupted(ctx, "rebalance", "revert")
+	if err != nil {
+		return err
+	}
 	plan := gateway.Rebalance
 	if r.Revert != "" {
 		h, err := s.History(ctx, r.Revert)
@@ -103,18 +123,26 @@ func (s *Service) Rebalance(ctx context.Context, r Request) error {
 			return gateway.Revert(state, o, h.Plans[0].Changes)
 		}
 	}
+	shown := -1
 	return s.operate(ctx, r, func(state gateway.State, done int) gateway.Plan {
-		o := r.Options
-		if o.MaxMoves > 0 {
-			if o.MaxMoves -= done; o.MaxMoves <= 0 {
+		p := plan(state, r.Options)
+		switch left := shown - done; {
+		case shown < 0:
+			shown = p.Moves()
+		case p.Moves() > left: // others have changed something meanwhile
+			s.tell(ctx, fmt.Sprintf("more would move by now than the %d that were agreed to: run it again to see them", shown))
+			if left == 0 {
 				return gateway.Plan{}
 			}
+			o := r.Options
+			o.MaxMoves = left
+			return plan(state, o)
 		}
-		return plan(state, o)
-	})
+		return p
+	}, earlier...)
 }
 
-func (s *Service) operate(ctx context.Context, r Request, plan Planner, finished ...string) error {
+func (s *Service) operate(ctx context.Context, r Request, plan Planner, earlier ...Entry) error {
 	// An ovn-controller that died since the last sign of life looks as if it lived, and
 	// takes over nothing. Without ovn-northd there is no use in changing anything.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
@@ -132,7 +160,7 @@ func (s *Service) operate(ctx context.Context, r Request, plan Planner, finished
 		return err
 	}
 	switch {
-	case p.Empty() && (r.DryRun || len(finished) == 0):
+	case p.Empty() && (r.DryRun || len(earlier) == 0):
 		return nil
 	case r.DryRun:
 		s.tell(ctx, "nothing was changed: it was a dry run")
@@ -140,7 +168,7 @@ func (s *Service) operate(ctx context.Context, r Request, plan Planner, finished
 	case !r.Confirmed && p.Moves() > 0:
 		return &UnconfirmedError{p.Moves()}
 	}
-	changed, err := s.Apply(ctx, plan, finished...)
+	changed, err := s.Apply(ctx, plan, earlier...)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,7 @@ const batch = 100
 // one before, are a minute.
 const attempts = 20
 
-// Planner makes a plan of a state; left is how many moves it may still make, where the
-// options bound them.
+// Planner makes a plan of a state; done is how many gateways were moved already.
 type Planner func(s gateway.State, done int) gateway.Plan
 
 // Service shows and changes where gateways are. It keeps its connections until it is
@@ -125,9 +124,9 @@ func pause(ctx context.Context, moment time.Duration) bool {
 // Apply carries plans out until there is nothing left to do, and returns what it has
 // changed of groups. Where somebody else has changed what a batch was planned from, or
 // a server is lost, a new plan is made of what there is then. After an error each group
-// is as it was or as it was planned. What is changed is noted in the journal, and that the
-// earlier runs of these names are finished then.
-func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (changed []gateway.Change, err error) {
+// is as it was or as it was planned. What is changed is noted in the journal, and that
+// earlier runs are finished by it.
+func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (changed []gateway.Change, err error) {
 	note, err := newPage(s.By)
 	if err != nil {
 		return nil, err
@@ -140,7 +139,7 @@ func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (
 		}
 		switch {
 		case err == nil:
-			s.finish(ctx, note, changed, finished)
+			s.finish(ctx, note, changed, earlier)
 			return changed, nil
 		case ctx.Err() != nil || errors.Is(err, errBehind):
 			return changed, err
@@ -155,8 +154,12 @@ func (s *Service) Apply(ctx context.Context, plan Planner, finished ...string) (
 }
 
 // finish ends what was noted. The gateways are as they should be even if it fails.
-func (s *Service) finish(ctx context.Context, note page, changed []gateway.Change, earlier []string) {
-	if err := s.tidy(ctx, append([]string{note.ID}, earlier...)...); err != nil {
+func (s *Service) finish(ctx context.Context, note page, changed []gateway.Change, earlier []Entry) {
+	finished := []string{note.ID}
+	for _, e := range earlier {
+		finished = append(finished, e.ID)
+	}
+	if err := s.tidy(ctx, finished...); err != nil {
 		s.tell(ctx, err.Error())
 	}
 	if len(changed) == 0 {

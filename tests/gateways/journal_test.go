@@ -151,6 +151,7 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	assert.Positive(t, h.Plans[0].Left)
 	assert.Equal(t, []string{"c6"}, h.Plans[0].Added)
 	assert.Contains(t, c.operated("history"), "gateways left: it was interrupted, or runs now)")
+	assert.Regexp(t, "plan "+h.Plans[0].ID+`: this reschedule has \d+ gateways left: it runs now, or was interrupted and is to be run again`, c.operated("status"))
 
 	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, 120, entries("c6"), "as many as the other backups: 600 on 5 chassis")
@@ -159,4 +160,42 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 		assert.Zero(t, e.Left, e.ID)
 	}
 	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "reschedule: nothing to do")
+}
+
+// Whoever says yes says it to the plan that was shown: not to what others make of it.
+func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(6, "c1", "c2", "c3")
+	s := c.service()
+	var told []string
+	s.Progress = func(_ context.Context, line string) { told = append(told, line) }
+	require.NoError(t, s.Rebalance(t.Context(), placement.Request{Confirmed: true, Show: func(p gateway.Plan) error {
+		assert.Equal(t, 4, p.Moves())
+		ports = append(ports, c.addGateways(9, "c1", "c2", "c3")...)
+		return nil
+	}}))
+	moved := c.masters(ports...)
+	assert.Equal(t, 4, moved["c2"]+moved["c3"], "of 10 that it would take now: %v", moved)
+	assert.Contains(t, strings.Join(told, "\n"), "more would move by now than the 4 that were agreed to")
+}
+
+// What a seed has shown in a dry run is what it does.
+func TestRandomScheduleIsTheOneThatWasShown(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3", "c4")
+	c.addNetwork("physnet1")
+	c.addGateways(20, "c1")
+	var p gateway.Plan
+	require.NoError(t, json.Unmarshal([]byte(c.operated("reschedule", "--scheduler", "random", "--seed", "7", "--dry-run", "--format", "json")), &p))
+	c.operated("reschedule", "--scheduler", "random", "--seed", "7", "--wait", "0")
+	require.Len(t, p.Changes, 20)
+	for _, change := range p.Changes {
+		var want []string
+		for _, candidate := range change.After {
+			want = append(want, fmt.Sprintf("%d %s", candidate.Priority, candidate.Chassis))
+		}
+		assert.Equal(t, want, c.candidates(change.Group))
+	}
 }

@@ -1,0 +1,44 @@
+package ovsdb_test
+
+import (
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// A server that hangs goes on to accept connections: it is asked last, and who leads first.
+// Without that it would be given its share of the time, seconds, whenever it comes first.
+func TestLeaderIsWrittenToWhateverTheOrderOfEndpoints(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	sb := newServer(t, raft.SB, "127.0.0.1").standalone(t)
+	sb.start(t, nil)
+	members[0].signal(t, syscall.SIGSTOP)
+	t.Cleanup(func() { members[0].signal(t, syscall.SIGCONT) })
+	leads := func(s raft.Status) bool { return s.Role == raft.Leader }
+	var endpoints []string
+	for _, m := range members {
+		endpoints = append(endpoints, m.endpoints()...)
+	}
+	require.Eventually(t, func() bool { return leads(members[1].status(t)) || leads(members[2].status(t)) }, patience, 50*time.Millisecond)
+
+	follower := members[1]
+	if leads(members[1].status(t)) {
+		follower = members[2]
+	}
+	begun := time.Now()
+	g, err := new(ovsdb.Dialer).Gateways(t.Context(), endpoints, []string{sb.socket()})
+	require.NoError(t, err)
+	t.Cleanup(g.Close)
+	assert.Less(t, time.Since(begun), 5*time.Second)
+	follower.signal(t, syscall.SIGSTOP) // with this one nothing could be written
+	t.Cleanup(func() { follower.signal(t, syscall.SIGCONT) })
+	_, err = g.Northbound(t.Context())
+	require.NoError(t, err, "it is the leader that is asked")
+}
