@@ -79,14 +79,29 @@ func operateGateways(operate func(*placement.Service, context.Context, placement
 		if said != "" {
 			found["result"] = said
 		}
+		var misplaced *placement.MisplacedError
 		switch {
 		case errors.As(err, new(*placement.UnconfirmedError)):
 			err = fmt.Errorf("%w; if that is what you want, run: %s", err, u.again("rebalance-gateways", p))
-		case errors.Is(err, placement.ErrMisplaced):
+		case errors.As(err, &misplaced):
+			found["misplaced"] = named(misplaced.Ports)
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
 		}
 		return found, err
 	}
+}
+
+// named are the ports, a line each, as far as there is room.
+func named(ports []gateway.Problem) string {
+	var b strings.Builder
+	for i, p := range ports {
+		if b.Len() > room {
+			fmt.Fprintf(&b, "… and %d more\n", len(ports)-i)
+			break
+		}
+		fmt.Fprintf(&b, "%s: %s\n", p.Where, p.Text)
+	}
+	return b.String()
 }
 
 // command is what a person types to run an action on this unit.

@@ -3,6 +3,7 @@ package action
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -85,4 +86,12 @@ func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
 	whole, err := shown("text", gateway.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: gateway.Cost{Gateways: 20}})
 	require.NoError(t, err)
 	assert.NotContains(t, whole, "more")
+}
+
+func TestPortsThatAreNotWhereTheyShouldBeAreNamedAsFarAsThereIsRoom(t *testing.T) {
+	ports := slices.Repeat([]gateway.Problem{{Where: "lrp-1", Text: "it is active nowhere, and should be on gw1"}}, 5000)
+	assert.Equal(t, "lrp-1: it is active nowhere, and should be on gw1\n", named(ports[:1]))
+	text := named(ports)
+	assert.Less(t, len(text), juju.MaxArgument)
+	assert.Regexp(t, `… and \d+ more\n$`, text)
 }

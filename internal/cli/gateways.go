@@ -206,10 +206,14 @@ func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, co
 	s := f.service(progress)
 	defer s.Close()
 	err := operate(s, ctx, f.request(func(p gateway.Plan) error { return f.show(out, p) }))
+	var misplaced *placement.MisplacedError
 	switch {
 	case errors.As(err, new(*placement.UnconfirmedError)):
 		return usageError{fmt.Errorf("%w: say --yes", err)}
-	case errors.Is(err, placement.ErrMisplaced):
+	case errors.As(err, &misplaced):
+		for _, p := range misplaced.Ports {
+			fmt.Fprintf(progress, "%s: %s\n", p.Where, p.Text)
+		}
 		return fmt.Errorf("%w; run: %s gateways status", err, cmd.Root().Name())
 	}
 	return err

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -42,8 +41,16 @@ func (e *UnconfirmedError) Error() string {
 	return fmt.Sprintf("%d gateways would lose their traffic for about a second", e.Moves)
 }
 
-// ErrMisplaced is wrapped where gateways are not where they should be in the end.
-var ErrMisplaced = errors.New("not all gateways are where they should be")
+// MisplacedError says which ports are not where they should be in the end.
+type MisplacedError struct {
+	Ports []gateway.Problem
+	Wait  time.Duration
+}
+
+// Error counts the ports; whoever shows it names them.
+func (e *MisplacedError) Error() string {
+	return fmt.Sprintf("not all gateways are where they should be: %d after %s", len(e.Ports), e.Wait)
+}
 
 // Status looks how gateways are spread.
 func (s *Service) Status(ctx context.Context, o gateway.Options) (gateway.Status, error) {
@@ -179,11 +186,8 @@ func (s *Service) operate(ctx context.Context, r Request, plan Planner, earlier 
 	if err != nil {
 		return err
 	}
-	for _, m := range missing {
-		s.tell(ctx, m.Where+": "+m.Text)
-	}
 	if len(missing) > 0 {
-		return fmt.Errorf("%w: %d after %s", ErrMisplaced, len(missing), r.Wait)
+		return &MisplacedError{missing, r.Wait}
 	}
 	s.tell(ctx, "every gateway is active where it should be")
 	return nil

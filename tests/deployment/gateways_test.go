@@ -42,7 +42,14 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	dry := c.act(t, units[1], "reschedule-gateways", "dry-run=true")
 	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; it interrupts nothing")
 	assert.Equal(t, "nothing was changed: it was a dry run", dry["result"])
-	for _, u := range units { // the first does it
+	// No ovn-controller runs here: nothing is active anywhere, and that is said.
+	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Equal(t, "not all gateways are where they should be: 4 after 1s; run: juju run "+units[0].Name()+" gateway-status", r.Message)
+	assert.Contains(t, r.Results["misplaced"], "lrp-1: it is active nowhere, and should be on gw1\n")
+	assert.Contains(t, r.Results["result"], "4 gateways changed")
+	for _, u := range units { // the first has done it
 		c.act(t, u, "reschedule-gateways", "wait=0")
 	}
 	assert.Contains(t, c.act(t, units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
