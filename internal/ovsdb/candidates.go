@@ -188,7 +188,7 @@ func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]Candidate
 		read = append(read, ovsdb.UUID{GoUUID: r.UUID})
 		ops = append(ops, unchanged(table, r.UUID, ovsdb.Row{chassisColumn: r.Chassis, priorityColumn: r.Priority}))
 	}
-	list := ovsdb.Row{column: set(read)}
+	list := ovsdb.Row{column: set(read), "name": x.Name} // new rows are named after it
 	if x.Port {
 		list[groupColumn] = set([]ovsdb.UUID{}) // with a group OVN would ignore the list
 	}

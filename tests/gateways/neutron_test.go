@@ -20,17 +20,23 @@ const interleavings = 1000
 type neutron struct {
 	*cloud
 	rand *rand.Rand
-	// masters is whom it wanted to host each port.
-	masters map[string]string
-	next    int
+	// masters is whom it wanted to host each port; made is the name that a port was made
+	// with, after which its router and its switch's port are named.
+	masters, made map[string]string
+	next          int
 }
 
 // setCandidates gives a port other candidates, as Neutron does: new rows.
 func (n *neutron) setCandidates(port string, candidates ...string) []string {
-	args := []string{"clear", "Logical_Router_Port", port, "gateway_chassis"}
+	return n.setCandidatesOf(port, port, candidates...)
+}
+
+// setCandidatesOf is for a row of a port that has this name.
+func (n *neutron) setCandidatesOf(row, port string, candidates ...string) []string {
+	args := []string{"clear", "Logical_Router_Port", row, "gateway_chassis"}
 	for i, chassis := range candidates {
 		args = append(args, "--", fmt.Sprintf("--id=@%s%d", port, i), "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis,
-			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", port, "gateway_chassis", fmt.Sprintf("@%s%d", port, i))
+			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", row, "gateway_chassis", fmt.Sprintf("@%s%d", port, i))
 	}
 	n.masters[port] = candidates[0]
 	return args
@@ -58,17 +64,36 @@ func (n *neutron) act() {
 	switch port := n.port(); {
 	case n.rand.IntN(4) > 0 || len(n.masters) < 3:
 		n.nbctl(n.setCandidates(port, n.some()...)...)
-	case n.rand.IntN(2) == 0:
-		n.nbctl("lrp-del", port, "--", "lr-del", "r-"+port)
+	case n.rand.IntN(3) == 0:
+		n.remove(port)
+	case n.rand.IntN(2) == 0: // the same port has another name, and with it its candidates
+		n.next++
+		name, row := fmt.Sprintf("lrp-m%d", n.next), n.nbctl("get", "Logical_Router_Port", port, "_uuid")
+		n.nbctl(append([]string{
+			"set", "Logical_Router_Port", row, "name=" + name, "--", "lsp-set-options", n.madeAs(port) + "-sw", "router-port=" + name, "--",
+		}, n.setCandidatesOf(row, name, n.some()...)...)...)
+		n.made[name] = n.madeAs(port)
 		delete(n.masters, port)
 	default: // another port takes its place
-		n.nbctl("lrp-del", port, "--", "lr-del", "r-"+port, "--", "lsp-del", port+"-sw")
-		delete(n.masters, port)
+		n.remove(port)
 		n.next++
 		name, candidates := fmt.Sprintf("lrp-n%d", n.next), n.some()
 		n.nbctl(n.gateway("physnet1", name, candidates...)...)
 		n.masters[name] = candidates[0]
 	}
+}
+
+func (n *neutron) remove(port string) {
+	made := n.madeAs(port)
+	n.nbctl("lrp-del", port, "--", "lr-del", "r-"+made, "--", "lsp-del", made+"-sw")
+	delete(n.masters, port)
+}
+
+func (n *neutron) madeAs(port string) string {
+	if made, renamed := n.made[port]; renamed {
+		return made
+	}
+	return port
 }
 
 // Whoever writes meanwhile: what it wrote last stands, or is what the next plan was made
@@ -77,7 +102,7 @@ func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")
-	n := &neutron{cloud: c, rand: rand.New(rand.NewPCG(1, 1)), masters: map[string]string{}}
+	n := &neutron{cloud: c, rand: rand.New(rand.NewPCG(1, 1)), masters: map[string]string{}, made: map[string]string{}}
 	for _, port := range c.addGateways(6, "c1", "c2") {
 		n.masters[port] = "c1"
 	}
