@@ -163,11 +163,11 @@ func TestCandidatesAreWrittenInBothForms(t *testing.T) {
 func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string][]string{
-		"a priority":          {"lrp-set-gateway-chassis", "lrp-1", "c1", "5"},
-		"a candidate is new":  {"lrp-set-gateway-chassis", "lrp-1", "c9", "5"},
-		"a candidate is gone": {"lrp-del-gateway-chassis", "lrp-1", "c2"},
-		"the port is gone":    {"lrp-del", "lrp-1"},
-		"the group has more":  {"ha-chassis-group-add-chassis", "g2", "c9", "5"},
+		"a priority":                {"lrp-set-gateway-chassis", "lrp-1", "c1", "5"},
+		"a candidate is new":        {"lrp-set-gateway-chassis", "lrp-1", "c9", "5"},
+		"a candidate is gone":       {"lrp-del-gateway-chassis", "lrp-1", "c2"},
+		"the port is gone":          {"lrp-del", "lrp-1"},
+		"the group has more":        {"ha-chassis-group-add-chassis", "g2", "c9", "5"},
 		"the port has another name": {"set", "Logical_Router_Port", "lrp-1", "name=lrp-9"},
 		"the port has a group": {
 			"--id=@g", "create", "HA_Chassis_Group", "name=g9", "--", "set", "Logical_Router_Port", "lrp-1", "ha_chassis_group=@g",
