@@ -2,7 +2,6 @@ package action
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,13 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // seen is a status that a real server gave, and what is known of its members.
 type seen struct {
@@ -127,14 +125,8 @@ func TestClusterStatusInEachFormat(t *testing.T) {
 				require.NoError(t, err)
 				text, err := show(c)
 				require.NoError(t, err)
-				path := filepath.Join("testdata", strings.NewReplacer(" ", "-", ",", "").Replace(name)+"."+extension)
-				if *update {
-					require.NoError(t, os.MkdirAll("testdata", 0o755))
-					require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o644))
-				}
-				wanted, err := os.ReadFile(path)
-				require.NoError(t, err)
-				assert.Equal(t, string(wanted), text+"\n")
+				file := strings.NewReplacer(" ", "-", ",", "").Replace(name) + "." + extension
+				goldentest.Equal(t, file, text+"\n")
 			})
 		}
 	}

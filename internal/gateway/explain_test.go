@@ -1,31 +1,11 @@
 package gateway_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares a text with testdata/NAME.txt.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name+".txt")
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), text)
-}
 
 func TestPlansAsPeopleReadThem(t *testing.T) {
 	t.Parallel()
@@ -50,9 +30,9 @@ func TestPlansAsPeopleReadThem(t *testing.T) {
 		"rebalance-bounded": gateway.Rebalance(balanced, gateway.Options{MaxMoves: 2}),
 		"odd":               gateway.Reschedule(odd, gateway.Options{Networks: []string{"provnet1", "provnet7"}}),
 	} {
-		golden(t, name, p.Text())
+		goldentest.Equal(t, name+".txt", p.Text())
 	}
 	odd.Groups[3].Ports[0].Active = "c2"
-	golden(t, "status", gateway.Look(odd, gateway.Options{}).Text())
-	golden(t, "status-empty", gateway.Look(gateway.State{}, gateway.Options{}).Text())
+	goldentest.Equal(t, "status.txt", gateway.Look(odd, gateway.Options{}).Text())
+	goldentest.Equal(t, "status-empty.txt", gateway.Look(gateway.State{}, gateway.Options{}).Text())
 }

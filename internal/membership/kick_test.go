@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -109,7 +110,7 @@ func TestKickIsJudged(t *testing.T) {
 			for _, r := range results {
 				all = append(all, fmt.Sprintf("%s: %s", r.Database.Short(), r))
 			}
-			golden(t, "kick/"+strings.ReplaceAll(name, ",", ""), strings.Join(all, "\n"))
+			goldentest.Equal(t, "kick/"+file(name), strings.Join(all, "\n")+"\n")
 		})
 	}
 }

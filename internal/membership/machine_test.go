@@ -3,7 +3,6 @@ package membership_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -21,20 +19,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares a text with testdata/NAME.txt.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", strings.ReplaceAll(name, " ", "-")+".txt")
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text+"\n"), 0o644))
-	}
-	wanted, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(wanted), text+"\n")
-}
+// file is the name of a golden file for a case.
+func file(name string) string { return strings.NewReplacer(",", "", " ", "-").Replace(name) + ".txt" }
 
 // machine stands for the programs of a machine. It answers what a scene says and
 // keeps what it was told to do.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -67,7 +68,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 				assert.False(t, f.Gone)
 				lines = append(lines, f.Database.Short()+": "+f.Text)
 			}
-			golden(t, "stop/"+strings.ReplaceAll(name, ",", ""), strings.Join(append(lines, "error:", err.Error()), "\n"))
+			goldentest.Equal(t, "stop/"+file(name), strings.Join(append(lines, "error:", err.Error()), "\n")+"\n")
 
 			for line := range strings.Lines(err.Error()) { // R4
 				if !strings.Contains(line, " kick ") || !strings.Contains(line, "juju run ") {

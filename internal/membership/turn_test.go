@@ -75,14 +75,13 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 		down += change
 		most = max(most, down)
 	}
-	ids := map[string]raft.ID{}
-	for _, u := range units {
-		ids[u.Env.Unit] = u.id(raft.NB)
+	ids, models := map[string]raft.ID{}, map[string]Model{}
+	for _, u := range units { // as long as all answer
+		ids[u.Env.Unit], models[u.Env.Unit] = u.id(raft.NB), model(u, units...)
 	}
 	for i, u := range units {
-		m := model(u, units...)
 		wg.Go(func() {
-			failures[i] = u.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context) error {
+			failures[i] = u.Turn(t.Context(), models[u.Env.Unit], raft.NB, true, func(ctx context.Context) error {
 				count(1)
 				defer count(-1)
 				mu.Lock()

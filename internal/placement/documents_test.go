@@ -1,9 +1,6 @@
 package placement_test
 
 import (
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -11,24 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/placement"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
-
-// golden compares a text with a file of testdata.
-func golden(t *testing.T, name, text string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	assert.Equal(t, string(want), text)
-}
 
 // Programs read these documents: what is in them stays, by name and by kind.
 func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
@@ -57,13 +40,13 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 		"history-one": placement.History{Plans: []placement.Entry{one}, Problems: []gateway.Problem{{Where: "0f7a", Text: "can't be read"}}},
 		"no-history":  placement.History{Plans: []placement.Entry{}, Problems: []gateway.Problem{}},
 	} {
-		golden(t, name+".txt", document.Text())
+		goldentest.Equal(t, name+".txt", document.Text())
 		yaml, err := render.YAML(document)
 		require.NoError(t, err)
-		golden(t, name+".yaml", yaml+"\n")
+		goldentest.Equal(t, name+".yaml", yaml+"\n")
 		json, err := render.JSON(document)
 		require.NoError(t, err)
-		golden(t, name+".json", json+"\n")
+		goldentest.Equal(t, name+".json", json+"\n")
 	}
 	short := placement.History{Plans: []placement.Entry{one}}.Shortened(1)
 	assert.Contains(t, short.Text(), "  … and 1 more\n")
