@@ -23,7 +23,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional deployment dataplane fuzz conformance e2e bench demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test race functional deployment gateways fuzz conformance e2e bench demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,14 +43,14 @@ race: deps ## unit tests, with the race detector
 	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
 
 functional: deps ## tests on real servers, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v -e /tests/deployment -e /tests/dataplane)
-	go test -race -count=1 -timeout 10m -run 'TestThreeEmptyMachines' ./tests/deployment
+	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v -e /tests/deployment -e /tests/gateways -e /tests/dataplane)
+	go test -race -count=1 -p 1 -timeout 10m -run 'TestThreeEmptyMachines|TestSpecCases|TestRunThatIsKilled' ./tests/deployment ./tests/gateways
 
 deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
 	go test -count=1 -parallel 4 -timeout 40m ./tests/deployment
 
-dataplane: deps ## gateways on real chassis in network namespaces; needs root
-	go test -race -count=1 -timeout 15m ./tests/dataplane
+gateways: deps ## gateways on real databases, then on real chassis in network namespaces; needs root; 5 minutes
+	go test -race -count=1 -p 1 -parallel 6 -timeout 15m ./tests/gateways ./tests/dataplane
 
 fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)
