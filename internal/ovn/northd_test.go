@@ -1,6 +1,7 @@
 package ovn_test
 
 import (
+	"context"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -78,7 +79,7 @@ func startNorthd(t *testing.T, nb, sb *server) ovn.Control {
 	t.Helper()
 	c := nb.control()
 	c.Paths.Run = t.TempDir()
-	cmd := exec.CommandContext(t.Context(), "ovn-northd", "-vconsole:off", "--pidfile="+c.Paths.NorthdPID(),
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--pidfile="+c.Paths.NorthdPID(),
 		"--log-file="+filepath.Join(c.Paths.Run, "log"),
 		"--ovnnb-db=unix:"+nb.paths.Socket(raft.NB), "--ovnsb-db=unix:"+sb.paths.Socket(raft.SB))
 	cmd.Env = append(os.Environ(), "OVN_RUNDIR="+c.Paths.Run)

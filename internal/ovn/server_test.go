@@ -74,7 +74,7 @@ func (s *server) standalone(t *testing.T) *server {
 // start runs the server until the test ends, and returns when it answers.
 func (s *server) start(t *testing.T) *server {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "ovsdb-server", "-vconsole:off",
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovsdb-server", "-vconsole:off",
 		"--log-file="+filepath.Join(s.paths.Run, "log"), "--unixctl="+s.paths.Control(s.database),
 		"--remote=punix:"+s.paths.Socket(s.database), s.paths.File(s.database))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}

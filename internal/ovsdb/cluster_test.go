@@ -82,15 +82,16 @@ func (s *server) standaloneOf(t *testing.T, file string) *server {
 	return s
 }
 
-// start runs the server until the test ends, listening on its socket and on the
-// endpoints, and returns when it answers.
+// start runs the server, listening on its socket and on the endpoints, and returns when it
+// answers. It ends in its cleanup and not with the test's context, which is done earlier:
+// what the test cleans up may still need it.
 func (s *server) start(t *testing.T, endpoints []string, options ...string) *server {
 	t.Helper()
 	args := []string{"-vconsole:off", "--log-file=" + filepath.Join(s.dir, "log"), "--unixctl=" + s.ctl(), "--remote=p" + s.socket()}
 	for _, e := range endpoints {
 		args = append(args, "--remote="+listener(e))
 	}
-	cmd := exec.CommandContext(t.Context(), "ovsdb-server", append(append(args, options...), s.file())...)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovsdb-server", append(append(args, options...), s.file())...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
 	s.process = cmd.Process

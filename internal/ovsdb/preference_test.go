@@ -20,7 +20,6 @@ func TestLeaderIsWrittenToWhateverTheOrderOfEndpoints(t *testing.T) {
 	sb := newServer(t, raft.SB, "127.0.0.1").standalone(t)
 	sb.start(t, nil)
 	members[0].signal(t, syscall.SIGSTOP)
-	t.Cleanup(func() { members[0].signal(t, syscall.SIGCONT) })
 	leads := func(s raft.Status) bool { return s.Role == raft.Leader }
 	var endpoints []string
 	for _, m := range members {
@@ -38,7 +37,6 @@ func TestLeaderIsWrittenToWhateverTheOrderOfEndpoints(t *testing.T) {
 	t.Cleanup(g.Close)
 	assert.Less(t, time.Since(begun), 5*time.Second)
 	follower.signal(t, syscall.SIGSTOP) // with this one nothing could be written
-	t.Cleanup(func() { follower.signal(t, syscall.SIGCONT) })
 	_, err = g.Northbound(t.Context())
 	require.NoError(t, err, "it is the leader that is asked")
 }

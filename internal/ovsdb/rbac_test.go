@@ -33,7 +33,7 @@ func newControl(t *testing.T) control {
 	nb := newServer(t, raft.NB, network()+".1").create(t)
 	nb.start(t, nil)
 	dir := t.TempDir()
-	northd := exec.CommandContext(t.Context(), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
+	northd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
 		"--ovnnb-db="+nb.socket(), "--ovnsb-db="+c.socket())
 	northd.Env = append(northd.Environ(), "OVN_RUNDIR="+dir, "OVS_RUNDIR="+dir)
 	northd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
