@@ -208,6 +208,8 @@ func (w *scene) secondsOf(n, failed int, groups []*group, load, firsts []int, co
 	load = slices.Clone(load)
 	var seats []seat
 	var seated []*group
+	free := func(g *group) bool { return more && g.missing() > 0 }
+	homes := map[*kind][]int{} // of those that are free to go wherever it is open
 	for _, g := range groups {
 		second := -1
 		if len(g.order) > 1 {
@@ -219,14 +221,25 @@ func (w *scene) secondsOf(n, failed int, groups []*group, load, firsts []int, co
 			}
 			continue
 		}
-		may := g.kind.open
-		if !more || g.missing() == 0 {
-			may = slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })
+		s := seat{home: second, at: second}
+		if free(g) {
+			homes[g.kind] = append(homes[g.kind], second)
+		} else {
+			s.may = slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })
 		}
-		seats, seated = append(seats, seat{home: second, at: second, may: may}), append(seated, g)
+		seats, seated = append(seats, s), append(seated, g)
 	}
 	if len(seats) == 0 {
 		return
+	}
+	choices := map[*kind][]int{}
+	for k, homes := range homes {
+		choices[k] = k.choices(len(seats), failed, load, firsts, homes)
+	}
+	for i, g := range seated {
+		if free(g) {
+			seats[i].may = choices[g.kind]
+		}
 	}
 	t := w.table(n, failed, load, firsts, seats, true)
 	t.settle()
@@ -248,4 +261,30 @@ func (w *scene) secondsOf(n, failed int, groups []*group, load, firsts []int, co
 		g.order[1], g.order[at] = c, g.order[1]
 		g.explain(w, reason, c, g.order[at])
 	}
+}
+
+// choices are the chassis that matter to so many gateways which are free to go wherever it is
+// open, but for the one that fails: where these are, and as many of the lightest as there are
+// gateways, since a gateway on any other would leave one of them free that carries no more.
+func (k *kind) choices(gateways, failed int, load, tie, homes []int) (all []int) {
+	lighter := func(a, b int) int {
+		return cmp.Or(cmp.Compare(load[a], load[b]), cmp.Compare(tie[a], tie[b]), cmp.Compare(a, b))
+	}
+	for _, c := range k.open {
+		switch last := len(all) - 1; {
+		case c == failed || len(all) == gateways && lighter(all[last], c) < 0:
+			continue
+		case len(all) == gateways:
+			all = all[:last]
+		}
+		at, _ := slices.BinarySearchFunc(all, c, lighter)
+		all = slices.Insert(all, at, c)
+	}
+	for _, c := range homes {
+		if c >= 0 && k.accepts[c] {
+			all = append(all, c)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }

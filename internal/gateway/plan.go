@@ -136,6 +136,7 @@ func (w *scene) change(g Group, order []int, reasons map[string]string) Change {
 	}
 	c.After = prioritized(g.Candidates, names)
 	before, after := map[string]*int{}, map[string]*int{}
+	c.Rows = make([]Row, 0, max(len(c.Before), len(c.After)))
 	for _, b := range slices.Backward(c.Before) { // of two of one name the better counts
 		before[b.Chassis] = &b.Priority
 	}

@@ -1,6 +1,10 @@
 package gateway
 
-import "slices"
+import (
+	"cmp"
+	"math"
+	"slices"
+)
 
 // Network is how the gateways of a provider network are spread.
 type Network struct {
@@ -92,9 +96,9 @@ func (w *scene) network(n int, load []int) Network {
 			after[master][g.order[1]] += s.ports
 		}
 	}
-	open := w.open(n)
+	carrying := newCarrying(w.open(n), load)
 	for c := range w.chassis {
-		_, isOpen := slices.BinarySearch(open, c)
+		isOpen := carrying.open[c]
 		if !isOpen && load[c] == 0 && backups[c] == 0 {
 			continue
 		}
@@ -103,30 +107,63 @@ func (w *scene) network(n int, load []int) Network {
 		if report.Ports > 0 {
 			h.Share = (100*load[c] + report.Ports/2) / report.Ports
 		}
-		h.Failure = failure(open, c, load, after[c])
+		h.Failure = carrying.failure(c, after[c])
 		h.Failure.Lost = lost[c]
 		report.Hosts = append(report.Hosts, h)
 	}
 	return report
 }
 
-// failure is the load of the others when a chassis fails.
-func failure(open []int, failed int, load []int, after map[int]int) Failure {
-	f, total, others := Failure{Least: -1}, 0, 0
-	for _, c := range open {
-		if c == failed {
-			continue
-		}
-		l := load[c] + after[c]
-		others++
-		total += l
-		f.Most = max(f.Most, l)
-		if f.Least < 0 || l < f.Least {
-			f.Least = l
+// carrying is the load of the chassis that are open, for what becomes of it when one fails:
+// asked of each, it must not look at all.
+type carrying struct {
+	load []int
+	open []bool
+	// lightest are the open chassis, those with least to carry first.
+	lightest []int
+	total    int
+}
+
+func newCarrying(open, load []int) carrying {
+	c := carrying{load: load, open: make([]bool, len(load)), lightest: slices.Clone(open)}
+	for _, o := range open {
+		c.open[o] = true
+		c.total += load[o]
+	}
+	slices.SortFunc(c.lightest, func(a, b int) int { return cmp.Compare(load[a], load[b]) })
+	return c
+}
+
+// failure is the load of the others when a chassis fails and they take over from it.
+func (c carrying) failure(failed int, takes map[int]int) Failure {
+	total, others := c.total, len(c.lightest)
+	if c.open[failed] {
+		total, others = total-c.load[failed], others-1
+	}
+	if others == 0 {
+		return Failure{}
+	}
+	same := func(o int) bool { return o != failed && takes[o] == 0 }
+	f := Failure{Least: math.MaxInt}
+	for _, o := range c.lightest {
+		if same(o) {
+			f.Least = c.load[o]
+			break
 		}
 	}
-	if f.Least = max(0, f.Least); others > 0 {
-		f.Best = (total + others - 1) / others
+	for _, o := range slices.Backward(c.lightest) {
+		if same(o) {
+			f.Most = c.load[o]
+			break
+		}
 	}
+	for o, ports := range takes {
+		if c.open[o] && o != failed {
+			l := c.load[o] + ports
+			total += ports
+			f.Most, f.Least = max(f.Most, l), min(f.Least, l)
+		}
+	}
+	f.Best = (total + others - 1) / others
 	return f
 }

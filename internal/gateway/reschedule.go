@@ -111,7 +111,10 @@ func (g *group) missing() int {
 
 // append adds a candidate behind the others.
 func (g *group) append(w *scene, c int) {
-	g.reasons[w.chassis[c].Name] = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
+	if g.lacking == "" {
+		g.lacking = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
+	}
+	g.reasons[w.chassis[c].Name] = g.lacking
 	g.order = append(g.order, c)
 }
 

@@ -47,6 +47,8 @@ type group struct {
 	possible int
 	// reasons is why a chassis comes, goes or gets another rank.
 	reasons map[string]string
+	// lacking is the reason why chassis come where candidates are missing.
+	lacking string
 	// held says that the group stays as it is.
 	held bool
 	// works is the rank of the candidate on which it really is; nowhere says that it is on
@@ -108,7 +110,7 @@ func (w *scene) add(g Group) {
 	if len(g.Ports) == 0 {
 		return
 	}
-	n := &group{Group: g, kind: w.kindOf(g, networks), reasons: map[string]string{}}
+	n := &group{Group: g, kind: w.kindOf(g, networks), reasons: map[string]string{}, order: make([]int, 0, MaxCandidates)}
 	for i := range w.networks {
 		if networks[i] > 0 {
 			n.weight = append(n.weight, share{i, networks[i]})

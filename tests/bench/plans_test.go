@@ -25,9 +25,9 @@ func BenchmarkGrowthOfPlans(b *testing.B) {
 		b.Run(operation, func(b *testing.B) {
 			var little, much, many time.Duration
 			for b.Loop() {
-				little += processorTime(b, small[operation], 10) / 10
-				much += processorTime(b, large[operation], 1)
-				many += processorTime(b, same[operation], 1)
+				little += processorTime(b, small[operation], 30) / 30
+				much += processorTime(b, large[operation], 3) / 3
+				many += processorTime(b, same[operation], 3) / 3
 			}
 			b.ReportMetric(float64(much)/float64(little)/bound, "times-n-log-n")
 			b.ReportMetric(float64(many)/float64(little)/bound, "times-n-log-n-same-chassis")
