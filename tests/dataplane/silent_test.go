@@ -72,8 +72,10 @@ func (w *world) rebalancesWithout(silent string) {
 	w.settles(masters)
 }
 
-// Its flows stay, so that most answers come from it until the new chassis has its own:
-// mostly nothing is lost. Where something is, it is less than a crash would take.
+// Its flows stay, so that it answers until the switch between hears of the new chassis:
+// mostly nothing is lost. Where an answer of the old chassis is on its way just then, the
+// switch takes that for news, and the old chassis, which has heard the new one itself, drops
+// what it is sent. That lasts until the new one announces the address again, 2 or 4 s later.
 func TestGatewaysCanLeaveAChassisWhoseControllerIsDead(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 4)
