@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -45,7 +45,7 @@ func (s services) Run(ctx context.Context, c run.Command) ([]byte, error) {
 // led by the first.
 func realCluster(t *testing.T, n int, databases ...raft.Database) []*realUnit {
 	t.Helper()
-	network := fmt.Sprintf("127.%d.%d", 2+rand.IntN(250), rand.IntN(256))
+	network := loopbacktest.Network(t)
 	goal := map[string]juju.UnitGoal{}
 	var units []*realUnit
 	for i := range n {

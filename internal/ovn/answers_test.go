@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -24,7 +25,7 @@ func (c *counted) Run(ctx context.Context, command run.Command) ([]byte, error) 
 
 func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s, calls := newServer(t, raft.NB, network()+".1"), new(counted)
+	s, calls := newServer(t, raft.NB, loopbacktest.Network(t)+".1"), new(counted)
 	files := s.files()
 	files.Runner, files.Answers = calls, new(ovn.Answers)
 	made, err := files.CreateCluster(t.Context(), raft.NB, s.address, time.Second)

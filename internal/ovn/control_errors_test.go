@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -129,7 +130,7 @@ func TestStandaloneDatabaseIsNotClustered(t *testing.T) {
 
 func TestServerThatJoinsCanNeitherLeaveNorTellItsCluster(t *testing.T) {
 	t.Parallel()
-	net := network()
+	net := loopbacktest.Network(t)
 	s := newServer(t, raft.NB, net+".2").join(t, "tcp:"+net+".1:6643").start(t)
 	assert.Equal(t, raft.JoiningCluster, s.status(t).State)
 	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrJoining)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -42,7 +43,7 @@ func TestNewClusterIsKnownBeforeAnyServerFindsIt(t *testing.T) {
 	for _, d := range raft.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, d, network()+".1")
+			s := newServer(t, d, loopbacktest.Network(t)+".1")
 			made := s.stage(t)
 			assert.NotEmpty(t, made.Cluster)
 			assert.Equal(t, string(d), made.Name)
@@ -110,7 +111,7 @@ func TestDatabaseFileIsNeverReplaced(t *testing.T) {
 
 func TestServerJoinsTheClusterOfTheIDThroughAnyRemote(t *testing.T) {
 	t.Parallel()
-	net := network()
+	net := loopbacktest.Network(t)
 	first := newServer(t, raft.NB, net+".1")
 	cid := first.stage(t).Cluster
 	require.NoError(t, first.files().Commit(raft.NB))
@@ -126,7 +127,7 @@ func TestServerJoinsTheClusterOfTheIDThroughAnyRemote(t *testing.T) {
 
 func TestServerDoesNotJoinAClusterOfAnotherID(t *testing.T) {
 	t.Parallel()
-	net := network()
+	net := loopbacktest.Network(t)
 	first := cluster(t, raft.NB, 1)[0]
 	other := newServer(t, raft.NB, net+".2")
 	wrong := raft.ID("01234567-89ab-4cde-8f01-23456789abcd")
@@ -170,7 +171,7 @@ func TestWhatWasInterruptedIsTakenUp(t *testing.T) {
 	for name, interrupted := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, raft.NB, network()+".1")
+			s := newServer(t, raft.NB, loopbacktest.Network(t)+".1")
 			interrupted(t, s)
 			made := s.stage(t)
 			require.NoError(t, s.files().Commit(raft.NB))

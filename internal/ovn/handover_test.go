@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -52,7 +53,7 @@ const slowTimer = 30 * time.Second
 // slowCluster starts n members with that election timer; the first leads them.
 func slowCluster(t *testing.T, d raft.Database, n int) []*server {
 	t.Helper()
-	net := network()
+	net := loopbacktest.Network(t)
 	first := newServer(t, d, net+".1")
 	made, err := first.files().CreateCluster(t.Context(), d, first.address, slowTimer)
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -41,7 +42,7 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	// The first digits decide, as numbers and not as text.
 	old := oldSchema(t, "6.10.0")
-	net := network()
+	net := loopbacktest.Network(t)
 	first := newServer(t, raft.NB, net+".1")
 	tool(t, "create-cluster", first.paths.File(raft.NB), filepath.Join(old, "ovn-nb.ovsschema"), first.address)
 	first.start(t)
@@ -65,7 +66,7 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 
 func TestSchemaThatIsNoneIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, network()+".1").create(t)
+	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
 	_, err := s.files().NeedsConversion(t.Context(), raft.NB)
 	require.ErrorContains(t, err, "cannot find the version of the schema of OVN_Northbound: ", "no server runs")
 	s.start(t)

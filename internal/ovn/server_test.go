@@ -3,7 +3,6 @@ package ovn_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -30,12 +30,6 @@ type server struct {
 	paths    ovn.Paths
 	process  *os.Process
 	done     chan struct{} // closed when the process has ended
-}
-
-// network is a /24 of the loopback for one test: the servers of tests that run at
-// the same time must not meet.
-func network() string {
-	return fmt.Sprintf("127.%d.%d", 2+rand.IntN(250), rand.IntN(256))
 }
 
 func newServer(t *testing.T, d raft.Database, host string) *server {
@@ -150,7 +144,7 @@ func (s *server) gone(t *testing.T) {
 // cluster starts n members of one cluster; the first leads it.
 func cluster(t *testing.T, d raft.Database, n int) []*server {
 	t.Helper()
-	net := network()
+	net := loopbacktest.Network(t)
 	members := []*server{newServer(t, d, net+".1").create(t).start(t)}
 	for i := 2; i <= n; i++ {
 		members = append(members, newServer(t, d, fmt.Sprintf("%s.%d", net, i)).join(t, members[0].address).start(t))

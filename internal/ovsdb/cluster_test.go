@@ -3,7 +3,6 @@ package ovsdb_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -30,12 +30,6 @@ type server struct {
 	dir      string
 	address  string
 	process  *os.Process
-}
-
-// network is a /24 of the loopback for one test: the servers of tests that run at
-// the same time must not meet.
-func network() string {
-	return fmt.Sprintf("127.%d.%d", 2+rand.IntN(250), rand.IntN(256))
 }
 
 func newServer(t *testing.T, d raft.Database, host string) *server {
@@ -147,7 +141,7 @@ func (s *server) reaches(t *testing.T, wanted func(raft.Status) bool, what strin
 // cluster starts n members of one cluster; the first leads it.
 func cluster(t *testing.T, d raft.Database, n int) []*server {
 	t.Helper()
-	net := network()
+	net := loopbacktest.Network(t)
 	var members []*server
 	for i := 1; i <= n; i++ {
 		s := newServer(t, d, fmt.Sprintf("%s.%d", net, i))

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -201,7 +202,7 @@ func TestConnectionThatIsLostIsAnError(t *testing.T) {
 
 func TestConnectionGoesToTheFirstThatServesTheDatabase(t *testing.T) {
 	t.Parallel()
-	net := network()
+	net := loopbacktest.Network(t)
 	down := newServer(t, raft.NB, net+".200")
 	other := cluster(t, raft.SB, 1)[0]
 	s := cluster(t, raft.NB, 1)[0]

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -27,10 +28,10 @@ type control struct {
 
 func newControl(t *testing.T) control {
 	t.Helper()
-	c := control{newServer(t, raft.SB, network()+".1").create(t), newAuthority(t)}
+	c := control{newServer(t, raft.SB, loopbacktest.Network(t)+".1").create(t), newAuthority(t)}
 	files := c.authority.issue(t, "server", time.Hour)
 	c.start(t, nil, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")...)
-	nb := newServer(t, raft.NB, network()+".1").create(t)
+	nb := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
 	nb.start(t, nil)
 	dir := t.TempDir()
 	northd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -45,7 +46,7 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 
 func TestStandaloneServerHasNoIDs(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, network()+".1").standalone(t)
+	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").standalone(t)
 	s.start(t, s.endpoints())
 	state, err := ask(t, s)
 	require.NoError(t, err)
@@ -67,7 +68,7 @@ func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
 
 func TestServerThatJoinsIsNotConnected(t *testing.T) {
 	t.Parallel()
-	net := network()
+	net := loopbacktest.Network(t)
 	s := newServer(t, raft.NB, net+".2").join(t, "tcp:"+net+".1:6643")
 	s.start(t, s.endpoints())
 	state, err := ask(t, s)
@@ -109,7 +110,7 @@ func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 
 func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, network()+".1")
+	s := newServer(t, raft.SB, loopbacktest.Network(t)+".1")
 	begun := time.Now()
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
@@ -120,7 +121,7 @@ func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 
 func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, network()+".1").create(t)
+	s := newServer(t, raft.SB, loopbacktest.Network(t)+".1").create(t)
 	s.start(t, s.endpoints()[1:])
 	state, err := ask(t, s)
 	require.NoError(t, err)
@@ -137,7 +138,7 @@ func TestServerOfTheOtherDatabaseDoesNotServeThisOne(t *testing.T) {
 func TestServerIsReachedByIPv6(t *testing.T) {
 	t.Parallel()
 	endpoint := "tcp:[::1]:" + freePort(t)
-	s := newServer(t, raft.NB, network()+".1").create(t)
+	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
 	s.start(t, []string{endpoint})
 	state, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB, endpoint)
 	require.NoError(t, err)
@@ -176,7 +177,7 @@ func TestPortThatSpeaksAnotherProtocolIsAnError(t *testing.T) {
 
 func TestManyQuestionsLeaveNothingBehind(t *testing.T) {
 	s := cluster(t, raft.NB, 1)[0]
-	down := newServer(t, raft.NB, network()+".9")
+	down := newServer(t, raft.NB, loopbacktest.Network(t)+".9")
 	before := runtime.NumGoroutine()
 	for range 50 {
 		_, err := ask(t, s)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -17,7 +18,7 @@ import (
 // to clients.
 func secure(t *testing.T, d raft.Database, c ovsdb.Credentials) *server {
 	t.Helper()
-	s := newServer(t, d, network()+".1")
+	s := newServer(t, d, loopbacktest.Network(t)+".1")
 	s.address = "ssl" + s.address[len("tcp"):]
 	return s.create(t).start(t, s.endpoints(), options(c)...)
 }
@@ -121,7 +122,7 @@ func TestSecureServerIsReachedByIPv6(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	endpoint := "ssl:[::1]:" + freePort(t)
-	s := newServer(t, raft.SB, network()+".1").create(t)
+	s := newServer(t, raft.SB, loopbacktest.Network(t)+".1").create(t)
 	s.start(t, []string{endpoint}, options(a.issue(t, "server", time.Hour))...)
 	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), raft.SB, endpoint)
 	require.NoError(t, err)

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/tests/vault"
@@ -214,7 +215,7 @@ func TestCheckAgreesWithRealServers(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, network()+".1", tt.credentials).standalone(t).start(t)
+			s := newServer(t, loopbacktest.Network(t)+".1", tt.credentials).standalone(t).start(t)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			_, refusal := run.Exec{}.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
 
@@ -27,7 +28,7 @@ func TestNorthdTakesUpRenewedFilesWithoutRestart(t *testing.T) {
 	old := credentials(t, first, "127.0.0.2")
 	write(t, files, old)
 
-	host := network() + ".1"
+	host := loopbacktest.Network(t) + ".1"
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", host+":0")
 	require.NoError(t, err)
 	offered := credentials(t, first, host)

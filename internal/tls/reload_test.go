@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
@@ -110,7 +111,7 @@ func TestReplacedFilesAreLoaded(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, network()+".1", old).standalone(t).start(t)
+			s := newServer(t, loopbacktest.Network(t)+".1", old).standalone(t).start(t)
 			process := s.process
 			held, err := dial(t, s, visitor)
 			require.NoError(t, err)
@@ -141,7 +142,7 @@ func TestCertificateRenewedForTheSameKeyIsLoaded(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
 	old := credentials(t, ca, "127.0.0.2")
-	s := newServer(t, network()+".1", old).standalone(t).start(t)
+	s := newServer(t, loopbacktest.Network(t)+".1", old).standalone(t).start(t)
 	renewed := old
 	renewed.Certificate = ca.Renew(old.Certificate)
 	require.NotEqual(t, leaf(t, old).SerialNumber, leaf(t, renewed).SerialNumber)

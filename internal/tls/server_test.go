@@ -6,7 +6,6 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
@@ -27,9 +27,6 @@ import (
 const patience = 20 * time.Second
 
 const schema = "/usr/share/ovn/ovn-nb.ovsschema"
-
-// network is a /24 of the loopback for one test.
-func network() string { return fmt.Sprintf("127.%d.%d", 2+rand.IntN(250), rand.IntN(256)) }
 
 // application is a name that all certificates are valid for.
 const application = "ovn-central"
@@ -141,7 +138,7 @@ func (s *server) status(t *testing.T) raft.Status {
 // pair starts two members of one cluster.
 func pair(t *testing.T, first, second tls.Credentials) (a, b *server) {
 	t.Helper()
-	net := network()
+	net := loopbacktest.Network(t)
 	a, b = newServer(t, net+".1", first), newServer(t, net+".2", second)
 	command(t, "ovsdb-tool", "create-cluster", a.database(), schema, a.raft())
 	command(t, "ovsdb-tool", "join-cluster", b.database(), string(raft.NB), b.raft(), a.raft())

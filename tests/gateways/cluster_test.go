@@ -3,7 +3,6 @@ package gateways
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
@@ -29,7 +29,7 @@ type clustered struct {
 func newClustered(t *testing.T) *clustered {
 	t.Helper()
 	c := &clustered{cloud: &cloud{t: t, dir: t.TempDir()}}
-	network := fmt.Sprintf("127.%d.%d", 2+rand.IntN(250), rand.IntN(256)) // tests run at the same time
+	network := loopbacktest.Network(t)
 	address := func(n int) string { return fmt.Sprintf("tcp:%s.%d:6643", network, n) }
 	var sockets []string
 	for n := 1; n <= 3; n++ {

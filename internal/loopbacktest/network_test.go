@@ -1,0 +1,27 @@
+package loopbacktest_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+)
+
+func TestNetworksDifferUntilTheTestEnds(t *testing.T) {
+	t.Parallel()
+	all := map[string]bool{}
+	t.Run("meanwhile", func(t *testing.T) {
+		for range 2000 { // of which 30 would coincide if they were drawn alone
+			all[loopbacktest.Network(t)] = true
+		}
+	})
+	assert.Len(t, all, 2000)
+	for network := range all {
+		free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", network+".254:6640")
+		require.NoError(t, err, "it is given back")
+		require.NoError(t, free.Close())
+	}
+}
