@@ -80,6 +80,13 @@ func closed(c Chassis, network string) string {
 		return "it has no enable-chassis-as-gw"
 	case !slices.Contains(c.Networks, network):
 		return "it is not connected to " + network
+	}
+	return shut(c)
+}
+
+// shut says why a chassis that may host something takes nothing new; empty if it does.
+func shut(c Chassis) string {
+	switch {
 	case c.Silent:
 		return "its ovn-controller is silent"
 	case c.Cordoned:

@@ -24,6 +24,7 @@ func Reschedule(s State, o Options) Plan {
 	w.wake() // by those that are new, where it had no other
 	added := w.added(o)
 	choose.shares(w, added)
+	w.short()
 	w.follow()
 	p := w.plan(reschedule, o, before)
 	p.Added = w.gaining(added, p.Changes)
@@ -141,22 +142,71 @@ func (w *scene) unhosted() (all []*group) {
 	return all
 }
 
-// why says of the chassis what stands against hosting a group, most frequent first.
-func (w *scene) why(g *group) string {
-	count := map[string]int{}
-	for _, c := range w.chassis {
-		reason := unfit(c, g.Group)
-		switch {
-		case reason != "":
-		case c.Silent:
-			reason = "its ovn-controller is silent"
-		default:
-			reason = "it is cordoned"
+// short tells of each network how many groups have fewer candidates than they could have,
+// since chassis take nothing new.
+func (w *scene) short() {
+	groups, closed := make([]int, len(w.networks)), make([]map[int]bool, len(w.networks))
+	for _, g := range w.groups {
+		others := slices.DeleteFunc(slices.Clone(g.kind.closed), g.has)
+		if g.held || len(g.order) == 0 || len(g.order) >= MaxCandidates || len(others) == 0 {
+			continue
 		}
-		count[reason]++
+		n := g.weight[0].network
+		if groups[n]++; closed[n] == nil {
+			closed[n] = map[int]bool{}
+		}
+		for _, c := range others {
+			closed[n][c] = true
+		}
+	}
+	for n, chassis := range closed {
+		reasons := map[string]int{}
+		for c := range chassis {
+			reasons[shut(w.chassis[c])]++
+		}
+		if groups[n] > 0 {
+			w.tell(w.networks[n], fmt.Sprintf("%s fewer than %d candidates, and who could be one takes nothing new: %s", have(groups[n]), MaxCandidates, counted(reasons)))
+		}
+	}
+}
+
+func have(gateways int) string {
+	if gateways == 1 {
+		return "1 gateway has"
+	}
+	return count(gateways, "gateway") + " have"
+}
+
+// why says of the chassis that are no candidates what stands against hosting a group, most
+// frequent first. The group has one candidate at most, and no chassis is open to it beside
+// that: groups of the same chassis share the answer.
+func (w *scene) why(g *group) string {
+	q := question{g.kind, slices.Max(append([]int{-1}, g.order...))}
+	if w.whys[q] == "" {
+		w.whys[q] = w.against(g)
+	}
+	return w.whys[q]
+}
+
+// question is a kind of groups and the one chassis that hosts them, or -1.
+type question struct {
+	kind *kind
+	on   int
+}
+
+func (w *scene) against(g *group) string {
+	count := map[string]int{}
+	for i, c := range w.chassis {
+		switch reason := unfit(c, g.Group); {
+		case g.has(i):
+		case reason != "":
+			count[reason]++
+		default:
+			count[shut(c)]++
+		}
 	}
 	if len(count) == 0 {
-		return "there is no chassis"
+		return "there is none"
 	}
 	return counted(count)
 }

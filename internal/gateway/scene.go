@@ -21,14 +21,16 @@ type scene struct {
 	place []int
 	// kinds are the sets of chassis that groups ask for; many groups share one.
 	kinds    map[string]*kind
+	whys     map[question]string
 	problems []Problem
 }
 
 // kind is what groups of the same networks and zones may be hosted on.
 type kind struct {
-	// valid may host such groups; open may also be given new ones, accepts says which.
+	// valid may host such groups; open may also be given new ones, accepts says which. Those
+	// that are closed may not, for as long as they are silent or cordoned.
 	valid, accepts []bool
-	open           []int
+	open, closed   []int
 }
 
 // group is a group of the state, by numbers.
@@ -62,13 +64,13 @@ type share struct{ network, ports int }
 
 // Problem is something that could not be done, or that somebody should know.
 type Problem struct {
-	// Where is a group, port or chassis.
+	// Where is a group, port, chassis or network.
 	Where string `json:"where" yaml:"where"`
 	Text  string `json:"text" yaml:"text"`
 }
 
 func newScene(s State) *scene {
-	w := &scene{number: map[string]int{}, kinds: map[string]*kind{}}
+	w := &scene{number: map[string]int{}, kinds: map[string]*kind{}, whys: map[question]string{}}
 	w.chassis = slices.Clone(s.Chassis)
 	slices.SortFunc(w.chassis, func(a, b Chassis) int { return cmp.Compare(a.Name, b.Name) })
 	w.chassis = slices.CompactFunc(w.chassis, func(a, b Chassis) bool { return a.Name == b.Name })
@@ -155,7 +157,11 @@ func (w *scene) kindOf(g Group, networks map[int]int) *kind {
 	k := &kind{valid: make([]bool, len(w.chassis)), accepts: make([]bool, len(w.chassis))}
 	for i, c := range w.chassis {
 		k.valid[i] = unfit(c, g) == ""
-		if k.valid[i] && !c.Silent && !c.Cordoned {
+		switch {
+		case !k.valid[i]:
+		case c.Silent || c.Cordoned:
+			k.closed = append(k.closed, i)
+		default:
 			k.open, k.accepts[i] = append(k.open, i), true
 		}
 	}

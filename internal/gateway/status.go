@@ -32,6 +32,8 @@ func Look(s State, o Options) Status {
 			w.tell(g.Name, "no chassis hosts it")
 		case len(g.order) == 1 && g.possible > 1:
 			w.tell(g.Name, fmt.Sprintf("it hangs on %s alone; %d could host it", w.chassis[g.order[0]].Name, g.possible))
+		case len(g.order) == 1:
+			w.tell(g.Name, fmt.Sprintf("it hangs on %s alone; no other chassis may host it: %s", w.chassis[g.order[0]].Name, w.why(g)))
 		}
 		if len(g.order) > 0 && (g.nowhere || slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })) {
 			w.misplaced(g)
