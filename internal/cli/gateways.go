@@ -76,7 +76,7 @@ with any OVN whose databases can be reached.`,
 func newGatewaysStatus(f *cloudFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Show how gateways are spread, and what is not as it should be",
+		Short:   "Show how gateways are spread, what is not as it should be, and what would mend it",
 		Example: "  ovn-central-operator gateways status --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

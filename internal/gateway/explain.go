@@ -49,15 +49,19 @@ func (p Plan) summary() string {
 	if p.Empty() {
 		return p.Operation + ": nothing to do"
 	}
-	cost := "it interrupts nothing"
-	switch moves := p.Moves(); moves {
-	case 0:
-	case 1:
-		cost = "it costs 1 gateway its traffic for about a second"
-	default:
-		cost = fmt.Sprintf("it costs %d gateways their traffic for about a second each", moves)
+	return p.Operation + ": " + p.Cost.text()
+}
+
+// text is what is to be changed, and who notices.
+func (c Cost) text() string {
+	interrupts := "it interrupts nothing"
+	switch {
+	case c.Interruptions == 1:
+		interrupts = "it costs 1 gateway its traffic for about a second"
+	case c.Interruptions > 1:
+		interrupts = fmt.Sprintf("it costs %d gateways their traffic for about a second each", c.Interruptions)
 	}
-	return fmt.Sprintf("%s: %s and %s change; %s", p.Operation, count(p.Cost.Gateways, "gateway"), count(p.Cost.Rows, "row"), cost)
+	return fmt.Sprintf("%s and %s change; %s", count(c.Gateways, "gateway"), count(c.Rows, "row"), interrupts)
 }
 
 // network is a network's chassis, before and after.

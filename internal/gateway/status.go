@@ -7,10 +7,18 @@ import (
 	"strings"
 )
 
-// Status is how gateways are spread, and what is not as it should be.
+// Status is how gateways are spread, what is not as it should be, and what to do about it.
 type Status struct {
 	Networks []Network `json:"networks" yaml:"networks"`
 	Problems []Problem `json:"problems" yaml:"problems"`
+	// Next are the operations that would change something by now.
+	Next []Step `json:"next" yaml:"next"`
+}
+
+// Step is an operation and what it would take.
+type Step struct {
+	Operation string `json:"operation" yaml:"operation"`
+	Cost      Cost   `json:"cost" yaml:"cost"`
 }
 
 // Look says how things are. Where a port really is counts only if any port is known to be
@@ -40,7 +48,15 @@ func Look(s State, o Options) Status {
 		}
 	}
 	w.follow()
-	return Status{Networks: w.asked(o, w.report()), Problems: sorted(w.problems)}
+	status := Status{Networks: w.asked(o, w.report()), Problems: sorted(w.problems), Next: []Step{}}
+	if p := Reschedule(s, o); !p.Empty() {
+		status.Next = append(status.Next, Step{p.Operation, p.Cost})
+	}
+	// Groups that only follow others do so in either operation.
+	if p := Rebalance(s, o); slices.ContainsFunc(p.Bounds, func(b Bound) bool { return b.Moves > 0 }) {
+		status.Next = append(status.Next, Step{p.Operation, p.Cost})
+	}
+	return status
 }
 
 // misplaced tells of ports that are not where their priorities say.
@@ -88,5 +104,12 @@ func (s Status) Text() string {
 	if len(s.Networks) == 0 {
 		b.WriteString("there are no gateways to provider networks\n")
 	}
-	return b.String() + Told(s.Problems)
+	b.WriteString(Told(s.Problems))
+	if len(s.Next) > 0 {
+		b.WriteString("\nnext\n")
+	}
+	for _, step := range s.Next {
+		fmt.Fprintf(&b, "  %s: %s\n", step.Operation, step.Cost.text())
+	}
+	return b.String()
 }

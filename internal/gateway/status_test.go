@@ -1,6 +1,7 @@
 package gateway_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,4 +43,29 @@ func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
 	assert.Equal(t, []gateway.Problem{{"physnet1", "1 gateway has fewer than 5 candidates, and who could be one takes nothing new: 1 × its ovn-controller is silent"}}, p.Problems)
 	s.Chassis[2].Silent = false
 	assert.Empty(t, gateway.Reschedule(s, gateway.Options{}).Problems)
+}
+
+// Whoever reads a status need not guess what to type next, nor what it would cost.
+func TestStatusSaysWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	next := func(s gateway.State) (all []string) {
+		for _, step := range gateway.Look(s, gateway.Options{}).Next {
+			all = append(all, fmt.Sprint(step.Operation, " ", step.Cost.Gateways, " ", step.Cost.Interruptions))
+		}
+		return all
+	}
+	s := gateway.State{Chassis: []gateway.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}}
+	for n := range 4 {
+		g := hostedIn("physnet1", n, "c1")
+		g.Ports[0].Active = "c1"
+		s.Groups = append(s.Groups, g)
+	}
+	assert.Equal(t, []string{"reschedule 4 0"}, next(s))
+	s = applied(s, gateway.Reschedule(s, gateway.Options{}))
+	assert.Equal(t, []string{"rebalance 2 2"}, next(s))
+	assert.Contains(t, gateway.Look(s, gateway.Options{}).Text(),
+		"\nnext\n  rebalance: 2 gateways and 4 rows change; it costs 2 gateways their traffic for about a second each\n")
+	s = applied(s, gateway.Rebalance(s, gateway.Options{}))
+	assert.Empty(t, next(s))
+	assert.NotContains(t, gateway.Look(s, gateway.Options{}).Text(), "next")
 }
