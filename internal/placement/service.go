@@ -36,12 +36,15 @@ type Service struct {
 	Undo func(plan string) string
 	// Progress tells a person how far it is.
 	Progress func(ctx context.Context, line string)
-	// Catch bounds the wait for ovn-northd between batches; 0 doesn't wait.
+	// Catch bounds the wait for ovn-northd between batches, but where it has been known to
+	// be slow; 0 doesn't wait.
 	Catch time.Duration
 
 	g *ovsdb.Gateways
 	// silent are the chassis whose ovn-controllers were when it was last looked.
 	silent map[string]bool
+	// slowest is the longest that ovn-northd took.
+	slowest time.Duration
 }
 
 // Close ends the connections.
@@ -230,21 +233,30 @@ func (s *Service) tell(ctx context.Context, line string) {
 }
 
 // errBehind says that ovn-northd takes nothing up: it would be of no use to write more.
-var errBehind = errors.New("ovn-northd does not take the changes up; see that it runs, then run this again")
+var errBehind = errors.New("ovn-northd has not taken the changes up")
+
+// slower is how many times as long as at its slowest ovn-northd may take before it counts as
+// gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
+const slower = 10
 
 // catchUp waits for ovn-northd.
 func (s *Service) catchUp(ctx context.Context) error {
 	if s.Catch == 0 {
 		return nil
 	}
-	patience, cancel := context.WithTimeout(ctx, s.Catch)
+	bound := max(s.Catch, slower*s.slowest)
+	patience, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
+	begun := time.Now()
 	err := s.ask(ctx, func(g *ovsdb.Gateways) error {
 		_, err := g.Barrier(patience)
 		return err
 	})
 	if err != nil && patience.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w (waited for %s)", errBehind, s.Catch)
+		return fmt.Errorf("%w in %s; see that it runs, and in its log what it is busy with, then run this again", errBehind, bound.Round(time.Second))
+	}
+	if err == nil {
+		s.slowest = max(s.slowest, time.Since(begun))
 	}
 	return err
 }

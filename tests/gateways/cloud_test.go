@@ -128,12 +128,14 @@ func (c *cloud) addGateways(n int, candidates ...string) (ports []string) {
 	return ports
 }
 
-// gateway are the arguments that make a router with a gateway in a network.
+// gateway are the arguments that make a router with a gateway in a network. Neutron gives
+// routers this option too: without it ovn-northd writes a flow for every two routers of a
+// network.
 func (c *cloud) gateway(network, name string, candidates ...string) []string {
 	c.addresses++
 	n := c.addresses
 	args := []string{
-		"lr-add", "r-" + name, "--", "lrp-add", "r-" + name, name, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
+		"lr-add", "r-" + name, "--", "set", "Logical_Router", "r-" + name, "options:dynamic_neigh_routers=true", "--", "lrp-add", "r-" + name, name, fmt.Sprintf("00:00:00:00:%02x:%02x", n>>8, n&255), fmt.Sprintf("10.%d.%d.1/24", n>>8, n&255), "--",
 		"lsp-add", network, name + "-sw", "--", "lsp-set-type", name + "-sw", "router", "--", "lsp-set-options", name + "-sw", "router-port=" + name, "--",
 		"set", "Logical_Router_Port", name, "external_ids:neutron\\:is_ext_gw=True",
 	}

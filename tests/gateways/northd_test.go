@@ -1,0 +1,60 @@
+package gateways
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/placement"
+)
+
+// shown is a request to whoever has seen the plan.
+var shown = placement.Request{Show: func(gateway.Plan) error { return nil }}
+
+// What is written stays, and what isn't is left for later: there is no use in going on.
+func TestNothingMoreIsWrittenWithoutOvnNorthd(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(120, "c1")
+	s := c.service()
+	s.Catch = time.Second
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	require.EqualError(t, s.Reschedule(t.Context(), shown),
+		"ovn-northd has not taken the changes up in 1s; see that it runs, and in its log what it is busy with, then run this again")
+	assert.Len(t, c.candidates(ports[99]), 2)
+	assert.Len(t, c.candidates(ports[100]), 1)
+
+	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	s.Catch = patience
+	require.NoError(t, s.Reschedule(t.Context(), shown))
+	c.complete(ports, 2)
+}
+
+// In a large cloud, on a busy machine, it may take minutes: whoever was slow before is given
+// more time.
+func TestOvnNorthdThatIsKnownToBeSlowIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(250, "c1")
+	s := c.service()
+	s.Catch = 10 * time.Second
+	stops := []time.Duration{2 * time.Second, 12 * time.Second} // after 100, and after 200
+	s.Progress = func(context.Context, string) {
+		if len(stops) > 0 {
+			assert.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+			time.AfterFunc(stops[0], func() { _ = c.northd.Signal(syscall.SIGCONT) })
+			stops = stops[1:]
+		}
+	}
+	begun := time.Now()
+	require.NoError(t, s.Reschedule(t.Context(), shown))
+	assert.Greater(t, time.Since(begun), 14*time.Second)
+	c.complete(ports, 2)
+}
