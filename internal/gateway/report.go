@@ -114,8 +114,8 @@ func (w *scene) network(n int, load []int) Network {
 	return report
 }
 
-// carrying is the load of the chassis that are open, for what becomes of it when one fails:
-// asked of each, it must not look at all.
+// carrying is the load of the chassis that are open, for what becomes of it when one fails.
+// That is asked of each of them, so that an answer must not look at all the others.
 type carrying struct {
 	load []int
 	open []bool

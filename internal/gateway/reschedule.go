@@ -147,8 +147,11 @@ func (w *scene) unhosted() (all []*group) {
 func (w *scene) short() {
 	groups, closed := make([]int, len(w.networks)), make([]map[int]bool, len(w.networks))
 	for _, g := range w.groups {
+		if g.held || len(g.order) == 0 || len(g.order) >= MaxCandidates {
+			continue
+		}
 		others := slices.DeleteFunc(slices.Clone(g.kind.closed), g.has)
-		if g.held || len(g.order) == 0 || len(g.order) >= MaxCandidates || len(others) == 0 {
+		if len(others) == 0 {
 			continue
 		}
 		n := g.weight[0].network
