@@ -44,7 +44,7 @@ func newMachine(t *testing.T) machine {
 		t.Skip("only root can have a network of its own")
 	}
 	if _, err := exec.LookPath("ufw"); err != nil {
-		t.Skip("ufw is not installed")
+		t.Fatal("ufw is not installed: run tests/install-deps")
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "sh", "-c", private+"echo ready\nexec cat")
 	cmd.Stderr = os.Stderr

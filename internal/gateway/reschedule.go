@@ -168,16 +168,9 @@ func (w *scene) short() {
 			reasons[shut(w.chassis[c])]++
 		}
 		if groups[n] > 0 {
-			w.tell(w.networks[n], fmt.Sprintf("%s fewer than %d candidates, and who could be one takes nothing new: %s", have(groups[n]), MaxCandidates, counted(reasons)))
+			w.tell(w.networks[n], fmt.Sprintf("%s with fewer than %d candidates, and who could be one takes nothing new: %s", count(groups[n], "gateway"), MaxCandidates, counted(reasons)))
 		}
 	}
-}
-
-func have(gateways int) string {
-	if gateways == 1 {
-		return "1 gateway has"
-	}
-	return count(gateways, "gateway") + " have"
 }
 
 // why says of the chassis that are no candidates what stands against hosting a group, most

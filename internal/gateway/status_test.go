@@ -40,7 +40,7 @@ func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
 	}
 	p := gateway.Reschedule(s, gateway.Options{})
 	assert.Len(t, p.Changes, 2)
-	assert.Equal(t, []gateway.Problem{{"physnet1", "1 gateway has fewer than 5 candidates, and who could be one takes nothing new: 1 × its ovn-controller is silent"}}, p.Problems)
+	assert.Equal(t, []gateway.Problem{{"physnet1", "1 gateway with fewer than 5 candidates, and who could be one takes nothing new: 1 × its ovn-controller is silent"}}, p.Problems)
 	s.Chassis[2].Silent = false
 	assert.Empty(t, gateway.Reschedule(s, gateway.Options{}).Problems)
 }

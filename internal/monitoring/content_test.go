@@ -153,7 +153,7 @@ func promtool(t *testing.T) string {
 	t.Helper()
 	path, err := exec.LookPath("promtool")
 	if err != nil {
-		t.Skip("promtool is not installed (it is in the package prometheus)")
+		t.Fatal("promtool is not installed: run tests/install-deps")
 	}
 	return path
 }

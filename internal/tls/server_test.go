@@ -170,7 +170,7 @@ func connected(t *testing.T, m *server) bool {
 // process runs a program until the test ends, or the function is called.
 func process(t *testing.T, name string, args ...string) (p *os.Process, stop func()) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...) // what the test cleans up may need it
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
 	ended := make(chan struct{})

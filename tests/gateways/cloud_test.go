@@ -64,7 +64,7 @@ func (c *cloud) northbound() string {
 func (c *cloud) start(program, name string, args ...string) *os.Process {
 	c.t.Helper()
 	args = append([]string{"-vconsole:off", "--log-file=" + c.path(name, "log"), "--unixctl=" + c.path(name, "ctl")}, args...)
-	cmd := exec.CommandContext(c.t.Context(), program, args...)
+	cmd := exec.CommandContext(context.WithoutCancel(c.t.Context()), program, args...) // what the test cleans up may need it
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(c.t, cmd.Start())
 	ended := make(chan struct{})

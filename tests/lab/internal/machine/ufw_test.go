@@ -45,7 +45,7 @@ done
 
 func TestUfwSaysWhatTheRealOneSays(t *testing.T) {
 	if _, err := exec.LookPath("ufw"); err != nil {
-		t.Skip("ufw isn't installed: nothing to compare with")
+		t.Fatal("ufw is not installed, and there is nothing to compare with: run tests/install-deps")
 	}
 	cmd := exec.CommandContext(t.Context(), "unshare", "--mount", "--net", "sh", "-c", realUfw)
 	cmd.Dir, cmd.Stdin = t.TempDir(), strings.NewReader(strings.Join(ufwCommands, "\n")+"\n")
