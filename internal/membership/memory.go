@@ -95,13 +95,23 @@ func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local
 	return own
 }
 
-// Learn updates the memory with what the model and the unit's servers tell.
+// Learn updates the memory with what the model and the unit's servers tell, and
+// both with since when the servers are members.
 func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local) Memory {
 	next := Memory{History: m.History, Published: m.Published, Sightings: maps.Clone(memory.Sightings)}
 	for _, d := range raft.Databases() {
 		if l := locals[d]; l.Condition == Serving {
-			next.History, next.Sightings[d] = next.History.See(d, memory.Sightings[d], l.Status, s.Now())
+			next.History, next.Sightings[d] = next.History.See(d, memory.Sightings[d], l.Status, m.Published, s.Now())
 		}
+	}
+	if own := maps.Clone(m.Published[m.Unit]); len(own) > 0 {
+		for d, id := range own {
+			if seen := next.Sightings[d]; seen.Server == id.Server {
+				id.Since = seen.Since
+				own[d] = id
+			}
+		}
+		m.Published[m.Unit] = own
 	}
 	m.History = next.History
 	return next

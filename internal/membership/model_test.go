@@ -47,6 +47,17 @@ func unit(nb, sb string) relation.Unit {
 	return u
 }
 
+// thisUnit has just seen that both its servers are members, where the logs of
+// scenes end.
+func thisUnit() relation.Unit {
+	u := unit("aa00", "bb00")
+	for d, id := range u {
+		id.Since = 11
+		u[d] = id
+	}
+	return u
+}
+
 func goal(units ...string) map[string]any {
 	all := map[string]any{}
 	for _, u := range units {
@@ -63,7 +74,7 @@ func modelOf(t *testing.T, a agent, memory membership.Memory) membership.Model {
 	service := three(t).on(new(machine))
 	require.NoError(t, service.Remember(memory))
 	sight := service.Look(t.Context(), juju.New(a))
-	assert.Equal(t, unit("aa00", "bb00"), sight.Own)
+	assert.Equal(t, thisUnit(), sight.Own)
 	assert.Equal(t, sight.Memory.Published, sight.Model.Published, "what was read is remembered")
 	return sight.Model
 }
@@ -79,7 +90,7 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 	}, membership.Memory{})
 	assert.Empty(t, m.Problems)
 	assert.Equal(t, relation.Units{
-		"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
+		"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
 	}, m.Published)
 	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
 	assert.Equal(t, "ovn-central/1", m.History[raft.NB][full("aa01")].Unit, "what is published is remembered")
@@ -122,7 +133,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a["goal-state"] = goal("ovn-central/0 dying", "ovn-central/1 active")
 			m := modelOf(t, a, remembered)
-			assert.Equal(t, relation.Units{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
+			assert.Equal(t, relation.Units{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
 				"its own servers as they are now, and only units that exist")
 			assert.Equal(t, "ovn-central/4", m.History[raft.NB][full("aa04")].Unit)
 			assert.True(t, m.OthersStay())

@@ -51,16 +51,16 @@ func (s *Service) look(ctx context.Context, tools *juju.Tools, further func(map[
 	if err := s.Remember(memory); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	}
-	return Sight{Locals: locals, Own: own, Model: model, Memory: memory}
+	return Sight{Locals: locals, Own: model.Published[model.Unit], Model: model, Memory: memory}
 }
 
 // LookAgain observes the unit's servers again; what Juju said stays as it was.
 func (s *Service) LookAgain(ctx context.Context, before Sight) Sight {
 	after := before
 	after.Locals = s.ObserveAll(ctx)
-	after.Own = s.Identities(ctx, after.Locals)
-	after.Model.publish(after.Own)
+	after.Model.publish(s.Identities(ctx, after.Locals))
 	after.Memory = s.Learn(before.Memory, &after.Model, after.Locals)
+	after.Own = after.Model.Published[after.Model.Unit]
 	if err := s.Remember(after.Memory); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	}

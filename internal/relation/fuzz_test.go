@@ -13,13 +13,13 @@ import (
 // FuzzParseUnit shows that what a peer writes never brings the reader down, never
 // becomes an identity that is none, and never hides the other database.
 func FuzzParseUnit(f *testing.F) {
-	f.Add("13e4", string(nbServer), string(nbCluster))
-	f.Add("0017", "", "")
-	f.Add("", string(nbServer), "")
-	f.Add("130000", "null", "{}")
-	f.Add("13e4\n", "13E4F3B0-1111-4222-8333-444444444444", "\x00\xff")
-	f.Fuzz(func(t *testing.T, identity, server, cluster string) {
-		bag := map[string]string{"nb-identity": identity, "nb-server-id": server, "nb-cluster-id": cluster}
+	f.Add("13e4", string(nbServer), string(nbCluster), "17")
+	f.Add("0017", "", "", "-1")
+	f.Add("", string(nbServer), "", "")
+	f.Add("130000", "null", "{}", "0x10")
+	f.Add("13e4\n", "13E4F3B0-1111-4222-8333-444444444444", "\x00\xff", "99999999999999999999")
+	f.Fuzz(func(t *testing.T, identity, server, cluster, since string) {
+		bag := map[string]string{"nb-identity": identity, "nb-server-id": server, "nb-cluster-id": cluster, "nb-member-since": since}
 		u, problems := ParseUnit(bag)
 		for _, p := range problems {
 			require.Less(t, len(p), 500) // quotes 40 characters, of which each can take ten bytes

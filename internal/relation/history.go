@@ -124,28 +124,36 @@ type Sighting struct {
 	// committed yet, with the end of the log at that time: under a steady load
 	// something is always not committed.
 	Changed map[string]uint64 `json:"changed,omitempty"`
+	// Since is the index of the log up to which everything was committed when the
+	// server first saw itself as a member; 0 before that.
+	Since uint64 `json:"since,omitempty"`
 }
 
-// See takes into account the status of this unit's server, and what the same
-// server had before: it notes the members that were removed since.
-func (h History) See(d raft.Database, before Sighting, s raft.Status, now time.Time) (History, Sighting) {
+// See takes into account the status of this unit's server, what the same server
+// had before, and what the units publish: it notes the members that were removed
+// since.
+func (h History) See(d raft.Database, before Sighting, s raft.Status, published Units, now time.Time) (History, Sighting) {
 	if s.State != raft.ClusterMember || !s.HasLeader() {
 		return h, before
 	}
 	if before.Server != s.Server {
 		before = Sighting{}
 	}
+	joined := h.joined(d, s, published)
 	var rows []string
 	for _, m := range s.Servers {
 		rows = append(rows, m.Short)
 	}
-	seen := Sighting{Server: s.Server, Changed: map[string]uint64{}}
+	seen := Sighting{Server: s.Server, Changed: map[string]uint64{}, Since: before.Since}
 	after := h.Merge(nil)
-	for _, short := range union(before.Members, rows) {
+	for _, short := range union(before.Members, joined, rows) {
 		had, has := slices.Contains(before.Members, short), slices.Contains(rows, short)
+		end, noted := before.Changed[short]
+		if !had && slices.Contains(joined, short) {
+			had, noted = true, false // what was noted is that it came
+		}
 		committed := had == has
 		if !committed {
-			end, noted := before.Changed[short]
 			if !noted || s.Log.End < end {
 				end = s.Log.End
 			}
@@ -163,12 +171,29 @@ func (h History) See(d raft.Database, before Sighting, s raft.Status, now time.T
 	if len(seen.Changed) == 0 {
 		seen.Changed = nil
 	}
+	if seen.Since == 0 && slices.Contains(seen.Members, s.Server.Short()) {
+		seen.Since = s.Committed()
+	}
 	after.prune(d)
 	return after, seen
 }
 
-func union(a, b []string) []string {
-	all := slices.Concat(a, b)
+// joined are the servers that were members at an index that this server's log has
+// reached, by what their units publish. The members of a cluster have one log: so
+// one that came and went before this unit looked is known as removed too, and not
+// taken for one that has yet to join.
+func (h History) joined(d raft.Database, s raft.Status, published Units) (members []string) {
+	for _, databases := range published {
+		id := databases[d]
+		if id.Since != 0 && id.Since <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster && h[d][id.Server].Removed.IsZero() {
+			members = append(members, id.Server.Short())
+		}
+	}
+	return members
+}
+
+func union(lists ...[]string) []string {
+	all := slices.Concat(lists...)
 	slices.Sort(all)
 	return slices.Compact(all)
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -20,6 +21,9 @@ type Identity struct {
 	Server raft.ID `json:"server"`
 	// Cluster is empty while the server has not joined.
 	Cluster raft.ID `json:"cluster,omitempty"`
+	// Since is an index of the cluster's log at which the server was a member by a
+	// committed entry, always the same one; 0 while that is not known.
+	Since uint64 `json:"since,omitempty"`
 }
 
 // Unit is what a unit publishes of its servers. A database in which it has no
@@ -31,6 +35,7 @@ const (
 	keyIdentity = "-identity"
 	keyServer   = "-server-id"
 	keyCluster  = "-cluster-id"
+	keySince    = "-member-since"
 )
 
 // Bag is the unit's data on the relation, in full: a key that does not apply has
@@ -45,6 +50,10 @@ func (u Unit) Bag() map[string]string {
 			bag[d.Short()+keyServer] = string(full)
 		}
 		bag[d.Short()+keyCluster] = string(id.Cluster)
+		bag[d.Short()+keySince] = ""
+		if id.Since != 0 {
+			bag[d.Short()+keySince] = strconv.FormatUint(id.Since, 10)
+		}
 	}
 	return bag
 }
@@ -78,6 +87,13 @@ func ParseUnit(bag map[string]string) (u Unit, problems []string) {
 			id.Cluster = c
 		} else if cluster != "" {
 			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID", d.Short(), keyCluster, cluster))
+		}
+		if since := bag[d.Short()+keySince]; since != "" {
+			var err error
+			if id.Since, err = strconv.ParseUint(since, 10, 64); err != nil {
+				problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an index", d.Short(), keySince, since))
+				id.Since = 0
+			}
 		}
 		u[d] = id
 	}

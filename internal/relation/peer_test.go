@@ -25,21 +25,21 @@ func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
 		unit Unit
 		want map[string]string
 	}{
-		"both": {Unit{raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: sbServer, Cluster: sbCluster}}, map[string]string{
-			"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster),
-			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": string(sbCluster),
+		"both": {Unit{raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: sbServer, Cluster: sbCluster, Since: 1234}}, map[string]string{
+			"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "",
+			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": string(sbCluster), "sb-member-since": "1234",
 		}},
 		"one has not joined, the other is not there": {Unit{raft.SB: {Server: sbServer}}, map[string]string{
-			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "",
-			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": "",
+			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
+			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": "", "sb-member-since": "",
 		}},
 		"four digits are all that is known": {Unit{raft.NB: {Server: "13e4"}}, map[string]string{
-			"nb-identity": "13e4", "nb-server-id": "", "nb-cluster-id": "",
-			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "",
+			"nb-identity": "13e4", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
+			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "", "sb-member-since": "",
 		}},
 		"nothing": {nil, map[string]string{
-			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "",
-			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "",
+			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
+			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "", "sb-member-since": "",
 		}},
 	}
 	for name, tt := range tests {
@@ -59,6 +59,7 @@ func TestWhatAUnitPublishesIsReadAgain(t *testing.T) {
 				}
 				if rapid.Bool().Draw(t, "has joined") {
 					id.Cluster = drawID(t)
+					id.Since = rapid.Uint64().Draw(t, "since")
 				}
 				want[d] = id
 			}
@@ -99,10 +100,25 @@ func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
 		"a cluster alone":        {map[string]string{"nb-cluster-id": string(nbCluster)}, nil, nil},
 		"four digits":            {map[string]string{"nb-identity": "13e4"}, &Identity{Server: "13e4"}, nil},
 		"four digits, a cluster": {map[string]string{"nb-identity": "13e4", "nb-cluster-id": string(nbCluster)}, &Identity{Server: "13e4", Cluster: nbCluster}, nil},
-		"a number that was one":  {map[string]string{"nb-identity": "130000"}, nil, []string{`nb-identity is "130000", not four hex digits`}},
-		"capitals":               {map[string]string{"nb-identity": "13E4"}, nil, []string{`nb-identity is "13E4", not four hex digits`}},
-		"a blank":                {map[string]string{"nb-identity": "13e4 "}, nil, []string{`nb-identity is "13e4 ", not four hex digits`}},
-		"quotes":                 {map[string]string{"nb-identity": `"13e4"`}, nil, []string{`nb-identity is "\"13e4\"", not four hex digits`}},
+		"a member": {
+			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "18446744073709551615"},
+			&Identity{Server: nbServer, Cluster: nbCluster, Since: 1<<64 - 1},
+			nil,
+		},
+		"since nonsense": {
+			map[string]string{"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "18446744073709551616"},
+			&Identity{Server: nbServer, Cluster: nbCluster},
+			[]string{`nb-member-since is "18446744073709551616", not an index`},
+		},
+		"since less than nothing": {
+			map[string]string{"nb-identity": "13e4", "nb-member-since": "-1"},
+			&Identity{Server: "13e4"},
+			[]string{`nb-member-since is "-1", not an index`},
+		},
+		"a number that was one": {map[string]string{"nb-identity": "130000"}, nil, []string{`nb-identity is "130000", not four hex digits`}},
+		"capitals":              {map[string]string{"nb-identity": "13E4"}, nil, []string{`nb-identity is "13E4", not four hex digits`}},
+		"a blank":               {map[string]string{"nb-identity": "13e4 "}, nil, []string{`nb-identity is "13e4 ", not four hex digits`}},
+		"quotes":                {map[string]string{"nb-identity": `"13e4"`}, nil, []string{`nb-identity is "\"13e4\"", not four hex digits`}},
 		"too much": {
 			map[string]string{"nb-identity": strings.Repeat("a", 1000)},
 			nil,

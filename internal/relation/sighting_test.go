@@ -64,14 +64,14 @@ func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := knows(0, 1, 2, 3)
-			_, first := h.See(raft.NB, Sighting{}, before, monday)
-			require.Equal(t, Sighting{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}, first)
+			_, first := h.See(raft.NB, Sighting{}, before, nil, monday)
+			require.Equal(t, Sighting{Server: serverID(0), Members: []string{"0000", "0001", "0002"}, Since: 11}, first)
 
 			want := knows(0, 1, 2, 3)
 			for _, i := range tt.removed {
 				want = want.Remove(raft.NB, serverID(i), "", monday)
 			}
-			got, second := h.See(raft.NB, first, tt.now, monday)
+			got, second := h.See(raft.NB, first, tt.now, nil, monday)
 			assert.Equal(t, want, got)
 			assert.Equal(t, knows(0, 1, 2, 3), h, "what it was is left alone")
 			switch {
@@ -117,8 +117,12 @@ func TestR8SeeNotesRemovalsUnderLoad(t *testing.T) {
 	}
 	h, seen := knows(0, 1, 2, 3), Sighting{}
 	for i, look := range looks {
-		h, seen = h.See(raft.NB, seen, look.status, monday)
-		require.Equal(t, Sighting{Server: serverID(0), Members: look.members, Changed: look.changed}, seen, "look %d", i)
+		h, seen = h.See(raft.NB, seen, look.status, nil, monday)
+		since := uint64(107) // the second look's
+		if i == 0 {
+			since = 0
+		}
+		require.Equal(t, Sighting{Server: serverID(0), Members: look.members, Changed: look.changed, Since: since}, seen, "look %d", i)
 		require.Equal(t, look.removed, !h[raft.NB][serverID(2)].Removed.IsZero(), "look %d", i)
 		require.True(t, h[raft.NB][serverID(3)].Removed.IsZero())
 	}
@@ -128,7 +132,7 @@ func TestR8SeeKeepsTheTimeThatWasNotedFirst(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1).Remove(raft.NB, serverID(2), "ovn-central/2", monday)
 	before := Sighting{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.See(raft.NB, before, statusOf(0, 1), monday.AddDate(0, 0, 1))
+	got, _ := h.See(raft.NB, before, statusOf(0, 1), nil, monday.AddDate(0, 0, 1))
 	assert.Equal(t, h, got)
 }
 
@@ -137,7 +141,7 @@ func TestR8SeeTouchesOneDatabaseAndOnlyWhatIsKnown(t *testing.T) {
 	h := knows(0, 1, 2)
 	h.set(raft.SB, serverID(2), Known{})
 	before := Sighting{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0009"}}
-	got, _ := h.See(raft.NB, before, statusOf(0, 1), monday)
+	got, _ := h.See(raft.NB, before, statusOf(0, 1), nil, monday)
 	assert.True(t, got[raft.SB][serverID(2)].Removed.IsZero())
 	assert.False(t, got[raft.NB][serverID(2)].Removed.IsZero())
 	assert.NotContains(t, got[raft.NB], serverID(9))
@@ -151,7 +155,7 @@ func TestR8SeeDoesNotGuessWhoOfTwoWent(t *testing.T) {
 	h := knows(0, 1, 2)
 	h.set(raft.NB, twin, Known{Unit: "ovn-central/7"})
 	before := Sighting{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0002"}}
-	got, after := h.See(raft.NB, before, statusOf(0, 1, 2), monday)
+	got, after := h.See(raft.NB, before, statusOf(0, 1, 2), nil, monday)
 	assert.Equal(t, h, got)
 	assert.Equal(t, []string{"0000", "0001", "0002"}, after.Members)
 }
@@ -177,13 +181,13 @@ func TestR8SeeNotesNoMemberAsRemoved(t *testing.T) {
 			if rapid.Bool().Draw(t, "not committed") {
 				s.NotCommitted = 1
 			}
-			h, seen = h.See(raft.NB, seen, s, monday)
+			h, seen = h.See(raft.NB, seen, s, nil, monday)
 			for _, i := range members {
 				require.True(t, h[raft.NB][serverID(i)].Removed.IsZero(), "%d", i)
 			}
 		}
 		// Of those that the last look but one showed, the rest is noted.
-		h, last := h.See(raft.NB, seen, statusOf(members...), monday)
+		h, last := h.See(raft.NB, seen, statusOf(members...), nil, monday)
 		for _, short := range seen.Members {
 			i := slices.IndexFunc([]int{0, 1, 2, 3, 4, 5}, func(i int) bool { return serverID(i).Short() == short })
 			require.Equal(t, slices.Contains(last.Members, short), h[raft.NB][serverID(i)].Removed.IsZero(), short)
@@ -200,7 +204,7 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 	}
 	h = h.Remove(raft.SB, sbServer, "", monday)
 	before := Sighting{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.See(raft.NB, before, statusOf(0, 1), monday.AddDate(1, 0, 0))
+	got, _ := h.See(raft.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
 
 	assert.Len(t, got[raft.NB], 2+maxRemoved, "members are kept, and so many that are gone")
 	for i := range gone {
@@ -211,7 +215,7 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 	assert.Equal(t, h[raft.SB], got[raft.SB])
 
 	// Units that forget one after the other agree on what to forget.
-	again, _ := got.Merge(h).See(raft.NB, before, statusOf(0, 1), monday.AddDate(1, 0, 0))
+	again, _ := got.Merge(h).See(raft.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
 	assert.Equal(t, got, again)
 }
 
@@ -222,7 +226,7 @@ func TestHistoryForgetsTheSameOnesOnEveryUnit(t *testing.T) {
 		h = h.Remove(raft.NB, serverID(100+i), "", monday) // all at once
 	}
 	before := Sighting{Server: serverID(0), Members: []string{"0000", "0001"}}
-	got, _ := h.See(raft.NB, before, statusOf(0, 1), monday)
+	got, _ := h.See(raft.NB, before, statusOf(0, 1), nil, monday)
 	assert.Len(t, got[raft.NB], 2+maxRemoved)
 	for i := range maxRemoved + 10 {
 		assert.Equal(t, i < maxRemoved, got[raft.NB][serverID(100+i)] != Known{}, "%d", i)
@@ -238,4 +242,112 @@ func TestSightingsAreKeptOnDiskAsTheyAre(t *testing.T) {
 	var got Sighting
 	require.NoError(t, json.Unmarshal(text, &got))
 	assert.Equal(t, want, got)
+}
+
+// R8: one that was removed before this unit saw it as a member is known as removed,
+// since it has published where in the log it was one.
+func TestR8SeeNotesRemovalsOfServersThatItNeverSaw(t *testing.T) {
+	t.Parallel()
+	other := nbCluster[:35] + "0"
+	tests := map[string]struct {
+		published Identity
+		look      func(*raft.Status)
+		removed   bool
+	}{
+		"it was a member earlier in the log":      {Identity{serverID(2), nbCluster, 9}, nil, true},
+		"it was one where this log ends":          {Identity{serverID(2), nbCluster, 11}, nil, true},
+		"it may have become one later in the log": {Identity{serverID(2), nbCluster, 12}, nil, false},
+		"it is one": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) {
+			s.Servers = append(s.Servers, raft.Member{Short: serverID(2).Short()})
+		}, false},
+		"it doesn't say since when":                         {Identity{serverID(2), nbCluster, 0}, nil, false},
+		"it has not joined":                                 {Identity{serverID(2), "", 9}, nil, false},
+		"it is of another cluster":                          {Identity{serverID(2), other, 9}, nil, false},
+		"all that is known of the server are its digits":    {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
+		"what is not committed may be that it was removed":  {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
+		"what is not committed may be that it became one":   {Identity{serverID(2), nbCluster, 11}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
+		"this server has no leader":                         {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Leader = raft.UnknownRef }, false},
+		"this server does not know yet of which cluster it": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := statusOf(0, 1)
+			cluster := nbCluster
+			s.Cluster = &cluster
+			if tt.look != nil {
+				tt.look(&s)
+			}
+			h, seen := knows(0, 1, 2), Sighting{Server: serverID(0), Members: []string{"0000", "0001"}, Since: 3}
+			published := Units{"ovn-central/2": {raft.NB: tt.published}}
+			h, seen = h.See(raft.NB, seen, s, published, monday)
+			assert.Equal(t, tt.removed, !h[raft.NB][serverID(2)].Removed.IsZero())
+			assert.EqualValues(t, 3, seen.Since, "a server doesn't become a member twice")
+			for range 2 {
+				again, after := h.See(raft.NB, seen, s, published, monday.Add(time.Hour))
+				assert.Equal(t, h, again)
+				assert.Equal(t, seen, after, "nothing new, nothing to write")
+			}
+		})
+	}
+}
+
+// Whatever part of the log a server has when it looks, and whatever it missed
+// between two looks: what it notes as removed was removed in that part, and a
+// server that was a member there, by what it published, and is none, is noted.
+func TestR8SeeNotesWhatTheLogSays(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		const servers = 6
+		cluster := nbCluster
+		// The configuration at each index, and when each server came and went.
+		var log [][]int
+		var came, went [servers]int
+		members := []int{0, 1}
+		came[0], came[1] = 1, 1
+		log = append(log, nil, members)
+		for next := 2; len(log) < 30; log = append(log, members) {
+			switch rapid.IntRange(0, 3).Draw(t, "entry") {
+			case 0:
+				if next < servers {
+					members = append(slices.Clone(members), next)
+					came[next] = len(log)
+					next++
+				}
+			case 1:
+				if len(members) > 1 {
+					i := rapid.IntRange(1, len(members)-1).Draw(t, "who")
+					went[members[i]] = len(log)
+					members = slices.Delete(slices.Clone(members), i, i+1)
+				}
+			}
+		}
+		published := Units{}
+		for i := range servers {
+			if came[i] == 0 || !rapid.Bool().Draw(t, "publishes") {
+				continue
+			}
+			last := len(log) - 1
+			if went[i] > 0 {
+				last = went[i] - 1
+			}
+			since := rapid.IntRange(came[i], last).Draw(t, "since")
+			published[serverID(i).Short()] = Unit{raft.NB: {Server: serverID(i), Cluster: nbCluster, Since: uint64(since)}}
+		}
+		h, seen, committed := knows(0, 1, 2, 3, 4, 5), Sighting{}, 1
+		for range rapid.IntRange(1, 6).Draw(t, "looks") {
+			committed = rapid.IntRange(committed, len(log)-1).Draw(t, "committed")
+			end := rapid.IntRange(committed, len(log)-1).Draw(t, "last")
+			s := statusOf(log[end]...)
+			s.Cluster, s.Log.End, s.NotCommitted = &cluster, uint64(end)+1, uint64(end-committed)
+			h, seen = h.See(raft.NB, seen, s, published, monday)
+			for i := range servers {
+				noted := !h[raft.NB][serverID(i)].Removed.IsZero()
+				gone := went[i] > 0 && went[i] <= committed
+				require.False(t, noted && !gone, "server %d is noted", i)
+				since := published[serverID(i).Short()][raft.NB].Since
+				require.False(t, gone && end == committed && since > 0 && !noted, "server %d is not noted", i)
+			}
+		}
+	})
 }

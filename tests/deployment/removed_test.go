@@ -1,6 +1,8 @@
 package deployment
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,7 +40,21 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	c.requireRejoined(t, away, before, 1, units...)
 
 	// Kicked by hand, so that only what another unit remembers tells of it.
-	before = serverIDs(t, away)
+	c.kickByHandWhileOff(t, away, 2, func() {}, units...)
+
+	// And again, before any other unit has seen that it was a member.
+	c.kickByHandWhileOff(t, away, 3, func() {
+		for _, u := range units[:2] {
+			require.NoError(t, os.Remove(filepath.Join(u.DBDir(), "ovn-central-operator.json")))
+		}
+	}, units...)
+}
+
+// kickByHandWhileOff has the last unit's servers kicked by hand while it is off. It
+// comes back while it can reach nobody, and then can.
+func (c *cloud) kickByHandWhileOff(t *testing.T, away *lab.Unit, times int, meanwhile func(), units ...*lab.Unit) {
+	t.Helper()
+	before := serverIDs(t, away)
 	require.NoError(t, away.PowerOff())
 	for _, db := range lab.Databases {
 		leader, err := c.RaftLeader(t.Context(), db)
@@ -47,6 +63,7 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 		require.NoError(t, err)
 	}
 	c.requireKicked(t, units[0], before)
+	meanwhile()
 	for _, u := range units[:2] {
 		require.NoError(t, u.Cut(true))
 	}
@@ -54,9 +71,9 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	c.updateStatus(t, away)
 	says(t, away, "blocked", "no quorum") // it may be this unit that is cut off
 	assert.Equal(t, before, serverIDs(t, away), "as long as it can't be established nothing is thrown away")
-	assert.Len(t, archived(t, away, lab.NB), 1)
+	assert.Len(t, archived(t, away, lab.NB), times-1)
 	for _, u := range units[:2] {
 		require.NoError(t, u.Cut(false))
 	}
-	c.requireRejoined(t, away, before, 2, units...)
+	c.requireRejoined(t, away, before, times, units...)
 }
