@@ -22,7 +22,8 @@ type Identity struct {
 	// Cluster is empty while the server has not joined.
 	Cluster raft.ID `json:"cluster,omitempty"`
 	// Since is an index of the cluster's log at which the server was a member by a
-	// committed entry, always the same one; 0 while that is not known.
+	// committed entry, the same one as long as the unit remembers; 0 while that is
+	// not known.
 	Since uint64 `json:"since,omitempty"`
 }
 

@@ -260,14 +260,14 @@ func TestR8SeeNotesRemovalsOfServersThatItNeverSaw(t *testing.T) {
 		"it is one": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) {
 			s.Servers = append(s.Servers, raft.Member{Short: serverID(2).Short()})
 		}, false},
-		"it doesn't say since when":                         {Identity{serverID(2), nbCluster, 0}, nil, false},
-		"it has not joined":                                 {Identity{serverID(2), "", 9}, nil, false},
-		"it is of another cluster":                          {Identity{serverID(2), other, 9}, nil, false},
-		"all that is known of the server are its digits":    {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
-		"what is not committed may be that it was removed":  {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
-		"what is not committed may be that it became one":   {Identity{serverID(2), nbCluster, 11}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
-		"this server has no leader":                         {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Leader = raft.UnknownRef }, false},
-		"this server does not know yet of which cluster it": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
+		"it doesn't say since when":                        {Identity{serverID(2), nbCluster, 0}, nil, false},
+		"it has not joined":                                {Identity{serverID(2), "", 9}, nil, false},
+		"it is of another cluster":                         {Identity{serverID(2), other, 9}, nil, false},
+		"all that is known of the server are its digits":   {Identity{serverID(2)[:4], nbCluster, 9}, nil, true},
+		"what is not committed may be that it was removed": {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
+		"what is not committed may be that it became one":  {Identity{serverID(2), nbCluster, 11}, func(s *raft.Status) { s.NotCommitted = 1 }, false},
+		"this server has no leader":                        {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Leader = raft.UnknownRef }, false},
+		"this server does not know its cluster yet":        {Identity{serverID(2), nbCluster, 9}, func(s *raft.Status) { s.Cluster = nil }, false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
