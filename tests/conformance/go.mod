@@ -17,6 +17,7 @@ require (
 	github.com/juju/worker/v3 v3.5.0
 	github.com/stretchr/testify v1.9.0
 	gopkg.in/httprequest.v1 v1.2.1
+	gopkg.in/yaml.v3 v3.0.1
 )
 
 require (
@@ -147,7 +148,6 @@ require (
 	gopkg.in/tomb.v1 v1.0.0-20141024135613-dd632973f1e7 // indirect
 	gopkg.in/tomb.v2 v2.0.0-20161208151619-d5d1b5820637 // indirect
 	gopkg.in/yaml.v2 v2.4.0 // indirect
-	gopkg.in/yaml.v3 v3.0.1 // indirect
 	k8s.io/api v0.29.0 // indirect
 	k8s.io/apiextensions-apiserver v0.29.0 // indirect
 	k8s.io/apimachinery v0.29.0 // indirect

@@ -66,9 +66,8 @@ func Run(ctx context.Context, c Config) error {
 	random := make([]byte, 8)
 	_, _ = rand.Read(random)
 	connection := &connection{ctx: calls, caller: c.Caller, unit: c.Unit, agent: hex.EncodeToString(random)}
-	if err := connection.call(calls, "Runner", "", "Starts", nil, nil); err != nil {
-		return fmt.Errorf("cannot start the agent of %s: %w", c.Unit, err)
-	}
+	go connection.stay()
+	go connection.beat()
 	resources, err := uniter.NewResourcesFacadeClient(connection, tag)
 	if err != nil {
 		return err

@@ -110,6 +110,33 @@ func (c *connection) BlockUntilLeadershipReleased(_ string, cancelled <-chan str
 	return err
 }
 
+// stay keeps the agent present, as a connection to a real controller does.
+func (c *connection) stay() {
+	for c.ctx.Err() == nil {
+		if err := c.call(c.ctx, "Runner", "", "Stays", nil, nil); err != nil {
+			select {
+			case <-time.After(controller.BeatInterval):
+			case <-c.ctx.Done():
+			}
+		}
+	}
+}
+
+// beat says that this process gets to run, as long as it does.
+func (c *connection) beat() {
+	ticker := time.NewTicker(controller.BeatInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			// A controller that is away for now hears the next.
+			_ = c.call(c.ctx, "Runner", "", "Beat", nil, nil)
+		case <-c.ctx.Done():
+			return
+		}
+	}
+}
+
 // updateStatus strikes when the controller says so, instead of every five
 // minutes.
 func (c *connection) updateStatus() remotestate.UpdateStatusTimerFunc {

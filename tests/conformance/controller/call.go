@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"time"
 
 	"github.com/juju/juju/rpc/params"
 )
@@ -72,6 +71,12 @@ var methods = func() map[string]method {
 
 // Call implements [Caller].
 func (c *Controller) Call(ctx context.Context, r Request) Response {
+	// The lease is renewed all the time: claim says itself when it means anything.
+	if r.Request != "Beat" && r.Request != "Claim" {
+		c.mu.Lock()
+		c.stir()
+		c.mu.Unlock()
+	}
 	var result any
 	var err error
 	switch r.Facade {
@@ -106,7 +111,6 @@ func (c *Controller) do(r Request) (any, error) {
 	if u == nil || u.Life == "dead" && r.Request != "EnsureDead" {
 		return nil, errPermission // its credentials are gone with it
 	}
-	c.called = time.Now()
 	return answer(session{c, u, r.Agent}, r.Params)
 }
 

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"time"
 
 	"github.com/juju/juju/rpc/params"
 )
@@ -16,7 +15,7 @@ func (c *Controller) change(f func(s *State) error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	err := f(&c.state)
-	c.called = time.Now() // nothing is settled before the agents could hear of it
+	c.stir()
 	c.notify()
 	return err
 }

@@ -26,7 +26,6 @@ type Controller struct {
 	charm   *charm.CharmDir
 	watches map[string]*watch
 	ids     int
-	called  time.Time // when an agent last called
 }
 
 // State is what the controller knows.
@@ -72,8 +71,10 @@ type Unit struct {
 	Hooks      []string `json:"hooks"`
 	running    string
 	updateSeen int
-	starting   bool // its agent is, and has no watcher yet
-	leads      bool // is what its agent was told last
+	starting   bool   // its agent is, and has not come yet
+	agent      string // that is there
+	leads      bool   // is what its agent was told last
+	beats      int    // of its agent since anything has come about
 }
 
 // Relation is one relation. A peer relation has no other side.

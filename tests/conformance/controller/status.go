@@ -43,13 +43,9 @@ func (c *Controller) Status() Status {
 	for _, r := range c.state.Relations {
 		all.Relations[r.ID] = fmt.Sprintf("%s %s", r.Endpoint.Name, r.other(c.state.App))
 	}
-	connected := map[string]bool{}
-	for _, w := range c.watches {
-		connected[w.unit] = true
-	}
 	for _, u := range c.state.Units {
 		one := u.status()
-		if !connected[u.Name] && u.Agent.Status != "allocating" {
+		if u.agent == "" && u.Agent.Status != "allocating" {
 			one.Agent = StatusWord{"lost", "agent is not communicating with the server"}
 		}
 		all.Units[u.Name] = one

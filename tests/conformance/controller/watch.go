@@ -15,15 +15,20 @@ import (
 // what has changed since it was called last; its first answer is the initial
 // event.
 type watch struct {
-	poll        func() (changes any, changed bool)
-	stopped     chan struct{}
-	unit, agent string
-	waiting     bool // its agent has seen everything
+	poll    func() (changes any, changed bool)
+	stopped chan struct{}
+	agent   string
+	waiting bool // its agent has seen everything
+	last    bool // is what an agent begins to watch last
 }
 
 var watchMethods = map[string]method{
-	"Uniter.Watch":                      each(watchEntity),
-	"Uniter.WatchForModelConfigChanges": plain(func(s session, _ any) (any, error) { return s.notifyWatch(nothing), nil }),
+	"Uniter.Watch": each(watchEntity),
+	"Uniter.WatchForModelConfigChanges": plain(func(s session, _ any) (any, error) {
+		result := s.notifyWatch(nothing)
+		s.watches[result.NotifyWatcherId].last = true // worker/uniter/remotestate/watcher.go, loop
+		return result, nil
+	}),
 	"Uniter.WatchLeadershipSettings": each(func(s session, _ string) (any, error) {
 		return s.notifyWatch(func() any { return s.state.LeaderVersion }), nil
 	}),
@@ -42,9 +47,8 @@ func nothing() any { return 0 }
 
 func (s session) register(poll func() (any, bool)) string {
 	s.ids++
-	s.unit.starting = false
 	id := strconv.Itoa(s.ids)
-	s.watches[id] = &watch{poll: poll, stopped: make(chan struct{}), unit: s.unit.Name, agent: s.agent}
+	s.watches[id] = &watch{poll: poll, stopped: make(chan struct{}), agent: s.agent}
 	return id
 }
 
@@ -77,22 +81,9 @@ func (c *Controller) watcher(ctx context.Context, r Request) (any, error) {
 		case <-w.stopped:
 			return nil, fault{params.CodeStopped, "watcher was stopped"}
 		case <-ctx.Done():
-			c.forget(r.Agent)
 			return nil, fault{params.CodeStopped, "the agent is gone"}
 		}
 	}
-}
-
-// forget ends the watchers of an agent that is gone.
-func (c *Controller) forget(agent string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	maps.DeleteFunc(c.watches, func(_ string, w *watch) bool {
-		if u := c.state.Units[w.unit]; u != nil && w.agent == agent {
-			u.running = ""
-		}
-		return w.agent == agent
-	})
 }
 
 // notifyWatch fires when the value changes.

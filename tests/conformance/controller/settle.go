@@ -1,0 +1,122 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/juju/juju/worker/uniter/operation"
+	"gopkg.in/yaml.v3"
+)
+
+// BeatInterval is how often an agent says that it gets to run.
+const BeatInterval = 50 * time.Millisecond
+
+// enoughBeats of every agent without another call of any mean that nobody has
+// anything to do: from an event to its next call an agent needs a few ms. Beats
+// are counted and not time, for an agent that gets no processor, or a machine
+// that stands still, doesn't beat either.
+const enoughBeats = 6
+
+// stir says that something has come about that an agent may go on from. The
+// model is locked.
+func (c *Controller) stir() {
+	for _, u := range c.state.Units {
+		u.beats = 0
+	}
+}
+
+// unfinished says what an agent that is not in error has still to do, by what it
+// has written down: "" where that is nothing.
+func (u *Unit) unfinished() string {
+	var state operation.State
+	if u.Kept.UniterState != nil {
+		if err := yaml.Unmarshal([]byte(*u.Kept.UniterState), &state); err != nil {
+			return "has an unreadable state: " + err.Error()
+		}
+	}
+	switch {
+	case state.Kind != operation.Continue:
+		return fmt.Sprintf("is in the middle of an operation (%s)", state.Kind)
+	case u.Life == "alive" && state.Leader != u.leads:
+		return "is to act on who leads"
+	}
+	return ""
+}
+
+// Settled waits until every agent that is there has nothing more to do, or is in
+// error. A unit whose agent was never started isn't settled; one whose agent is
+// gone is as it will be. The answer has the units in error with their messages.
+func (c *Controller) Settled(ctx context.Context) (map[string]string, error) {
+	ticker := time.NewTicker(20 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		failed, busy := c.look()
+		if busy == "" {
+			return failed, nil
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return failed, fmt.Errorf("not settled: %s: %w", busy, context.Cause(ctx))
+		}
+	}
+}
+
+func (c *Controller) look() (failed map[string]string, busy string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	failed = map[string]string{}
+	behind, watches := map[string]bool{}, map[string]bool{}
+	for _, w := range c.watches {
+		watches[w.agent] = watches[w.agent] || w.last
+		behind[w.agent] = behind[w.agent] || !w.waiting
+	}
+	for _, u := range c.state.ordered() {
+		inError := u.Agent.Status == "error"
+		if inError {
+			failed[u.Name] = u.Agent.Info
+		}
+		switch {
+		case u.Agent.Status == "allocating":
+			return failed, u.Name + " has no agent yet"
+		case u.starting:
+			return failed, "the agent of " + u.Name + " is starting"
+		case u.agent == "":
+		case !watches[u.agent]:
+			return failed, u.Name + " doesn't watch everything yet"
+		case u.running != "":
+			return failed, u.Name + " runs " + u.running
+		case u.UpdateAsked > u.updateSeen:
+			return failed, u.Name + " is to run update-status"
+		case u.leads != (u.Name == c.state.Leader):
+			return failed, u.Name + " doesn't know who leads"
+		case !inError && u.unfinished() != "":
+			return failed, u.Name + " " + u.unfinished()
+		case !inError && u.CharmURL != c.state.charmURL():
+			return failed, u.Name + " is to be upgraded"
+		case behind[u.agent]:
+			return failed, u.Name + " has news"
+		case u.Agent.Status != "idle" && !inError:
+			return failed, u.Name + " is " + u.Agent.Status + ": " + u.Agent.Info
+		case u.Life == "dying" && !inError:
+			return failed, u.Name + " is dying"
+		case u.beats < enoughBeats:
+			return failed, u.Name + " has hardly run since the last call"
+		}
+	}
+	if slices.ContainsFunc(c.pendingActions(), func(a *Action) bool { u := c.state.Units[a.Unit]; return u != nil && u.agent != "" }) {
+		return failed, "an action is pending"
+	}
+	return failed, ""
+}
+
+func (c *Controller) pendingActions() (pending []*Action) {
+	for _, a := range c.state.Actions {
+		if a.Status == "pending" || a.Status == "running" {
+			pending = append(pending, a)
+		}
+	}
+	return pending
+}
