@@ -65,7 +65,8 @@ func Run(ctx context.Context, u Unit, name string) error {
 	if !known {
 		return fmt.Errorf("%w %q", ErrUnknown, name)
 	}
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	report := context.WithoutCancel(ctx) // also what was cut short is to be told
+	ctx, cancel := context.WithTimeoutCause(ctx, Timeout, fmt.Errorf("%s are over", Timeout))
 	defer cancel()
 	given, err := u.Tools.ActionParams(ctx)
 	if err != nil {
@@ -73,12 +74,12 @@ func Run(ctx context.Context, u Unit, name string) error {
 	}
 	found, failure := handle(ctx, u, params(given))
 	if len(found) > 0 {
-		if err := u.Tools.ActionSet(ctx, found); err != nil {
+		if err := u.Tools.ActionSet(report, found); err != nil {
 			failure = errors.Join(failure, err)
 		}
 	}
 	if failure != nil {
-		return u.Tools.ActionFail(ctx, failure.Error())
+		return u.Tools.ActionFail(report, failure.Error())
 	}
 	return nil
 }

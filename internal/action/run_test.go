@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -37,7 +38,10 @@ type agent struct {
 }
 
 // Run implements run.Runner.
-func (a *agent) Run(_ context.Context, c run.Command) ([]byte, error) {
+func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
 	refuse := func(code int, text string) ([]byte, error) {
 		return nil, &run.Error{Command: c, ExitCode: code, Stderr: text, Err: errors.New("exit status")}
 	}
@@ -163,6 +167,25 @@ func TestActionThatCannotTellJujuIsAnError(t *testing.T) {
 	require.ErrorContains(t, Run(t.Context(), unit(t, a), "cluster-status"), "cannot read action parameters")
 	a = &agent{broken: "action-fail"}
 	require.ErrorContains(t, Run(t.Context(), unit(t, a), "kick"), "cannot mark the action as failed (nothing was done: name the member")
+}
+
+func TestActionThatIsCutShortTellsWhy(t *testing.T) {
+	handlers["wait"] = func(ctx context.Context, _ Unit, _ params) (results, error) {
+		<-ctx.Done()
+		return results{"so-far": "100"}, context.Cause(ctx)
+	}
+	t.Cleanup(func() { delete(handlers, "wait") })
+	for says, life := range map[string]time.Duration{"20m0s are over": time.Hour, "context deadline exceeded": time.Minute} {
+		a := &agent{}
+		u := unit(t, a)
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), life)
+			defer cancel()
+			require.NoError(t, Run(ctx, u, "wait"))
+		})
+		assert.Equal(t, says, a.failed)
+		assert.Equal(t, map[string]string{"so-far": "100"}, a.results)
+	}
 }
 
 func TestActionWhoseResultsCannotBeSetFails(t *testing.T) {

@@ -196,7 +196,7 @@ func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, co
 	if err := f.check(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("%s are over", gatewaysTimeout))
 	defer cancel()
 	out := cmd.OutOrStdout()
 	progress := out

@@ -10,7 +10,10 @@ import (
 type leastLoaded struct{}
 
 // masters hosts what is hosted nowhere on the chassis of each network with the fewest
-// masters.
+// masters; of these on the one that is the first backup of fewest, for what fails over to a
+// chassis adds to what it carries; and of these on the one with the fewest in all networks.
+// Without that a plan that was carried out in part would be finished with other masters than
+// it had, and the first backups that were chosen for those would have to change.
 func (leastLoaded) masters(w *scene) {
 	var singles []*group
 	loads := w.loads()
@@ -36,7 +39,11 @@ func (leastLoaded) masters(w *scene) {
 				seats, seated = append(seats, seat{home: -1, at: -1, may: g.kind.open}), append(seated, g)
 			}
 		}
-		t := w.table(n, -1, loads[n], total, seats, false)
+		tie, unit := w.firsts(n), 1+slices.Max(append([]int{0}, total...))
+		for c := range tie {
+			tie[c] = tie[c]*unit + total[c]
+		}
+		t := w.table(n, -1, loads[n], tie, seats, false)
 		t.settle()
 		for i, g := range seated {
 			c := t.chassis(i)
@@ -63,6 +70,17 @@ func (w *scene) totals(loads [][]int) []int {
 		}
 	}
 	return total
+}
+
+// firsts counts for each chassis the gateways of a network whose first backup it is.
+func (w *scene) firsts(network int) []int {
+	count := make([]int, len(w.chassis))
+	for _, g := range w.groups {
+		if g.in(network) && len(g.order) > 1 {
+			count[g.order[1]]++
+		}
+	}
+	return count
 }
 
 // placed is a table of the chassis of one network.
@@ -180,14 +198,10 @@ func (leastLoaded) backups(w *scene) {
 func (w *scene) seconds(concerned func(*group) bool, more bool) {
 	loads := w.loads()
 	for n := range w.networks {
-		mastered, firsts := make([][]*group, len(w.chassis)), make([]int, len(w.chassis))
+		mastered, firsts := make([][]*group, len(w.chassis)), w.firsts(n)
 		for _, g := range w.groups {
-			if len(g.order) == 0 || !g.in(n) {
-				continue
-			}
-			mastered[g.order[0]] = append(mastered[g.order[0]], g)
-			if len(g.order) > 1 {
-				firsts[g.order[1]]++
+			if len(g.order) > 0 && g.in(n) {
+				mastered[g.order[0]] = append(mastered[g.order[0]], g)
 			}
 		}
 		for failed, groups := range mastered {

@@ -144,7 +144,9 @@ func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (ch
 		case err == nil:
 			s.finish(ctx, note, changed, earlier)
 			return changed, nil
-		case ctx.Err() != nil || errors.Is(err, errBehind):
+		case ctx.Err() != nil:
+			return changed, fmt.Errorf("stopped after %d gateways (%w); run it again, and it goes on from there", groups(changed), context.Cause(ctx))
+		case errors.Is(err, errBehind):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
 			s.tell(ctx, "somebody else has changed gateways meanwhile; planning again")

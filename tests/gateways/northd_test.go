@@ -2,6 +2,7 @@ package gateways
 
 import (
 	"context"
+	"errors"
 	"syscall"
 	"testing"
 	"time"
@@ -32,6 +33,25 @@ func TestNothingMoreIsWrittenWithoutOvnNorthd(t *testing.T) {
 
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
 	s.Catch = patience
+	require.NoError(t, s.Reschedule(t.Context(), shown))
+	c.complete(ports, 2)
+}
+
+// Of 10,000 gateways half an hour, which is all that a command has, writes 8,000.
+func TestRunThatIsOutOfTimeSaysHowFarItCame(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(120, "c1")
+	s := c.service()
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	s.Progress = func(context.Context, string) { cancel(errors.New("30m0s are over")) }
+	require.EqualError(t, s.Reschedule(ctx, shown), "stopped after 100 gateways (30m0s are over); run it again, and it goes on from there")
+
+	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	s.Progress = nil
 	require.NoError(t, s.Reschedule(t.Context(), shown))
 	c.complete(ports, 2)
 }

@@ -1,0 +1,44 @@
+package gateway_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+)
+
+// A plan is written in batches, and a run may end after any of them: the next one writes
+// what is left, and leaves alone what was written.
+func TestPlanThatWasCarriedOutInPartIsFinishedByWhatIsLeftOfIt(t *testing.T) {
+	t.Parallel()
+	finished := func(s gateway.State, written int) {
+		p := gateway.Reschedule(s, gateway.Options{})
+		all := p.Changes
+		p.Changes = all[:written]
+		done, used := map[string]bool{}, map[string]bool{}
+		for _, c := range p.Changes {
+			done[c.Group] = true
+			for _, candidate := range c.After {
+				used[candidate.Chassis] = true
+			}
+		}
+		if len(used) < len(s.Chassis) {
+			return // who has nothing yet counts as added, and takes its share from others
+		}
+		again := gateway.Reschedule(applied(s, p), gateway.Options{})
+		require.Len(t, again.Changes, len(all)-written)
+		for _, c := range again.Changes {
+			require.False(t, done[c.Group], c.Group)
+		}
+	}
+	for seed := range uint64(scenes / 2) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		gateways := 1 + r.IntN(120)
+		finished(cloud(gateways, 2+r.IntN(12)), r.IntN(gateways+1))
+	}
+	for _, written := range []int{100, 3000, 8200} {
+		finished(cloud(10_000, 200), written)
+	}
+}
