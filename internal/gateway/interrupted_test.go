@@ -42,3 +42,23 @@ func TestPlanThatWasCarriedOutInPartIsFinishedByWhatIsLeftOfIt(t *testing.T) {
 		finished(cloud(10_000, 200), written)
 	}
 }
+
+// Routers come and go: new ones are hosted such that the first backups of the others
+// remain right.
+func TestNewGatewaysLeaveTheBackupsOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	s := cloud(10_000, 200)
+	s = applied(s, gateway.Reschedule(s, gateway.Options{}))
+	r := rand.New(rand.NewPCG(1, 6))
+	fresh := map[string]bool{}
+	for i := range s.Groups {
+		if r.IntN(12) == 0 {
+			fresh[s.Groups[i].Name], s.Groups[i].Candidates = true, nil
+		}
+	}
+	p := gateway.Reschedule(s, gateway.Options{})
+	require.Len(t, p.Changes, len(fresh))
+	for _, c := range p.Changes {
+		require.True(t, fresh[c.Group], c.Group)
+	}
+}
