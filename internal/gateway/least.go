@@ -219,9 +219,8 @@ func (g *group) in(network int) bool { return g.weight[0].network == network }
 // secondsOf is for the groups of one chassis that fails. Of backups that are as good the
 // one is taken that is the first backup of fewer: else all chassis would lean on the same.
 func (w *scene) secondsOf(n, failed int, groups []*group, load, firsts []int, concerned func(*group) bool, more bool) {
-	load = slices.Clone(load)
-	var seats []seat
-	var seated []*group
+	load = w.copied(load)
+	seats, seated := make([]seat, 0, len(groups)), make([]*group, 0, len(groups))
 	free := func(g *group) bool { return more && g.missing() > 0 }
 	homes := map[*kind][]int{} // of those that are free to go wherever it is open
 	for _, g := range groups {

@@ -102,14 +102,12 @@ func first(candidates []Candidate) string {
 
 // plan compares what is planned with what there was.
 func (w *scene) plan(operation string, o Options, before []Network) Plan {
-	p := Plan{Operation: operation, Changes: []Change{}, Before: w.asked(o, before), After: w.asked(o, w.report())}
-	for _, g := range w.groups {
-		invalid := len(g.gone) > 0 && operation == reschedule // the others leave alone what they do not move
-		if !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was)) {
-			c := w.change(g.Group, g.order, g.reasons)
-			c.Interrupts = g.interrupted()
-			p.Changes = append(p.Changes, c)
-		}
+	p := Plan{Operation: operation, Before: w.asked(o, before), After: w.asked(o, w.report())}
+	changed := slices.DeleteFunc(slices.Clone(w.groups), func(g *group) bool { return !g.changes(operation) })
+	p.Changes = make([]Change, len(changed))
+	for i, g := range changed {
+		p.Changes[i] = w.change(g.Group, g.order, g.reasons)
+		p.Changes[i].Interrupts = g.interrupted()
 	}
 	for _, f := range w.followers {
 		if order, reasons := w.followed(f); order != nil {
@@ -126,6 +124,13 @@ func (w *scene) plan(operation string, o Options, before []Network) Plan {
 		}
 	}
 	return p
+}
+
+// changes says whether the group is to have other candidates, or others first. Who may not
+// host it is dropped by a reschedule alone: the others leave alone what they do not move.
+func (g *group) changes(operation string) bool {
+	invalid := len(g.gone) > 0 && operation == reschedule
+	return !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was))
 }
 
 func (w *scene) change(g Group, order []int, reasons map[string]string) Change {

@@ -17,8 +17,9 @@ type scene struct {
 	// followers are the groups that follow others.
 	followers []Group
 	opened    [][]int
-	// place is for a table that is being made; -1 where none is.
-	place []int
+	// place is for a table that is being made; -1 where none is. Copy is the last loads that
+	// were copied.
+	place, copy []int
 	// kinds are the sets of chassis that groups ask for; many groups share one.
 	kinds    map[string]*kind
 	whys     map[question]string
@@ -212,6 +213,13 @@ func (w *scene) loads() [][]int {
 		}
 	}
 	return all
+}
+
+// copied are loads that may be changed until the next are copied: as each chassis' failure
+// begins with those of all chassis, room of their own would grow with the chassis' square.
+func (w *scene) copied(load []int) []int {
+	w.copy = append(w.copy[:0], load...)
+	return w.copy
 }
 
 // open are the chassis of a network that may be given something new.

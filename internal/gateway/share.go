@@ -107,7 +107,7 @@ func (w *scene) wishes(network int, s *entries, short []int) (all []wish) {
 }
 
 func (w *scene) wishesOf(network, failed int, groups []*group, short []int, load, total []int) (all []wish) {
-	load = slices.Clone(load)
+	load = w.copied(load)
 	var seats []seat
 	var seated []*group
 	for _, g := range groups {
