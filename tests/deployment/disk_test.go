@@ -71,12 +71,15 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	c.tick(t, "three units that work", c.allActive)
 	c.requireOneCluster(t, creator, joiner, third)
 
-	// Where a member stores what is written. Only the leader sees that it does not.
+	// Where a member stores what is written. Only the leader sees that it does not, and
+	// only until something later is short enough for the rest of its file's last page: then
+	// it acknowledges the whole log. So these rows are such that ovn-northd, which answers a
+	// change of NB by one of SB, writes nothing after them.
 	c.handOver(t, joiner)
 	second.fill()
 	long := strings.Repeat("x", 8192) // more than what is left of the files' last pages
 	for db, write := range map[lab.DB][]string{
-		lab.NB: {"ovn-nbctl", "create", "Port_Group", "name=long", "external_ids:long=" + long},
+		lab.NB: {"ovn-nbctl", "create", "DNS", "external_ids:long=" + long},
 		lab.SB: {"ovn-sbctl", "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:long=" + long},
 	} {
 		_, err := c.Exec(t.Context(), write[0], append([]string{"--timeout=20", "--db=" + c.Remotes(db)}, write[1:]...)...)
