@@ -96,6 +96,15 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	}
 	says(t, joiner, "blocked", "no space left")
 
+	// What is short enough is stored behind the gap: ovn-northd's answer to this is. Its own
+	// unit must not be taken in by that, now or once there is space.
+	_, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "create", "Port_Group", "name=short")
+	require.NoError(t, err)
+	_, err = c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "wait-until", "Address_Set", "short_ip4")
+	require.NoError(t, err)
+	c.updateStatus(t, joiner)
+	says(t, joiner, "blocked", "no space left")
+
 	// What its server did not store is lost for it, and it could not be started again
 	// on its file. But it can leave.
 	second.free()
