@@ -53,7 +53,7 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 		return exitOK
 	}
 	if !errors.As(err, new(loggedError)) {
-		fmt.Fprintf(stderr, "error: %v\n", err)
+		fmt.Fprintf(stderr, "error: %s\n", run.Redact(err.Error()))
 	}
 	switch {
 	case errors.Is(err, context.Canceled) || ctx.Err() != nil:

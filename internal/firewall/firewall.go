@@ -155,7 +155,7 @@ func (f Firewall) ufw(ctx context.Context, args ...string) (string, error) {
 	case run.Missing(err):
 		return "", ErrAbsent
 	case err != nil:
-		return "", fmt.Errorf("cannot run %q: %w", command, err)
+		return "", fmt.Errorf("cannot run %s %s: %w", command.Name, args[0], err)
 	}
 	return string(out), nil
 }

@@ -251,7 +251,7 @@ func TestFirewallThatFailsHalfwayHasLockedNobodyOut(t *testing.T) {
 	second := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Fails(1, "ERROR: problem running iptables\n")
 	f := firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(string(status)), first, second)}
 	done, err := f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")})
-	require.ErrorContains(t, err, `cannot run "ufw prepend allow from 10.0.0.3`)
+	require.ErrorContains(t, err, "cannot run ufw prepend: ")
 	require.ErrorContains(t, err, "ERROR: problem running iptables")
 	assert.Equal(t, []string{"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp"}, done.Added)
 	assert.Empty(t, done.Deleted, "the rules for the peer of old are still there")

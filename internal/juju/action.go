@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // resultKey is what Juju takes as the key of a result. Source:
@@ -44,7 +46,7 @@ func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error 
 	}
 	var args []string
 	for _, key := range slices.Sorted(maps.Keys(results)) {
-		arg := key + "=" + results[key]
+		arg := key + "=" + run.Redact(results[key])
 		switch {
 		case !resultKey.MatchString(key):
 			return fmt.Errorf("cannot set action result %q: a key starts and ends with a-z or 0-9 and has only these and - between", key)
@@ -67,8 +69,8 @@ func (t *Tools) ActionSet(ctx context.Context, results map[string]string) error 
 // with exit code 0 then: another one replaces the message by "exit status N".
 // In a hook it is [ErrNotAnAction].
 func (t *Tools) ActionFail(ctx context.Context, message string) error {
-	if err := t.tell(ctx, "action-fail", "--", argument(message)); err != nil {
-		return fmt.Errorf("cannot mark the action as failed (%s): %w", oneLine(message), err)
+	if err := t.tell(ctx, "action-fail", "--", argument(run.Redact(message))); err != nil {
+		return fmt.Errorf("cannot mark the action as failed (%s): %w", oneLine(run.Redact(message)), err)
 	}
 	return nil
 }
@@ -76,7 +78,7 @@ func (t *Tools) ActionFail(ctx context.Context, message string) error {
 // ActionLog shows message to who waits for the running action, at once. In a
 // hook it is [ErrNotAnAction].
 func (t *Tools) ActionLog(ctx context.Context, message string) error {
-	if err := t.tell(ctx, "action-log", "--", argument(message)); err != nil {
+	if err := t.tell(ctx, "action-log", "--", argument(run.Redact(message))); err != nil {
 		return fmt.Errorf("cannot log to the action: %w", err)
 	}
 	return nil

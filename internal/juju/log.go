@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // MaxLogLine is how long a line of [NewLogHandler] may be, in bytes; what is
@@ -19,7 +21,7 @@ const MaxLogLine = 8 << 10
 // Log writes one message to Juju's log, as DEBUG, INFO, WARNING or ERROR,
 // whichever is the highest that level reaches.
 func (t *Tools) Log(ctx context.Context, level slog.Level, message string) error {
-	if err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(message)); err != nil {
+	if err := t.tell(ctx, "juju-log", "-l", levelWord(level), "--", argument(run.Redact(message))); err != nil {
 		return fmt.Errorf("cannot write to Juju's log: %w", err)
 	}
 	return nil
@@ -46,7 +48,8 @@ func levelWord(level slog.Level) string {
 // that juju-log fails, stderr says so, and that record and all later ones go
 // there; Juju adds a hook's stderr to the unit's log.
 //
-// Nothing is hidden: keys, certificates and passwords must not be logged.
+// Logins of addresses and private keys are hidden ([run.Redact]). They must not be
+// logged all the same.
 func NewLogHandler(tools *Tools, stderr io.Writer, level slog.Leveler) slog.Handler {
 	if level == nil {
 		level = slog.LevelInfo
@@ -83,7 +86,7 @@ func (h logHandler) Handle(ctx context.Context, r slog.Record) error {
 		return err
 	}
 	rest := strings.TrimPrefix(strings.TrimSuffix(h.out.attrs.String(), "\n"), noRecord)
-	h.out.write(ctx, r.Level, clip(oneLine(r.Message)+rest, MaxLogLine))
+	h.out.write(ctx, r.Level, clip(run.Redact(oneLine(r.Message)+rest), MaxLogLine))
 	return nil
 }
 

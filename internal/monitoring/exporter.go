@@ -177,7 +177,7 @@ func (e Exporter) snap(ctx context.Context, timeout time.Duration, args ...strin
 	case run.Missing(err):
 		return nil, ErrNoSnapd
 	case err != nil:
-		return nil, fmt.Errorf("cannot run %q: %w", command, err)
+		return nil, fmt.Errorf("cannot run %s %s: %w", command.Name, args[0], err)
 	}
 	return out, nil
 }

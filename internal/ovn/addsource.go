@@ -26,7 +26,7 @@ const keyTimeout = time.Minute
 // that can't be fetched are an error: the payload would come from elsewhere.
 func (p Packages) AddSource(ctx context.Context, s Source) error {
 	if err := p.addSource(ctx, s); err != nil {
-		return fmt.Errorf("cannot add the package source %s: %w", password.ReplaceAllString(s.Line+s.Repository, "://…@"), err)
+		return fmt.Errorf("cannot add the package source %s: %w", run.Redact(s.Line+s.Repository), err)
 	}
 	return p.update(ctx, "--option", "APT::Update::Error-Mode=any")
 }
@@ -42,7 +42,7 @@ func (p Packages) addSource(ctx context.Context, s Source) error {
 	}
 	if s.File != "" {
 		mode := fs.FileMode(0o644)
-		if password.MatchString(s.Line) {
+		if run.HasLogin(s.Line) {
 			mode = 0o600
 		}
 		if _, err := atomicfile.WriteIfChanged(filepath.Join(p.Paths.Apt(), "sources.list.d", s.File), []byte(s.Line+"\n"), mode); err != nil {
@@ -95,8 +95,8 @@ func (p Packages) fetchKey(ctx context.Context, id string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyTimeout)
 	defer cancel()
 	query := url.Values{"op": {"get"}, "options": {"mr"}, "exact": {"on"}, "search": {"0x" + id}}
-	args := append(p.proxies(), "curl", "--fail", "--silent", "--show-error", keyServer+"?"+query.Encode())
-	out, err := p.Runner.Run(ctx, run.Command{Name: "env", Args: args})
+	args := []string{"--fail", "--silent", "--show-error", keyServer + "?" + query.Encode()}
+	out, err := p.Runner.Run(ctx, run.Command{Name: "curl", Args: args, Env: p.proxies()})
 	if err != nil {
 		return "", fmt.Errorf("cannot fetch the key %s: %w", id, err)
 	}

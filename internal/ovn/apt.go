@@ -21,7 +21,7 @@ type aptError struct {
 	err  error
 }
 
-func (e *aptError) Error() string { return e.text }
+func (e *aptError) Error() string { return run.Redact(e.text) }
 
 func (e *aptError) Unwrap() error { return e.err }
 
@@ -89,8 +89,8 @@ func (p Packages) unlocked(ctx context.Context, command []string) error {
 // nothing: needrestart, which Ubuntu runs after apt, keeps still where
 // NEEDRESTART_SUSPEND is set (apt-pinvoke of needrestart).
 func (p Packages) quietly(ctx context.Context, command ...string) error {
-	args := append([]string{"DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1"}, p.proxies()...)
-	_, err := p.Runner.Run(ctx, run.Command{Name: "env", Args: append(args, command...)})
+	env := append([]string{"DEBIAN_FRONTEND=noninteractive", "NEEDRESTART_SUSPEND=1"}, p.proxies()...)
+	_, err := p.Runner.Run(ctx, run.Command{Name: command[0], Args: command[1:], Env: env})
 	failed := (*run.Error)(nil)
 	if !errors.As(err, &failed) || ctx.Err() != nil {
 		return err

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // Source is what has to be done so that packages come from where a value of the
@@ -58,14 +60,11 @@ func ParseSource(value string, release OS) (Source, error) {
 	source, problem := parseSource(value, release)
 	if problem != "" {
 		shown, _, _ := strings.Cut(value, "|")
-		return Source{}, &SourceError{Value: password.ReplaceAllString(shown, "://…@"), Text: problem}
+		return Source{}, &SourceError{Value: run.Redact(shown), Text: problem}
 	}
 	source.Value = value
 	return source, nil
 }
-
-// password is who logs in at an address, which is nobody else's business.
-var password = regexp.MustCompile(`://[^/@\s]*@`)
 
 func parseSource(value string, release OS) (Source, string) {
 	allowed := allowedDebian

@@ -34,11 +34,14 @@ type Command struct {
 	Name  string
 	Args  []string
 	Stdin []byte
+	// Env are variables, NAME=VALUE, beside those of this process.
+	Env []string
 }
 
-// String is the command as a person would type it.
+// String is the command as a person would type it, without its variables and
+// without secrets. Errors name the program only.
 func (c Command) String() string {
-	return strings.Join(append([]string{c.Name}, c.Args...), " ")
+	return c.redact(strings.Join(append([]string{c.Name}, c.Args...), " "))
 }
 
 // Runner runs one command to its end and returns what it wrote to stdout.
@@ -57,17 +60,22 @@ type Error struct {
 	Command Command
 	// ExitCode is the command's own, or -1 where it did not exit by itself.
 	ExitCode int
-	// Stderr is the start of what the command wrote there, at most 4 KiB.
+	// Stderr is the start of what the command wrote there, at most 4 KiB, without
+	// secrets.
 	Stderr string
 	// Err is the cause: of os/exec, or the context's.
 	Err error
 }
 
-// Error is one line: the program, what it said, else how it ended.
-func (e *Error) Error() string {
+// Error is one line: the program, what it said, else how it ended. What the
+// program was given is not in it: that may be a secret, and who reads it knows from
+// the rest of the message what was tried.
+func (e *Error) Error() string { return e.Command.redact(e.text()) }
+
+func (e *Error) text() string {
 	switch {
 	case errors.Is(e.Err, context.DeadlineExceeded):
-		return fmt.Sprintf("%s: no answer before the deadline", e.Command)
+		return e.Command.Name + ": no answer before the deadline"
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return e.Command.Name + ": program not found"
 	case e.Stderr != "":
@@ -99,7 +107,7 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 		defer cancel()
 	}
 	cmd := exec.CommandContext(ctx, c.Name, c.Args...)
-	cmd.Env = append(os.Environ(), "LC_ALL=C")
+	cmd.Env = append(append(os.Environ(), "LC_ALL=C"), c.Env...)
 	if c.Stdin != nil {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
@@ -124,7 +132,7 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
 		code = exit.ExitCode()
 	}
-	return stdout.kept.Bytes(), &Error{Command: c, ExitCode: code, Stderr: stderr.kept.String(), Err: err}
+	return stdout.kept.Bytes(), &Error{Command: c, ExitCode: code, Stderr: c.redact(stderr.kept.String()), Err: err}
 }
 
 // limited keeps the first max bytes and swallows the rest, so that a program

@@ -1,0 +1,160 @@
+package cli_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Secrets of an operator, by where they come in: an option, Juju's proxies, the
+// machine's own proxy, the relation to the provider of certificates.
+const (
+	optionSecret   = "optionsecret"
+	overlaySecret  = "overlay%2Fsecret"
+	proxySecret    = "proxy/secret"
+	machineSecret  = "machinesecret"
+	providerSecret = "cHJvdmlkZXJzZWNyZXQ"
+)
+
+func secrets() []string {
+	return []string{optionSecret, overlaySecret, "overlay/secret", proxySecret, machineSecret, providerSecret}
+}
+
+// hookTools answer a unit with all of these secrets.
+var hookTools = map[string]string{
+	"config-get": `echo '{"source":"deb https://me:` + optionSecret + `@archive.example/ubuntu jammy main|5EDB1B62EC4926EA",` +
+		`"ovn-source":"deb https://me:` + overlaySecret + `@overlay.example/ubuntu jammy main","ovn-exporter-channel":"stable"}'`,
+	"relation-ids":  `case "$*" in *certificates*) echo '["certificates:1"]';; *) echo '[]';; esac`,
+	"relation-list": `echo '["vault/0"]'`,
+	"relation-get": `echo '{"ca":"x","ovn-central_0.server.cert":"x","ovn-central_0.server.key":` +
+		`"-----BEGIN RSA PRIVATE KEY-----\\n` + providerSecret + `\\n-----END RSA PRIVATE KEY-----"}'`,
+	"relation-set": keep,
+	"dpkg-query":   `echo "not there" >&2; exit 1`,
+	"curl":         `printf -- '-----BEGIN PGP PUBLIC KEY BLOCK-----\n\n-----END PGP PUBLIC KEY BLOCK-----\n'`,
+	"apt-get":      `:`,
+	"dpkg":         `:`,
+}
+
+// telltale says all that it was given, and fails.
+const telltale = `{ echo "$0 $*"; env; cat; } >&2; exit 1`
+
+// programs are those that the product names where it runs one: in the literals of
+// commands, and in the calls of hook tools.
+func programs(t *testing.T) (all []string) {
+	t.Helper()
+	found := map[string]bool{}
+	files, err := filepath.Glob("../*/*.go")
+	require.NoError(t, err)
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, 0)
+		require.NoError(t, err)
+		ast.Inspect(tree, func(n ast.Node) bool {
+			name := ""
+			switch n := n.(type) {
+			case *ast.CompositeLit:
+				kind, _ := n.Type.(*ast.SelectorExpr)
+				if kind == nil || kind.Sel.Name != "Command" {
+					return true
+				}
+				for _, e := range n.Elts {
+					if pair, ok := e.(*ast.KeyValueExpr); ok && pair.Key.(*ast.Ident).Name == "Name" {
+						name = literal(pair.Value)
+					}
+				}
+			case *ast.CallExpr:
+				called, _ := n.Fun.(*ast.SelectorExpr)
+				switch {
+				case called == nil:
+				case called.Sel.Name == "tell" && len(n.Args) > 1:
+					name = literal(n.Args[1])
+				case called.Sel.Name == "query" && len(n.Args) > 2:
+					name = literal(n.Args[2])
+				}
+			}
+			if program.MatchString(name) && !found[name] {
+				found[name] = true
+				all = append(all, name)
+			}
+			return true
+		})
+	}
+	// These are arguments where the source runs them.
+	return append(all, "apt-get", "dpkg", "add-apt-repository")
+}
+
+var program = regexp.MustCompile(`^[a-z][a-z-]+$`)
+
+func literal(e ast.Expr) string {
+	lit, ok := e.(*ast.BasicLit)
+	if !ok {
+		return ""
+	}
+	text, _ := strconv.Unquote(lit.Value)
+	return text
+}
+
+// A proxy's password once stood in an error, and in the status. Each program in turn fails, and repeats its arguments,
+// its variables and its input.
+func TestNoSecretIsInWhatTheProductSays(t *testing.T) {
+	env, dir := prepare(t)
+	env["JUJU_CHARM_HTTPS_PROXY"] = "http://me:" + proxySecret + "@proxy:3128"
+	env["JUJU_CHARM_HTTP_PROXY"] = "http://me:" + proxySecret + "@proxy:3128"
+	t.Setenv("https_proxy", "http://me:"+machineSecret+"@proxy:3128")
+	script := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nset -u\nHERE='"+dir+"'\n"+text+"\n"), 0o755))
+	}
+	for name, text := range hookTools {
+		script(name, text)
+	}
+	all := programs(t)
+	for _, known := range []string{"apt-get", "curl", "status-set", "relation-get", "ovs-appctl", "ovsdb-tool", "snap", "ufw", "systemctl"} {
+		require.Contains(t, all, known)
+	}
+	for _, failing := range all {
+		t.Run(failing, func(t *testing.T) {
+			path := filepath.Join(dir, failing)
+			before, err := os.ReadFile(path)
+			require.True(t, err == nil || os.IsNotExist(err))
+			script(failing, telltale)
+			t.Cleanup(func() {
+				require.NoError(t, os.RemoveAll(path))
+				if len(before) > 0 {
+					require.NoError(t, os.WriteFile(path, before, 0o755))
+				}
+			})
+			said := new(strings.Builder)
+			for _, what := range []string{"hooks/config-changed", "actions/cluster-status"} {
+				require.NoError(t, os.RemoveAll(filepath.Join(dir, "calls")))
+				env["JUJU_DISPATCH_PATH"] = what
+				_, stdout, stderr := mainOf(t, env, "/charm/dispatch")
+				said.WriteString(called(t, dir) + stdout + stderr)
+			}
+			// Also those that this unit has not come to.
+			_, err = run.Exec{}.Run(t.Context(), run.Command{
+				Name: failing, Stdin: []byte("deb https://me:" + optionSecret + "@archive.example/ubuntu jammy main"),
+				Args: []string{"deb https://me:" + overlaySecret + "@overlay.example/ubuntu jammy main"},
+				Env:  []string{"http_proxy=" + env["JUJU_CHARM_HTTP_PROXY"]},
+			})
+			require.Error(t, err)
+			said.WriteString(err.Error())
+			require.NotEmpty(t, said.String())
+			for _, secret := range secrets() {
+				assert.NotContains(t, said.String(), secret)
+			}
+		})
+	}
+}
