@@ -136,7 +136,7 @@ func (u Unit) placement(ctx context.Context) *placement.Service {
 			}
 		}
 		for _, other := range sight.Model.Others() {
-			if p, _ := relation.ParseDeployment(sight.Model.Bags[other]); p.Address.IsValid() {
+			if p, _ := relation.ParseDeployment(sight.Model.Bags[other].Values()); p.Address.IsValid() {
 				members = append(members, deploy.RaftAddress(db, p.Address.String()))
 			}
 		}

@@ -195,7 +195,7 @@ func TestHookWithoutJujuIsAnErrorThatNamesTheTool(t *testing.T) {
 	t.Setenv("PATH", dir)
 	code, _, stderr := mainOf(t, env, "x", "hook", "update-status")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, stderr, "config-get: program not found")
+	assert.Contains(t, stderr, "goal-state: program not found")
 }
 
 func TestInterruptedHookHasAnExitCodeOfItsOwn(t *testing.T) {

@@ -29,6 +29,9 @@ type asked struct {
 	// problem is what is wrong with the settings, or with what the leader published.
 	problem string
 	leader  bool
+	// unrelated says that what the leader publishes can't be known, as there is no
+	// peer relation yet.
+	unrelated bool
 	// at is when Juju was asked.
 	at time.Time
 	// address is this unit's on the peer binding, addresses are those of all
@@ -142,7 +145,11 @@ func (u *Unit) askLeader(ctx context.Context, r *record, a *asked, m membership.
 		var err error
 		settings, err = u.Tools.LeaderGet(ctx)
 		if errors.Is(err, juju.ErrNoTool) {
-			settings, err = m.App, nil // Juju 4 has no leader settings any more
+			// Juju 4 has no leader settings any more. Without the relation there is
+			// nothing to be read, which says nothing of what stands there.
+			if settings, err = m.App.Values(), nil; m.App.Unread() {
+				settings, a.unrelated = r.Leader, len(r.Leader) == 0
+			}
 		}
 		if err != nil {
 			return err

@@ -70,7 +70,7 @@ func (u *Unit) northdParams(a *asked, sight membership.Sight) (deploy.Wanted, er
 func (u *Unit) wantedNorthd(a *asked, sight membership.Sight) ovn.NorthdParams {
 	m, addresses := sight.Model, []netip.Addr{a.address}
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit]); p.Address.IsValid() && m.Published[unit].Complete() {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && m.Published[unit].Complete() {
 			addresses = append(addresses, p.Address)
 		}
 	}

@@ -41,7 +41,7 @@ func (u *Unit) rules(a *asked, sight membership.Sight) firewall.Rules {
 		}
 	}
 	for _, unit := range sight.Model.Others() {
-		p, _ := relation.ParseDeployment(sight.Model.Bags[unit])
+		p, _ := relation.ParseDeployment(sight.Model.Bags[unit].Values())
 		add(&rules.Peers, p.Address)
 	}
 	for _, address := range memberAddresses(sight) {

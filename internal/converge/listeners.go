@@ -34,7 +34,7 @@ func (u *Unit) listeners(ctx context.Context, a *asked, m membership.Model, db r
 func (u *Unit) wantedListeners(a *asked, m membership.Model, db raft.Database) []ovsdb.Connection {
 	ipv6 := a.address.Is6()
 	for _, unit := range m.Others() {
-		p, _ := relation.ParseDeployment(m.Bags[unit])
+		p, _ := relation.ParseDeployment(m.Bags[unit].Values())
 		ipv6 = ipv6 || p.Address.Is6()
 	}
 	return ovsdb.WantedConnections(db, a.settings.InactivityProbe, ipv6)

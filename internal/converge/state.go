@@ -15,7 +15,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	m := sight.Model
 	s := deploy.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
-		Settings: a.settings, Problem: a.problem,
+		Settings: a.settings, Problem: a.problem, Unrelated: a.unrelated,
 		Clusters: deploy.Clusters(a.clusters),
 		Units:    len(m.Goal),
 		Paused:   r.Paused,
@@ -67,16 +67,26 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	return s, nil
 }
 
+func reading(d relation.Data) deploy.Reading {
+	switch {
+	case d.Unread():
+		return deploy.Unread
+	case d.Empty():
+		return deploy.Silent
+	}
+	return deploy.Published
+}
+
 // peers are the other units that exist, as they publish themselves.
 func (u *Unit) peers(ctx context.Context, m membership.Model) []deploy.Peer {
 	var peers []deploy.Peer
 	for _, unit := range m.Others() {
-		published, problems := relation.ParseDeployment(m.Bags[unit])
+		published, problems := relation.ParseDeployment(m.Bags[unit].Values())
 		for _, p := range problems {
 			u.Log.WarnContext(ctx, "a peer publishes nonsense", "unit", unit, "problem", p)
 		}
 		p := deploy.Peer{
-			Unit: unit, Dying: m.Dying(unit),
+			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Bags[unit]),
 			Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
 			Source: published.Source, Version: published.Version, Trusts: published.Trusts, Issuer: published.Issuer,
 		}
@@ -158,7 +168,7 @@ func (u *Unit) northdUp(ctx context.Context, m membership.Model) bool {
 		return true
 	}
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit]); p.Northd {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Northd {
 			return true
 		}
 	}

@@ -63,13 +63,17 @@ const maxSteps = 60
 // Converge takes the unit as far as it can get now. Where thorough is not set, as
 // in `update-status`, Juju is asked only for what may have changed without a hook
 // of its own; the rest is what was last found out. The error is one of Juju's
-// tools; a step that can't be made is in the outcome.
+// tools, and then nothing was done: what was not read can't be told from what is
+// not there, and Juju soon tries again. A step that can't be made is in the outcome.
 func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 	record, err := u.recall()
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read what this unit has recorded of itself; going on without", "error", err)
 	}
 	sight, report := u.Members.LookAround(ctx, u.Tools)
+	if err := sight.Model.Unread; err != nil {
+		return Outcome{}, err
+	}
 	asked, err := u.ask(ctx, record, sight.Model, thorough || !record.Settled)
 	if err != nil {
 		return Outcome{}, err

@@ -24,6 +24,10 @@ func (s State) agree(d *Decision) bool {
 	if s.Clusters.Known() {
 		return true
 	}
+	if s.Unrelated {
+		d.wait("peers: the relation to the other units is not there yet")
+		return false
+	}
 	if here := s.foreign(); here != "" {
 		d.block("%s", here)
 		return false
@@ -41,6 +45,8 @@ func (s State) agree(d *Decision) bool {
 		d.do(Step{Kind: Claim, IDs: only(running), Reason: "the clusters are there already"})
 	case found == 1:
 		d.wait("peers: a unit has a server of one database only; waiting for the other")
+	case s.unread() != "":
+		d.wait("peers: what %s publishes could not be read; it may have the clusters", s.unread())
 	default:
 		s.create(d)
 	}
@@ -62,6 +68,15 @@ func (s State) create(d *Decision) {
 		}
 	}
 	d.do(Step{Kind: Claim, IDs: staged, Reason: "the application has no clusters yet"})
+}
+
+// unread is the first peer of which nothing could be read.
+func (s State) unread() string {
+	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Data == Unread })
+	if i < 0 {
+		return ""
+	}
+	return s.Peers[i].Unit
 }
 
 func (s State) discardStaged(d *Decision) {

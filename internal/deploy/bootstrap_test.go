@@ -38,7 +38,25 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 		"nothing is staged": {fresh(true, as), decided{step: "stage nb with an election timer of 4000 ms"}},
 		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "stage sb with an election timer of 4000 ms"}},
 		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "claim (the application has no clusters yet)"}},
-		"not the leader":    {fresh(false, as), decided{waiting: []string{created}}},
+		"a peer could not be read": {
+			fresh(true, func(s *deploy.State) { s.Peers[0].Data = deploy.Unread }),
+			decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}},
+		},
+		"a peer has published nothing": {
+			fresh(true, func(s *deploy.State) { s.Peers[0].Data = deploy.Silent }), decided{step: "stage nb with an election timer of 4000 ms"},
+		},
+		"there is no relation to the peers": {
+			fresh(true, func(s *deploy.State) { s.Unrelated = true }),
+			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
+		},
+		"there is none, and this unit has a server that serves": {
+			fresh(true, func(s *deploy.State) {
+				s.Unrelated = true
+				s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 0)
+			}),
+			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
+		},
+		"not the leader": {fresh(false, as), decided{waiting: []string{created}}},
 		"no longer the leader": {
 			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard nb (another unit leads)", waiting: []string{created}},
 		},

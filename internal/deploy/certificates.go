@@ -92,11 +92,11 @@ func (s State) rotate(d *Decision, c Certificates) {
 }
 
 // others names the first peer that is up and for which not all is well; empty if
-// there is none. One that is down is not waited for: it finds all it needs when
-// it is back.
+// there is none. One of which nothing was read is not well. One that is down is not
+// waited for: it finds all it needs when it is back.
 func (s State) others(well func(Peer) bool) string {
 	for _, p := range s.Peers {
-		if s.hears(p) && !well(p) {
+		if s.hears(p) && (p.Data == Unread || !well(p)) {
 			return p.Unit
 		}
 	}

@@ -108,6 +108,10 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 		allTrust(s)
 		s.Peers[0].Issuer, s.Peers[1].Issuer = "B", "B"
 	}
+	// Its servers are remembered, and heard.
+	unread := func(s *deploy.State) {
+		s.Peers[0] = deploy.Peer{Unit: "ovn-central/1", Data: deploy.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
+	}
 	silent := func(s *deploy.State) {
 		silence(s, 1)
 		silence(s, 2)
@@ -127,19 +131,21 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
 	check(t, map[string]situation{
-		"nobody trusts it":              {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
-		"only this unit does":           {having(fromB, trusting), decided{notes: []string{late}, ready: true}},
-		"one does not":                  {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{notes: []string{late2}, ready: true}},
-		"one that is dying does not":    {having(fromB, trusting, func(s *deploy.State) { s.Peers[0].Dying = true }), decided{notes: []string{late}, ready: true}},
-		"one that is down does not":     {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *deploy.State) { silence(s, 2) }), decided{step: certify, ready: true}},
-		"one says nothing":              {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
-		"all do":                        {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
-		"nobody is heard":               {having(fromB, trusting, silent), decided{step: certify, ready: true}},
-		"this unit's servers are down":  {having(fromB, trusting, paused), decided{notes: []string{late, paused1}}},
-		"only this unit uses it":        {having(fromB, using, allTrust), decided{notes: []string{kept}, ready: true}},
-		"one uses the old one":          {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{notes: []string{kept2}, ready: true}},
-		"one does not say what it uses": {having(fromB, using, allUse, peers(nil, "")), decided{notes: []string{kept2}, ready: true}},
-		"all use it":                    {having(fromB, using, allUse), decided{step: "distrust (every unit uses the new CA)", ready: true}},
+		"nobody trusts it":                       {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
+		"only this unit does":                    {having(fromB, trusting), decided{notes: []string{late}, ready: true}},
+		"one does not":                           {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{notes: []string{late2}, ready: true}},
+		"one that is dying does not":             {having(fromB, trusting, func(s *deploy.State) { s.Peers[0].Dying = true }), decided{notes: []string{late}, ready: true}},
+		"one that is down does not":              {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *deploy.State) { silence(s, 2) }), decided{step: certify, ready: true}},
+		"one says nothing":                       {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
+		"one could not be read":                  {having(fromB, trusting, allTrust, unread), decided{notes: []string{late}, ready: true}},
+		"one could not be read for what it uses": {having(fromB, using, allUse, unread), decided{notes: []string{kept}, ready: true}},
+		"all do":                                 {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
+		"nobody is heard":                        {having(fromB, trusting, silent), decided{step: certify, ready: true}},
+		"this unit's servers are down":           {having(fromB, trusting, paused), decided{notes: []string{late, paused1}}},
+		"only this unit uses it":                 {having(fromB, using, allTrust), decided{notes: []string{kept}, ready: true}},
+		"one uses the old one":                   {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{notes: []string{kept2}, ready: true}},
+		"one does not say what it uses":          {having(fromB, using, allUse, peers(nil, "")), decided{notes: []string{kept2}, ready: true}},
+		"all use it":                             {having(fromB, using, allUse), decided{step: "distrust (every unit uses the new CA)", ready: true}},
 		"all use it, and this one is paused": {
 			having(fromB, using, allUse, paused), decided{step: "distrust (every unit uses the new CA)", notes: []string{paused1}},
 		},

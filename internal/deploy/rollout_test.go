@@ -39,6 +39,12 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"an older schema, and a unit with older packages": {
 			newSchema(func(s *deploy.State) { s.Peers[0].Version = "23.03" }), decided{ready: true},
 		},
+		"an older schema, and a unit of which nothing was read": {
+			newSchema(func(s *deploy.State) {
+				s.Peers[0] = deploy.Peer{Unit: "ovn-central/1", Data: deploy.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
+			}),
+			decided{ready: true},
+		},
 		"an older schema, and a unit that is down with older packages": {
 			newSchema(func(s *deploy.State) {
 				s.Peers[0].Version = "23.03"

@@ -28,8 +28,10 @@ type State struct {
 	Packages     Packages
 	Services     map[Service]ServiceState
 	Certificates Certificates
-	// Clusters are the IDs that the application has agreed on, once it has.
-	Clusters Clusters
+	// Clusters are the IDs that the application has agreed on, once it has. Unrelated
+	// says that these can't be known yet.
+	Clusters  Clusters
+	Unrelated bool
 	// Databases is what this unit has of each.
 	Databases map[raft.Database]Database
 	// Peers are the other units that exist, in the order of their numbers.
@@ -215,9 +217,22 @@ func (x Database) Cluster() raft.ID {
 	return *x.Status.Cluster
 }
 
+// Reading is what came of reading what a peer publishes.
+type Reading string
+
+// The values of Reading.
+const (
+	Published Reading = ""
+	// Silent: it was read, and the unit has published nothing yet.
+	Silent Reading = "nothing published"
+	// Unread: nothing is known of it but what is remembered.
+	Unread Reading = "not read"
+)
+
 // Peer is another unit, as it publishes itself.
 type Peer struct {
 	Unit string
+	Data Reading
 	// Address is empty until it has published one.
 	Address string
 	Dying   bool

@@ -35,8 +35,10 @@ import (
 type machine struct {
 	fixtures  map[raft.Database]string
 	relations []string
-	leader    bool
-	goal      string
+	// units are the others in the peer relation.
+	units  []string
+	leader bool
+	goal   string
 	// broken are tools that fail.
 	broken []string
 	// left says that the databases that are not served have left.
@@ -101,7 +103,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case "ovsdb-client": // needs-conversion
 		return []byte("no\n"), nil
 	case "relation-list":
-		return []byte(`[]`), nil
+		return json.Marshal(append([]string{}, m.units...))
 	case "relation-get":
 		return []byte(`{}`), nil
 	case "is-leader":
@@ -275,6 +277,25 @@ func TestLeadershipThatWasLostIsNoError(t *testing.T) {
 	require.NoError(t, m.run(t, "update-status"))
 	assert.NotEmpty(t, m.unit)
 	assert.Contains(t, m.log.String(), "cannot publish the history")
+}
+
+// What can't be read looks like what isn't there: a hook that went on would found a
+// second cluster, use a certificate that its peers don't trust, or say that the
+// databases are to be moved away.
+func TestHookThatCannotReadWhatOthersPublishFailsAndDoesNothing(t *testing.T) {
+	for _, name := range converging {
+		for _, tool := range []string{"goal-state", "relation-ids", "relation-list", "relation-get", "relation-get --app"} {
+			t.Run(name+" without "+tool, func(t *testing.T) {
+				m := healthy()
+				m.leader, m.broken, m.units = true, []string{tool}, []string{"ovn-central/1"}
+				require.ErrorContains(t, m.run(t, name), "ERROR connection is shut down")
+				assert.Empty(t, m.status)
+				assert.Empty(t, m.told)
+				assert.Nil(t, m.unit)
+				assert.Nil(t, m.app)
+			})
+		}
+	}
 }
 
 func TestIdentitiesThatCannotBePublishedFailTheHook(t *testing.T) {

@@ -51,6 +51,8 @@ var (
 //
 //   - from the controller, where the relation has no settings of that unit
 //     (state/relationunit.go ReadSettings; exit code 1);
+//   - from the controller of Juju 4, of the same (domain/relation/errors,
+//     RelationUnitNotFound);
 //   - from the parser of -r (jujuc/context.go; exit code 2), and with exit code
 //     1 where the relation goes while the tool runs;
 //   - from the controller (apiserver/facades/agent/uniter ReadRemoteSettings;
@@ -68,6 +70,7 @@ var signs = []struct {
 	kind              error
 }{
 	{"relation-", "", "settings not found", ErrNotFound},
+	{"relation-", "", "relation unit not found", ErrNotFound},
 	{"relation-", "", "relation not found", ErrNotFound},
 	{"relation-", "", "ERROR permission denied", ErrNotFound},
 	{"network-get", "", "relation not found", ErrNotFound},

@@ -23,10 +23,14 @@ type Model struct {
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
 	Remote map[string]map[string]juju.UnitGoal
-	// Bags are what the other units have published on the peer relation, whole.
-	Bags map[string]map[string]string
+	// Bags are what the other units have published on the peer relation, whole. A
+	// unit that is not in it was not read.
+	Bags map[string]relation.Data
 	// App is what the leaders have published there for the application, whole.
-	App map[string]string
+	App relation.Data
+	// Unread is why Juju could not be asked for all that it knows; nil where it
+	// could. What is missing then must not be taken for something that is not there.
+	Unread error
 	// Published are the identities of the units that exist, this one included.
 	Published relation.Units
 	// History remembers the servers of units that may be gone.
@@ -39,13 +43,14 @@ type Model struct {
 }
 
 // ReadModel asks Juju. Where the peer relation is gone, or a call fails, what
-// this unit remembers takes its place: nothing of importance may depend on a
-// relation (rule R9).
+// this unit remembers takes its place: `stop` and what is reported may depend on no
+// relation (rule R9). What decides on anything else looks at Unread first.
 func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memory) Model {
-	m := Model{Unit: env.Unit, Bags: map[string]map[string]string{}, Published: relation.Units{}, History: memory.History}
+	m := Model{Unit: env.Unit, Bags: map[string]relation.Data{}, Published: relation.Units{}, History: memory.History}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, err.Error())
+			m.Unread = cmp.Or(m.Unread, err)
 		}
 	}
 	goal, err := tools.GoalState(ctx)
@@ -65,6 +70,11 @@ func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memo
 			m.Published[unit] = published
 		}
 	}
+	for unit := range m.Bags {
+		if _, known := m.Published[unit]; !known {
+			m.Published[unit] = relation.Unit{}
+		}
+	}
 	return m
 }
 
@@ -75,37 +85,58 @@ func (m *Model) publish(own relation.Unit) {
 }
 
 func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
-	units, err := tools.RelationUnits(ctx, id)
+	listed, err := tools.RelationUnits(ctx, id)
 	if err != nil {
 		return err
 	}
-	for _, unit := range units {
-		if !m.exists(unit) { // Juju 4 goes on listing units that are gone
-			continue
-		}
+	for _, unit := range m.mayHavePublished(listed) {
 		bag, err := tools.RelationGet(ctx, id, unit)
-		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+		switch {
+		case errors.Is(err, juju.ErrNotFound): // it has yet to join
+			bag = nil
+		case err != nil && !slices.Contains(listed, unit):
+			continue // Juju 4 has other words for one that has yet to join, or is out already
+		case err != nil:
 			return err
 		}
-		published, problems := relation.ParseUnit(bag)
-		for _, p := range problems {
-			m.Problems = append(m.Problems, fmt.Sprintf("%s publishes nonsense: %s", unit, p))
-		}
-		m.Published[unit], m.Bags[unit] = published, bag
+		m.read(unit, bag)
 	}
 	bag, err := tools.RelationGetApp(ctx, id, env.App)
-	if errors.Is(err, juju.ErrNotFound) {
-		return nil
-	} else if err != nil {
+	if err != nil { // the relation was just listed: so its data are there
 		return err
 	}
-	m.App = bag
+	m.App = relation.Read(bag)
 	history, problems := relation.ParseHistory(bag)
 	for _, p := range problems {
 		m.Problems = append(m.Problems, "the application's data are damaged: "+p)
 	}
 	m.History = m.History.Merge(history)
 	return nil
+}
+
+// mayHavePublished are the other units whose data may stand on the peer relation:
+// those that are listed there and exist, and those of the model that are not listed.
+// Juju hides a unit that is being removed from the list, but not its data (relation
+// hooks of a dying unit; state/relationunit.go, PrepareLeaveScope).
+func (m *Model) mayHavePublished(listed []string) []string {
+	units := slices.DeleteFunc(slices.Clone(listed), func(unit string) bool { return !m.exists(unit) }) // Juju 4 goes on listing units that are gone
+	for _, unit := range m.Others() {
+		if m.Goal != nil && !slices.Contains(units, unit) {
+			units = append(units, unit)
+		}
+	}
+	return units
+}
+
+func (m *Model) read(unit string, bag map[string]string) {
+	published, problems := relation.ParseUnit(bag)
+	for _, p := range problems {
+		m.Problems = append(m.Problems, fmt.Sprintf("%s publishes nonsense: %s", unit, p))
+	}
+	m.Bags[unit] = relation.Read(bag)
+	if !m.Bags[unit].Empty() { // else what is remembered of it stays
+		m.Published[unit] = published
+	}
 }
 
 // exists says whether the unit is in the model; true where that is not known.

@@ -167,6 +167,65 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
 }
 
+// What could not be read is neither empty nor gone, and the reason is kept.
+func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
+	const list, get, app = "relation-list -r ovsdb-peer:0", "relation-get -r ovsdb-peer:0 - ovn-central/1", "relation-get -r ovsdb-peer:0 --app - ovn-central"
+	down := errors.New("connection is shut down")
+	whole := func() agent {
+		return agent{
+			"goal-state":              goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 dying"),
+			"relation-ids ovsdb-peer": []string{"ovsdb-peer:0"},
+			list:                      []string{"ovn-central/1"},
+			get:                       bag("aa01", "bb01"),
+			"relation-get -r ovsdb-peer:0 - ovn-central/2": bag("aa02", "bb02"),
+			app: map[string]string{"nb_cid": string(cluster(raft.NB))},
+		}
+	}
+	remembered := membership.Memory{Published: relation.Units{"ovn-central/1": unit("aa01", "bb01")}}
+	m := modelOf(t, whole(), remembered)
+	require.NoError(t, m.Unread)
+	assert.False(t, m.App.Unread())
+	assert.False(t, m.Bags["ovn-central/1"].Unread() || m.Bags["ovn-central/1"].Empty())
+	assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"], "Juju hides a unit that is going from the list, not its data")
+
+	for _, tool := range []string{"goal-state", "relation-ids ovsdb-peer", list, get, app} {
+		t.Run(tool+" fails", func(t *testing.T) {
+			a := whole()
+			a[tool] = down
+			m := modelOf(t, a, remembered)
+			require.ErrorContains(t, m.Unread, "connection is shut down")
+			if tool != "goal-state" {
+				assert.True(t, m.App.Unread())
+			}
+			assert.Equal(t, tool != "goal-state" && tool != app, m.Bags["ovn-central/1"].Unread())
+			assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"], "as it was last read")
+		})
+	}
+	t.Run("a unit has yet to join", func(t *testing.T) {
+		a := whole()
+		a[list] = []string{}
+		delete(a, get)
+		m := modelOf(t, a, membership.Memory{})
+		require.NoError(t, m.Unread)
+		assert.True(t, m.Bags["ovn-central/1"].Empty())
+	})
+	t.Run("a unit that is not listed can't be read", func(t *testing.T) {
+		a := whole()
+		a[list], a[get] = []string{}, errors.New("another Juju's words")
+		m := modelOf(t, a, remembered)
+		require.NoError(t, m.Unread, "no hook may hang on it")
+		assert.True(t, m.Bags["ovn-central/1"].Unread())
+		assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"])
+	})
+	t.Run("a unit that is going has left the relation", func(t *testing.T) {
+		a := whole()
+		delete(a, "relation-get -r ovsdb-peer:0 - ovn-central/2")
+		m := modelOf(t, a, membership.Memory{Published: relation.Units{"ovn-central/2": unit("aa02", "bb02")}})
+		require.NoError(t, m.Unread)
+		assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"])
+	})
+}
+
 // A failed removal or a unit's own forgetting must not undo what is known.
 func TestModelNeverForgetsARemoval(t *testing.T) {
 	removed := relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}}
