@@ -5,6 +5,10 @@ VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # A count of runs: with a time, Go before 1.27 can fail as it ends (go.dev/issue/75804).
 FUZZTIME ?= 50000x
 
+# The first of the soak's schedules (0: drawn, and printed), and for how long it begins new ones.
+SEED     ?= 0
+FOR      ?= 2m
+
 # What the machines of `make e2e` run: bookworm or sid.
 SUITE    ?= bookworm
 
@@ -23,7 +27,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional deployment gateways fuzz conformance e2e bench demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test race functional deployment gateways fuzz soak conformance e2e bench demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -43,7 +47,7 @@ race: deps ## unit tests, with the race detector
 	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
 
 functional: deps ## tests on real servers, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v -e /tests/deployment -e /tests/gateways -e /tests/dataplane)
+	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v -e /tests/deployment -e /tests/gateways -e /tests/dataplane -e /tests/soak)
 	go test -race -count=1 -p 1 -timeout 10m -run 'TestThreeEmptyMachines|TestSpecCases|TestRunThatIsKilled' ./tests/deployment ./tests/gateways
 
 deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
@@ -54,6 +58,9 @@ gateways: deps ## gateways on real databases, then on real chassis in network na
 
 fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)
+
+soak: deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
+	go test -v -count=1 -timeout 24h ./tests/soak -args -seed=$(SEED) -for=$(FOR)
 
 conformance: build ## the scenarios of the lab through Juju's own code (AGPL, see its README)
 	cd tests/conformance && go test -count=1 -timeout 30m ./...

@@ -17,11 +17,13 @@ import (
 // killPlan says at which call of another program a hook is killed: the one with
 // number at, where that is not 0, or the first for which when says true. A
 // traced hook's calls of OVN's tools count too. watch sees each call before it
-// does anything.
+// does anything; refuse says why a call of a hook tool fails, which then does
+// nothing.
 type killPlan struct {
 	at     int
 	when   func(call string) bool
 	watch  func(call string)
+	refuse func(call string) error
 	traced bool
 }
 
@@ -90,10 +92,20 @@ func (s *server) answer(connection net.Conn) {
 	}
 	response := hooktool.Response{}
 	if request.Name != hooktool.CallReport {
-		response = s.context.Run(request)
+		response = s.run(request)
 	}
 	// A client that is gone needs no answer.
 	_ = json.NewEncoder(connection).Encode(response)
+}
+
+// run answers a hook tool, unless its call is to fail.
+func (s *server) run(request hooktool.Request) hooktool.Response {
+	if s.plan.refuse != nil {
+		if err := s.plan.refuse(strings.Join(append([]string{request.Name}, request.Args...), " ")); err != nil {
+			return hooktool.Response{Code: 1, Stderr: []byte("ERROR " + err.Error() + "\n")}
+		}
+	}
+	return s.context.Run(request)
 }
 
 // ends counts the call and says whether the hook dies of it. A tool that asks

@@ -26,6 +26,8 @@ type Unit struct {
 	busy chan struct{}
 	// watch sees the calls of the unit's hooks and actions.
 	watch atomic.Pointer[func(call string)]
+	// tools decides which calls of hook tools fail.
+	tools atomic.Pointer[func(call string) error]
 	// last is what the model knew when the unit was removed.
 	last *model.Unit
 }
@@ -46,6 +48,7 @@ func (u *Unit) OnCall(see func(call string)) {
 }
 
 func (u *Unit) watched(plan killPlan) killPlan {
+	plan.refuse = u.refusal
 	if see := u.watch.Load(); see != nil {
 		plan.watch, plan.traced = *see, true
 	}

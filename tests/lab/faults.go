@@ -1,0 +1,42 @@
+package lab
+
+import (
+	"fmt"
+	"os"
+	"syscall"
+)
+
+// SignalHook sends a signal to the hook or action that the unit is running, and to
+// what that has called: SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP
+// has it stand still until SIGCONT, while what was asked of systemd goes on. It
+// may be used in what [Unit.OnCall] is given. Where none is running the error
+// wraps [os.ErrProcessDone].
+func (u *Unit) SignalHook(sig syscall.Signal) error {
+	p, running := u.machine.Find("hook")
+	if !running {
+		return fmt.Errorf("cannot signal a hook of %s: %w", u.name, os.ErrProcessDone)
+	}
+	if err := u.machine.Signal(p, sig); err != nil {
+		return fmt.Errorf("cannot signal a hook of %s: %w", u.name, err)
+	}
+	return nil
+}
+
+// OnTool decides for each call of a hook tool that the unit's hooks and actions
+// make from now on whether it fails: an error is what the tool prints, and it does
+// nothing. nil ends that.
+func (u *Unit) OnTool(fails func(call string) error) {
+	if fails == nil {
+		u.tools.Store(nil)
+		return
+	}
+	u.tools.Store(&fails)
+}
+
+// refusal is what a tool prints that is to fail.
+func (u *Unit) refusal(call string) error {
+	if fails := u.tools.Load(); fails != nil {
+		return (*fails)(call)
+	}
+	return nil
+}

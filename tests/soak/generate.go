@@ -1,0 +1,248 @@
+package soak
+
+import (
+	"math/rand/v2"
+	"slices"
+)
+
+// steps is how many a schedule has, at the least and at the most.
+const minSteps, maxSteps = 5, 12
+
+// most is how many units there are at once, and maxUnits how many at the start.
+const most, maxUnits = 6, 5
+
+// calls is how many calls of other programs a hook or action makes: a fault at a
+// later one doesn't happen.
+const calls = 70
+
+// kind is a step that can be drawn, and how often beside the others.
+type kind struct {
+	do     string
+	weight int
+	make   func(*draw) (Step, bool)
+}
+
+// draw is what the generator knows: who would be there if all went well. It is
+// only to draw what makes sense; what happened is the runner's to see.
+type draw struct {
+	*rand.Rand
+	units, gone []int
+	next        int
+	down        map[int]bool
+	paused      map[int]bool
+}
+
+// Generate draws a schedule: the same seed, the same schedule.
+func Generate(seed uint64) Schedule {
+	r := rand.New(rand.NewPCG(seed, 0))
+	d := &draw{Rand: r, down: map[int]bool{}, paused: map[int]bool{}}
+	s := Schedule{Units: 1 + r.IntN(maxUnits), Juju: "3.6.11", Restart: r.IntN(2) == 0}
+	if r.IntN(3) == 0 {
+		s.Juju = "4.0.1"
+	}
+	for range s.Units {
+		d.add()
+	}
+	for len(s.Steps) < minSteps+r.IntN(maxSteps-minSteps+1) {
+		s.Steps = append(s.Steps, d.step())
+	}
+	return s
+}
+
+func (d *draw) add() int {
+	d.units = append(d.units, d.next)
+	d.next++
+	return d.next - 1
+}
+
+func (d *draw) unit() int { return d.units[d.IntN(len(d.units))] }
+
+func (d *draw) chance(percent int) bool { return d.IntN(100) < percent }
+
+func (d *draw) db() string { return []string{"nb", "sb", ""}[d.IntN(3)] }
+
+// remove forgets a unit.
+func (d *draw) remove(u int) {
+	d.units = slices.DeleteFunc(d.units, func(o int) bool { return o == u })
+	delete(d.down, u)
+	delete(d.paused, u)
+}
+
+// step draws one.
+func (d *draw) step() Step {
+	for {
+		kinds := operations
+		if len(d.down) == 0 && d.chance(50) || d.chance(20) {
+			kinds = faults
+		} else if len(d.down) > 0 && d.chance(40) {
+			kinds = heals
+		}
+		s, ok := d.of(kinds)
+		if !ok {
+			continue
+		}
+		if !isFault(s.Do) && s.Do != "heal" {
+			d.disturb(&s)
+		}
+		return s
+	}
+}
+
+func (d *draw) of(kinds []kind) (Step, bool) {
+	total := 0
+	for _, k := range kinds {
+		total += k.weight
+	}
+	n := d.IntN(total)
+	for _, k := range kinds {
+		if n -= k.weight; n < 0 {
+			s, ok := k.make(d)
+			s.Do = k.do
+			return s, ok
+		}
+	}
+	panic("the weights are their sum")
+}
+
+// disturb adds faults at calls of the step's hook or action, and now and then a
+// second operation at the same time.
+func (d *draw) disturb(s *Step) {
+	for range []int{0, 0, 1, 1, 2}[d.IntN(5)] {
+		fault, ok := d.of(disturbances)
+		if !ok {
+			continue
+		}
+		if fault.Do == "kill-hook" || fault.Do == "hang-hook" || fault.Do == "fail-tool" {
+			fault.Unit = s.Unit
+		}
+		fault.Call = 1 + d.IntN(calls)
+		s.With = append(s.With, fault)
+	}
+	if d.chance(15) {
+		if other, ok := d.of(operations); ok && other.Unit != s.Unit && other.Do != "replace" {
+			s.With = append(s.With, other)
+		}
+	}
+}
+
+var operations = []kind{
+	{"add", 4, func(d *draw) (Step, bool) {
+		if len(d.units) >= most {
+			return Step{}, false
+		}
+		return Step{Unit: d.add()}, true
+	}},
+	{"remove", 6, func(d *draw) (Step, bool) {
+		u := d.unit()
+		if len(d.units) < 2 {
+			return Step{}, false
+		}
+		d.remove(u)
+		return Step{Unit: u}, true
+	}},
+	{"remove-force", 3, func(d *draw) (Step, bool) {
+		u := d.unit()
+		if len(d.units) < 3 {
+			return Step{}, false
+		}
+		d.remove(u)
+		d.gone = append(d.gone, u)
+		return Step{Unit: u}, true
+	}},
+	{"kick", 5, func(d *draw) (Step, bool) {
+		target := d.unit()
+		if len(d.gone) > 0 && d.chance(80) {
+			target = d.gone[d.IntN(len(d.gone))]
+		}
+		how := []string{"unit", "ids", "nb", "sb", "unit force", "ids force", "unit dry-run"}[d.IntN(7)]
+		return Step{Unit: target, Other: d.unit(), Arg: how}, true
+	}},
+	{"type", 5, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"pause", 3, func(d *draw) (Step, bool) {
+		u := d.unit()
+		d.paused[u] = true
+		return Step{Unit: u}, true
+	}},
+	{"resume", 3, func(d *draw) (Step, bool) {
+		for u := range d.next {
+			if d.paused[u] {
+				delete(d.paused, u)
+				return Step{Unit: u}, true
+			}
+		}
+		return Step{}, false
+	}},
+	{"restart-services", 4, func(d *draw) (Step, bool) {
+		services := []string{"ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd"}
+		return Step{Unit: d.unit(), Arg: services[d.IntN(len(services))]}, true
+	}},
+	{"refresh", 1, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"configure", 2, func(d *draw) (Step, bool) {
+		options := []string{
+			"ovsdb-server-election-timer=2", "ovsdb-server-election-timer=1", "ovsdb-server-inactivity-probe=30",
+			"enable-auto-restarts=false", "enable-auto-restarts=true",
+		}
+		return Step{Unit: d.unit(), Arg: options[d.IntN(len(options))]}, true
+	}},
+	{"update-status", 4, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"lead", 1, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"restart-agent", 1, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"replace", 1, func(d *draw) (Step, bool) {
+		first := d.next
+		for range d.units {
+			d.next++
+		}
+		count := len(d.units)
+		d.units = nil
+		for u := first; u < first+count; u++ {
+			d.units = append(d.units, u)
+		}
+		d.down, d.paused = map[int]bool{}, map[int]bool{}
+		return Step{Unit: first, Arg: []string{"new-first", "old-first", "at-once"}[d.IntN(3)]}, true
+	}},
+}
+
+// standing makes a fault that stays until it is healed.
+func standing(d *draw) (Step, bool) {
+	u := d.unit()
+	d.down[u] = true
+	return Step{Unit: u, DB: d.db()}, true
+}
+
+var faults = []kind{
+	{"kill", 4, standing},
+	{"hang", 3, standing},
+	{"cut", 3, standing},
+	{"power-off", 3, standing},
+}
+
+var heals = []kind{
+	{"heal", 1, func(d *draw) (Step, bool) {
+		for u := range d.next {
+			if d.down[u] {
+				delete(d.down, u)
+				return Step{Unit: u}, true
+			}
+		}
+		return Step{}, false
+	}},
+}
+
+// disturbances are the faults that happen at a call.
+var disturbances = []kind{
+	{"kill-hook", 4, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"kill", 3, standing},
+	{"hang", 2, standing},
+	{"cut", 2, standing},
+	{"power-off", 1, standing},
+}
+
+// isFault says whether a step is a fault.
+func isFault(do string) bool {
+	for _, kinds := range [][]kind{faults, disturbances} {
+		if slices.ContainsFunc(kinds, func(k kind) bool { return k.do == do }) {
+			return true
+		}
+	}
+	return false
+}

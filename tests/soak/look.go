@@ -1,0 +1,185 @@
+package soak
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// electionPatience is within what a majority that is up has a leader: elections by
+// load are no fault of the charm's, and end.
+const electionPatience = 45 * time.Second
+
+// poll is how often the world is looked at while something is waited for.
+const poll = 100 * time.Millisecond
+
+// view is one database's cluster as those who see it all see it.
+type view struct {
+	// status is that of the leader of the latest term, else of whoever has the longest
+	// log; the zero one where no server could be asked.
+	status raft.Status
+	// leads is whether that one is a leader whom a majority of the members that are up
+	// follows.
+	leads bool
+	// members are those of its configuration, with why they are up or not.
+	members []member
+}
+
+type member struct {
+	raft.Member
+	host *host // nil: nobody's
+	why  Why
+}
+
+// why says why a host's server is up or not.
+func (w *world) why(h *host, db lab.DB) Why {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	why := Up
+	fault := func(name string, only bool) {
+		if since, stands := h.faults[name]; stands && only {
+			if since == w.step && why != Standing {
+				why = New
+			} else {
+				why = Standing
+			}
+		}
+	}
+	running := h.Running(db)
+	for _, name := range []string{"gone", "power-off", "cut", "hang " + string(db)} {
+		fault(name, true)
+	}
+	fault("kill "+string(db), !running)
+	switch {
+	case why == Up && !running && h.paused:
+		return Asked
+	case why == Up && !running:
+		return Ours
+	}
+	return why
+}
+
+// look asks all servers that can be asked.
+func (w *world) look(ctx context.Context, db lab.DB) view {
+	type answer struct {
+		host   *host
+		status raft.Status
+	}
+	var (
+		mu      sync.Mutex
+		group   sync.WaitGroup
+		answers []answer
+	)
+	for _, h := range w.all() {
+		if h.Removed() || !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off") {
+			continue
+		}
+		group.Go(func() {
+			text, err := h.Status(ctx, db)
+			if err != nil {
+				return
+			}
+			if s, err := raft.Parse(text); err == nil {
+				mu.Lock()
+				defer mu.Unlock()
+				answers = append(answers, answer{h, s})
+			}
+		})
+	}
+	group.Wait()
+	var v view
+	for _, a := range answers {
+		w.known(a.host, db, string(a.status.Server))
+		if a.status.State == raft.JoiningCluster {
+			continue
+		}
+		if better(a.status, v.status) {
+			v.status = a.status
+		}
+	}
+	for _, row := range v.status.Servers {
+		m := member{Member: row, host: w.owner(ctx, db, row.Short)}
+		switch {
+		case m.host == nil:
+			m.why = New // whoever it was: it is nobody's server any more, and that is looked at in the end
+		case !m.host.current(db, row.Short):
+			m.why = Standing
+		default:
+			m.why = w.why(m.host, db)
+		}
+		v.members = append(v.members, m)
+	}
+	followers := 0
+	for _, a := range answers {
+		if a.status.Leader == raft.Ref(v.status.Server.Short()) || a.status.Server == v.status.Server {
+			followers++
+		}
+	}
+	v.leads = v.status.Role == raft.Leader && followers > len(v.members)/2
+	return v
+}
+
+// better says whether a status tells more of the cluster than another.
+func better(a, b raft.Status) bool {
+	switch {
+	case b.Server == "":
+		return true
+	case (a.Role == raft.Leader) != (b.Role == raft.Leader):
+		return a.Role == raft.Leader
+	case a.Term != b.Term:
+		return a.Term > b.Term
+	}
+	return a.Log.End > b.Log.End
+}
+
+// known notes that a host's server has this ID.
+func (w *world) known(h *host, db lab.DB, id string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	short := raft.ID(id).Short()
+	if i := slices.Index(h.ids[db], short); i >= 0 {
+		h.ids[db] = slices.Delete(h.ids[db], i, i+1)
+	}
+	h.ids[db] = append(h.ids[db], short)
+}
+
+// current says whether a member is the server that the host has now.
+func (h *host) current(db lab.DB, short string) bool {
+	ids := h.ids[db]
+	return len(ids) > 0 && ids[len(ids)-1] == short
+}
+
+// owner is the host that a member's server is, or was, on.
+func (w *world) owner(ctx context.Context, db lab.DB, short string) *host {
+	find := func() *host {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		for _, h := range w.hosts {
+			if slices.Contains(h.ids[db], short) {
+				return h
+			}
+		}
+		return nil
+	}
+	if h := find(); h != nil {
+		return h
+	}
+	for _, h := range w.all() {
+		if id, err := h.ServerID(ctx, db); err == nil && !slices.Contains(h.ids[db], raft.ID(id).Short()) {
+			w.known(h, db, id)
+		}
+	}
+	return find()
+}
+
+// whys are the reasons of a view.
+func (v view) whys() (all []Why) {
+	for _, m := range v.members {
+		all = append(all, m.why)
+	}
+	return all
+}

@@ -1,0 +1,322 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// operationPatience bounds one operation; the longest waits of the charm are of a
+// minute each.
+const operationPatience = 4 * time.Minute
+
+// databases are those that a step is about.
+func (s Step) databases() []lab.DB {
+	if s.DB == "" {
+		return lab.Databases
+	}
+	return []lab.DB{lab.DB(s.DB)}
+}
+
+// play makes one step happen, with what happens at the same time. Its error is
+// what the lab itself can't do; what the charm refuses is none.
+func (w *world) play(ctx context.Context, s Step) error {
+	ctx, cancel := context.WithTimeout(ctx, operationPatience)
+	defer cancel()
+	if isFault(s.Do) {
+		return w.fault(s)
+	}
+	if s.Do == "add" {
+		if w.there(s.Unit) == nil {
+			if err := w.add(ctx, s.Unit); err != nil {
+				return err
+			}
+		}
+	}
+	if h := w.there(s.Unit); h != nil {
+		stop := w.disturb(h, s.With)
+		defer stop()
+	}
+	var group sync.WaitGroup
+	for _, with := range s.With {
+		if !isFault(with.Do) {
+			group.Go(func() { w.note(with, w.operate(ctx, with)) })
+		}
+	}
+	w.note(s, w.operate(ctx, s))
+	group.Wait()
+	return context.Cause(ctx)
+}
+
+// note says how an operation ended. A hook that failed or was killed is one of the
+// things that happen.
+func (w *world) note(s Step, err error) {
+	if err != nil {
+		w.say("%s: %v", s, err)
+	}
+}
+
+// disturb has the faults of a step happen at their calls.
+func (w *world) disturb(h *host, with []Step) (stop func()) {
+	var mu sync.Mutex
+	n := 0
+	h.OnCall(func(string) {
+		mu.Lock()
+		defer mu.Unlock()
+		n++
+		for _, s := range with {
+			if isFault(s.Do) && s.Call == n {
+				w.note(s, w.fault(s))
+			}
+		}
+	})
+	return func() { h.OnCall(nil) }
+}
+
+// fault makes a fault happen now.
+func (w *world) fault(s Step) error {
+	h := w.there(s.Unit)
+	if h == nil || w.has(h, "power-off") {
+		return nil
+	}
+	w.say("fault: %s", s)
+	switch s.Do {
+	case "kill", "hang":
+		for _, db := range s.databases() {
+			name := s.Do + " " + string(db)
+			if !h.Running(db) || w.has(h, "hang "+string(db)) {
+				continue
+			}
+			w.begin(h, name)
+			do := h.Kill
+			if s.Do == "hang" {
+				do = h.Hang
+			}
+			if err := do(db); err != nil && !gone(err) {
+				return err
+			}
+		}
+	case "cut":
+		w.begin(h, "cut")
+		return h.Cut(true)
+	case "power-off":
+		w.begin(h, "power-off")
+		w.mu.Lock()
+		for name := range h.faults {
+			if name != "power-off" {
+				delete(h.faults, name)
+			}
+		}
+		w.mu.Unlock()
+		return h.PowerOff()
+	case "kill-hook":
+		w.count()
+		if err := h.SignalHook(syscall.SIGKILL); !errors.Is(err, os.ErrProcessDone) {
+			return err
+		}
+	default:
+		return fmt.Errorf("no fault is called %q", s.Do)
+	}
+	return nil
+}
+
+func (w *world) count() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.faults++
+}
+
+// heal ends all faults that stand on a host.
+func (w *world) heal(ctx context.Context, h *host) error {
+	if h.Removed() {
+		return nil
+	}
+	if w.has(h, "power-off") {
+		w.end(h, "power-off")
+		return h.PowerOn(ctx)
+	}
+	if w.has(h, "cut") {
+		w.end(h, "cut")
+		if err := h.Cut(false); err != nil {
+			return err
+		}
+	}
+	for _, db := range lab.Databases {
+		if w.has(h, "hang "+string(db)) {
+			w.end(h, "hang "+string(db))
+			if err := h.Resume(db); err != nil && h.Running(db) {
+				return err
+			}
+		}
+		if w.has(h, "kill "+string(db)) {
+			w.end(h, "kill "+string(db))
+			if _, _, err := h.Systemctl(ctx, "start", db.Service()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// operate does what an operator does.
+func (w *world) operate(ctx context.Context, s Step) error {
+	h := w.there(s.Unit)
+	switch s.Do {
+	case "kick":
+		return w.kick(ctx, s)
+	case "replace":
+		return w.replace(ctx, s)
+	}
+	if h == nil {
+		return nil
+	}
+	switch s.Do {
+	case "add":
+		return w.Settle(ctx)
+	case "remove":
+		if h.Dying() {
+			return nil
+		}
+		return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
+	case "remove-force":
+		return w.force(ctx, h)
+	case "type":
+		return w.typeNext(ctx, h)
+	case "pause":
+		err := w.act(ctx, h, "pause")
+		h.paused = h.paused || err == nil
+		return err
+	case "resume":
+		h.paused = false
+		return w.act(ctx, h, "resume")
+	case "restart-services":
+		return w.act(ctx, h, "restart-services", "services="+s.Arg)
+	case "refresh":
+		return w.Refresh(ctx, w.charm.Dir)
+	case "configure":
+		name, value, _ := strings.Cut(s.Arg, "=")
+		return w.Configure(ctx, map[string]string{name: value})
+	case "update-status":
+		return w.UpdateStatus(ctx)
+	case "lead":
+		return w.SetLeader(ctx, h.Unit)
+	case "restart-agent":
+		return h.RestartAgent()
+	case "heal":
+		return w.heal(ctx, h)
+	}
+	return fmt.Errorf("no operation is called %q", s.Do)
+}
+
+// act runs an action; that it fails is an error here.
+func (w *world) act(ctx context.Context, h *host, action string, args ...string) error {
+	if w.has(h, "power-off") {
+		return nil // Juju would wait for the machine
+	}
+	r, err := w.RunAction(ctx, h.Unit, action, args...)
+	if err == nil && r.Status != "completed" {
+		err = fmt.Errorf("%s %v of %s: %s", action, args, h.Name(), r.Message)
+	}
+	w.say("%s %s %v: %s %v", h.Name(), action, args, r.Status, r.Results)
+	return err
+}
+
+// force is `juju remove-unit --force`, of which an operator knows that it costs a
+// member: it is done only where the others are enough for a quorum.
+func (w *world) force(ctx context.Context, h *host) error {
+	for _, db := range lab.Databases {
+		v := w.look(ctx, db)
+		up := 0
+		for _, m := range v.members {
+			if m.why == Up && m.host != h {
+				up++
+			}
+		}
+		if up < len(v.members)/2+1 {
+			return nil
+		}
+	}
+	w.begin(h, "gone")
+	h.forced = true
+	return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{Force: true})
+}
+
+// kick runs the action on one unit for what another has, or had.
+func (w *world) kick(ctx context.Context, s Step) error {
+	w.mu.Lock()
+	target := w.hosts[s.Unit]
+	w.mu.Unlock()
+	from := w.there(s.Other)
+	if target == nil || from == nil || from == target {
+		return nil
+	}
+	args := []string{"i-really-mean-it=true"}
+	how, flags, _ := strings.Cut(s.Arg, " ")
+	switch flags {
+	case "force":
+		args = append(args, "force=true")
+	case "dry-run":
+		args = []string{"dry-run=true"}
+	}
+	id := func(db lab.DB) string {
+		ids := target.ids[db]
+		if len(ids) == 0 {
+			return string(db) + "-identity=0000"
+		}
+		return string(db) + "-identity=" + ids[len(ids)-1]
+	}
+	switch how {
+	case "unit":
+		args = append(args, "unit="+target.Name())
+	case "ids":
+		args = append(args, id(lab.NB), id(lab.SB))
+	default:
+		args = append(args, id(lab.DB(how)))
+	}
+	return w.act(ctx, from, "kick", args...)
+}
+
+// replace adds as many units as there are and removes those, in one of the orders
+// in which people do it.
+func (w *world) replace(ctx context.Context, s Step) error {
+	old := w.inModel()
+	add := func() error {
+		for i := range old {
+			if w.there(s.Unit+i) == nil {
+				if err := w.add(ctx, s.Unit+i); err != nil {
+					return err
+				}
+			}
+		}
+		return w.Settle(ctx)
+	}
+	remove := func() (err error) {
+		for _, h := range old {
+			if !h.Removed() && !w.has(h, "power-off") {
+				err = errors.Join(err, w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{}))
+			}
+		}
+		return err
+	}
+	switch s.Arg {
+	case "new-first":
+		return errors.Join(add(), remove())
+	case "old-first":
+		return errors.Join(remove(), add())
+	}
+	for _, h := range old {
+		if !h.Removed() {
+			if err := w.Destroy(h.Unit); err != nil {
+				return err
+			}
+		}
+	}
+	return errors.Join(add(), remove())
+}

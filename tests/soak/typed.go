@@ -1,0 +1,87 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// printed finds what the charm tells people to type: a command of juju, up to the
+// end of its line or of the part of the status line that it is in.
+var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;\n]+`)
+
+// commands are those in a text.
+func commands(text string) (all []string) {
+	for _, command := range printed.FindAllString(text, -1) {
+		all = append(all, strings.TrimRight(strings.TrimSpace(command), ".,"))
+	}
+	return all
+}
+
+// typeNext types what cluster-status of a unit says is next, as it stands there.
+func (w *world) typeNext(ctx context.Context, h *host) error {
+	if w.has(h, "power-off") {
+		return nil
+	}
+	r, err := w.RunAction(ctx, h.Unit, "cluster-status")
+	if err != nil {
+		return err
+	}
+	if r.Status != "completed" {
+		return fmt.Errorf("cluster-status of %s: %s", h.Name(), r.Message)
+	}
+	for _, command := range commands(r.Results["next"]) {
+		if err := w.enter(ctx, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refused is a printed command that does not do what it says.
+type refused struct{ command, why string }
+
+func (e *refused) Error() string { return fmt.Sprintf("%s: refused: %s", e.command, e.why) }
+
+// enter types one command. What needs a machine that is off waits for it, as under
+// Juju, and isn't done here.
+func (w *world) enter(ctx context.Context, command string) error {
+	words := strings.Fields(command)
+	w.say("typed: %s", command)
+	w.mu.Lock()
+	w.typed++
+	w.mu.Unlock()
+	if words[1] == "add-unit" {
+		w.mu.Lock()
+		n := 1000 + len(w.hosts)
+		w.mu.Unlock()
+		if err := w.add(ctx, n); err != nil {
+			return err
+		}
+		return w.Settle(ctx)
+	}
+	h := w.named(words[2])
+	if h == nil || h.Removed() {
+		return &refused{command, "there is no such unit"}
+	}
+	switch words[1] {
+	case "remove-unit":
+		return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
+	case "resolved":
+		return w.Resolved(ctx, h.Unit, false)
+	}
+	if w.has(h, "power-off") {
+		return &refused{command, "the machine that it is to run on is off"}
+	}
+	r, err := w.RunAction(ctx, h.Unit, words[3], words[4:]...)
+	if err != nil {
+		return err
+	}
+	if r.Status != "completed" {
+		return &refused{command, r.Message}
+	}
+	return nil
+}

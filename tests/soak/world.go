@@ -1,0 +1,166 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays
+// the lab's tools.
+type Charm struct{ Dir, Program string }
+
+// world is the application that a schedule is played to, with what the player has
+// done to it.
+type world struct {
+	*lab.Lab
+	charm  Charm
+	log    io.Writer
+	writer *lab.Writer
+	begun  time.Time
+
+	mu    sync.Mutex
+	hosts map[int]*host
+	// step counts; faults are those that happened so far, of any kind.
+	step, faults int
+	// typed are the commands that were typed as they were printed.
+	typed int
+}
+
+// host is a unit, its machine, and the faults that stand on it.
+type host struct {
+	*lab.Unit
+	number int
+	// faults are those that stand, with the step that began them: of the whole
+	// machine by their name, of a server with its database behind it ("hang nb").
+	faults map[string]int
+	// forced is whether the unit was removed by force: it has left nothing.
+	forced bool
+	paused bool
+	// ids are those that its servers have had, by database; the last is the newest.
+	ids map[lab.DB][]string
+}
+
+// newWorld deploys an application of fresh machines.
+func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *world, err error) {
+	l, err := lab.New(ctx, lab.Options{
+		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: 4 * time.Minute,
+	})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, w.close())
+		}
+	}()
+	if err := w.Configure(ctx, map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"}); err != nil {
+		return nil, err
+	}
+	if _, err := w.RelateCA(ctx); err != nil {
+		return nil, err
+	}
+	for n := range s.Units {
+		if err := w.add(ctx, n); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.Settle(ctx); err != nil {
+		return nil, err
+	}
+	w.writer = w.StartWriter(ctx, lab.WriterOptions{Interval: 300 * time.Millisecond})
+	return w, nil
+}
+
+func (w *world) close() error {
+	if w.writer != nil {
+		w.writer.Stop()
+	}
+	return w.Close()
+}
+
+func (w *world) say(format string, args ...any) {
+	fmt.Fprintf(w.log, "soak %6.1f s: "+format+"\n", append([]any{time.Since(w.begun).Seconds()}, args...)...)
+}
+
+// add makes a unit's machine; its hooks are still to run.
+func (w *world) add(ctx context.Context, n int) error {
+	u, err := w.AddUnitWith(ctx, lab.AddOptions{Fresh: true, NoHooks: true})
+	if err != nil {
+		return err
+	}
+	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.hosts[n] = h
+	return nil
+}
+
+// there is the unit of a number, where it is in the model.
+func (w *world) there(n int) *host {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h := w.hosts[n]; h != nil && !h.Removed() {
+		return h
+	}
+	return nil
+}
+
+// all are the units that there ever were, by number.
+func (w *world) all() (all []*host) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, n := range slices.Sorted(maps.Keys(w.hosts)) {
+		all = append(all, w.hosts[n])
+	}
+	return all
+}
+
+// inModel are those that are in the model.
+func (w *world) inModel() []*host {
+	return slices.DeleteFunc(w.all(), func(h *host) bool { return h.Removed() })
+}
+
+// named is the unit of a name, in the model or not.
+func (w *world) named(name string) *host {
+	for _, h := range w.all() {
+		if h.Name() == name {
+			return h
+		}
+	}
+	return nil
+}
+
+// begin notes that a fault stands from now on.
+func (w *world) begin(h *host, fault string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	h.faults[fault] = w.step
+	w.faults++
+}
+
+func (w *world) end(h *host, fault string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(h.faults, fault)
+}
+
+// has says whether a fault stands on the machine, or on a database's server.
+func (w *world) has(h *host, fault string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, stands := h.faults[fault]
+	return stands
+}
+
+// gone are errors of what was done to something that had ended by itself.
+func gone(err error) bool { return errors.Is(err, os.ErrProcessDone) }
