@@ -78,6 +78,17 @@ UnitFileState=enabled
 MainPID=0
 `
 
+// services is running without the servers whose databases have no fixture.
+func (m *machine) services() string {
+	text := running
+	for d, pid := range map[raft.Database]string{raft.NB: "12", raft.SB: "13"} {
+		if m.fixtures[d] == "" {
+			text = strings.Replace(text, "MainPID="+pid, "MainPID=0", 1)
+		}
+	}
+	return text
+}
+
 // Run implements run.Runner.
 func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	m.mu.Lock()
@@ -132,7 +143,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		return []byte("installed 23.03.1-1"), nil
 	case "systemctl":
 		if c.Args[0] == "show" {
-			return []byte(running), nil
+			return []byte(m.services()), nil
 		}
 	case "status-set":
 		m.status = strings.Join(c.Args[1:], " ")

@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
 // file is the name of a golden file for a case.
@@ -54,6 +55,8 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		return []byte(c.Args[1] + ": record 9 shows that the server left the cluster\n"), nil
 	case c.Name == "ovsdb-tool":
 		return nil, nil
+	case c.Name == "systemctl" && c.Args[0] == "show":
+		return runtest.Stopped(), nil
 	case c.Name == "systemctl":
 		m.told = append(m.told, c.String())
 		return nil, nil

@@ -76,25 +76,60 @@ func (l Local) Text() string {
 func (s *Service) Observe(ctx context.Context, d raft.Database) Local {
 	l := Local{Database: d}
 	l.Status, l.Err = s.Control.Status(ctx, d)
+	s.judge(ctx, &l)
+	return l
+}
+
+// judge gives the condition by what the server has answered.
+func (s *Service) judge(ctx context.Context, l *Local) {
 	switch {
-	case l.Err == nil && l.Status.Name != string(d):
-		l.Condition, l.Err = Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", d, l.Status.Name)
+	case l.Err == nil && l.Status.Name != string(l.Database):
+		l.Condition, l.Err = Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
 	case l.Err == nil:
 		l.Condition = Serving
 	case errors.Is(l.Err, ovn.ErrUnknownCluster):
-		s.observeFile(ctx, &l, Failed)
+		s.observeFile(ctx, l, Failed)
 	case errors.Is(l.Err, ovn.ErrNotClustered):
 		// A process that has dropped its only clustered database still has the
 		// commands; one that never had any has not.
 		l.Condition = Standalone
 	case errors.Is(l.Err, ovn.ErrNotRunning):
-		s.observeFile(ctx, &l, Down)
+		s.observeEnded(ctx, l)
 	case errors.Is(l.Err, ovn.ErrHung):
 		l.Condition = Hung
 	default:
 		l.Condition = Unreadable
 	}
-	return l
+}
+
+// startPatience is how long a server that runs may be without its control socket: it
+// opens it after it has read its file, and closes it before it ends.
+const startPatience = time.Second
+
+// observeEnded makes sure that a server on whose control socket no process listens
+// has ended: while it runs it votes, and acknowledges what it is sent. One that is
+// just starting or ending is given a moment.
+func (s *Service) observeEnded(ctx context.Context, l *Local) {
+	patience, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for {
+		evidence, err := s.Services.Alive(ctx, s.Control.Paths, l.Database)
+		switch {
+		case err != nil:
+			l.Condition, l.Err = Unreadable, fmt.Errorf("cannot find out whether the server of %s runs: %w", l.Database, err)
+			return
+		case evidence == "":
+			s.observeFile(ctx, l, Down)
+			return
+		case wait(patience, 5*pollInterval) != nil:
+			l.Condition, l.Err = Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
+			return
+		}
+		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovn.ErrNotRunning) {
+			s.judge(ctx, l)
+			return
+		}
+	}
 }
 
 func (s *Service) observeFile(ctx context.Context, l *Local, otherwise Condition) {

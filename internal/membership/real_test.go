@@ -21,6 +21,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
 // Helpers of the failing tests beside this file: copy all into internal/membership.
@@ -36,7 +37,7 @@ type services struct{ run.Exec }
 
 func (s services) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	if c.Name == "systemctl" {
-		return nil, nil
+		return runtest.Stopped(), nil
 	}
 	return s.Exec.Run(ctx, c)
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -81,18 +82,25 @@ func (s *Service) kept(d raft.Database) Fate {
 // refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
 func (s *Service) refuseUnreadable(m Model, locals map[raft.Database]Local) error {
-	refused := &RefusedError{Advice: []string{
-		"make the server answer to ovs-appctl again; Juju tries again by itself", anyway + juju.Resolved(m.Unit, true),
-	}}
+	refused := &RefusedError{}
 	for _, d := range raft.Databases() {
 		if l := locals[d]; l.Condition == Unreadable {
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.Unreadable, Text: l.Text()})
+			refused.Advice = append(refused.Advice, unreadableAdvice(m, d))
 		}
 	}
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
+	refused.Advice = append(refused.Advice, anyway+juju.Resolved(m.Unit, true))
 	return refused
+}
+
+// unreadableAdvice is what makes a server answer again. Restarting it is an
+// operator's business: whether the others can do without it can't be seen from here.
+func unreadableAdvice(m Model, d raft.Database) string {
+	return fmt.Sprintf("make the server answer to ovs-appctl again; if all other members are up, restart it: juju ssh %s sudo systemctl restart %s; Juju tries again by itself",
+		m.Unit, ovn.ServerOf(d))
 }
 
 // hungPatience is how long a server that has not answered is given before its

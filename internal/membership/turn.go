@@ -20,6 +20,12 @@ import (
 // The lock is kept, through the other members, for as long as act runs.
 func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool, act func(context.Context) error) error {
 	l := s.Observe(ctx, db)
+	if l.Condition == Unreadable && down {
+		return &RefusedError{
+			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: l.Text()}},
+			Advice:   []string{unreadableAdvice(m, db)},
+		}
+	}
 	if !l.Member() || len(l.Status.Servers) == 1 {
 		return act(ctx)
 	}

@@ -48,6 +48,9 @@ func (p Paths) Control(d raft.Database) string { return filepath.Join(p.Run, ste
 // Socket is the server's client socket: no TLS, no RBAC, root only.
 func (p Paths) Socket(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".sock") }
 
+// PID is the pid file of the database's server.
+func (p Paths) PID(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".pid") }
+
 // File is the database file.
 func (p Paths) File(d raft.Database) string { return filepath.Join(p.DB, stem(d)+".db") }
 

@@ -19,12 +19,6 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 	for name, spoil := range map[string]func(*lab.Unit) error{
 		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
 		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
-		"its socket is gone": func(u *lab.Unit) error {
-			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
-		},
-		"the run directory is gone": func(u *lab.Unit) error {
-			return os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone"))
-		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 3)
@@ -44,6 +38,42 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 			assert.Equal(t, "active", survivor.Workload().Status)
 			assert.Contains(t, survivor.Workload().Message, "nb: stale member "+ids[lab.NB]+" (was "+u.Name()+")")
 			assert.Contains(t, survivor.Workload().Message, "run action kick")
+		})
+	}
+}
+
+// R1, R9: a server without its control socket votes on. With another one down, to
+// stop it would leave a candidate for ever; so nothing is done until it can be asked.
+func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"its control socket is gone": func(u *lab.Unit) error {
+			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
+		},
+		"the run directory is gone": func(u *lab.Unit) error {
+			return os.Rename(u.RunDir(), filepath.Join(filepath.Dir(u.RunDir()), "run.gone"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 3)
+			m.sameLeader()
+			off, u := m.followers()[0], m.followers()[1]
+			survivor := m.leader(lab.NB)
+			m.powerOff(off)
+			m.requireDown(off)
+			require.NoError(t, spoil(u))
+			said := m.refuseRemoval(u)
+			assert.Contains(t, said, "which runs without its control socket")
+			assert.Contains(t, said, "juju ssh "+u.Name()+" sudo systemctl restart ovn-ovsdb-server-nb")
+			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+			for _, db := range lab.Databases {
+				s, err := m.status(survivor, db)
+				require.NoError(t, err)
+				assert.True(t, s.HasLeader(), "%s: it votes, and goes on doing so", db)
+			}
+			r, err := m.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
+			require.NoError(t, err)
+			assert.Equal(t, "failed", r.Status, "a restart takes the vote away too")
+			m.requireWritable()
 		})
 	}
 }

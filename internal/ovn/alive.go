@@ -1,0 +1,92 @@
+package ovn
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// Alive says what shows that a process still serves database d, though its control
+// socket does not answer: a server votes without one. Empty means that there is none:
+// neither the process of its pid file runs, nor does one hold the lock of the
+// database's file, nor does systemd know a main process of its service. An error
+// means that this can't be found out.
+func (s Services) Alive(ctx context.Context, p Paths, d raft.Database) (string, error) {
+	pid, err := pidOf(p.PID(d))
+	if err != nil {
+		return "", err
+	}
+	if pid != 0 && serves(pid, p.PID(d)) {
+		return fmt.Sprintf("process %d of %s runs", pid, p.PID(d)), nil
+	}
+	held, err := lockHeld(p.File(d))
+	if err != nil {
+		return "", err
+	}
+	if held {
+		return "a process has " + p.File(d) + " open", nil
+	}
+	states, err := s.States(ctx)
+	if run.Missing(err) {
+		return "", nil // without systemd there is no service to be up
+	} else if err != nil {
+		return "", err
+	}
+	if main := states[ServerOf(d)].MainPID; main != 0 {
+		return fmt.Sprintf("process %d of service %s runs", main, ServerOf(d)), nil
+	}
+	return "", nil
+}
+
+// pidOf reads a pid file; 0 where there is none, or none in it.
+func pidOf(path string) (int, error) {
+	text, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	} else if err != nil {
+		return 0, fmt.Errorf("cannot read a pid file: %w", err)
+	}
+	if pid, err := strconv.Atoi(string(bytes.TrimSpace(text))); err == nil {
+		return pid, nil
+	}
+	return 0, nil // it was cut short; the lock and systemd tell
+}
+
+// serves says whether a process was started with that pid file: after a kill another
+// one may have got its number. A process that has ended and was not waited for has no
+// arguments any more.
+func serves(pid int, pidFile string) bool {
+	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
+}
+
+// lockHeld says whether a process holds the lock by which ovsdb-server keeps others off
+// a database's file (lockfile_name() in OVS's lib/lockfile.c). It ends with the
+// process.
+func lockHeld(file string) (bool, error) {
+	path, err := filepath.EvalSymlinks(file)
+	if err != nil {
+		path = file // the server may run on a file that was moved away
+	}
+	lock, err := os.Open(filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+".~lock~"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	} else if err != nil {
+		return false, fmt.Errorf("cannot look at a database's lock: %w", err)
+	}
+	defer lock.Close()
+	asked := syscall.Flock_t{Type: syscall.F_WRLCK, Whence: 0, Start: 0, Len: 0}
+	if err := syscall.FcntlFlock(lock.Fd(), syscall.F_GETLK, &asked); err != nil {
+		return false, fmt.Errorf("cannot look at a database's lock: %w", err)
+	}
+	return asked.Type != syscall.F_UNLCK, nil
+}

@@ -1,0 +1,68 @@
+package ovn_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+// systemd answers for OVN's services, and knows a main process of nb's or none.
+type systemd string
+
+func (s systemd) Run(context.Context, run.Command) ([]byte, error) {
+	return []byte(strings.Replace(string(runtest.Stopped()), "nb.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0",
+		"nb.service\nLoadState=loaded\nActiveState=active\nUnitFileState=disabled\nMainPID="+string(s), 1)), nil
+}
+
+// R1, R9: any one of them is enough, for each alone can be lost.
+func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
+	alive := func(mainPID string, p ovn.Paths) string {
+		evidence, err := ovn.Services{Runner: systemd(mainPID)}.Alive(t.Context(), p, raft.NB)
+		require.NoError(t, err)
+		return evidence
+	}
+	assert.Empty(t, alive("0", s.paths), "nothing runs")
+	assert.Contains(t, alive("4711", s.paths), "process 4711 of service ovn-ovsdb-server-nb runs")
+
+	s.start(t)
+	require.NoError(t, os.Remove(s.paths.Control(raft.NB)))
+	assert.Contains(t, alive("0", s.paths), s.paths.File(raft.NB)+" open", "it has no pid file, and systemd has not started it")
+	s.kill(t)
+	assert.Empty(t, alive("0", s.paths), "its lock's file is left behind")
+
+	require.NoError(t, os.WriteFile(s.paths.PID(raft.NB), []byte(strconv.Itoa(os.Getpid())), 0o600))
+	assert.Empty(t, alive("0", s.paths), "another process has got its number")
+	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.paths.PID(raft.NB))
+	in, err := other.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, other.Start())
+	require.NoError(t, os.WriteFile(s.paths.PID(raft.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
+	assert.Contains(t, alive("0", s.paths), "of "+s.paths.PID(raft.NB)+" runs", "it was started with that pid file")
+	require.NoError(t, in.Close())
+	_ = other.Wait()
+	assert.Empty(t, alive("0", s.paths), "it has ended")
+}
+
+// What can't be found out is not dead.
+func TestServerOfWhichSystemdSaysNothingIsNotKnownToBeDead(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, raft.NB, "127.0.0.1")
+	refused := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID",
+		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
+	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.paths, raft.NB)
+	require.ErrorContains(t, err, "cannot ask systemd about the services")
+}

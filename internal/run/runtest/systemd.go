@@ -1,0 +1,15 @@
+package runtest
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Stopped is what `systemctl show` says of OVN's services where none of them runs.
+func Stopped() []byte {
+	var text strings.Builder
+	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"} {
+		fmt.Fprintf(&text, "Id=%s.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0\n\n", service)
+	}
+	return []byte(strings.TrimSuffix(text.String(), "\n"))
+}
