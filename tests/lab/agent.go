@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -60,6 +61,10 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Ho
 	}
 	defer u.release()
 	for {
+		if at := u.doomed(); !at.IsZero() {
+			last, err := l.perish(ctx, u, at)
+			return ran + last, err
+		}
 		next := u.pending()
 		switch {
 		case next.gone:
@@ -99,6 +104,13 @@ func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 			go func() { ended <- turn{u, l.runNext(ctx, u)} }()
 		}
 		if len(busy) == 0 {
+			if at := l.coming(units, broken); !at.IsZero() && ctx.Err() == nil {
+				select {
+				case <-time.After(time.Until(at)):
+				case <-ctx.Done():
+				}
+				continue
+			}
 			return errors.Join(append(all, context.Cause(ctx))...)
 		}
 		t := <-ended
@@ -107,6 +119,23 @@ func (l *Lab) settle(ctx context.Context, units []*Unit) error {
 			broken[t.unit], all = true, append(all, t.err)
 		}
 	}
+}
+
+// coming is when the first of the units hears of something that is on its way to
+// it; zero where nothing is.
+func (l *Lab) coming(units []*Unit, broken map[*Unit]bool) (at time.Time) {
+	l.model.Do(func(s *model.State) {
+		for _, u := range units {
+			known := s.Units[u.name]
+			if broken[u] || known == nil || known.Lost || known.Uniter.Queued != nil {
+				continue
+			}
+			if t := s.Coming(u.name); !t.IsZero() && (at.IsZero() || t.Before(at)) {
+				at = t
+			}
+		}
+	})
+	return at
 }
 
 // due says whether the unit's agent has something to do by itself.

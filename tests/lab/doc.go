@@ -12,7 +12,8 @@
 // nsenter and the packages of OVN. Nothing is registered with the system: the
 // machines end with their processes.
 //
-// Where the lab and Juju differ, the lab is wrong. It is modelled on Juju 3.6.11.
+// Where the lab and Juju differ, the lab is wrong. It is modelled on Juju 3.6.11;
+// what other versions do otherwise are [Ways], each with a switch of its own.
 // What it doesn't have: storage, secrets, resources, subordinates, an order
 // between services (After=), and a filter behind the rules that ufw keeps. A
 // server that is killed stays dead until it is started, unless [Options].Restart

@@ -47,7 +47,7 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 		how = " (killed)"
 		err = fmt.Errorf("%s: %w: %s: %w", u.name, ErrKilled, h.Name(), result.err)
 		l.model.Do(func(s *model.State) {
-			if s.Units[u.name].Lost {
+			if known := s.Units[u.name]; known != nil && known.Lost {
 				s.Fail(u.name, h, model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output})
 				return
 			}
@@ -63,10 +63,10 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 		l.model.Do(func(s *model.State) { s.Commit(u.name, h) })
 		l.tellRemotes()
 	}
-	l.model.Do(func(s *model.State) {
-		known := s.Units[u.name]
-		known.History = append(known.History, h.String()+how)
-	})
+	if c.Ended() {
+		how, err = " (gone)", fmt.Errorf("%s: %w", u.name, errGone)
+	}
+	u.look(func(known *model.Unit) { known.History = append(known.History, h.String()+how) })
 	return killed, errors.Join(err, l.model.Save())
 }
 
@@ -88,6 +88,7 @@ func relationVariables(h model.Hook) []string {
 func (l *Lab) newContext(u *Unit, h model.Hook) *hooktool.Context {
 	c := hooktool.New(l.model, u.name, h)
 	c.Charm = declared(l.spec())
+	u.context.Store(c)
 	return c
 }
 

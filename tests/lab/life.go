@@ -53,7 +53,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l.model = model.New(l.dir, &model.State{
-		App: o.App, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion,
+		App: o.App, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion, Ways: *o.Ways,
 		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: o.RetryScale,
 		Program: l.program, Keep: o.Keep, NextAction: 1,
 		LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
@@ -75,7 +75,7 @@ func (l *Lab) furnish(o Options) error {
 	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
 		return err
 	}
-	for _, name := range hooktool.NamesIn(o.JujuVersion) {
+	for _, name := range hooktool.NamesIn(*o.Ways) {
 		if err := os.Symlink(l.program, filepath.Join(l.toolsDir(), name)); err != nil {
 			return err
 		}

@@ -36,9 +36,11 @@ type Options struct {
 	Charm string
 	// App is the application's name; "ovn-central".
 	App string
-	// JujuVersion is what JUJU_VERSION says; "3.6.11". With a 4.x, peers aren't told
-	// of a departure, as in that Juju.
+	// JujuVersion is what JUJU_VERSION says; "3.6.11".
 	JujuVersion string
+	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to,
+	// [WaysOf]. So each can be had alone.
+	Ways *Ways
 	// ElectionTimer is that of both databases, in whole milliseconds; 1 s.
 	ElectionTimer time.Duration
 	// Northd runs ovn-northd on every unit that the lab lays out. Without it
@@ -57,7 +59,7 @@ type Options struct {
 	// limit.
 	HookTimeout time.Duration
 	// RetryScale shortens Juju's waits between the tries of a failed hook, which
-	// grow from 5 s to 5 min; 0.02.
+	// grow from 5 s to 5 min, and the times of [Ways]; 0.02.
 	RetryScale float64
 	// Program is a built tests/lab/cmd/ovn-lab-tools, which then plays the tools. Empty:
 	// this program, which must have called [Intercept].
@@ -71,6 +73,10 @@ const maxSocketPath = 107
 func (o *Options) complete() error {
 	o.App = cmp.Or(o.App, "ovn-central")
 	o.JujuVersion = cmp.Or(o.JujuVersion, "3.6.11")
+	if o.Ways == nil {
+		ways := WaysOf(o.JujuVersion)
+		o.Ways = &ways
+	}
 	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
 	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)
 	o.RetryScale = cmp.Or(o.RetryScale, 0.02)

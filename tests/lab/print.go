@@ -22,7 +22,7 @@ func (l *Lab) PrintStatus(out io.Writer) {
 		if u == leader {
 			name += "*"
 		}
-		workload, agent := u.Workload(), u.Agent()
+		workload, agent := u.Shown(), u.Agent()
 		word := agent.Status
 		if word == "error" { // Juju shows it as the workload's, and the agent as idle
 			word = "idle"

@@ -22,7 +22,8 @@ type RemoveOptions struct {
 // its agent was restarted), stop and remove, and then its machine is taken away.
 // Where one of its hooks fails the error is a [*HookError] and the unit stays,
 // dying and in error: [Lab.Retry], [Lab.Resolved], or RemoveUnit again, which
-// goes on where the unit isn't in error.
+// goes on where the unit isn't in error. Where the model doesn't wait for those
+// hooks, by [Ways].GoneAfter, the unit is gone when it returns, whatever they did.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 	if o.Force {
 		return l.destroyNow(ctx, u)
@@ -65,10 +66,7 @@ func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
 
 // takeAway is the end of a unit: it leaves the model, and its machine is off.
 func (l *Lab) takeAway(ctx context.Context, u *Unit) error {
-	l.model.Do(func(s *model.State) {
-		u.last = s.Units[u.name]
-		s.Remove(u.name)
-	})
+	l.forget(u)
 	err := u.machine.KillAll()
 	return errors.Join(err, l.model.Save(), l.refreshNorthd(ctx))
 }

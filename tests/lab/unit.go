@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -28,6 +29,8 @@ type Unit struct {
 	watch atomic.Pointer[func(call string)]
 	// tools decides which calls of hook tools fail.
 	tools atomic.Pointer[func(call string) error]
+	// context is that of its newest hook.
+	context atomic.Pointer[hooktool.Context]
 	// last is what the model knew when the unit was removed.
 	last *model.Unit
 }
@@ -130,6 +133,13 @@ func (u *Unit) Ctl(db DB) string { return u.machine.Ctl(db) }
 // or error while a hook has failed.
 func (u *Unit) Workload() (status Status) {
 	u.look(func(m *model.Unit) { status = m.VisibleStatus() })
+	return status
+}
+
+// Shown is the unit's status with what `juju status` shows of its message.
+func (u *Unit) Shown() Status {
+	status := u.Workload()
+	u.lab.model.Do(func(s *model.State) { status.Message = s.Ways.Shown(status.Message) })
 	return status
 }
 

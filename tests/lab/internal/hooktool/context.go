@@ -33,6 +33,7 @@ type Context struct {
 	relations  map[int]*relation
 	charmState map[string]string
 	stateDirty bool
+	ended      bool
 	ports      ports
 }
 
@@ -87,6 +88,10 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 	m.Do(func(s *model.State) {
 		u := s.Units[unit]
 		c.app, c.juju = s.App, parseVersion(s.JujuVersion)
+		if u == nil {
+			c.ended = true
+			return
+		}
 		c.ports.now = slices.Clone(u.Ports)
 		for id, membership := range u.Uniter.Relations {
 			stored := s.Relation(id)
@@ -129,6 +134,9 @@ func (c *Context) Run(request Request) Response {
 	if tool == nil {
 		return refusal(fmt.Errorf("bad request: unknown command: %s", request.Name))
 	}
+	if c.ended {
+		return refusal(errPermission)
+	}
 	if request.Context != c.ID {
 		return refusal(fmt.Errorf("bad request: wrong context ID; got %q", request.Context))
 	}
@@ -158,6 +166,9 @@ func refusal(err error) Response {
 func (c *Context) Commit() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
 	c.Model.Do(func(s *model.State) {
 		for _, r := range c.relations {
 			stored := s.Relation(r.id)
@@ -177,6 +188,21 @@ func (c *Context) Commit() {
 		}
 		u.Ports = c.ports.after()
 	})
+}
+
+// End is what becomes of a context whose unit has left the model: all tools are
+// refused, and nothing of it is written.
+func (c *Context) End() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended = true
+}
+
+// Ended says whether the unit has left the model.
+func (c *Context) Ended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.ended
 }
 
 func (c *Context) isLeader() (leader bool) {

@@ -14,6 +14,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
 // Environment that tells a tool whom to ask.
@@ -53,11 +55,11 @@ type Response struct {
 // that calls one finds no such program.
 func Names() []string { return slices.Sorted(maps.Keys(tools)) }
 
-// NamesIn are the tools of one version of Juju: 4 has no leader settings any more
-// (its documentation, list of hook commands).
-func NamesIn(juju string) []string {
+// NamesIn are the tools of one Juju: 4 has no leader settings any more (its
+// documentation, list of hook commands).
+func NamesIn(w model.Ways) []string {
 	names := Names()
-	if parseVersion(juju).since(4, 0) {
+	if w.NoLeaderSettings {
 		names = slices.DeleteFunc(names, func(name string) bool { return name == "leader-get" || name == "leader-set" })
 	}
 	return names

@@ -353,10 +353,10 @@ func TestOtherVersionsAnswerDifferently(t *testing.T) {
 }
 
 func TestJuju4HasNoLeaderSettings(t *testing.T) {
-	assert.Contains(t, NamesIn("3.6.11"), "leader-get")
-	assert.NotContains(t, NamesIn("4.0.1"), "leader-get")
-	assert.NotContains(t, NamesIn("4.0.1"), "leader-set")
-	assert.Contains(t, NamesIn("4.0.1"), "is-leader")
+	assert.Contains(t, NamesIn(model.WaysOf("3.6.11")), "leader-get")
+	assert.NotContains(t, NamesIn(model.WaysOf("4.0.1")), "leader-get")
+	assert.NotContains(t, NamesIn(model.WaysOf("4.0.1")), "leader-set")
+	assert.Contains(t, NamesIn(model.WaysOf("4.0.1")), "is-leader")
 }
 
 func TestRelationThatGoesIsListedUntilAllHaveDeparted(t *testing.T) {

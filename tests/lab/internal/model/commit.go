@@ -6,6 +6,9 @@ import "time"
 // and remove, the agent's own status, and the cache of the remote's data.
 func (s *State) Begin(name string, h Hook) {
 	u := s.Units[name]
+	if u == nil {
+		return // it is gone, and runs on
+	}
 	now := time.Now()
 	switch h.Kind {
 	case Install:
@@ -33,6 +36,9 @@ func (s *State) Begin(name string, h Hook) {
 // --no-retry`): relations know it, and start follows the first config-changed.
 func (s *State) Commit(name string, h Hook) {
 	u := s.Units[name]
+	if u == nil {
+		return
+	}
 	agent := &u.Uniter
 	agent.Queued, agent.Failure = nil, nil
 	u.Agent = Status{"idle", "", time.Now()}
@@ -47,6 +53,7 @@ func (s *State) Commit(name string, h Hook) {
 	case UpgradeCharm:
 		agent.CharmVersion = h.Version
 		agent.LeaderVersion = 0 // the agent watches anew, and remembers it no more
+		s.hearOfGone(u)
 		agent.Queued = &Hook{Kind: ConfigChanged, Version: s.ConfigVersion, AddressVersion: u.AddressVersion}
 	case ConfigChanged:
 		agent.ConfigVersion, agent.AddressVersion = h.Version, h.AddressVersion
@@ -83,11 +90,14 @@ func (s *State) commitRelation(u *Unit, h Hook) {
 		}
 		delete(u.Uniter.Relations, h.RelationID)
 		s.dropRelation(r)
+		s.doom(u)
 	case relationDeparted:
 		delete(m.Members, h.RemoteUnit)
 	case relationJoined:
 		m.Members[h.RemoteUnit] = h.Version
 		m.ChangedPending = h.RemoteUnit
+		m.Joined = s.time()
+		delete(m.Gone, h.RemoteUnit)
 	case relationChanged:
 		m.ChangedPending = ""
 		if h.RemoteUnit == "" {
@@ -101,6 +111,9 @@ func (s *State) commitRelation(u *Unit, h Hook) {
 // Fail puts the unit into error: the hook waits until it is resolved.
 func (s *State) Fail(name string, h Hook, f Failure) {
 	u := s.Units[name]
+	if u == nil {
+		return
+	}
 	u.Uniter.Queued, u.Uniter.Failure = &h, &f
 	u.Agent = Status{"error", `hook failed: "` + h.Name() + `"`, time.Now()}
 }
@@ -109,6 +122,9 @@ func (s *State) Fail(name string, h Hook, f Failure) {
 // isn't in error (Juju 3.x; the killer is taken to be the machine's shutdown).
 func (s *State) Requeue(name string, h Hook) {
 	u := s.Units[name]
+	if u == nil {
+		return
+	}
 	u.Uniter.Queued, u.Uniter.Failure = &h, nil
 	u.Agent = Status{"idle", "", time.Now()}
 }

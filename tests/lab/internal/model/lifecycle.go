@@ -28,6 +28,7 @@ func (s *State) AddUnit(address string) *Unit {
 func (s *State) Destroy(name string) {
 	if u := s.Units[name]; u != nil {
 		u.Dying = true
+		s.doom(u)
 	}
 }
 
@@ -35,7 +36,7 @@ func (s *State) Destroy(name string) {
 func (s *State) Remove(name string) {
 	for _, r := range slices.Clone(s.Relations) {
 		if bag := r.Units[name]; bag != nil {
-			bag.InScope = r.Peer() && s.peersStay()
+			bag.InScope = false
 		}
 		s.dropRelation(r)
 	}
@@ -45,10 +46,6 @@ func (s *State) Remove(name string) {
 	}
 	s.elect()
 }
-
-// peersStay is a fault of Juju 4: the remaining units are never told that a peer
-// has departed, and relation-list keeps it (juju/juju issue 23326).
-func (s *State) peersStay() bool { return s.since(4, 0) }
 
 // elect gives the leadership, where it is free, to the oldest unit. A machine
 // that is off can't claim it, and a dying unit gets it only where no other can.
@@ -118,6 +115,7 @@ func (s *State) RestartAgent(name string) {
 		return
 	}
 	u.Uniter.LeaderVersion = 0
+	s.hearOfGone(u)
 	for _, m := range u.Uniter.Relations {
 		m.Peer, m.Forgotten = false, true
 		m.Seen = map[string]map[string]string{}

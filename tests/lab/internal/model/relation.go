@@ -17,7 +17,9 @@ func (s *State) enterScopes(u *Unit) {
 		if r.Dying {
 			continue
 		}
-		u.Uniter.Relations[r.ID] = &Membership{Peer: r.Peer(), Members: map[string]int{}, Seen: map[string]map[string]string{}}
+		u.Uniter.Relations[r.ID] = &Membership{
+			Peer: r.Peer(), Members: map[string]int{}, Seen: map[string]map[string]string{}, Joined: s.time(),
+		}
 		r.Units[u.Name] = &Bag{InScope: true, Version: 1, Settings: u.settings(u.AddressesOf(r.Name)...)}
 	}
 }
@@ -84,17 +86,21 @@ func (s *State) members(u *Unit, r *Relation) map[string]int {
 		return members
 	}
 	for name, bag := range r.RemoteUnits {
-		if bag.InScope {
-			members[name] = bag.Version
+		if version := s.heard(bag); bag.InScope && version > 0 {
+			members[name] = version
 		}
 	}
-	if !r.Peer() {
+	local := u.Uniter.Relations[r.ID]
+	if !r.Peer() || local == nil {
 		return members
 	}
 	for name, bag := range r.Units {
 		other := s.Units[name]
-		if name != u.Name && bag.InScope && (s.peersStay() || other != nil && !other.Dying) {
-			members[name] = bag.Version
+		version := s.heard(bag)
+		switch {
+		case name == u.Name || version == 0:
+		case bag.InScope && other != nil && (s.Ways.PeersStay || !other.Dying), s.stays(local, name):
+			members[name] = version
 		}
 	}
 	return members
@@ -133,17 +139,17 @@ func (s *State) nextRelation(u *Unit, r *Relation) (Hook, bool) {
 		}
 		return h, ok
 	}
-	if theirs := r.otherApp().Version; local.AppVersion != theirs {
+	if theirs := s.heard(r.otherApp()); local.AppVersion != theirs {
 		return hook(relationChanged, "", theirs)
 	}
 	there := slices.Sorted(maps.Keys(remote))
 	for _, unit := range there {
-		if _, joined := local.Members[unit]; !joined {
+		if _, joined := local.Members[unit]; !joined && !s.time().Before(s.joinsAt(local)) {
 			return hook(relationJoined, unit, remote[unit])
 		}
 	}
 	for _, unit := range there {
-		if local.Members[unit] != remote[unit] {
+		if version, joined := local.Members[unit]; joined && version != remote[unit] {
 			return hook(relationChanged, unit, remote[unit])
 		}
 	}

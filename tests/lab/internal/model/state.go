@@ -22,6 +22,7 @@ type State struct {
 	ModelName     string        `json:"model_name"`
 	UUID          string        `json:"uuid"`
 	JujuVersion   string        `json:"juju_version"`
+	Ways          Ways          `json:"ways"`
 	Network       string        `json:"network"` // first three octets
 	ElectionTimer time.Duration `json:"election_timer"`
 	Northd        bool          `json:"northd,omitempty"`
@@ -47,6 +48,8 @@ type State struct {
 
 	Relations []*Relation      `json:"relations"`
 	Units     map[string]*Unit `json:"units"`
+
+	clock func() time.Time // nil: time.Now
 }
 
 // Relation is who is in a relation and what they said.
@@ -73,6 +76,11 @@ type Bag struct {
 	Version int `json:"version"`
 	// InScope is whether the unit is (still) in the relation.
 	InScope bool `json:"in_scope,omitempty"`
+	// Noted is the newest version that is on its way to the agents, which hear of it
+	// at Until, and of Before by then: [Ways].Late.
+	Noted  int       `json:"noted,omitempty"`
+	Before int       `json:"before,omitempty"`
+	Until  time.Time `json:"until,omitzero"`
 }
 
 // Unit is one unit of the application, and its machine's addresses.
@@ -89,6 +97,8 @@ type Unit struct {
 	Charm    map[string]string `json:"charm_state"` // state-set
 	Ports    []string          `json:"ports,omitempty"`
 	Uniter   Uniter            `json:"uniter"`
+	// GoneAt is when the unit is out of the model; zero: when its hooks have run.
+	GoneAt time.Time `json:"gone_at,omitzero"`
 	// History names every hook that was run, in order, with how it ended.
 	History []string `json:"history,omitempty"`
 }
@@ -137,6 +147,10 @@ type Membership struct {
 	Members        map[string]int               `json:"members"`
 	AppVersion     int                          `json:"app_version,omitempty"`
 	Seen           map[string]map[string]string `json:"seen"` // the agent's cache of members' data
+	// Joined is when the last -joined ran, or the unit entered.
+	Joined time.Time `json:"joined,omitzero"`
+	// Gone are the members of whose end the agent has heard: [Ways].PeersStay.
+	Gone map[string]bool `json:"gone,omitempty"`
 }
 
 // Relation finds a relation by its number, or returns nil.

@@ -108,8 +108,7 @@ func (s *State) dying(u *Unit) []Hook {
 	return nil
 }
 
-// living are the hooks of a unit that stays. Juju 4 has no leader settings, and so
-// no hook about them.
+// living are the hooks of a unit that stays.
 func (s *State) living(u *Unit) []Hook {
 	agent := &u.Uniter
 	s.enterScopes(u)
@@ -117,7 +116,7 @@ func (s *State) living(u *Unit) []Hook {
 	if s.Leader == u.Name && !agent.Leader {
 		hooks = append(hooks, Hook{Kind: LeaderElected})
 	}
-	if !agent.Leader && s.Leader != u.Name && !s.since(4, 0) && agent.LeaderVersion != s.LeaderVersion {
+	if !agent.Leader && s.Leader != u.Name && !s.Ways.NoLeaderSettings && agent.LeaderVersion != s.LeaderVersion {
 		hooks = append(hooks, Hook{Kind: LeaderSettingsChanged, Version: s.LeaderVersion})
 	}
 	if agent.CharmVersion != s.CharmVersion {

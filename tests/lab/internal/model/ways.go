@@ -1,0 +1,162 @@
+package model
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Ways are what one Juju does otherwise than another, each a switch of its own.
+// Times are Juju's; the lab shortens them as it does all of Juju's ([State].RetryScale).
+// Those of Juju 4 were seen on a controller of 4.0.15, or are from its source.
+type Ways struct {
+	// PeersStay: the units that remain get no -departed for a peer, and
+	// relation-list goes on naming it, until their agent restarts (juju/juju issue 23326).
+	PeersStay bool `json:"peers_stay,omitempty"`
+	// NoLeaderSettings: there is no leader-get, no leader-set, and no hook about them.
+	NoLeaderSettings bool `json:"no_leader_settings,omitempty"`
+	// Late is how long it takes until an agent hears of what other units wrote on a
+	// relation, and of their entry. What they wrote can be read before.
+	Late time.Duration `json:"late,omitempty"`
+	// JoinsApart is how long after one -joined on a relation an agent runs the next,
+	// and after its own entry the first: relation-list grows with each, while
+	// goal-state names all units from the beginning.
+	JoinsApart time.Duration `json:"joins_apart,omitempty"`
+	// GoneAfter is how long after a dying unit has left its last relation it is out of
+	// the model, whatever its hooks are at; its machine follows after the same time.
+	// A `stop` that fails isn't tried again. 0: never, the model waits for its `remove`.
+	GoneAfter time.Duration `json:"gone_after,omitempty"`
+	// StatusCut is how many bytes of a status message `juju status` shows.
+	StatusCut int `json:"status_cut,omitempty"`
+}
+
+// statusCut is maxMessageLength of cmd/juju/status/output_tabular.go, from 2.9 to 4.0.
+const statusCut = 120
+
+// WaysOf are those of one version of Juju.
+func WaysOf(version string) Ways {
+	w := Ways{StatusCut: statusCut}
+	if !(&State{JujuVersion: version}).since(4, 0) {
+		return w
+	}
+	w.PeersStay, w.NoLeaderSettings = true, true
+	w.Late = 10 * time.Second // the change stream looks that seldom after a quiet time
+	w.JoinsApart = 5 * time.Second
+	w.GoneAfter = 10 * time.Second // internal/worker/removal/worker.go, jobCheckMaxInterval
+	return w
+}
+
+// Shown is a message as `juju status` shows it (truncateMessage, as above).
+func (w Ways) Shown(message string) string {
+	const ellipsis = "..."
+	if w.StatusCut > 0 && len(message) > w.StatusCut {
+		return message[:w.StatusCut-len(ellipsis)] + ellipsis
+	}
+	return message
+}
+
+// scaled is a time of Juju in the lab's.
+func (s *State) scaled(d time.Duration) time.Duration {
+	return time.Duration(float64(d) * s.RetryScale)
+}
+
+func (s *State) time() time.Time {
+	if s.clock != nil {
+		return s.clock()
+	}
+	return time.Now().UTC().Round(0) // as it comes back from the file
+}
+
+// heard is the version of a bag that agents have heard of by now; 0: of none. All
+// that is written while one change is on its way comes with it.
+func (s *State) heard(b *Bag) int {
+	if s.Ways.Late == 0 {
+		return b.Version
+	}
+	now := s.time()
+	if b.Version != b.Noted {
+		if !now.Before(b.Until) {
+			b.Before, b.Until = b.Noted, now.Add(s.scaled(s.Ways.Late))
+		}
+		b.Noted = b.Version
+	}
+	if now.Before(b.Until) {
+		return b.Before
+	}
+	return b.Version
+}
+
+// joinsAt is when the unit may run the next -joined of a relation.
+func (s *State) joinsAt(m *Membership) time.Time { return m.Joined.Add(s.scaled(s.Ways.JoinsApart)) }
+
+// Coming is when the unit's agent hears of something that is on its way; zero where
+// nothing is.
+func (s *State) Coming(name string) (at time.Time) {
+	u := s.Units[name]
+	if u == nil || u.Dying || s.Ways.Late == 0 && s.Ways.JoinsApart == 0 {
+		return at
+	}
+	now := s.time()
+	sooner := func(t time.Time) {
+		if t.After(now) && (at.IsZero() || t.Before(at)) {
+			at = t
+		}
+	}
+	for _, r := range s.Relations {
+		m := u.Uniter.Relations[r.ID]
+		if m == nil || r.Dying {
+			continue
+		}
+		for _, bag := range slices.Concat(slices.Collect(maps.Values(r.RemoteUnits)), slices.Collect(maps.Values(r.Units)), []*Bag{r.otherApp()}) {
+			if s.heard(bag) != bag.Version {
+				sooner(bag.Until)
+			}
+		}
+		for unit := range s.members(u, r) {
+			if _, joined := m.Members[unit]; !joined {
+				sooner(s.joinsAt(m))
+			}
+		}
+	}
+	return at
+}
+
+// hearOfGone is the end of what [Ways].PeersStay keeps: an agent that watches anew
+// hears who is really there.
+func (s *State) hearOfGone(u *Unit) {
+	for id, m := range u.Uniter.Relations {
+		r := s.Relation(id)
+		if r == nil {
+			continue
+		}
+		for name := range m.Members {
+			if bag := r.Units[name]; bag != nil && !bag.InScope {
+				if m.Gone == nil {
+					m.Gone = map[string]bool{}
+				}
+				m.Gone[name] = true
+			}
+		}
+	}
+}
+
+// stays says whether the agent still takes for a member of a peer relation who has
+// left it.
+func (s *State) stays(m *Membership, name string) bool {
+	_, known := m.Members[name]
+	return s.Ways.PeersStay && known && !m.Gone[name]
+}
+
+// doom notes when a dying unit is out of the model though its hooks run: nothing
+// that Juju 4 counts keeps it (domain/removal, MarkUnitAsDeadWithNoEntities).
+func (s *State) doom(u *Unit) {
+	if s.Ways.GoneAfter == 0 || !u.Dying || !u.GoneAt.IsZero() {
+		return
+	}
+	for _, r := range s.Relations {
+		if bag := r.Units[u.Name]; bag != nil && bag.InScope {
+			return
+		}
+	}
+	u.GoneAt = s.time().Add(s.scaled(s.Ways.GoneAfter))
+}
