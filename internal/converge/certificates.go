@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
@@ -85,8 +86,8 @@ func (u *Unit) certify(ctx context.Context, a *asked, o Outcome, kind deploy.Kin
 		return write(ctx) // nothing is lost that way, and maybe everything won
 	}
 	m := o.Sight.Model
-	return u.Members.Turn(ctx, m, raft.NB, false, func(ctx context.Context) error {
-		return u.Members.Turn(ctx, m, raft.SB, false, write)
+	return u.Members.Turn(ctx, m, raft.NB, false, func(ctx context.Context, _ membership.Gate) error {
+		return u.Members.Turn(ctx, m, raft.SB, false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
 	})
 }
 

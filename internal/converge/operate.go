@@ -26,10 +26,12 @@ func (u *Unit) Pause(ctx context.Context) error {
 	}
 	sight := u.Members.Look(ctx, u.Tools)
 	all := u.allServices()
-	halt := func(ctx context.Context) error {
-		r.Paused, r.Settled = true, false
-		if err := u.remember(r); err != nil {
+	halt := func(ctx context.Context, gate membership.Gate) error {
+		if err := u.notePaused(r, true); err != nil {
 			return err
+		}
+		if _, err := gate(); err != nil {
+			return errors.Join(err, u.notePaused(r, false))
 		}
 		if err := u.Services.Stop(ctx, all...); err != nil {
 			return err
@@ -44,16 +46,25 @@ func (u *Unit) Pause(ctx context.Context) error {
 		}
 	}
 	slices.Sort(turns)
-	return u.inTurn(ctx, sight.Model, turns, halt)
+	return u.inTurn(ctx, sight.Model, turns, membership.OpenGate, halt)
 }
 
-// inTurn runs act under the locks of the databases, taken in the one order.
-func (u *Unit) inTurn(ctx context.Context, m membership.Model, turns []raft.Database, act func(context.Context) error) error {
+// notePaused puts into the unit's record whether it is paused.
+func (u *Unit) notePaused(r *record, paused bool) error {
+	r.Paused, r.Settled = paused, false
+	return u.remember(r)
+}
+
+// inTurn runs act under the locks of the databases, taken in the one order. Its gate
+// is open where that of each is.
+func (u *Unit) inTurn(ctx context.Context, m membership.Model, turns []raft.Database, gate membership.Gate,
+	act func(context.Context, membership.Gate) error,
+) error {
 	if len(turns) == 0 {
-		return act(ctx)
+		return act(ctx, gate)
 	}
-	return u.Members.Turn(ctx, m, turns[0], true, func(ctx context.Context) error {
-		return u.inTurn(ctx, m, turns[1:], act)
+	return u.Members.Turn(ctx, m, turns[0], true, func(ctx context.Context, next membership.Gate) error {
+		return u.inTurn(ctx, m, turns[1:], gate.And(next), act)
 	})
 }
 
@@ -63,8 +74,7 @@ func (u *Unit) Resume() error {
 	if err != nil {
 		return err
 	}
-	r.Paused, r.Settled = false, false
-	return u.remember(r)
+	return u.notePaused(r, false)
 }
 
 // Paused says whether the unit is paused.

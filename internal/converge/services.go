@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -101,8 +102,8 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service deploy
 		if deploy.ServiceOf(db) != service {
 			continue
 		}
-		err := u.Members.Turn(ctx, o.Sight.Model, db, true, func(ctx context.Context) error {
-			if err := u.Services.HandOver(ctx, u.Control, db); err != nil {
+		err := u.Members.Turn(ctx, o.Sight.Model, db, true, func(ctx context.Context, gate membership.Gate) error {
+			if err := u.Services.HandOver(ctx, u.Control, db, gate); err != nil {
 				return err
 			}
 			patience := restartPatience

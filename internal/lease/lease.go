@@ -29,9 +29,9 @@ type Record struct {
 	// TTLSeconds is after how many seconds without a change others may take
 	// over.
 	TTLSeconds int `json:"ttl"`
-	// Pending names the changes (server IDs) that holders have begun and nobody
-	// has yet seen finished. It outlives its holder.
-	Pending []string `json:"pending,omitempty"`
+	// Marks are the changes that holders have begun and that have not been seen
+	// finished by who may say so. They outlive their holder.
+	Marks []Mark `json:"-"`
 }
 
 // maxTTL bounds what a record can make others wait, malformedTTL what a value can
@@ -71,14 +71,14 @@ func (r Record) TTL() time.Duration {
 func (r Record) Taken(unit string, ttl time.Duration) Record {
 	return Record{
 		Holder: unit, Term: r.Term + 1, Sequence: r.Sequence + 1,
-		TTLSeconds: int((ttl + time.Second - 1) / time.Second), Pending: slices.Clone(r.Pending),
+		TTLSeconds: int((ttl + time.Second - 1) / time.Second), Marks: slices.Clone(r.Marks),
 	}
 }
 
 // Renewed is the record by which its holder keeps it.
 func (r Record) Renewed() Record {
 	r.Sequence++
-	r.Pending = slices.Clone(r.Pending)
+	r.Marks = slices.Clone(r.Marks)
 	return r
 }
 
@@ -86,22 +86,6 @@ func (r Record) Renewed() Record {
 func (r Record) Released() Record {
 	r = r.Renewed()
 	r.Holder, r.TTLSeconds = "", 0
-	return r
-}
-
-// WithPending adds a change that is about to be begun.
-func (r Record) WithPending(id string) Record {
-	r = r.Renewed()
-	if !slices.Contains(r.Pending, id) {
-		r.Pending = append(r.Pending, id)
-	}
-	return r
-}
-
-// WithoutPending takes away the changes for which over says true.
-func (r Record) WithoutPending(over func(id string) bool) Record {
-	r = r.Renewed()
-	r.Pending = slices.DeleteFunc(r.Pending, over)
 	return r
 }
 
@@ -142,7 +126,13 @@ type Held struct {
 // it must be done, or be seen by all to be under way, before others take over.
 const actShare = 2
 
-// MayAct says whether the holder may begin something at now.
+// Until is the moment after which the holder may begin nothing more.
+func (h Held) Until() time.Time { return h.Written.Add(h.TTL() / actShare) }
+
+// MayAct says whether the holder may begin something at now. Both clocks of a
+// machine must agree: the one that only goes forward stands still while the whole
+// machine does.
 func (h Held) MayAct(now time.Time) bool {
-	return h.Holder != "" && now.Before(h.Written.Add(h.TTL()/actShare))
+	until := h.Until()
+	return h.Holder != "" && now.Before(until) && now.Round(0).Before(until.Round(0))
 }

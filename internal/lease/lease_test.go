@@ -16,7 +16,7 @@ func TestRecordSurvivesTheStore(t *testing.T) {
 		want := Record{
 			Holder: rapid.StringMatching(`[a-z-]{1,12}/[0-9]{1,3}`).Draw(t, "holder"), Term: rapid.Uint64().Draw(t, "term"),
 			Sequence: rapid.Uint64().Draw(t, "seq"), TTLSeconds: rapid.IntRange(1, 600).Draw(t, "ttl"),
-			Pending: rapid.SliceOfN(rapid.StringMatching(`[0-9a-f]{8}`), 1, 3).Draw(t, "pending"),
+			Marks: rapid.SliceOfNDistinct(rapid.Custom(anyMark), 1, 3, func(m Mark) string { return m.ID }).Draw(t, "marks"),
 		}
 		got, err := Parse(want.String())
 		require.NoError(t, err)
@@ -57,26 +57,18 @@ func TestDamagedRecordDoesNotBlockForEver(t *testing.T) {
 func TestEveryWriteChangesTheValue(t *testing.T) {
 	r := Record{}.Taken("a/0", time.Second)
 	for name, next := range map[string]Record{
-		"renewed": r.Renewed(), "released": r.Released(), "pending": r.WithPending("x"),
-		"no pending": r.WithoutPending(func(string) bool { return true }), "taken": r.Taken("a/0", time.Second),
+		"renewed": r.Renewed(), "released": r.Released(), "noting": r.Noting(Mark{ID: "x"}),
+		"without": r.Without(func(Mark) bool { return true }), "taken": r.Taken("a/0", time.Second),
 	} {
 		assert.NotEqual(t, r.String(), next.String(), name)
 	}
-}
-
-func TestPendingChangesOutliveTheirHolder(t *testing.T) {
-	r := Record{}.Taken("a/0", time.Second).WithPending("x").WithPending("x").WithPending("y")
-	assert.Equal(t, []string{"x", "y"}, r.Pending)
-	assert.Equal(t, []string{"x", "y"}, r.Taken("a/1", time.Second).Pending)
-	assert.Equal(t, []string{"x", "y"}, r.Released().Pending)
-	assert.Equal(t, []string{"y"}, r.WithoutPending(func(id string) bool { return id == "x" }).Pending)
-	assert.Equal(t, []string{"x", "y"}, r.Pending, "the original is not touched")
 }
 
 func TestHolderMayNotBeginAnythingLateInItsTTL(t *testing.T) {
 	h := Held{Record: Record{}.Taken("a/0", 30*time.Second), Written: start}
 	assert.True(t, h.MayAct(start.Add(14*time.Second)))
 	assert.False(t, h.MayAct(start.Add(15*time.Second)))
+	assert.Equal(t, start.Add(15*time.Second), h.Until())
 	assert.False(t, Held{Record: h.Released(), Written: start}.MayAct(start))
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -57,7 +58,7 @@ func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) 
 	if !d.needsJudging() {
 		return nil, nil, nil
 	}
-	view, plan, err := d.service.settle(ctx, &d.local, d.model, func(v raft.View) raft.Plan {
+	view, plan, err := d.service.settle(ctx, &d.local, d.model, d.lock, func(v raft.View) raft.Plan {
 		change := raft.Change{Database: d.local.Database, View: v, Target: string(v.Status.Server)}
 		if d.lock != nil {
 			change.Pending = d.lock.pending()
@@ -151,10 +152,12 @@ func (d *departure) leave(ctx context.Context) error {
 			s.Log.WarnContext(ctx, w)
 		}
 		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.local.Status.Server.Short(), d.local.Status.Role))
-		if err := d.lock.begin(ctx, string(d.local.Status.Server)); err != nil {
+		limited, cancel, err := d.lock.begin(ctx, lease.Leave, string(d.local.Status.Server))
+		if err != nil {
 			return err
 		}
-		if err := s.Control.Leave(ctx, db); err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster) {
+		defer cancel()
+		if err := s.Control.Leave(limited, db); err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster) {
 			return err
 		}
 	}

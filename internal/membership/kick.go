@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -174,7 +175,9 @@ type kick struct {
 	id      string
 	lock    *lock
 	removed string
-	result  KickResult
+	// withdrawn: what was noted was surely not begun.
+	withdrawn bool
+	result    KickResult
 }
 
 // open says whether the kick is yet to be made.
@@ -196,12 +199,15 @@ func (k *kick) kick(ctx context.Context) bool {
 	}
 	who := k.model.describe(d, k.target)
 	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
-	if err := k.lock.begin(ctx, k.target.Longest()); err != nil {
+	limited, cancel, err := k.lock.begin(ctx, lease.Kick, k.target.Longest())
+	if err != nil {
 		k.refuse(err.Error(), "run the same command again")
 		return false
 	}
-	if err := s.Control.Kick(ctx, d, k.id); err != nil && !errors.Is(err, ovn.ErrUnknownServer) {
+	defer cancel()
+	if err := s.Control.Kick(limited, d, k.id); err != nil && !errors.Is(err, ovn.ErrUnknownServer) {
 		if neverSent(err) {
+			k.withdrawn = true
 			k.refuse(err.Error(), "run the same command again, once the database has a leader")
 		} else {
 			k.pending(fmt.Sprintf("the kick of %s was sent, and may yet be done: %v", who, err))
@@ -292,6 +298,6 @@ func (k *kick) release(ctx context.Context) {
 	if k.removed != "" {
 		removed[k.longest()] = k.removed
 	}
-	k.lock.release(ctx, removed)
+	k.lock.releaseWith(ctx, removed, func(m lease.Mark) bool { return k.withdrawn && m.Kind == lease.Kick && m.ID == k.target.Longest() })
 	k.lock = nil
 }

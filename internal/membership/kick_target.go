@@ -186,7 +186,7 @@ func (k *kick) knownAsRemoved(ctx context.Context, given raft.Given) bool {
 func (k *kick) judge(ctx context.Context) {
 	s, d := k.service, k.local.Database
 	owner := k.model.Owner(d, k.target)
-	view, plan, err := s.settle(ctx, &k.local, k.model, func(v raft.View) raft.Plan {
+	view, plan, err := s.settle(ctx, &k.local, k.model, k.lock, func(v raft.View) raft.Plan {
 		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Force: k.request.Force}
 		if k.lock != nil {
 			change.Pending = k.lock.pending()

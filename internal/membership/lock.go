@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
@@ -35,6 +37,10 @@ const endingTimeout = 2 * time.Second
 // errLockLost means that another unit has taken the lock over.
 var errLockLost = errors.New("another unit has taken over the lock")
 
+// errTooLate means that the time in which the lock permits to begin something is
+// over: nothing was begun.
+var errTooLate = errors.New("too much time has passed since the lock was renewed; nothing was begun")
+
 // BusyError means that another unit held the lock for too long.
 type BusyError struct {
 	Database raft.Database
@@ -53,6 +59,9 @@ type lock struct {
 	global   *ovsdb.Global
 	// others are the endpoints of other members, once the lock goes through them.
 	others []string
+	// server is this unit's own, through which it acts.
+	server raft.ID
+	mu     sync.Mutex // of held, which is renewed while an act runs
 	held   lease.Held
 }
 
@@ -65,7 +74,7 @@ func (s *Service) lock(ctx context.Context, l Local, interrupted func(context.Co
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
 	}
-	k := &lock{service: s, database: l.Database, global: global}
+	k := &lock{service: s, database: l.Database, global: global, server: l.Status.Server}
 	if err := k.take(ctx, l.Status, interrupted); err != nil {
 		global.Close()
 		return nil, err
@@ -94,7 +103,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			// Long enough to see one dead holder's time pass, and then a living one's.
 			until = k.service.Now().Add(max(remaining, ttl) + ttl)
 		}
-		pending, ending := k.unfinished(ctx, record, ids, proofs)
+		gone, ending := k.gone(ctx, record, ids, proofs)
 		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
 			if err := wait(ctx, pollInterval); err != nil {
 				return &BusyError{Database: k.database, Holder: record.Holder}
@@ -103,10 +112,10 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		}
 		free := remaining == 0 ||
 			record.Holder == k.service.Env.Unit || // of an earlier hook, cut off: Juju runs one at a time
-			len(record.Pending) > 0 && len(pending) == 0
+			record.HolderIsDone(gone)
 		if free {
 			next := record.Taken(k.service.Env.Unit, ttl)
-			next.Pending = pending
+			next.Marks = record.Unfinished(gone)
 			ok, err := k.swap(ctx, value, next)
 			if err != nil {
 				return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
@@ -145,28 +154,30 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	return ids, value, r, nil
 }
 
-// unfinished keeps those pending changes whose server still stands in the
-// committed configuration. ending says that one is absent already by an entry that
-// is not seen committed yet, which is worth another look.
-func (k *lock) unfinished(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.Proof) (pending []string, ending bool) {
-	if len(r.Pending) == 0 {
-		return nil, false
-	}
-	status, err := k.service.Control.Status(ctx, k.database)
-	if err != nil {
-		return r.Pending, false
+// gone says which of the servers that the record's marks are about are proved to be
+// no members any more. ending says that one is absent already by an entry that is
+// not seen committed yet, which is worth another look.
+func (k *lock) gone(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.Proof) (gone func(string) bool, ending bool) {
+	known := map[string]bool{}
+	gone = func(id string) bool { return known[id] }
+	if len(r.Marks) == 0 {
+		return gone, false
 	}
 	removed := removedServers(ids)
-	for _, id := range r.Pending {
-		if proofs[id] == nil {
-			proofs[id] = &raft.Proof{Target: raft.ID(id).Short()}
-		}
-		if removed[raft.ID(id)] == "" && !proofs[id].Observe(status) {
-			pending = append(pending, id)
-			ending = ending || proofs[id].Absent()
+	status, err := k.service.Control.Status(ctx, k.database)
+	for _, m := range r.Marks {
+		for _, id := range []string{m.ID, m.From} {
+			if id == "" {
+				continue
+			}
+			if proofs[id] == nil {
+				proofs[id] = &raft.Proof{Target: raft.ID(id).Short()}
+			}
+			known[id] = removed[raft.ID(id)] != "" || err == nil && proofs[id].Observe(status)
+			ending = ending || id == m.ID && !known[id] && err == nil && proofs[id].Absent()
 		}
 	}
-	return pending, ending
+	return gone, ending
 }
 
 // swap writes the record if the store still has old. A failure of the call is
@@ -179,30 +190,61 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 	if err != nil || !ok {
 		return false, err
 	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	k.held = lease.Held{Record: next, Written: begun}
 	return true, nil
 }
 
-// pending are the changes that earlier holders did not see finished.
-func (k *lock) pending() []raft.ID {
-	ids := make([]raft.ID, len(k.held.Pending))
-	for i, id := range k.held.Pending {
-		ids[i] = raft.ID(id)
+// pending are the servers that may be removed at any moment, by what earlier holders
+// have begun.
+func (k *lock) pending() []raft.ID { return k.marked(lease.Leave, lease.Kick, lease.Unknown) }
+
+// down are the servers that may be taken down at any moment, or are: what is known
+// of them from elsewhere says nothing. This unit's own is not among them.
+func (k *lock) down() []raft.ID {
+	if k == nil {
+		return nil
+	}
+	return slices.DeleteFunc(k.marked(lease.Down, lease.Unknown), func(id raft.ID) bool { return id == k.server })
+}
+
+func (k *lock) marked(kinds ...lease.Kind) (ids []raft.ID) {
+	for _, m := range k.held.Marks {
+		if slices.Contains(kinds, m.Kind) {
+			ids = append(ids, raft.ID(m.ID))
+		}
 	}
 	return ids
 }
 
-// begin notes that the removal of id is about to be begun. It proves, by a
-// write, that the lock is still this unit's and that a majority stores it. What
-// it returns is the last moment at which to begin.
-func (k *lock) begin(ctx context.Context, id string) error {
-	if err := k.renewTo(ctx, k.held.WithPending(id)); err != nil {
-		return err
+// begin notes that a change of the server id is about to be begun. It proves, by a
+// write, that the lock is still this unit's and that a majority stores it. The
+// context that it returns ends with the time in which to begin; so does a command
+// that is given it, even where this process is stopped. A process that is stopped
+// and goes on finds it over.
+func (k *lock) begin(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
+	mark := lease.Mark{ID: id, Kind: kind, By: k.service.Env.Unit, From: string(k.server)}
+	if err := k.renewTo(ctx, k.held.Noting(mark)); err != nil {
+		return nil, nil, err
 	}
+	until, err := k.mayAct()
+	if err != nil {
+		return nil, nil, err
+	}
+	limited, cancel := context.WithDeadline(ctx, until)
+	return limited, cancel, nil
+}
+
+// mayAct is asked right before what can't be taken back. It returns the moment
+// until which that may be begun.
+func (k *lock) mayAct() (until time.Time, err error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
 	if !k.held.MayAct(k.service.Now()) {
-		return fmt.Errorf("%s: %w", k.database.Short(), errLockLost)
+		return time.Time{}, fmt.Errorf("%s: %w", k.database.Short(), errTooLate)
 	}
-	return nil
+	return k.held.Until(), nil
 }
 
 // renew keeps the lock while the change is awaited.
@@ -228,14 +270,19 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 // not bound to the lock: once the removal is seen by all, another unit may have
 // taken it. Where the lock can't be released, it ends by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
+	k.releaseWith(ctx, removed, func(lease.Mark) bool { return false })
+}
+
+// releaseWith also takes back this unit's own marks for which over says true.
+func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Mark) bool) {
 	defer func() { k.global.Close() }()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*storeTimeout)
 	defer cancel()
-	err := k.releaseOnce(ctx, removed)
+	err := k.releaseOnce(ctx, removed, over)
 	// The member that this goes through may be leaving too: the rest have the same row.
 	for err != nil && len(k.others) > 0 && wait(ctx, pollInterval) == nil {
 		if err = k.reconnect(ctx); err == nil {
-			err = k.releaseOnce(ctx, removed)
+			err = k.releaseOnce(ctx, removed, over)
 		}
 	}
 	if err != nil {
@@ -244,7 +291,7 @@ func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
 	}
 }
 
-func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string) error {
+func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over func(lease.Mark) bool) error {
 	records := map[string]string{}
 	for id, text := range removed {
 		records[removedPrefix+string(id)] = text
@@ -256,7 +303,9 @@ func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string) erro
 			return fmt.Errorf("cannot record the removal: %w", err)
 		}
 	}
-	next := k.held.WithoutPending(func(id string) bool { return removed[raft.ID(id)] != "" }).Released()
+	next := k.held.Without(func(m lease.Mark) bool {
+		return removed[raft.ID(m.ID)] != "" || m.By == k.service.Env.Unit && over(m)
+	}).Released()
 	_, err := k.swap(ctx, k.held.String(), next)
 	return err
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -66,8 +67,10 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 
 	held, err := a.lock(t.Context(), local(a), none)
 	require.NoError(t, err)
-	require.NoError(t, held.begin(t.Context(), string(dead)))
-	require.NoError(t, a.Control.Kick(t.Context(), raft.NB, string(dead)))
+	limited, cancel, err := held.begin(t.Context(), lease.Kick, string(dead))
+	require.NoError(t, err)
+	defer cancel()
+	require.NoError(t, a.Control.Kick(limited, raft.NB, string(dead)))
 	for _, u := range units[:2] {
 		u.until(raft.NB, func(s raft.Status) bool { return len(s.Servers) == 2 && s.NotCommitted == 0 })
 	}

@@ -14,8 +14,9 @@ const electionPatience = 10 * time.Second
 
 // settle judges a change in a view of the cluster, and while the cluster has no
 // leader looks again for two election timers, since that is what an election
-// takes at most. It leaves in l what the judgement is based on.
-func (s *Service) settle(ctx context.Context, l *Local, m Model, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+// takes at most. It leaves in l what the judgement is based on. What stands in the
+// lock k, where there is one, is part of the view.
+func (s *Service) settle(ctx context.Context, l *Local, m Model, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for {
@@ -23,7 +24,7 @@ func (s *Service) settle(ctx context.Context, l *Local, m Model, judge func(raft
 		if err != nil {
 			return view, raft.Plan{}, err
 		}
-		l.Status = view.Status
+		l.Status, view.Down = view.Status, k.down()
 		plan := judge(view)
 		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()

@@ -2,16 +2,15 @@ package membership
 
 import (
 	"context"
-	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// TidyLocks takes this unit's own server out of the pending changes of a lock
-// that nobody holds, where the server is a plain member again: a restart cancels
-// a leave, and a kick that was lost is never carried out. Until then the others
-// reckon with its going.
+// TidyLocks takes out of a lock that nobody holds what this unit knows to have ended,
+// where its server is a plain member: a restart cancels a leave, a kick that was lost
+// is never carried out, a server that was taken down is back. Until then the others
+// reckon with it.
 func (s *Service) TidyLocks(ctx context.Context) {
 	for _, d := range raft.Databases() {
 		if err := s.tidyLock(ctx, d); err != nil {
@@ -37,11 +36,15 @@ func (s *Service) tidyLock(ctx context.Context, d raft.Database) error {
 		return err
 	}
 	record, err := lease.Parse(ids[lockKey])
-	own := string(l.Status.Server)
-	if err != nil || record.Holder != "" || !slices.Contains(record.Pending, own) {
+	if err != nil || record.Holder != "" || len(record.Marks) == 0 {
 		return err
 	}
-	next := record.WithoutPending(func(id string) bool { return id == own })
+	k := &lock{service: s, database: d}
+	gone, _ := k.gone(ctx, record, ids, map[string]*raft.Proof{})
+	next, changed := record.Tidied(lease.Tidier{Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now()})
+	if !changed {
+		return nil
+	}
 	_, err = global.Swap(ctx, lockKey, ids[lockKey], next.String())
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -17,8 +18,10 @@ import (
 // unit held for too long is a [*BusyError]. Where this unit's server is the only
 // member, or is none, there is nobody to wait for.
 //
-// The lock is kept, through the other members, for as long as act runs.
-func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool, act func(context.Context) error) error {
+// The lock is kept, through the other members, for as long as act runs. That the
+// server is taken down stands in it from before act until act has ended well; where
+// it has not, until a later hook finds a member that works ([Service.TidyLocks]).
+func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool, act func(context.Context, Gate) error) (err error) {
 	l := s.Observe(ctx, db)
 	if l.Condition == Unreadable && down {
 		return &RefusedError{
@@ -27,13 +30,17 @@ func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool
 		}
 	}
 	if !l.Member() || len(l.Status.Servers) == 1 {
-		return act(ctx)
+		return act(ctx, OpenGate)
 	}
 	k, err := s.lock(ctx, l, s.interrupted(m))
 	if err != nil {
 		return err
 	}
-	defer k.release(ctx, nil)
+	begun := false
+	defer func() {
+		ended := err == nil || !begun
+		k.releaseWith(ctx, nil, func(m lease.Mark) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
+	}()
 	if down {
 		if l = s.Observe(ctx, db); !l.Member() {
 			return fmt.Errorf("cannot restart the server of %s: %s", db, l.Text())
@@ -49,10 +56,43 @@ func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
 		}
 	}
-	if err := k.renewTo(ctx, k.held.Renewed()); err != nil { // it is still this unit's
+	next := k.held.Renewed()
+	if down {
+		next = k.held.Noting(lease.Mark{ID: string(k.server), Kind: lease.Down, By: s.Env.Unit, From: string(k.server)})
+	}
+	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
 		return err
 	}
-	return k.keep(ctx, act)
+	return k.keep(ctx, func(ctx context.Context) error {
+		return act(ctx, func() (time.Time, error) {
+			until, err := k.mayAct()
+			begun = begun || err == nil
+			return until, err
+		})
+	})
+}
+
+// Gate is asked right before a server is taken down: who was stopped meanwhile may
+// have lost the lock. It returns the moment until which that may be begun, or why it
+// may not. Who does not ask has taken nothing down.
+type Gate func() (until time.Time, err error)
+
+// OpenGate is for a server that nobody needs to ask about.
+func OpenGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
+
+// And is open where both are.
+func (g Gate) And(other Gate) Gate {
+	return func() (time.Time, error) {
+		until, err := g()
+		if err != nil {
+			return until, err
+		}
+		earlier, err := other()
+		if err != nil || earlier.Before(until) {
+			until = earlier
+		}
+		return until, err
+	}
 }
 
 // returnPatience is how long a member that was restarted may take until the others
@@ -65,7 +105,7 @@ func (s *Service) settleRestart(ctx context.Context, l *Local, m Model, k *lock)
 	patience, cancel := context.WithTimeout(ctx, returnPatience)
 	defer cancel()
 	for {
-		view, plan, err := s.settle(ctx, l, m, func(v raft.View) raft.Plan {
+		view, plan, err := s.settle(ctx, l, m, k, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: l.Database, View: v, Pending: k.pending()})
 		})
 		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || wait(patience, lockInterval) != nil {

@@ -81,7 +81,7 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 	}
 	for i, u := range units {
 		wg.Go(func() {
-			failures[i] = u.Turn(t.Context(), models[u.Env.Unit], raft.NB, true, func(ctx context.Context) error {
+			failures[i] = u.Turn(t.Context(), models[u.Env.Unit], raft.NB, true, func(ctx context.Context, _ Gate) error {
 				count(1)
 				defer count(-1)
 				mu.Lock()
@@ -110,7 +110,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 	units := realCluster(t, 3, raft.NB)
 	slow, other := units[1], units[2]
 	m := model(slow, units...)
-	err := slow.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context) error {
+	err := slow.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context, _ Gate) error {
 		slow.kill(raft.NB)
 		held := other.record()
 		assert.Equal(t, slow.Env.Unit, held.Holder)
@@ -120,7 +120,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 		}, held.TTL(), 100*time.Millisecond)
 		impatient, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		assert.Error(t, other.Turn(impatient, model(other, other), raft.NB, true, func(context.Context) error {
+		assert.Error(t, other.Turn(impatient, model(other, other), raft.NB, true, func(context.Context, Gate) error {
 			assert.Fail(t, "the turn is another unit's")
 			return nil
 		}))
@@ -139,11 +139,11 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 	m := model(units[0], units...)
 	units[2].kill(raft.NB)
 	units[0].until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, units[2])) })
-	never := func(context.Context) error {
+	unwanted := func(context.Context, Gate) error {
 		assert.Fail(t, "it was permitted")
 		return nil
 	}
-	err := units[0].Turn(t.Context(), m, raft.NB, true, never)
+	err := units[0].Turn(t.Context(), m, raft.NB, true, unwanted)
 	refused := (*RefusedError)(nil)
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Refusals, 1)
@@ -152,7 +152,7 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
 
 	ran := false
-	require.NoError(t, units[0].Turn(t.Context(), m, raft.NB, false, func(context.Context) error {
+	require.NoError(t, units[0].Turn(t.Context(), m, raft.NB, false, func(context.Context, Gate) error {
 		ran = true
 		return nil
 	}), "what takes no server down needs no majority of others")
@@ -164,7 +164,7 @@ func shortOf(m Model, u *realUnit) string { return m.Published[u.Env.Unit][raft.
 func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
 	units := realCluster(t, 2, raft.NB)
 	for _, u := range units { // the leader, then the follower
-		require.NoError(t, u.Turn(t.Context(), model(u, units...), raft.NB, true, func(ctx context.Context) error {
+		require.NoError(t, u.Turn(t.Context(), model(u, units...), raft.NB, true, func(ctx context.Context, _ Gate) error {
 			return u.restart(ctx, raft.NB)
 		}))
 		u.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
@@ -181,14 +181,14 @@ func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
 	} {
 		prepare()
 		ran := errors.New("it ran")
-		assert.ErrorIs(t, units[0].Turn(t.Context(), m, raft.NB, true, func(context.Context) error { return ran }), ran, name)
+		assert.ErrorIs(t, units[0].Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return ran }), ran, name)
 	}
 }
 
 func TestTurnThatFailsIsOver(t *testing.T) {
 	units := realCluster(t, 2, raft.NB)
 	failed := errors.New("it does not start")
-	err := units[0].Turn(t.Context(), model(units[0], units...), raft.NB, true, func(context.Context) error { return failed })
+	err := units[0].Turn(t.Context(), model(units[0], units...), raft.NB, true, func(context.Context, Gate) error { return failed })
 	require.ErrorIs(t, err, failed)
 	assert.Empty(t, units[1].record().Holder)
 }

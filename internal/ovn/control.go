@@ -158,10 +158,14 @@ func (c Control) call(ctx context.Context, d raft.Database, command string, args
 }
 
 // ask runs one command on who listens on the socket. ovs-appctl's own time-out ends
-// it even where this process is killed meanwhile. A command that was sent to a server
-// that hangs is carried out when the server goes on, whatever became of ovs-appctl.
+// it even where this process is killed or stopped meanwhile, within a second of the
+// deadline. A command that was sent to a server that hangs is carried out when the
+// server goes on, whatever became of ovs-appctl.
 func (c Control) ask(ctx context.Context, who, socket string, command ...string) (string, error) {
 	timeout := cmp.Or(c.Timeout, controlTimeout)
+	if until, limited := ctx.Deadline(); limited {
+		timeout = min(timeout, max(time.Until(until), 0))
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := strconv.Itoa(int(timeout/time.Second) + 1)

@@ -21,10 +21,27 @@ const exitPoll = 50 * time.Millisecond
 // systemd has started the server again, not when that is a member that has caught
 // up. A server that does not run is started; one that hangs is stopped by force,
 // as systemd does it.
-func (s Services) HandOver(ctx context.Context, c Control, d raft.Database) error {
-	err := c.Exit(ctx, d)
-	if err == nil {
+//
+// One that systemd would not start again is left as it is ([ErrNotStartable]). begin is
+// asked right before the server is told to exit, and before it is stopped by force; it
+// says until when that may be done, or why not at all.
+func (s Services) HandOver(ctx context.Context, c Control, d raft.Database, begin func() (until time.Time, err error)) error {
+	if err := s.startable(ctx, ServerOf(d)); err != nil {
+		return fmt.Errorf("cannot hand over: %w", err)
+	}
+	until, err := begin()
+	if err != nil {
+		return fmt.Errorf("cannot hand over: %w", err)
+	}
+	limited, cancel := context.WithDeadline(ctx, until)
+	err = c.Exit(limited, d)
+	if cancel(); err == nil {
 		err = awaitExit(ctx, c, d)
+	}
+	if errors.Is(err, ErrHung) && ctx.Err() == nil {
+		if _, late := begin(); late != nil {
+			return fmt.Errorf("cannot hand over: %w; %w", err, late)
+		}
 	}
 	if err != nil && !errors.Is(err, ErrNotRunning) && !errors.Is(err, ErrHung) {
 		return fmt.Errorf("cannot hand over: %w", err)
@@ -32,6 +49,26 @@ func (s Services) HandOver(ctx context.Context, c Control, d raft.Database) erro
 	// Not start: that does nothing while systemd still thinks that the old process
 	// is up.
 	return s.Restart(ctx, ServerOf(d))
+}
+
+// ErrNotStartable is returned for a service that systemd would not start again: it is
+// masked, or not installed.
+var ErrNotStartable = errors.New("the service can't be started again")
+
+// startable says whether systemd would start the service. systemctl's restart stops
+// one that it then finds masked.
+func (s Services) startable(ctx context.Context, service Service) error {
+	states, err := s.States(ctx)
+	if err != nil {
+		return err
+	}
+	switch state := states[service]; {
+	case state.Masked:
+		return fmt.Errorf("%w: %s is masked", ErrNotStartable, service)
+	case state.Missing:
+		return fmt.Errorf("%w: %s is not installed", ErrNotStartable, service)
+	}
+	return nil
 }
 
 // awaitExit waits until nobody listens on the server's control socket. It gives

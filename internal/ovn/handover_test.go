@@ -3,6 +3,8 @@ package ovn_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -24,11 +26,30 @@ type restarter struct {
 	calls  []string
 	// exited says whether the server was gone when systemd was asked.
 	exited bool
+	// masked is the state that systemd tells of, late what the caller's gate says
+	// from its second question on.
+	masked bool
+	late   error
+}
+
+func (r *restarter) show() string {
+	var all []string
+	for _, service := range ovn.AllServices() {
+		state := "loaded"
+		if r.masked {
+			state = "masked"
+		}
+		all = append(all, fmt.Sprintf("Id=%s.service\nLoadState=%s\nActiveState=active\nUnitFileState=enabled\nMainPID=1\n", service, state))
+	}
+	return strings.Join(all, "\n")
 }
 
 func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	if c.Name != "systemctl" {
 		return run.Exec{}.Run(ctx, c)
+	}
+	if c.Args[0] == "show" {
+		return []byte(r.show()), nil
 	}
 	r.calls = append(r.calls, c.String())
 	_, err := r.server.control().Status(ctx, r.server.database)
@@ -42,7 +63,13 @@ func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
 func (r *restarter) handOver() error {
 	c := r.server.control()
 	c.Runner = r
-	return ovn.Services{Runner: r}.HandOver(r.t.Context(), c, r.server.database)
+	asked := 0
+	return ovn.Services{Runner: r}.HandOver(r.t.Context(), c, r.server.database, func() (time.Time, error) {
+		if asked++; asked > 1 && r.late != nil {
+			return time.Time{}, r.late
+		}
+		return time.Now().Add(time.Minute), nil
+	})
 }
 
 // slowTimer is longer than any wait of these tests, so that a leader who goes
@@ -106,13 +133,40 @@ func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
 	assert.Equal(t, raft.Leader, s.status(t).Role)
 }
 
+// R1: a server that would not be started again is left as it is.
+func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, raft.NB, 1)[0]
+	r := &restarter{t: t, server: s, masked: true}
+	require.ErrorIs(t, r.handOver(), ovn.ErrNotStartable)
+	assert.Empty(t, r.calls)
+	assert.Equal(t, raft.Leader, s.status(t).Role, "it was not told to exit")
+}
+
+// R5: who has lost the lock meanwhile neither tells the server to exit nor has it
+// ended by force.
+func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, raft.NB, 1)[0]
+	closed := errors.New("too late")
+	r := &restarter{t: t, server: s}
+	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(t.Context(), s.control(), raft.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
+	assert.Equal(t, raft.Leader, s.status(t).Role, "it was not told to exit")
+
+	s.signal(t, syscall.SIGSTOP)
+	r.late = closed
+	require.ErrorIs(t, r.handOver(), closed)
+	assert.Empty(t, r.calls)
+	s.signal(t, syscall.SIGCONT)
+}
+
 func TestHandOverEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, raft.NB, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), raft.NB), context.Canceled)
+	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), raft.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
 	assert.Empty(t, r.calls)
 	assert.Equal(t, raft.Leader, s.status(t).Role)
 }

@@ -2,6 +2,7 @@ package raft
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -31,6 +32,9 @@ type View struct {
 	// committed index of Status itself, which a healthy member may miss by the
 	// entries that are on their way.
 	Reference uint64
+	// Down are the members that their units have noted to take down (rule R5): they
+	// may be up now, and count as down.
+	Down []ID
 	// Names are full IDs known from elsewhere: published by units, or recorded.
 	Names []ID
 }
@@ -42,6 +46,8 @@ type Peer struct {
 	// known.
 	ID ID
 	Up bool
+	// Noted says that it is up but for its unit's note that it takes it down.
+	Noted bool
 	// Why says what a member that is not up failed to do.
 	Why string
 	// Lag is the number of committed entries that the leader has not seen it
@@ -117,7 +123,8 @@ func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s
 // gone after milliseconds, whatever the election timer. Elsewhere it is up if and
 // only if its connection to this server stands and it has answered on its client
 // port, as the same server of the same cluster, in touch with a majority.
-// Whatever is not known counts as down.
+// Whatever is not known counts as down, and so does who may be taken down at any
+// moment.
 func (v View) Peers() []Peer {
 	peers := make([]Peer, 0, len(v.Status.Servers))
 	for _, m := range v.Status.Servers {
@@ -133,6 +140,9 @@ func (v View) Peers() []Peer {
 			p.judgeAsLeader(v)
 		default:
 			p.judgeAsFollower(v)
+		}
+		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.matches(string(id)) }) {
+			p.Up, p.Noted, p.Why = false, true, "its unit has noted that it takes it down, and not yet that it is back"
 		}
 		peers = append(peers, p)
 	}

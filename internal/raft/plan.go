@@ -17,7 +17,8 @@ type Change struct {
 	// Force permits what rule R4 otherwise refuses, and nothing else.
 	Force bool
 	// Pending are the IDs of members whose own leave or kick was begun by a unit
-	// that did not see it end (rule R5): they are judged as if they were going.
+	// that did not see it end (rule R5): they are judged as if they were going. Who is
+	// taken down and comes back stands in the view.
 	Pending []ID
 }
 
@@ -49,7 +50,7 @@ func PlanKick(c Change) Plan {
 		plan.refuse(OwnID, fmt.Sprintf("%s is this unit's own server", t.Short))
 	case c.UnitInModel != "" && !c.Force:
 		plan.refuse(UnitInModel, fmt.Sprintf("%s belongs to %s, which is still in the model", t.Short, c.UnitInModel))
-	case t.Up && !c.Force:
+	case (t.Up || t.Noted) && !c.Force:
 		plan.refuse(LiveMember, fmt.Sprintf("%s at %s is up", t.Short, t.Address))
 	}
 	return c.finish(plan)

@@ -62,9 +62,9 @@ func (v View) Leader() (leader Peer, up bool) {
 		if v.Status.Leader == Self && !p.Self || v.Status.Leader != Self && p.Short != string(v.Status.Leader) {
 			continue
 		}
-		if leader = p; !p.Up {
+		if leader = p; !p.Up && !p.Noted {
 			return p, false
 		}
 	}
-	return leader, leader.Up || v.Status.Leader == Self
+	return leader, leader.Up || leader.Noted || v.Status.Leader == Self
 }

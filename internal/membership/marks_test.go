@@ -1,0 +1,163 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func never(context.Context) error { return nil }
+
+// hasten makes a minute pass a second for a unit, so that others' locks end for it.
+func (u *realUnit) hasten() {
+	begun := time.Now()
+	u.Now = func() time.Time { return begun.Add(60 * time.Since(begun)) }
+}
+
+// going is the model of a unit that is removed while the others stay.
+func going(u *realUnit, units ...*realUnit) Model {
+	m := model(u, units...)
+	m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "dying"}
+	return m
+}
+
+func requireRefused(t *testing.T, err error, text string) {
+	t.Helper()
+	refused := (*RefusedError)(nil)
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, raft.WouldLoseQuorum, refused.Refusals[0].Reason, err)
+	require.Contains(t, err.Error(), text)
+}
+
+// R1, R5: of four members one is dead, one is about to be kicked by a unit that was
+// stopped after it noted it. Nobody but that unit takes the note back, so that the
+// leave of a third is refused until the first goes on, finds its time over and does
+// nothing.
+func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
+	units := realCluster(t, 4, raft.NB)
+	a, b, c, dead := units[0], units[1], units[2], units[3]
+	m := going(c, units...)
+	kicked := b.id(raft.NB)
+	dead.kill(raft.NB)
+	a.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, dead)) })
+
+	a.Now = func() time.Time { return time.Now().Add(-7 * time.Second) } // 1.5 s are left once it has noted it
+	held, err := a.lock(t.Context(), a.Observe(t.Context(), raft.NB), never)
+	require.NoError(t, err)
+	limited, cancel, err := held.begin(t.Context(), lease.Kick, string(kicked))
+	require.NoError(t, err)
+	defer cancel()
+
+	c.hasten()
+	earlier := "since a removal that was begun earlier may still be carried out"
+	_, err = c.Stop(t.Context(), m, Memory{})
+	requireRefused(t, err, earlier)
+	require.Empty(t, b.record().Holder)
+	b.TidyLocks(t.Context())
+	assert.Len(t, b.record().Marks, 1, "its target can't know that it is not carried out")
+	_, err = c.Stop(t.Context(), m, Memory{})
+	requireRefused(t, err, earlier)
+
+	<-limited.Done() // it goes on
+	require.Error(t, a.Control.Kick(limited, raft.NB, string(kicked)))
+	s, err := a.Control.Status(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Len(t, s.Servers, 4)
+
+	a.TidyLocks(t.Context())
+	_, err = c.Stop(t.Context(), m, Memory{})
+	require.NoError(t, err)
+	a.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
+}
+
+// R5: a unit that restarts its server under a lock with an earlier change in it keeps
+// the lock, though that change is seen to be done.
+func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
+	units := realCluster(t, 5, raft.NB)
+	kicker, holder, other, target := units[0], units[1], units[2], units[4]
+	m := model(holder, units...)
+	held, err := kicker.lock(t.Context(), kicker.Observe(t.Context(), raft.NB), never)
+	require.NoError(t, err)
+	_, cancel, err := held.begin(t.Context(), lease.Kick, string(target.id(raft.NB)))
+	require.NoError(t, err)
+	defer cancel()
+	held.release(t.Context(), nil)
+
+	require.NoError(t, holder.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
+		require.NoError(t, kicker.Control.Kick(ctx, raft.NB, string(target.id(raft.NB))))
+		other.until(raft.NB, func(s raft.Status) bool { return len(s.Servers) == 4 && s.NotCommitted == 0 })
+		if _, err := gate(); err != nil {
+			return err
+		}
+		impatient, cancel := context.WithTimeout(ctx, 2*time.Second)
+		defer cancel()
+		assert.Error(t, other.Turn(impatient, model(other, units[:4]...), raft.NB, true, func(context.Context, Gate) error {
+			assert.Fail(t, "two are down at once")
+			return nil
+		}))
+		return holder.restart(ctx, raft.NB)
+	}))
+	other.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
+	kicker.TidyLocks(t.Context())
+	assert.Empty(t, kicker.record().Marks)
+}
+
+// R1, R5: a unit that was stopped between its note and the restart counts as down for
+// who takes over, takes nothing down when it goes on, and takes its note back later.
+func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	stopped, leaver := units[1], units[2]
+	m, leaving := model(stopped, units...), going(leaver, units...)
+	leaver.hasten()
+	var ahead atomic.Int64
+	stopped.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	err := stopped.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
+		_, err := leaver.Stop(ctx, leaving, Memory{})
+		requireRefused(t, err, "down: "+shortOf(m, stopped))
+		ahead.Store(int64(time.Minute)) // it goes on
+		_, err = gate()
+		return err
+	})
+	require.ErrorIs(t, err, errTooLate)
+	_, err = leaver.Stop(t.Context(), leaving, Memory{})
+	requireRefused(t, err, "down: "+shortOf(m, stopped)) // nobody else knows that it does nothing any more
+
+	stopped.TidyLocks(t.Context())
+	_, err = leaver.Stop(t.Context(), leaving, Memory{})
+	require.NoError(t, err)
+}
+
+// R5: the note stands for as long as it is not known that the server is back.
+func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	u := units[2]
+	m, id := model(u, units...), u.id(raft.NB)
+	failed := errors.New("it does not start")
+	require.ErrorIs(t, u.Turn(t.Context(), m, raft.NB, true, func(_ context.Context, gate Gate) error {
+		_, err := gate()
+		require.NoError(t, err)
+		want := []lease.Mark{{ID: string(id), Kind: lease.Down, By: u.Env.Unit, From: string(id)}}
+		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Marks) }, 5*time.Second, 20*time.Millisecond)
+		u.kill(raft.NB)
+		return failed
+	}), failed)
+	assert.Empty(t, units[0].record().Holder)
+	assert.Len(t, units[0].record().Marks, 1)
+	units[0].TidyLocks(t.Context())
+	assert.Len(t, units[0].record().Marks, 1)
+
+	require.NoError(t, u.again(raft.NB))
+	_, err := u.AwaitMember(t.Context(), raft.NB, 20*time.Second)
+	require.NoError(t, err)
+	u.TidyLocks(t.Context())
+	assert.Empty(t, u.record().Marks)
+}
