@@ -1,8 +1,8 @@
 package membership
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -27,29 +27,6 @@ func (s *Service) kickCommand(on string, targets map[raft.Database]string, force
 	return s.Env.Version.Render(c)
 }
 
-// stayingUnit is a unit to run an action on: this one, unless it is going and
-// another one is not.
-func (m Model) stayingUnit() string {
-	if !m.Dying(m.Unit) {
-		return m.Unit
-	}
-	return m.otherUnit()
-}
-
-// otherUnit is another unit that stays, as far as is known. Where none is, it is
-// what Juju takes for the leader, whichever unit that is.
-func (m Model) otherUnit() string {
-	known := slices.Concat(slices.Collect(maps.Keys(m.Goal)), m.Published.Names())
-	slices.SortFunc(known, compareUnits)
-	for _, unit := range known {
-		if unit != m.Unit && !m.Dying(unit) && m.exists(unit) {
-			return unit
-		}
-	}
-	app, _, _ := strings.Cut(m.Unit, "/")
-	return app + "/leader"
-}
-
 // describe names a member and its unit.
 func (m Model) describe(d raft.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
@@ -62,28 +39,128 @@ func (m Model) describe(d raft.Database, p raft.Peer) string {
 	return fmt.Sprintf("%s at %s (unknown unit)", p.Short, p.Address)
 }
 
-// unblock says how to get rid of the members that are down and stand in the way,
-// the first of them that may be kicked first.
+// kickUnitCommand kicks whatever a unit has, in both databases.
+func (s *Service) kickUnitCommand(on, unit string, force bool) string {
+	c := juju.Command{Unit: on, Action: "kick", Params: []juju.Param{{Key: "unit", Value: unit}}}
+	if force {
+		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
+	}
+	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
+	return s.Env.Version.Render(c)
+}
+
+// unblock says how to get rid of the members that are down and stand in the way of
+// a change of one database.
 func (s *Service) unblock(r *raft.Refusal, v raft.View, m Model) []string {
+	return s.unblockAll([]*raft.Refusal{r}, seen{r.Database: v}, m)
+}
+
+// blocker are the members of one unit, or one member of an unknown unit, that
+// stand in the way.
+type blocker struct {
+	owner   Owner
+	targets map[raft.Database]string
+	// names are the members, each as it is described; down says of each in which
+	// database it is down.
+	names, down []string
+	// mayGo says that a forced kick would be allowed in each of the databases.
+	mayGo bool
+}
+
+// unblockAll is the same for both databases, with one way out for each unit: one
+// command does for both.
+func (s *Service) unblockAll(refusals []*raft.Refusal, clusters seen, m Model) []string {
 	var advice []string
-	for _, p := range r.Blockers {
-		o := m.Owner(r.Database, p)
-		plan := raft.PlanKick(raft.Change{Database: r.Database, View: v, Target: p.Longest(), UnitInModel: o.Unit, Force: true})
-		target := map[raft.Database]string{r.Database: p.Longest()}
-		what := m.describe(r.Database, p)
+	for _, b := range m.blockers(refusals, clusters) {
+		what, server, it := strings.Join(b.names, " and "), "server", "it is"
+		if len(b.names) > 1 {
+			server, it = "servers", "they are"
+		}
 		switch {
-		case plan.Refusal != nil:
-			advice = append(advice, fmt.Sprintf("start the server of %s again", what))
-		case o.Unit != "":
-			advice = append(advice, fmt.Sprintf("start the server of %s again, or, if it is lost, kick it first: %s",
-				what, s.kickCommand(m.stayingUnit(), target, true)))
-		case o.Stale:
-			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, s.kickCommand(m.stayingUnit(), target, false)))
+		case !b.mayGo:
+			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
+		case b.owner.Unit != "":
+			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
+				server, what, it, strings.Fields(it)[0], s.kickBlocker(b, clusters, m)))
+		case b.owner.Stale:
+			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, s.kickBlocker(b, clusters, m)))
 		default:
 			advice = append(advice, fmt.Sprintf("find out whose %s is before anybody kicks it (%s)", what, strings.Join(m.Unpublished(), "; ")))
 		}
 	}
 	return advice
+}
+
+// blockers puts the members of one unit together.
+func (m Model) blockers(refusals []*raft.Refusal, clusters seen) []*blocker {
+	var all []*blocker
+	byUnit := map[Owner]*blocker{}
+	for _, r := range refusals {
+		for _, p := range r.Blockers {
+			o := m.Owner(r.Database, p)
+			known := o.Unit != "" || o.Was != ""
+			b := byUnit[o]
+			if b == nil || !known || b.targets[r.Database] != "" {
+				b = &blocker{owner: o, targets: map[raft.Database]string{}, mayGo: true}
+				all = append(all, b)
+				byUnit[o] = b
+			}
+			plan := raft.PlanKick(raft.Change{Database: r.Database, View: clusters[r.Database], Target: p.Longest(), UnitInModel: o.Unit, Force: true})
+			b.mayGo = b.mayGo && plan.Refusal == nil
+			b.targets[r.Database] = p.Longest()
+			b.names = append(b.names, m.describe(r.Database, p))
+			b.down = append(b.down, r.Database.Short()+" "+m.describe(r.Database, p)+" is down")
+		}
+	}
+	return all
+}
+
+// StatusWidth is how much of a status's message `juju status` shows, in characters
+// (maxMessageLength in cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0): what
+// is to be typed stands within.
+const StatusWidth = 120
+
+// commandFirst is a status with a command: led by what it is about, where the
+// command then still is seen as a whole.
+func commandFirst(lead, command, rest string) string {
+	if len(lead)+len(": ")+len(command) <= StatusWidth {
+		return lead + ": " + command + rest
+	}
+	return command + rest + "; " + lead
+}
+
+// wayToLeave is the first thing to do so that a unit can leave, led by the
+// command, if there is one.
+func (s *Service) wayToLeave(lead string, refusals []*raft.Refusal, clusters seen, m Model) string {
+	b := m.blockers(refusals, clusters)[0]
+	down := strings.Join(b.down, ", ")
+	switch {
+	case b.mayGo && b.owner.Unit != "":
+		return commandFirst(lead, s.kickBlocker(b, clusters, m), " (if it is lost; else start its servers); "+down)
+	case b.mayGo && b.owner.Stale:
+		return commandFirst(lead, s.kickBlocker(b, clusters, m), "; "+down)
+	}
+	return lead + ": " + s.unblockAll(refusals, clusters, m)[0] + "; " + down
+}
+
+// kickBlocker names the unit where that means these members and no others, which
+// is the shorter line and the same for both databases; else their IDs.
+func (s *Service) kickBlocker(b *blocker, clusters seen, m Model) string {
+	force := b.owner.Unit != ""
+	unit := cmp.Or(b.owner.Unit, b.owner.Was)
+	on := m.runOn(clusters, b.owner.Unit)
+	if unit == "" || len(clusters) < len(raft.Databases()) {
+		return s.kickCommand(on, b.targets, force)
+	}
+	for d, v := range clusters {
+		for _, p := range v.Peers() {
+			its := slices.ContainsFunc(m.serversOf(d, unit), func(id raft.ID) bool { return sameServer(id, p) })
+			if its && p.Longest() != b.targets[d] {
+				return s.kickCommand(on, b.targets, force)
+			}
+		}
+	}
+	return s.kickUnitCommand(on, unit, force)
 }
 
 // statusCommand is the line that shows the clusters as a unit sees them.

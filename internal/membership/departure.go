@@ -33,6 +33,8 @@ type departure struct {
 	begun    bool
 	warnings []string
 	fate     Fate
+	// view is what the leave was last judged by.
+	view raft.View
 }
 
 // fateSoFar says what became of the database, done or not.
@@ -68,6 +70,7 @@ func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) 
 	if err != nil {
 		return nil, nil, err
 	}
+	d.view = view
 	if plan.Refusal == nil {
 		d.warnings = plan.Warnings
 		return nil, nil, nil
@@ -75,7 +78,7 @@ func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) 
 	if plan.Refusal.Reason == raft.NoQuorum {
 		return plan.Refusal, d.waysOut(), nil
 	}
-	return plan.Refusal, d.service.unblock(plan.Refusal, view, d.model), nil
+	return plan.Refusal, nil, nil // the advice depends on both databases
 }
 
 // refuseSole is the refusal of the only member while other units stay: theirs
@@ -93,7 +96,7 @@ func (d *departure) refuseSole() *raft.Refusal {
 // dead: this unit may be the one that is cut off.
 func (d *departure) waysOut() []string {
 	target := map[raft.Database]string{d.local.Database: string(d.local.Status.Server)}
-	other := d.model.otherUnit()
+	other := d.model.otherUnit(seen{d.local.Database: {Status: d.local.Status}})
 	return []string{
 		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", d.service.statusCommand(other), d.service.kickCommand(other, target, true)),
 		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",

@@ -250,7 +250,7 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 		return s.unblock(plan.Refusal, view, k.model)
 	case raft.NoQuorum, raft.NotMember:
 		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.model.otherUnit()),
+			"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.model.otherUnit(seen{d: view})),
 			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 		}
 	case raft.SoleMember:

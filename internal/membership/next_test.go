@@ -70,7 +70,8 @@ func TestNextCommands(t *testing.T) {
 			}, nil,
 		},
 		"there is no quorum": {
-			func(s *scene) { s.nb = up("aa00").down("aa01", "aa04").cutOff() }, nil,
+			func(s *scene) { s.nb = up("aa00").down("aa01", "aa04").cutOff() },
+			[]string{"juju run ovn-central/1 cluster-status"},
 		},
 		"two members with one identity, which can't be told apart": {
 			func(s *scene) { s.history, s.nb = nil, s.nb.down("aa04", "aa04") }, nil,
@@ -99,6 +100,7 @@ func TestNextCommands(t *testing.T) {
 type typed struct {
 	unit   string
 	ids    map[raft.Database]raft.Given
+	target string
 	force  bool
 	really bool
 }
@@ -120,6 +122,8 @@ func parse(t require.TestingT, line string) typed {
 			k.ids[raft.NB] = given(value)
 		case "sb-identity":
 			k.ids[raft.SB] = given(value)
+		case "unit":
+			k.target = value
 		case "force":
 			k.force = value == "true"
 		case "i-really-mean-it":
@@ -147,22 +151,66 @@ func given(value string) raft.Given {
 func accepts(t require.TestingT, s scene, line string) {
 	k := parse(t, line)
 	require.True(t, k.really, line)
-	require.NotEmpty(t, k.ids, line)
-	require.NotEqual(t, "dying", s.goal[k.unit], line)
-	for d, id := range k.ids {
-		m := s.nb
-		if d == raft.SB {
-			m = s.sb
+	require.NotEqual(t, len(k.ids) > 0, k.target != "", line)
+	model, views := s.model(), map[raft.Database]raft.View{}
+	for _, c := range s.report().Clusters {
+		if c.Condition == membership.Serving {
+			views[c.Database] = c.View
 		}
-		view, model := s.view(d, m), s.model()
-		found, ok := raft.Resolve(id, view.Peers())
-		require.True(t, ok, "%s: %v is no ID", line, id)
-		require.Len(t, found.Peers, 1, line)
-		plan := raft.PlanKick(raft.Change{
-			Database: d, View: view, Target: found.Peers[0].Longest(),
-			UnitInModel: model.Owner(d, found.Peers[0]).Unit, Force: k.force,
-		})
-		require.Nil(t, plan.Refusal, line)
+	}
+	targets := map[string]bool{}
+	kicks := 0
+	for _, d := range raft.Databases() {
+		view := views[d]
+		var found []raft.Peer
+		if id, given := k.ids[d]; given {
+			resolved, ok := raft.Resolve(id, view.Peers())
+			require.True(t, ok, "%s: %v is no ID", line, id)
+			require.Len(t, resolved.Peers, 1, line)
+			found = resolved.Peers
+		}
+		for _, p := range view.Peers() {
+			if o := model.Owner(d, p); k.target != "" && (o.Unit == k.target || o.Was == k.target) {
+				found = append(found, p)
+			}
+		}
+		require.LessOrEqual(t, len(found), 1, line)
+		for _, p := range found {
+			kicks++
+			owner := model.Owner(d, p).Unit
+			targets[owner] = owner != ""
+			plan := raft.PlanKick(raft.Change{Database: d, View: view, Target: p.Longest(), UnitInModel: owner, Force: k.force})
+			require.Nil(t, plan.Refusal, line)
+		}
+	}
+	require.Positive(t, kicks, line)
+	runsOnAWorkingUnit(t, s, line, k.unit, targets)
+}
+
+// runsOnAWorkingUnit says whether a command that was printed names a unit that can
+// carry it out: not one that it is about, none that is known to be down, and one
+// that goes only where no other would do.
+func runsOnAWorkingUnit(t require.TestingT, s scene, line, unit string, targets map[string]bool) {
+	if strings.HasSuffix(unit, "/leader") {
+		return
+	}
+	require.Contains(t, s.goal, unit, line)
+	require.False(t, targets[unit], line)
+	units := map[string]int{}
+	for _, c := range s.report().Clusters {
+		for _, row := range c.Rows {
+			if c.Quorum.Holds() && row.Owner.Unit != "" && row.Up {
+				units[row.Owner.Unit]++
+			}
+			if c.Quorum.Holds() && row.Owner.Unit == unit {
+				require.True(t, row.Up, "%s: its member of %s is down", line, c.Database)
+			}
+		}
+	}
+	for other, n := range units {
+		if n == len(raft.Databases()) && s.goal[other] != "dying" && !targets[other] {
+			require.NotEqual(t, "dying", s.goal[unit], "%s: %s stays", line, other)
+		}
 	}
 }
 
@@ -181,6 +229,9 @@ func drawScene(t *rapid.T, outer *testing.T) scene {
 	for n := range len(ids) / 2 {
 		unit, pair := fmt.Sprintf("ovn-central/%d", n), [2]string{ids[2*n], ids[2*n+1]}
 		kind := "active"
+		if n == 0 && rapid.IntRange(0, 3).Draw(t, "this unit goes") == 0 {
+			kind = "dying"
+		}
 		if n > 0 {
 			kind = rapid.SampledFrom([]string{"active", "active", "dying", "former", "former", "unknown", "none"}).Draw(t, "kind")
 		}
@@ -224,7 +275,8 @@ func judgeCommands(t *testing.T, printed func(s scene) []string) {
 		s := drawn.Example(seed)
 		for _, line := range printed(s) {
 			if strings.Contains(line, " cluster-status") {
-				continue // changes nothing
+				runsOnAWorkingUnit(t, s, line, strings.Fields(line)[2], map[string]bool{s.unit: true})
+				continue
 			}
 			judged++
 			accepts(t, s, line)
@@ -238,14 +290,50 @@ func TestR4NextCommandsAreNeverRefused(t *testing.T) {
 	judgeCommands(t, func(s scene) []string { return s.service().Next(s.report()) })
 }
 
+// command is what is to be typed of a status that goes on from there.
+func command(text string) string {
+	text, _, _ = strings.Cut(text, ";")
+	text, _, _ = strings.Cut(text, " (")
+	return text
+}
+
 func TestR4CommandsInTheStatusOfTheUnitAreNeverRefused(t *testing.T) {
 	judgeCommands(t, func(s scene) []string {
 		_, text := s.service().Summary(s.report())
 		if i := strings.Index(text, "juju run"); i >= 0 {
-			return []string{text[i:]}
+			assert.True(t, i == 0 || i+len(command(text[i:])) <= membership.StatusWidth, "Juju shows no more: %s", text)
+			return []string{command(text[i:])}
 		}
 		return nil
 	})
+}
+
+// Three units, one machine off, two being removed: what was printed for the second
+// named the unit whose machine is off, and was to kick it.
+func TestCommandIsForAUnitThatCanCarryItOut(t *testing.T) {
+	s := three(t)
+	s.goal["ovn-central/0"], s.goal["ovn-central/1"] = "dying", "dying"
+	s.nb, s.sb = up("aa00", "aa01").down("aa02"), up("bb00", "bb01").down("bb02").following("bb01")
+	_, text := s.service().Summary(s.report())
+	assert.Contains(t, text, "juju run ovn-central/0 kick unit=ovn-central/2 force=true i-really-mean-it=true")
+	assert.Equal(t, 1, strings.Count(text, "juju run"), "one command for both databases: %s", text)
+}
+
+// Where a server of the unit is up in the other database, its unit is not named as
+// a whole.
+func TestCommandForOneDatabaseLeavesTheOtherAlone(t *testing.T) {
+	s := three(t)
+	s.goal["ovn-central/1"] = "dying"
+	s.nb = up("aa00", "aa01").down("aa02")
+	_, text := s.service().Summary(s.report())
+	assert.Contains(t, text, "juju run ovn-central/0 kick nb-identity="+string(full("aa02"))+" force=true i-really-mean-it=true")
+}
+
+// During an election it is not known who is up, but who has a connection.
+func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
+	s := three(t)
+	s.nb = members{rows: []row{{identity: "aa00"}, {identity: "aa01", down: true}, {identity: "aa02"}}}.cutOff()
+	assert.Equal(t, []string{"juju run ovn-central/2 cluster-status"}, s.service().Next(s.report()))
 }
 
 // The command of each version is one that its Juju has.

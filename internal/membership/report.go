@@ -234,12 +234,12 @@ type stale struct {
 func (s *Service) Next(r Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
-		if c.Condition == Serving && c.Status.State == raft.ClusterMember && c.Quorum.Up == 0 {
-			return []string{s.statusCommand(r.Model.otherUnit())} // first of all, who sees a leader
+		if c.Member() && c.Quorum.Up == 0 {
+			return []string{s.statusCommand(r.Model.otherUnit(r.seen()))} // first of all, who sees a leader
 		}
 	}
 	for _, k := range r.stale() {
-		all = append(all, s.kickCommand(r.Model.stayingUnit(), k.targets, k.force))
+		all = append(all, s.kickCommand(r.Model.runOn(r.seen()), k.targets, k.force))
 	}
 	return all
 }

@@ -245,7 +245,7 @@ func (s *Service) leaveAll(ctx context.Context, m Model, going []*departure) err
 }
 
 func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) error {
-	refused := &RefusedError{}
+	refused, clusters := &RefusedError{}, seen{}
 	for _, d := range going {
 		refusal, advice, err := d.judge(ctx)
 		if err != nil {
@@ -255,10 +255,14 @@ func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) err
 			refused.Refusals = append(refused.Refusals, refusal)
 			refused.Advice = append(refused.Advice, advice...)
 		}
+		if len(d.view.Status.Servers) > 0 {
+			clusters[d.local.Database] = d.view
+		}
 	}
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
+	refused.Advice = append(refused.Advice, s.unblockAll(refused.Refusals, clusters, m)...)
 	override := anyway
 	if refused.Refusals[0].Reason == raft.SoleMember {
 		override = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "

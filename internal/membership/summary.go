@@ -92,32 +92,36 @@ func (s *Service) waitingToLeave(r Report) string {
 		if unit == r.Model.Unit || !r.Model.Dying(unit) {
 			continue
 		}
-		for _, c := range r.Clusters {
-			if reason := s.whyNotLeave(r, c, unit); reason != "" {
-				return fmt.Sprintf("%s waits to leave: %s", unit, reason)
-			}
+		if text := s.whyNotLeave(r, unit); text != "" {
+			return text
 		}
 	}
 	return ""
 }
 
-func (s *Service) whyNotLeave(r Report, c Cluster, unit string) string {
-	for _, row := range c.Rows {
-		if row.Owner.Unit != unit {
-			continue
+// whyNotLeave judges the leave of another unit in both databases: what to do about
+// it, led by the command.
+func (s *Service) whyNotLeave(r Report, unit string) string {
+	var refusals []*raft.Refusal
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if row.Owner.Unit != unit {
+				continue
+			}
+			plan := raft.PlanLeave(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
+			if plan.Refusal != nil {
+				refusals = append(refusals, plan.Refusal)
+			}
 		}
-		plan := raft.PlanLeave(raft.Change{Database: c.Database, View: c.View, Target: row.Longest()})
-		if plan.Refusal == nil {
-			continue
-		}
-		if len(plan.Refusal.Blockers) == 0 {
-			return plan.Refusal.Error()
-		}
-		down := plan.Refusal.Blockers[0]
-		text := fmt.Sprintf("%s member %s is down", c.Database.Short(), r.Model.describe(c.Database, down))
-		return text + "; " + s.unblock(plan.Refusal, c.View, r.Model)[0]
 	}
-	return ""
+	lead := unit + " waits to leave"
+	switch i := slices.IndexFunc(refusals, func(f *raft.Refusal) bool { return len(f.Blockers) > 0 }); {
+	case len(refusals) == 0:
+		return ""
+	case i < 0:
+		return lead + ": " + refusals[0].Error()
+	}
+	return s.wayToLeave(lead, refusals, r.seen(), r.Model)
 }
 
 // staleText names the stale members, R16.

@@ -69,17 +69,15 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 				delete(s.goal, "ovn-central/1")
 				s.history[raft.NB]["aa01"] = "ovn-central/1"
 			},
-			juju.Active, "ovn-central/2 waits to leave: sb member 13fe (was ovn-central/4) is down; kick 13fe (was ovn-central/4) first: " +
-				"juju run ovn-central/0 kick sb-identity=" + string(full("13fe")) + " i-really-mean-it=true",
+			juju.Active, "ovn-central/2 waits to leave: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true; sb 13fe (was ovn-central/4) is down",
 		},
 		"a unit waits to leave for a unit that is down": {
 			func(s *scene) {
 				s.goal["ovn-central/2"] = "dying"
 				s.sb = up("bb00", "bb02").down("bb01")
 			},
-			juju.Active, "ovn-central/2 waits to leave: sb member bb01 (ovn-central/1) is down; " +
-				"start the server of bb01 (ovn-central/1) again, or, if it is lost, kick it first: " +
-				"juju run ovn-central/0 kick sb-identity=" + string(full("bb01")) + " force=true i-really-mean-it=true",
+			juju.Active, "juju run ovn-central/0 kick sb-identity=" + string(full("bb01")) + " force=true i-really-mean-it=true " +
+				"(if it is lost; else start its servers); sb bb01 (ovn-central/1) is down; ovn-central/2 waits to leave",
 		},
 		"a unit is being removed and may leave": {
 			func(s *scene) { s.goal["ovn-central/2"] = "dying" },

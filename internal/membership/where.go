@@ -1,0 +1,98 @@
+package membership
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// seen are the clusters as this unit sees them, where it does.
+type seen map[raft.Database]raft.View
+
+func (r Report) seen() seen {
+	all := seen{}
+	for _, c := range r.Clusters {
+		if c.Condition == Serving {
+			all[c.Database] = c.View
+		}
+	}
+	return all
+}
+
+// evidence is what speaks for a unit's being able to run an action on its servers,
+// the best first.
+type evidence int
+
+const (
+	isUp     evidence = iota // a member that is up
+	isHeard                  // without a quorum: its server has a connection to this unit's
+	notHeard                 // without a quorum: it has none, but this unit may be the one that is cut off
+	notKnown                 // no member is known to be its
+	isDown                   // a member that is down
+)
+
+// runOn is the unit to run a printed command on: this one, unless another stays
+// while this one is going. It is never a unit of not, which are those that the
+// command is about, and none that is known to be down. Where no unit is left, it is
+// what Juju takes for the leader, whichever unit that is.
+func (m Model) runOn(clusters seen, not ...string) string {
+	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
+	best, least := "", 0
+	for i, unit := range known {
+		if slices.Contains(not, unit) || slices.Contains(known[:i], unit) || unit != m.Unit && !m.exists(unit) {
+			continue
+		}
+		e := m.evidence(clusters, unit)
+		if e == isDown {
+			continue
+		}
+		score := 2 * int(e)
+		if m.Dying(unit) {
+			score++
+		}
+		if best == "" || score < least {
+			best, least = unit, score
+		}
+	}
+	if best == "" {
+		app, _, _ := strings.Cut(m.Unit, "/")
+		return app + "/leader"
+	}
+	return best
+}
+
+// otherUnit is the unit to send an operator to, away from this one.
+func (m Model) otherUnit(clusters seen) string { return m.runOn(clusters, m.Unit) }
+
+// evidence is the weakest of what the clusters say.
+func (m Model) evidence(clusters seen, unit string) evidence {
+	if len(clusters) == 0 {
+		return notKnown
+	}
+	weakest := isUp
+	for _, d := range slices.Sorted(maps.Keys(clusters)) {
+		weakest = max(weakest, m.evidenceIn(d, clusters[d], unit))
+	}
+	return weakest
+}
+
+func (m Model) evidenceIn(d raft.Database, v raft.View, unit string) evidence {
+	holds := v.Quorum().Holds()
+	for _, p := range v.Peers() {
+		id := m.Published[unit][d].Server
+		switch mine := p.Self && unit == m.Unit || id != "" && sameServer(id, p); {
+		case !mine:
+		case holds && p.Up:
+			return isUp
+		case holds:
+			return isDown
+		case p.Self || v.Status.Hears(p.Short):
+			return isHeard
+		default:
+			return notHeard
+		}
+	}
+	return notKnown
+}
