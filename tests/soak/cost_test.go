@@ -14,26 +14,27 @@ import (
 func TestLossOfAQuorumIsPutDownToWhoCausedIt(t *testing.T) {
 	t.Parallel()
 	const up, fresh, old, asked, ours = soak.Up, soak.New, soak.Standing, soak.Asked, soak.Ours
-	for name, c := range map[string]struct {
+	for _, c := range []struct {
+		name    string
 		before  bool
 		members []soak.Why
 		want    soak.Verdict
 	}{
-		"all are up":                                     {true, []soak.Why{up, up, up}, soak.Serves},
-		"a majority is up":                               {true, []soak.Why{up, old, up}, soak.Serves},
-		"it comes back":                                  {false, []soak.Why{up, old, up}, soak.Serves},
-		"two faults of three":                            {true, []soak.Why{up, fresh, old}, soak.Faults},
-		"there was none before":                          {false, []soak.Why{up, old, ours}, soak.Faults},
-		"two members left beside one that is down":       {true, []soak.Why{up, old}, soak.OurDoing},
-		"one was stopped beside one that is down":        {true, []soak.Why{up, old, ours}, soak.OurDoing},
-		"one was stopped, then one died":                 {true, []soak.Why{up, up, ours, fresh, fresh}, soak.Faults},
-		"two were stopped":                               {true, []soak.Why{up, ours, ours}, soak.OurDoing},
-		"the only one was paused":                        {true, []soak.Why{asked}, soak.Faults},
-		"a configuration that can't be seen any more":    {true, nil, soak.OurDoing},
-		"the only one was stopped without being asked":   {true, []soak.Why{ours}, soak.OurDoing},
-		"one that joined died in the step that added it": {true, []soak.Why{up, up, old, fresh}, soak.Faults},
+		{"all are up", true, []soak.Why{up, up, up}, soak.Serves},
+		{"a majority is up", true, []soak.Why{up, old, up}, soak.Serves},
+		{"it comes back", false, []soak.Why{up, old, up}, soak.Serves},
+		{"two faults of three", true, []soak.Why{up, fresh, old}, soak.Faults},
+		{"there was none before", false, []soak.Why{up, old, ours}, soak.Faults},
+		{"two members left beside one that is down", true, []soak.Why{up, old}, soak.OurDoing},
+		{"one was stopped beside one that is down", true, []soak.Why{up, old, ours}, soak.OurDoing},
+		{"one was stopped, then one died", true, []soak.Why{up, up, ours, fresh, fresh}, soak.Faults},
+		{"two were stopped", true, []soak.Why{up, ours, ours}, soak.OurDoing},
+		{"the only one was paused", true, []soak.Why{asked}, soak.Faults},
+		{"a configuration that can't be seen any more", true, nil, soak.OurDoing},
+		{"the only one was stopped without being asked", true, []soak.Why{ours}, soak.OurDoing},
+		{"one died in the step that added it", true, []soak.Why{up, up, old, fresh}, soak.Faults},
 	} {
-		assert.Equal(t, c.want, soak.Cost{Before: c.before, Members: c.members}.Judge(), name)
+		assert.Equal(t, c.want, soak.Cost{Before: c.before, Members: c.members}.Judge(), c.name)
 	}
 }
 

@@ -213,7 +213,27 @@ var faults = []kind{
 	{"kill", 4, standing},
 	{"hang", 3, standing},
 	{"cut", 3, standing},
+	{"mute", 2, muted},
 	{"power-off", 3, standing},
+	{"fill", 2, full},
+	{"lose-socket", 1, standing},
+}
+
+// muted is a network that is cut one way.
+func muted(d *draw) (Step, bool) {
+	s, ok := standing(d)
+	s.DB, s.Arg = "", []string{"out", "in"}[d.IntN(2)]
+	return s, ok
+}
+
+// full is a disk with so many KiB left, for good or for a while.
+func full(d *draw) (Step, bool) {
+	s, ok := standing(d)
+	s.DB, s.Arg = "", []string{"0", "4", "64", "700"}[d.IntN(4)]
+	if d.chance(50) {
+		s.Seconds = float64(1 + d.IntN(4))
+	}
+	return s, ok
 }
 
 var heals = []kind{
@@ -231,10 +251,17 @@ var heals = []kind{
 // disturbances are the faults that happen at a call.
 var disturbances = []kind{
 	{"kill-hook", 4, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
+	{"hang-hook", 2, func(d *draw) (Step, bool) {
+		return Step{Unit: d.unit(), Seconds: []float64{2, 8, 20, 45}[d.IntN(4)]}, true
+	}},
+	{"fail-tool", 3, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
 	{"kill", 3, standing},
 	{"hang", 2, standing},
 	{"cut", 2, standing},
+	{"mute", 1, muted},
 	{"power-off", 1, standing},
+	{"fill", 1, full},
+	{"lose-socket", 1, standing},
 }
 
 // isFault says whether a step is a fault.

@@ -50,10 +50,11 @@ func (w *world) why(h *host, db lab.DB) Why {
 		}
 	}
 	running := h.Running(db)
-	for _, name := range []string{"gone", "power-off", "cut", "hang " + string(db)} {
+	for _, name := range []string{"gone", "power-off", "cut", "mute", "full", "hang " + string(db)} {
 		fault(name, true)
 	}
 	fault("kill "+string(db), !running)
+	fault("was full", !running)
 	switch {
 	case why == Up && !running && h.paused:
 		return Asked
@@ -101,7 +102,14 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 			v.status = a.status
 		}
 	}
-	for _, row := range v.status.Servers {
+	rows := v.status.Servers
+	w.mu.Lock()
+	if len(rows) == 0 { // no server can be asked: they are who they were
+		rows = w.last[db]
+	}
+	w.last[db] = rows
+	w.mu.Unlock()
+	for _, row := range rows {
 		m := member{Member: row, host: w.owner(ctx, db, row.Short)}
 		switch {
 		case m.host == nil:

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
@@ -31,7 +29,7 @@ func (w *world) play(ctx context.Context, s Step) error {
 	ctx, cancel := context.WithTimeout(ctx, operationPatience)
 	defer cancel()
 	if isFault(s.Do) {
-		return w.fault(s)
+		return w.fault(ctx, s)
 	}
 	if s.Do == "add" {
 		if w.there(s.Unit) == nil {
@@ -41,7 +39,7 @@ func (w *world) play(ctx context.Context, s Step) error {
 		}
 	}
 	if h := w.there(s.Unit); h != nil {
-		stop := w.disturb(h, s.With)
+		stop := w.disturb(ctx, h, s.With)
 		defer stop()
 	}
 	var group sync.WaitGroup
@@ -61,108 +59,6 @@ func (w *world) note(s Step, err error) {
 	if err != nil {
 		w.say("%s: %v", s, err)
 	}
-}
-
-// disturb has the faults of a step happen at their calls.
-func (w *world) disturb(h *host, with []Step) (stop func()) {
-	var mu sync.Mutex
-	n := 0
-	h.OnCall(func(string) {
-		mu.Lock()
-		defer mu.Unlock()
-		n++
-		for _, s := range with {
-			if isFault(s.Do) && s.Call == n {
-				w.note(s, w.fault(s))
-			}
-		}
-	})
-	return func() { h.OnCall(nil) }
-}
-
-// fault makes a fault happen now.
-func (w *world) fault(s Step) error {
-	h := w.there(s.Unit)
-	if h == nil || w.has(h, "power-off") {
-		return nil
-	}
-	w.say("fault: %s", s)
-	switch s.Do {
-	case "kill", "hang":
-		for _, db := range s.databases() {
-			name := s.Do + " " + string(db)
-			if !h.Running(db) || w.has(h, "hang "+string(db)) {
-				continue
-			}
-			w.begin(h, name)
-			do := h.Kill
-			if s.Do == "hang" {
-				do = h.Hang
-			}
-			if err := do(db); err != nil && !gone(err) {
-				return err
-			}
-		}
-	case "cut":
-		w.begin(h, "cut")
-		return h.Cut(true)
-	case "power-off":
-		w.begin(h, "power-off")
-		w.mu.Lock()
-		for name := range h.faults {
-			if name != "power-off" {
-				delete(h.faults, name)
-			}
-		}
-		w.mu.Unlock()
-		return h.PowerOff()
-	case "kill-hook":
-		w.count()
-		if err := h.SignalHook(syscall.SIGKILL); !errors.Is(err, os.ErrProcessDone) {
-			return err
-		}
-	default:
-		return fmt.Errorf("no fault is called %q", s.Do)
-	}
-	return nil
-}
-
-func (w *world) count() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.faults++
-}
-
-// heal ends all faults that stand on a host.
-func (w *world) heal(ctx context.Context, h *host) error {
-	if h.Removed() {
-		return nil
-	}
-	if w.has(h, "power-off") {
-		w.end(h, "power-off")
-		return h.PowerOn(ctx)
-	}
-	if w.has(h, "cut") {
-		w.end(h, "cut")
-		if err := h.Cut(false); err != nil {
-			return err
-		}
-	}
-	for _, db := range lab.Databases {
-		if w.has(h, "hang "+string(db)) {
-			w.end(h, "hang "+string(db))
-			if err := h.Resume(db); err != nil && h.Running(db) {
-				return err
-			}
-		}
-		if w.has(h, "kill "+string(db)) {
-			w.end(h, "kill "+string(db))
-			if _, _, err := h.Systemctl(ctx, "start", db.Service()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // operate does what an operator does.
@@ -191,7 +87,9 @@ func (w *world) operate(ctx context.Context, s Step) error {
 		return w.typeNext(ctx, h)
 	case "pause":
 		err := w.act(ctx, h, "pause")
-		h.paused = h.paused || err == nil
+		if h.paused = h.paused || err == nil; err == nil {
+			w.claim(h.Name()+" is paused", func(context.Context) bool { return !h.Running(lab.NB) && !h.Running(lab.SB) })
+		}
 		return err
 	case "resume":
 		h.paused = false
@@ -224,7 +122,10 @@ func (w *world) act(ctx context.Context, h *host, action string, args ...string)
 	if err == nil && r.Status != "completed" {
 		err = fmt.Errorf("%s %v of %s: %s", action, args, h.Name(), r.Message)
 	}
-	w.say("%s %s %v: %s %v", h.Name(), action, args, r.Status, r.Results)
+	w.say("%s %s %v: %s %v %s", h.Name(), action, args, r.Status, r.Results, r.Message)
+	if action == "kick" {
+		w.claimKick(args, r.Results)
+	}
 	return err
 }
 

@@ -50,6 +50,12 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		if what := w.judge(ctx, before); what != "" {
 			return broken(i+1, what)
 		}
+		if what := w.untrue(ctx); what != "" {
+			return broken(i+1, what)
+		}
+		if what := w.silent(); what != "" {
+			return broken(i+1, what)
+		}
 	}
 	if what, err := w.finish(ctx); what != "" || err != nil {
 		r, _ = broken(len(s.Steps)+1, what)
@@ -66,6 +72,17 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	}
 	r.Faults, r.Typed = w.faults, w.typed
 	return r, nil
+}
+
+// silent is a unit that waits without saying for what.
+func (w *world) silent() string {
+	for _, h := range w.inModel() {
+		s := h.Workload()
+		if s.Status != "active" && s.Message == "" && !h.Dying() {
+			return fmt.Sprintf("%s is %s and doesn't say why", h.Name(), s.Status)
+		}
+	}
+	return ""
 }
 
 func (w *world) statuses() string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -53,12 +54,16 @@ func play(t *testing.T, s soak.Schedule, seed uint64) (soak.Result, string) {
 	t.Helper()
 	var log bytes.Buffer
 	locked := &lockedWriter{to: &log}
-	begun := time.Now()
-	r, err := soak.Run(t.Context(), s, charm, locked)
 	if *keep != "" {
-		name := filepath.Join(*keep, begun.Format("150405")+"-"+itoa(seed)+".log")
-		require.NoError(t, os.WriteFile(name, []byte(s.JSON()+log.String()+"\n"+r.Broken), 0o644))
+		file, err := os.Create(filepath.Join(*keep, time.Now().Format("150405")+"-"+itoa(seed)+".log"))
+		require.NoError(t, err)
+		defer file.Close()
+		locked.to = io.MultiWriter(&log, file)
 	}
+	_, err := io.WriteString(locked, s.JSON())
+	require.NoError(t, err)
+	r, err := soak.Run(t.Context(), s, charm, locked)
+	_, _ = io.WriteString(locked, r.Broken)
 	require.NoError(t, err, "seed %d\n%s\n%s", seed, s.JSON(), tail(log.String()))
 	return r, log.String()
 }

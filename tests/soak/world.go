@@ -9,14 +9,19 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
 // Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays
 // the lab's tools.
 type Charm struct{ Dir, Program string }
+
+// diskSize is that of the disk of a unit's databases, which take less than 2 MiB.
+const diskSize = "24m"
 
 // world is the application that a schedule is played to, with what the player has
 // done to it.
@@ -29,8 +34,11 @@ type world struct {
 
 	mu    sync.Mutex
 	hosts map[int]*host
+	// last is each database's configuration as it was seen last.
+	last map[lab.DB][]raft.Member
 	// step counts; faults are those that happened so far, of any kind.
 	step, faults int
+	claims       []claim
 	// typed are the commands that were typed as they were printed.
 	typed int
 }
@@ -57,7 +65,7 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}}
+	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
@@ -85,7 +93,11 @@ func (w *world) close() error {
 	if w.writer != nil {
 		w.writer.Stop()
 	}
-	return w.Close()
+	var errs []error
+	for _, h := range w.all() {
+		errs = append(errs, syscall.Unmount(h.DBDir(), syscall.MNT_DETACH))
+	}
+	return errors.Join(append(errs, w.Close())...)
 }
 
 func (w *world) say(format string, args ...any) {
@@ -97,6 +109,9 @@ func (w *world) add(ctx context.Context, n int) error {
 	u, err := w.AddUnitWith(ctx, lab.AddOptions{Fresh: true, NoHooks: true})
 	if err != nil {
 		return err
+	}
+	if err := syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size="+diskSize); err != nil {
+		return fmt.Errorf("cannot make the disk of %s: %w", u.Name(), err)
 	}
 	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}}
 	w.mu.Lock()

@@ -1,0 +1,64 @@
+package soak
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// claim is what the charm has said that is done, to be held against what is.
+type claim struct {
+	text string
+	true func(context.Context) bool
+}
+
+func (w *world) claim(text string, holds func(context.Context) bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.claims = append(w.claims, claim{text, holds})
+}
+
+// claimKick notes what a kick says of each database.
+func (w *world) claimKick(args []string, results map[string]string) {
+	if slices.Contains(args, "dry-run=true") {
+		return
+	}
+	for _, db := range lab.Databases {
+		said := results["ovn"+string(db)]
+		if !strings.HasPrefix(said, "removed") && !strings.Contains(said, "already gone") {
+			continue
+		}
+		var ids []string
+		for _, arg := range args {
+			if id, is := strings.CutPrefix(arg, string(db)+"-identity="); is {
+				ids = append(ids, id[:min(4, len(id))])
+			}
+			if name, is := strings.CutPrefix(arg, "unit="); is {
+				if h := w.named(name); h != nil && h.Removed() {
+					ids = append(ids, h.ids[db]...)
+				}
+			}
+		}
+		w.claim(fmt.Sprintf("%s %v: %s", db, ids, said), func(ctx context.Context) bool {
+			v := w.look(ctx, db)
+			return !v.leads || !slices.ContainsFunc(v.members, func(m member) bool { return slices.Contains(ids, m.Short) })
+		})
+	}
+}
+
+// untrue is the first claim of the step that doesn't hold.
+func (w *world) untrue(ctx context.Context) string {
+	w.mu.Lock()
+	claims := w.claims
+	w.claims = nil
+	w.mu.Unlock()
+	for _, c := range claims {
+		if !c.true(ctx) && ctx.Err() == nil {
+			return "said to be done, and it is not: " + c.text
+		}
+	}
+	return ""
+}
