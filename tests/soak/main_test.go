@@ -33,5 +33,9 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
+	if charm.Told, err = soak.Told(filepath.Join(root, "docs", "how-to", "when-a-unit-is-blocked-or-waits.md")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	return m.Run()
 }

@@ -74,17 +74,6 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	return r, nil
 }
 
-// silent is a unit that waits without saying for what.
-func (w *world) silent() string {
-	for _, h := range w.inModel() {
-		s := h.Workload()
-		if s.Status != "active" && s.Message == "" && !h.Dying() {
-			return fmt.Sprintf("%s is %s and doesn't say why", h.Name(), s.Status)
-		}
-	}
-	return ""
-}
-
 func (w *world) statuses() string {
 	var text strings.Builder
 	w.PrintStatus(&text)

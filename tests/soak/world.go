@@ -16,9 +16,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// Charm is what a schedule is run with: the charm as Juju unpacks it, and what plays
-// the lab's tools.
-type Charm struct{ Dir, Program string }
+// Charm is what a schedule is run with: the charm as Juju unpacks it, what plays
+// the lab's tools, and [Told].
+type Charm struct {
+	Dir, Program string
+	Told         [][]string
+}
 
 // diskSize is that of the disk of a unit's databases, which take less than 2 MiB.
 const diskSize = "24m"
