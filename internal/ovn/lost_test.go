@@ -1,0 +1,110 @@
+package ovn_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// faulty are two members and a third, on whose disk a long write fails and a short
+// one does not.
+func faulty(t *testing.T) (leader, third *server) {
+	t.Helper()
+	net := loopbacktest.Network(t)
+	leader = newServer(t, raft.NB, net+".1").create(t).start(t)
+	second := newServer(t, raft.NB, net+".2").join(t, leader.address).start(t)
+	third = newServer(t, raft.NB, net+".3")
+	require.NoError(t, syscall.Mount("tmpfs", third.paths.DB, "tmpfs", 0, "size=700k"))
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH)) })
+	third.join(t, leader.address).start(t)
+	for _, m := range []*server{leader, second, third} {
+		m.reaches(t, func(s raft.Status) bool {
+			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == 3
+		}, "the members do not find each other")
+	}
+	return leader, third
+}
+
+func write(t *testing.T, s *server, bytes int) {
+	t.Helper()
+	text := filepath.Join(t.TempDir(), "transaction")
+	require.NoError(t, os.WriteFile(text, fmt.Appendf(nil,
+		`["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","%s"]]]}}]`, strings.Repeat("x", bytes)), 0o600))
+	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c",
+		`ovsdb-client --timeout=10 transact "$0" "$(cat "$1")"`, "unix:" + s.paths.Socket(raft.NB), text}})
+	require.NoError(t, err)
+}
+
+func stored(t *testing.T, m *server) (ovn.LogFile, uint64) {
+	t.Helper()
+	end := m.status(t).Log.End
+	log, err := m.files().Log(t.Context(), raft.NB)
+	require.NoError(t, err)
+	return log, end
+}
+
+func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *testing.T) {
+	t.Parallel()
+	leader, third := faulty(t)
+	log, end := stored(t, third)
+	require.Equal(t, ovn.LogFile{End: end}, log)
+
+	// Too long for the disk, and nothing comes after it: there is space again.
+	for range 10 { // each of 100 KiB, so that no argument is too long
+		write(t, leader, 100<<10)
+	}
+	third.reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.status(t).Log.End }, "it does not follow")
+	log, end = stored(t, third)
+	assert.Less(t, log.End, end, "the server believes to have stored them")
+
+	// What is short enough is written behind the gap.
+	write(t, leader, 10)
+	third.reaches(t, func(s raft.Status) bool { return s.Committed() == leader.status(t).Committed() }, "it does not follow")
+	log, _ = stored(t, third)
+	reason, err := third.files().Damaged(t.Context(), raft.NB)
+	require.NoError(t, err)
+	require.Equal(t, checked.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "%q, %q", reason, log.Damage)
+
+	// With the disk full nothing is written anew, and nothing gets worse.
+	full := new(ovn.ServerError)
+	require.ErrorAs(t, third.control().Compact(t.Context(), raft.NB), &full)
+	assert.Contains(t, full.Text, "No space left on device")
+	assert.Equal(t, raft.ClusterMember, third.status(t).State)
+
+	require.NoError(t, syscall.Mount("", third.paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
+	require.NoError(t, third.control().Compact(t.Context(), raft.NB))
+	log, end = stored(t, third)
+	assert.Equal(t, ovn.LogFile{End: end}, log)
+	reason, err = third.files().Damaged(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Empty(t, reason)
+
+	// It can be started again, with all that was written.
+	third.kill(t)
+	third.start(t)
+	third.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
+	assert.Len(t, rows(t, third), 11)
+}
+
+// rows are the lines of the table that write writes to.
+func rows(t *testing.T, s *server) []string {
+	t.Helper()
+	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{
+		"--timeout=10", "--no-headings", "--format=csv", "dump", "unix:" + s.paths.Socket(raft.NB), "OVN_Northbound", "DNS", "_uuid",
+	}})
+	require.NoError(t, err)
+	all := strings.Split(strings.TrimSpace(string(out)), "\n")
+	return slices.DeleteFunc(all, func(line string) bool { return strings.HasPrefix(line, "DNS") })
+}

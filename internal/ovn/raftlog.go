@@ -1,0 +1,249 @@
+package ovn
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// LogFile is what the file of a clustered database holds of its server's log.
+type LogFile struct {
+	// End is one more than the index of the newest entry, as in [raft.Log].
+	End uint64
+	// Damage is why no server could be started on the file again, or why one would
+	// start without what stands behind the trouble; empty where nothing is wrong.
+	Damage string
+	// Torn says that the file ends within a record: one that is being written, or
+	// that was cut off by a loss of power, which servers put up with.
+	Torn bool
+}
+
+// logScan is how far a file was looked at, and what was found. It is kept beside the
+// server's sockets, so that the next look is at what was appended since. Where it is
+// lost, the whole file is looked at again: the damage is in the file itself.
+type logScan struct {
+	Device, Inode uint64
+	// Head is the first record's header, with the checksum of all that it holds: of
+	// two files that have the same inode one after the other it is not the same.
+	Head   string
+	Offset int64
+	// Records counts the records behind the first.
+	Records uint64
+	// Start and End are the bounds of the log, End exclusive; Commit is the newest
+	// index that is known to be committed.
+	Start, End, Commit uint64
+	// Term and Vote are the newest; Terms has the first index of each term of the
+	// entries, in ascending order.
+	Term   uint64
+	Vote   string
+	Terms  []termStart
+	Damage string
+}
+
+type termStart struct{ Index, Term uint64 }
+
+// Log reads what was appended to the file of database d since the last call, and
+// says what the file as a whole holds. It judges as ovsdb-server does when it is
+// started (raft_apply_record() in ovsdb/raft.c of Open vSwitch), reads no record
+// into memory, and may be used while a server writes. The file must be a clustered
+// database's.
+func (f Files) Log(ctx context.Context, d raft.Database) (LogFile, error) {
+	file, err := os.Open(f.Paths.File(d))
+	if err != nil {
+		return LogFile{}, fmt.Errorf("cannot read the log: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	scan, torn, err := scanFrom(ctx, f.recallScan(d), file)
+	if err != nil {
+		return LogFile{}, err
+	}
+	f.rememberScan(d, scan)
+	return LogFile{End: scan.End, Damage: scan.Damage, Torn: torn}, nil
+}
+
+func (f Files) scanPath(d raft.Database) string {
+	return filepath.Join(f.Paths.Run, stem(d)+".log-scan")
+}
+
+func (f Files) recallScan(d raft.Database) (scan logScan) {
+	text, err := os.ReadFile(f.scanPath(d))
+	if err != nil || json.Unmarshal(text, &scan) != nil {
+		return logScan{}
+	}
+	return scan
+}
+
+// rememberScan may fail: then the next look is at the whole file.
+func (f Files) rememberScan(d raft.Database, scan logScan) {
+	if text, err := json.Marshal(scan); err == nil {
+		_, _ = atomicfile.WriteIfChanged(f.scanPath(d), text, 0o600)
+	}
+}
+
+// scanFrom goes on where an earlier scan of the same file ended, or begins anew.
+func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, torn bool, err error) {
+	info, err := file.Stat()
+	if err != nil {
+		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	head := make([]byte, maxHeader)
+	n, err := file.ReadAt(head, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	line, _, _ := bytes.Cut(head[:n], []byte{'\n'})
+	fresh := logScan{Head: string(line)}
+	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
+		fresh.Device, fresh.Inode = stat.Dev, stat.Ino
+	}
+	same := last.Device == fresh.Device && last.Inode == fresh.Inode && last.Head == fresh.Head
+	if scan = fresh; same && last.Offset <= info.Size() {
+		scan = last
+	}
+	torn, err = scan.read(ctx, file)
+	if torn && scan.Offset == last.Offset && last.Offset > 0 {
+		// Nothing new was whole: what was read the last time may have been taken back.
+		scan = fresh
+		torn, err = scan.read(ctx, file)
+	}
+	return scan, torn, err
+}
+
+// read takes up all whole records from Offset on.
+func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err error) {
+	if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
+		return false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	r := bufio.NewReaderSize(file, 256<<10)
+	for s.Damage == "" {
+		if err := ctx.Err(); err != nil {
+			return false, err
+		}
+		rec, err := readRecord(r)
+		if errors.Is(err, errTorn) {
+			more, failed := followed(file, s.Offset)
+			if failed != nil || !more {
+				return true, failed
+			}
+			// It may have become whole meanwhile; with others behind it, it has to be.
+			if _, err := file.Seek(s.Offset, io.SeekStart); err != nil {
+				return false, fmt.Errorf("cannot read the log: %w", err)
+			}
+			r.Reset(file)
+			rec, err = readRecord(r)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case errors.Is(err, errTorn):
+			s.Damage = fmt.Sprintf("record %d, at byte %d, can't be read, and others follow it", s.Records+1, s.Offset)
+			return false, nil
+		case err != nil:
+			return false, fmt.Errorf("cannot read the log: %w", err)
+		}
+		s.apply(rec)
+		s.Offset += rec.size
+	}
+	return false, nil
+}
+
+// followed says whether another record begins behind the one at offset: JSON texts
+// have no line breaks in them.
+func followed(file io.ReadSeeker, offset int64) (bool, error) {
+	if _, err := file.Seek(offset+1, io.SeekStart); err != nil {
+		return false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	mark := []byte("\n" + recordLead)
+	buffer, kept := make([]byte, 64<<10), 0
+	for {
+		n, err := file.Read(buffer[kept:])
+		if bytes.Contains(buffer[:kept+n], mark) {
+			return true, nil
+		}
+		if errors.Is(err, io.EOF) {
+			return false, nil
+		} else if err != nil {
+			return false, fmt.Errorf("cannot read the log: %w", err)
+		}
+		tail := buffer[max(0, kept+n-len(mark)):(kept + n)]
+		kept = copy(buffer, tail)
+	}
+}
+
+// apply takes up one record, as raft_apply_record() does.
+func (s *logScan) apply(r logRecord) {
+	if s.Offset == 0 {
+		s.Start, s.End, s.Commit = r.PrevIndex+1, r.PrevIndex+1, r.PrevIndex
+		s.Terms = []termStart{{r.PrevIndex, r.PrevTerm}}
+		return
+	}
+	s.Records++
+	if r.Note != "" {
+		return
+	}
+	if r.Commit != 0 {
+		s.commit(r.Commit)
+		return
+	}
+	if r.Term > s.Term {
+		s.Term, s.Vote = r.Term, ""
+	}
+	switch {
+	case r.Index != 0:
+		s.entry(r)
+	case r.Vote == "":
+	case r.Term < s.Term:
+		s.damage("votes for term %d, but the term is %d already", r.Term, s.Term)
+	case s.Vote != "" && s.Vote != r.Vote:
+		s.damage("votes a second time in term %d", r.Term)
+	default:
+		s.Vote = r.Vote
+	}
+}
+
+func (s *logScan) commit(index uint64) {
+	switch {
+	case index < s.Commit:
+		s.damage("takes the commit index back from %d to %d", s.Commit, index)
+	case index >= s.End:
+		s.damage("advances the commit index to %d, but the last entry is %d", index, s.End-1)
+	default:
+		s.Commit = index
+	}
+}
+
+// entry is appended, or takes the place of others that were not committed.
+func (s *logScan) entry(r logRecord) {
+	switch {
+	case r.Index < s.Commit:
+		s.damage("takes entry %d back, but %d is committed", r.Index, s.Commit)
+		return
+	case r.Index > s.End:
+		s.damage("has entry %d, but the one before it is %d", r.Index, s.End-1)
+		return
+	}
+	s.End = r.Index
+	s.Terms = slices.DeleteFunc(s.Terms, func(t termStart) bool { return t.Index >= r.Index && t.Index >= s.Start })
+	if before := s.Terms[len(s.Terms)-1].Term; r.Term < before {
+		s.damage("has entry %d of term %d behind one of term %d", r.Index, r.Term, before)
+		return
+	} else if r.Term > before {
+		s.Terms = append(s.Terms, termStart{r.Index, r.Term})
+	}
+	s.End++
+}
+
+func (s *logScan) damage(format string, args ...any) {
+	s.Damage = fmt.Sprintf("record %d "+format, append([]any{s.Records}, args...)...)
+}
