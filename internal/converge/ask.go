@@ -20,6 +20,8 @@ import (
 // asked is what is found out once a hook: what Juju says, which stays as it is while
 // the hook runs, and what only this unit's own steps change.
 type asked struct {
+	// unmended is why a server could not write its file anew, where one could not.
+	unmended map[raft.Database]string
 	// payload is what is installed; nil is not known.
 	payload *payload
 	// schemas is how the schema of a database that this unit leads compares.

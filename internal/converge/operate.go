@@ -27,6 +27,9 @@ func (u *Unit) Pause(ctx context.Context) error {
 	sight := u.Members.Look(ctx, u.Tools)
 	all := u.allServices()
 	halt := func(ctx context.Context, gate membership.Gate) error {
+		if err := u.mendAll(ctx); err != nil {
+			return err
+		}
 		if err := u.notePaused(r, true); err != nil {
 			return err
 		}
@@ -90,7 +93,10 @@ func (u *Unit) Deferred(ctx context.Context) (map[deploy.Service]string, error) 
 		return nil, err
 	}
 	version, _, err := u.Packages.Installed(ctx)
-	return u.diskWasFull(r.pending(version)), err
+	if err != nil {
+		return nil, err
+	}
+	return u.withLost(ctx, r.pending(version))
 }
 
 // ErrNoService is wrapped for a name that is none of the package's services.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 	"time"
 
@@ -48,7 +46,7 @@ func (u *Unit) start(ctx context.Context, r *record, a *asked, services []deploy
 	wg.Wait()
 	for i, service := range services {
 		if failures[i] == nil && service != deploy.Umbrella {
-			u.started(r, service, version)
+			r.started(service, version)
 		}
 	}
 	return errors.Join(failures...)
@@ -94,7 +92,7 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service deploy
 		if err := u.Services.Restart(ctx, ovn.Service(service)); err != nil {
 			return err
 		}
-		u.started(r, service, version)
+		r.started(service, version)
 		u.awaitNorthd(ctx)
 		return nil
 	}
@@ -103,6 +101,9 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service deploy
 			continue
 		}
 		err := u.Members.Turn(ctx, o.Sight.Model, db, true, func(ctx context.Context, gate membership.Gate) error {
+			if err := u.Members.Mend(ctx, db); err != nil {
+				return err
+			}
 			if err := u.Services.HandOver(ctx, u.Control, db, gate); err != nil {
 				return err
 			}
@@ -116,7 +117,7 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service deploy
 		if err != nil {
 			return err
 		}
-		u.started(r, service, version)
+		r.started(service, version)
 	}
 	return nil
 }
@@ -136,14 +137,6 @@ func (u *Unit) setTimer(ctx context.Context, db raft.Database, to time.Duration)
 		u.Log.InfoContext(ctx, err.Error())
 	}
 	return nil
-}
-
-// started notes that a service was started, with what is installed now.
-func (u *Unit) started(r *record, service deploy.Service, version string) {
-	r.started(service, version)
-	if err := os.Remove(u.diskMark(service)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		u.Log.Warn("cannot note that the server was restarted", "service", service, "error", err)
-	}
 }
 
 // awaitNorthd gives an ovn-northd that was started the moment that it takes to have

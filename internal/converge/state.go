@@ -29,7 +29,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 		return s, err
 	}
 	s.Packages.Installed, s.Packages.Version = installed, version
-	s.Pending = u.diskWasFull(r.pending(version))
+	s.Pending = r.pending(version)
 	if s.Disk, err = u.disk(); err != nil {
 		return s, err
 	}
@@ -127,15 +127,26 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 		if x.File.Outside, err = u.Files.Outside(ctx, db); err != nil {
 			return x, err
 		}
+		log, err := u.Files.Log(ctx, db)
+		if ctx.Err() != nil {
+			return x, err
+		}
+		if x.File.Damage = log.Damage; err != nil {
+			x.FileUnknown, x.Text = true, err.Error()
+		}
+	}
+	if l.Condition == deploy.Down && (x.File.Damage != "" || x.FileUnknown) {
+		x.Removed = u.Members.KickedWhileDown(ctx, sight.Model, db, sight.Memory)
+		x.Rejoin = u.Members.KickOwn(sight.Model, sight.Locals, db)
 	}
 	if l.Condition != deploy.Serving {
 		return x, nil
 	}
-	damage, err := u.damaged(ctx, db)
-	if err != nil {
+	var err error
+	if x.Damage, err = u.Members.Lost(ctx, l); err != nil {
 		return x, err
 	}
-	x.Damage = damage
+	x.Unmended = a.unmended[db]
 	if !x.Status.HasLeader() {
 		x.Removed = u.Members.WasRemoved(ctx, l, sight.Memory)
 		return x, nil

@@ -81,6 +81,8 @@ func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deplo
 		return u.setTimer(ctx, db, s.Timer)
 	case deploy.Restart:
 		return u.restart(ctx, r, o, s.Service)
+	case deploy.Mend:
+		return u.mend(ctx, a, db)
 	case deploy.Guard:
 		return u.guard(ctx, r, a, o)
 	}

@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -82,8 +83,28 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 				"run: juju add-unit ovn-central; juju remove-unit ovn-central/0"}},
 		},
 		"down, and the file can't be read": {
-			only(deploy.Database{Condition: deploy.Down, FileUnknown: true, Text: "the server is not running, and its file can't be used: EOF"}),
-			decided{blocked: []string{"nb: the server is not running, and its file can't be used: EOF"}},
+			only(deploy.Database{Condition: deploy.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file can't be read; run: " + rejoin + " (its file can't be used: EOF; the server is not running)"}},
+		},
+		"down, and the file can't be read, and no other unit has another": {
+			only(deploy.Database{Condition: deploy.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", File: deploy.File{Path: "/nb"}}),
+			decided{blocked: []string{"nb: its file can't be read; no other unit has the database: bring /nb back from a backup (its file can't be used: EOF; the server is not running)"}},
+		},
+		"down, and the file lacks entries": {
+			only(deploy.Database{Condition: deploy.Down, File: lacking, Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (record 9 has entry 8, but the one before it is 6)"}},
+		},
+		"down, the file lacks entries, and it was kicked": {
+			only(deploy.Database{Condition: deploy.Down, File: lacking, Rejoin: rejoin, Removed: true}),
+			decided{
+				step:    "archive nb (its server was removed, and can't be started on it)",
+				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
+		"down, of another cluster, and the file lacks entries": {
+			only(deploy.Database{Condition: deploy.Down, File: deploy.File{Path: "/nb", Cluster: otherCluster, Damage: lacking.Damage}}),
+			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
+				"the application's is cccc0001-0000-4000-8000-000000000000; move /nb away to let this unit join"}},
 		},
 	})
 }
@@ -113,6 +134,37 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 			both(deploy.Database{Condition: deploy.Failed, Text: failed}),
 			decided{step: "start ovn-ovsdb-server-sb", blocked: []string{"nb: " + failed}, waiting: []string{"sb: the server is not running"}},
 		},
+	})
+}
+
+// rejoin is the command by which another unit kicks a server that can't be started.
+const rejoin = "juju run ovn-central/1 kick nb-identity=aaaa0001 force=true i-really-mean-it=true"
+
+var lacking = deploy.File{
+	Exists: true, Clustered: true, Cluster: nbCluster, Address: "ssl:10.0.0.0:6643",
+	Damage: "record 9 has entry 8, but the one before it is 6",
+}
+
+func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T) {
+	t.Parallel()
+	const text = "sb: its file lacks entries, don't stop its server: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0"
+	assert.LessOrEqual(t, strings.Index(text, "make space"), 120-len("make space"), "Juju shows 120 characters")
+	damaged := func(unmended string) func(*deploy.State) {
+		return func(s *deploy.State) {
+			edit(s, raft.SB, func(x *deploy.Database) { x.Damage, x.Unmended = "record 9 has entry 8", unmended })
+			s.Pending = map[deploy.Service]string{deploy.SouthboundServer: "upgrade from 1 to 2"}
+			s.Settings.AutoRestarts = true
+		}
+	}
+	check(t, map[string]situation{
+		"at once": {damaged(""), decided{step: "mend the file sb (record 9 has entry 8)", blocked: []string{text + " (record 9 has entry 8)"}}},
+		"not if it has failed in this hook, and no restart either": {damaged("No space left"), decided{blocked: []string{text + " (No space left)"}}},
+		"on a disk that is full, where there may be enough for it": {func(s *deploy.State) {
+			damaged("")(s)
+			s.Disk = "no space left on the disk of /var/lib/ovn (12 KiB free); make space"
+		}, decided{step: "mend the file sb (record 9 has entry 8)", blocked: []string{
+			"no space left on the disk of /var/lib/ovn (12 KiB free); make space", text + " (record 9 has entry 8)",
+		}}},
 	})
 }
 

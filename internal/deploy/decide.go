@@ -35,6 +35,11 @@ func Decide(s State) Decision {
 func (s State) work(d *Decision) {
 	if s.Disk != "" {
 		d.block("%s", s.Disk)
+		for _, db := range raft.Databases() {
+			if x := s.Databases[db]; x.Condition == Serving && x.Damage != "" {
+				s.damaged(d, db, x) // what there is of space may be enough
+			}
+		}
 		return
 	}
 	if !s.certificates(d) {
@@ -131,7 +136,7 @@ func (s State) serving(d *Decision, db raft.Database, x Database) {
 		d.note("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.Status.Address, here, s.replace())
 	}
 	if x.Damage != "" {
-		d.block("%s: this unit's server has lost entries while its disk was full, and could not be started again; %s", name, s.replace())
+		s.damaged(d, db, x)
 		return
 	}
 	switch {
@@ -146,6 +151,14 @@ func (s State) serving(d *Decision, db raft.Database, x Database) {
 		d.do(Step{Kind: Leave, Database: db, Reason: "the others have removed it"})
 		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
 	}
+}
+
+// damaged has a server write its file anew, and where it can't says that it must go on.
+func (s State) damaged(d *Decision, db raft.Database, x Database) {
+	if x.Unmended == "" {
+		d.do(Step{Kind: Mend, Database: db, Reason: x.Damage})
+	}
+	d.block("%s: its file lacks entries, don't stop its server: make space, or %s (%s)", db.Short(), s.replace(), or(x.Unmended, x.Damage))
 }
 
 // stranded says whether a server can't join through those that its file names,
@@ -209,19 +222,33 @@ func (s State) down(d *Decision, db raft.Database, x Database) {
 	name, cluster := db.Short(), s.Clusters.IDs[db]
 	here := RaftAddress(db, s.Address)
 	switch {
+	case (x.FileUnknown || x.File.Damage != "") && x.Removed:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
 	case x.FileUnknown:
-		d.block("%s: %s", name, x.Text)
+		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
 	case x.File.Cluster != "" && x.File.Cluster != cluster:
 		d.block("%s: the file on this machine is of cluster %s, the application's is %s; move %s away to let this unit join", name, x.File.Cluster, cluster, x.File.Path)
 	case x.File.Outside:
 		d.do(Step{Kind: Archive, Database: db, Reason: "its server was killed while it joined, and is no member"})
 		d.wait("%s: joining the cluster again; %s", name, s.joined())
+	case x.File.Damage != "":
+		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)
 	case x.File.Address != "" && x.File.Address != here:
 		d.block("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.File.Address, here, s.replace())
 	default:
 		d.starting = append(d.starting, ServiceOf(db))
 		d.wait("%s: %s", name, or(x.Text, "starting the server"))
 	}
+}
+
+// rejoin is what an operator types to have a new server in the place of one that can't
+// be started: this unit puts the file away and joins again once that was kicked.
+func (x Database) rejoin() string {
+	if x.Rejoin == "" {
+		return "no other unit has the database: bring " + x.File.Path + " back from a backup"
+	}
+	return "run: " + x.Rejoin
 }
 
 // replace is what an operator types to have another unit in this one's place.

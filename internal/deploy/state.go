@@ -155,9 +155,13 @@ type Database struct {
 	// Removed says that the members that remain have removed this unit's server: it
 	// is recorded by them. A server that was down then can't know it itself.
 	Removed bool
-	// Damage is why the file of a server that runs could not be loaded again: its disk
-	// was full, and it has lost entries. It must not be restarted.
-	Damage string
+	// Damage is what the file of a server that runs lacks of its log, since a write has
+	// failed: no server could be started on it, so this one must not be stopped.
+	// Unmended is why the server could not write it anew in this hook.
+	Damage, Unmended string
+	// Rejoin is the command by which another unit kicks this unit's server, which can't
+	// be started any more; empty where none can.
+	Rejoin string
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's leader.
 	Listeners Wanted
@@ -181,6 +185,8 @@ type File struct {
 	// Cluster is empty where the server joins a cluster of which it does not know
 	// the ID.
 	Cluster raft.ID
+	// Damage is why no server can be started on it: it lacks entries.
+	Damage string
 	// Outside says that its own configuration lacks its server, which was killed
 	// while it joined: no server can start on it.
 	Outside bool

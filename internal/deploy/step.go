@@ -55,6 +55,8 @@ const (
 	// Restart restarts a service: a database's server hands over first, and is
 	// waited for.
 	Restart Kind = "restart"
+	// Mend makes a server write its file anew, which lacks entries of its log.
+	Mend Kind = "mend the file"
 	// Guard sets the firewall.
 	Guard Kind = "guard"
 )

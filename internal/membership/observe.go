@@ -62,7 +62,7 @@ func (l Local) Text() string {
 		return "the server runs but has given up the database, as it does when it can't write to the disk; see its log"
 	case Down:
 		if l.FileErr != nil {
-			return "the server is not running, and its file can't be used: " + l.FileErr.Error()
+			return "its file can't be used: " + l.FileErr.Error() + "; the server is not running"
 		}
 		return "the server is not running"
 	case Hung:

@@ -43,6 +43,7 @@ func (s *Service) look(ctx context.Context, tools *juju.Tools, further func(map[
 		locals = s.ObserveAll(ctx)
 		wg.Go(func() { further(locals) })
 		own = s.Identities(ctx, locals)
+		keepKnown(own, s.Env.Unit, locals, memory)
 	})
 	model := ReadModel(ctx, tools, s.Env, memory)
 	wg.Wait()
@@ -58,7 +59,9 @@ func (s *Service) look(ctx context.Context, tools *juju.Tools, further func(map[
 func (s *Service) LookAgain(ctx context.Context, before Sight) Sight {
 	after := before
 	after.Locals = s.ObserveAll(ctx)
-	after.Model.publish(s.Identities(ctx, after.Locals))
+	own := s.Identities(ctx, after.Locals)
+	keepKnown(own, s.Env.Unit, after.Locals, before.Memory)
+	after.Model.publish(own)
 	after.Memory = s.Learn(before.Memory, &after.Model, after.Locals)
 	after.Own = after.Model.Published[after.Model.Unit]
 	if err := s.Remember(after.Memory); err != nil {

@@ -13,8 +13,10 @@ const compactTimeout = 2 * time.Minute
 // Compact makes the server of database d write its file anew from what it has in
 // memory, as it does by itself once the file has grown. Where it can't write, the old
 // file stays and it is a [*ServerError]; that is also the answer where nothing was
-// committed since the last time. Measured on OVS 3.1: entries that a failed write has
-// lost are in the new file.
+// committed since the last time. Success does not mean that it is done: where the copy
+// is ready before the server has looked at it, a later turn of its main loop writes it
+// (ovsdb_server_compact() in ovsdb/ovsdb-server.c). Measured on OVS 3.1: entries that a
+// failed write has lost are in the new file.
 func (c Control) Compact(ctx context.Context, d raft.Database) error {
 	c.Timeout = max(c.Timeout, compactTimeout)
 	_, err := c.call(ctx, d, "ovsdb-server/compact")

@@ -95,8 +95,11 @@ func TestLogOfAFileIsJudgedAsAServerWouldWhenItStarts(t *testing.T) {
 		"votes twice":                        {[]string{vote(2, 'a'), vote(2, 'b')}, 2, "record 2 votes a second time in term 2"},
 		"votes in the past":                  {[]string{vote(4, 'a'), vote(2, 'b')}, 2, "record 2 votes for term 2, but the term is 4 already"},
 		"what is no entry has no part in it": {[]string{record(`{"note":"index"}`), record(`{"term":7}`), record(`{"leader":"` + ownID + `","term":7}`)}, 2, ""},
-		"something can't be read": {[]string{entry(2, 1), strings.Replace(entry(3, 1), "DNS", "DXS", 1), entry(4, 1)}, 3,
-			"record 2, at byte 688, can't be read, and others follow it"},
+		"something can't be read": {
+			[]string{entry(2, 1), strings.Replace(entry(3, 1), "DNS", "DXS", 1), entry(4, 1)},
+			3,
+			"record 2, at byte 688, can't be read, and others follow it",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -79,7 +79,7 @@ func (e *Error) text() string {
 	case errors.Is(e.Err, exec.ErrNotFound):
 		return e.Command.Name + ": program not found"
 	case e.Stderr != "":
-		return fmt.Sprintf("%s: %s", e.Command.Name, oneLine(e.Stderr))
+		return e.Command.Name + ": " + strings.TrimPrefix(oneLine(e.Stderr), e.Command.Name+": ") // most begin with it
 	}
 	return fmt.Sprintf("%s: %v", e.Command.Name, e.Err)
 }

@@ -3,6 +3,7 @@ package deployment
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -77,14 +78,7 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	// change of NB by one of SB, writes nothing after them.
 	c.handOver(t, joiner)
 	second.fill()
-	long := strings.Repeat("x", 8192) // more than what is left of the files' last pages
-	for db, write := range map[lab.DB][]string{
-		lab.NB: {"ovn-nbctl", "create", "DNS", "external_ids:long=" + long},
-		lab.SB: {"ovn-sbctl", "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:long=" + long},
-	} {
-		_, err := c.Exec(t.Context(), write[0], append([]string{"--timeout=20", "--db=" + c.Remotes(db)}, write[1:]...)...)
-		require.NoError(t, err)
-	}
+	c.writeLong(t)
 	// By the server: one unit may lead both, and its leader of one may see it earlier.
 	down := func(db lab.DB) string { return raftOf(t, joiner, db).Server.Short() + " (" + joiner.Name() + ") down" }
 	c.tick(t, "the leaders see that it stores nothing", func() bool {
@@ -103,18 +97,99 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	_, err = c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "wait-until", "Address_Set", "short_ip4")
 	require.NoError(t, err)
 	c.updateStatus(t, joiner)
-	says(t, joiner, "blocked", "no space left")
+	const lacks = "its file lacks entries, don't stop its server: make space, or run: juju add-unit ovn-central; juju remove-unit "
+	says(t, joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
 
-	// What its server did not store is lost for it, and it could not be started again
-	// on its file. But it can leave.
+	// Whatever else is asked of it, its servers are not stopped: no other could be
+	// started on their files.
+	before := processes(t, joiner)
+	assert.Contains(t, c.refused(t, joiner, "restart-services", "services=ovn-ovsdb-server-nb"), "must not be stopped")
+	assert.Contains(t, c.refused(t, joiner, "pause"), "must not be stopped")
+	assert.Equal(t, before, processes(t, joiner))
+
+	// With space they write their files anew, and nothing was lost.
 	second.free()
 	c.updateStatus(t, joiner)
-	says(t, joiner, "blocked", "juju remove-unit "+joiner.Name())
-	assert.True(t, joiner.Running(lab.NB) && joiner.Running(lab.SB), "its servers still vote")
-	require.NoError(t, c.RemoveUnit(t.Context(), joiner, lab.RemoveOptions{}))
-	assert.Len(t, archived(t, joiner, lab.NB), 1)
-	assert.Len(t, archived(t, joiner, lab.SB), 1)
-	fourth := c.addFresh(t, 1)[0]
+	requireActive(t, joiner)
+	assert.Equal(t, before, processes(t, joiner))
+	assert.Equal(t, "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", c.act(t, joiner, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")["restarted"])
 	c.tick(t, "three units that work again", c.allActive)
-	c.requireOneCluster(t, creator, third, fourth)
+	c.requireOneCluster(t, creator, joiner, third)
+}
+
+// writeLong writes to both databases more than what is left of the last pages of
+// their files, and nothing that ovn-northd answers.
+func (c *cloud) writeLong(t *testing.T) {
+	t.Helper()
+	long := strings.Repeat("x", 8192)
+	for db, write := range map[lab.DB][]string{
+		lab.NB: {"ovn-nbctl", "create", "DNS", "external_ids:long=" + long},
+		lab.SB: {"ovn-sbctl", "create", "Controller_Event", "event_type=empty_lb_backends", "event_info:long=" + long},
+	} {
+		_, err := c.Exec(t.Context(), write[0], append([]string{"--timeout=20", "--db=" + c.Remotes(db)}, write[1:]...)...)
+		require.NoError(t, err)
+	}
+}
+
+// F9, P5: a server that lost entries, or whose file was damaged, and then its power,
+// says what to type; once that is typed the unit mends itself.
+func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	u := units[2]
+	c.handOver(t, u)
+	ids := map[lab.DB]string{}
+	for _, db := range []lab.DB{lab.NB, lab.SB} {
+		id, err := u.ServerID(t.Context(), db)
+		require.NoError(t, err)
+		ids[db] = id
+	}
+	require.NoError(t, u.PowerOff())
+	takeOut(t, u.DBFile(lab.NB))
+	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = sb.WriteAt([]byte("#!"), 0)
+	require.NoError(t, err)
+	require.NoError(t, sb.Close())
+	require.NoError(t, u.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, u)
+	command := func(db lab.DB) string {
+		return "run: juju run " + units[0].Name() + " kick " + string(db) + "-identity=" + ids[db][:8] + " force=true i-really-mean-it=true"
+	}
+	says(t, u, "blocked", "nb: its file lacks entries; "+command(lab.NB), "sb: its file can't be read; "+command(lab.SB), "ovsdb-tool: ovsdb error")
+	assert.NotContains(t, u.Workload().Message, "ovsdb-tool: ovsdb-tool:")
+	assert.Less(t, strings.Index(u.Workload().Message, "force=true i-"), 120, "Juju shows so much")
+
+	// It is a unit of the model that is down: no stale member, and nobody's to kick without
+	// force (R4, R16).
+	c.updateStatus(t, units...)
+	says(t, units[0], "active", "2 of 3 up", "("+u.Name()+") down")
+	assert.Contains(t, c.refused(t, units[0], "kick", "sb-identity="+ids[lab.SB][:8], "i-really-mean-it=true"), "still in the model")
+	for _, db := range []lab.DB{lab.NB, lab.SB} {
+		c.act(t, units[0], "kick", string(db)+"-identity="+ids[db][:8], "force=true", "i-really-mean-it=true")
+	}
+	c.tick(t, "it has joined again", c.allActive)
+	assert.Len(t, archived(t, u, lab.NB), 1)
+	assert.Len(t, archived(t, u, lab.SB), 1)
+	c.requireOneCluster(t, units...)
+}
+
+// takeOut takes the last entry but one out of a database's file, as a write does
+// that failed.
+func takeOut(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const mark = "OVSDB CLUSTER "
+	records := strings.Split(string(text), mark)
+	var entries []int
+	for i, record := range records {
+		if strings.Contains(record, `"index":`) {
+			entries = append(entries, i)
+		}
+	}
+	require.Greater(t, len(entries), 3)
+	gone := entries[len(entries)-2]
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(slices.Delete(records, gone, gone+1), mark)), 0o600))
 }

@@ -1,0 +1,181 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// Between two looks at a log that seems to be longer in the server than in its file,
+// and how many looks there are: a follower may just have dropped entries that were
+// not committed.
+const (
+	lostInterval = 50 * time.Millisecond
+	lostLooks    = 4
+)
+
+// Lost says what is wrong with the file of a server that runs as a member, so that no
+// server could be started on it, or one would lack entries that this one has
+// acknowledged; empty where the file has all of the log. A write that fails has been
+// added to the log in memory already, and is acknowledged with the next one that
+// succeeds (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to
+// 3.6): no status shows it, of any member. The error is that of ctx, or of a server
+// that does not answer any more.
+func (s *Service) Lost(ctx context.Context, l Local) (string, error) {
+	d := l.Database
+	for look := 1; ; look++ {
+		if l.Condition != Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
+			return "", nil
+		}
+		// First the server, then the file: it writes an entry before it counts it.
+		log, err := s.Files.Log(ctx, d)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			return err.Error(), nil // the server has it all the same
+		case err != nil:
+			return "", err
+		case log.Damage != "":
+			return log.Damage, nil
+		case log.End >= l.Status.Log.End:
+			return "", nil
+		case look == lostLooks:
+			return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", l.Status.Log.End-1, log.End-1), nil
+		}
+		if err := wait(ctx, lostInterval); err != nil {
+			return "", err
+		}
+		if l = s.Observe(ctx, d); l.Condition != Serving && l.Err != nil {
+			return "", l.Err
+		}
+	}
+}
+
+// mendPatience is how long a server may take to put the new file in the place of the
+// old one once it has said that it compacts.
+const mendPatience = 5 * time.Second
+
+// LostError says that a server's file lacks entries of its log, and that it could not
+// be written anew. The server must not be stopped.
+type LostError struct {
+	Database raft.Database
+	// Lost is what the file lacks, Err why it still does.
+	Lost string
+	Err  error
+}
+
+// Error is one line.
+func (e *LostError) Error() string {
+	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v", e.Database.Short(), e.Lost, e.Err)
+}
+
+// Unwrap is why it could not be written anew.
+func (e *LostError) Unwrap() error { return e.Err }
+
+// Mend makes a server whose file lacks entries write it anew, from what it has in
+// memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
+// a server whose file is whole is not asked for anything. Whoever is about to stop a
+// server calls it first. The error is a [*LostError] where the file is still as bad.
+func (s *Service) Mend(ctx context.Context, d raft.Database) error {
+	l := s.Observe(ctx, d)
+	lost, err := s.Lost(ctx, l)
+	if err != nil {
+		return fmt.Errorf("cannot find out whether the file of %s is whole: %w", d, err)
+	}
+	if lost == "" && l.Condition == Hung {
+		log, err := s.Files.Log(ctx, d)
+		if err == nil && log.Damage != "" {
+			return &LostError{d, log.Damage, l.Err}
+		}
+	}
+	if lost == "" {
+		return nil
+	}
+	s.Log.WarnContext(ctx, "the server's file lacks entries; it is written anew", "database", d.Short(), "lost", lost)
+	if err := s.Control.Compact(ctx, d); err != nil {
+		return &LostError{d, lost, err}
+	}
+	// It may be written a moment later.
+	for until := s.Now().Add(mendPatience); ; {
+		lost, err = s.Lost(ctx, s.Observe(ctx, d))
+		if err != nil || lost == "" || s.Now().After(until) {
+			break
+		}
+		if err := wait(ctx, lostInterval); err != nil {
+			return err
+		}
+	}
+	if err == nil && lost == "" {
+		lost, err = s.Files.Damaged(ctx, d)
+	}
+	switch {
+	case err != nil:
+		return &LostError{d, lost, err}
+	case lost != "":
+		return &LostError{d, lost, errors.New("the server has not written it anew; see its log")}
+	}
+	s.Log.InfoContext(ctx, "the server's file was written anew, and is whole", "database", d.Short())
+	return nil
+}
+
+// ownDigits is how much of its own ID a unit prints in its status, of which Juju shows
+// 120 characters: eight digits are no other server's.
+const ownDigits = 8
+
+// KickOwn is the command by which another unit removes this unit's server, so that it
+// can join again as a new one; empty where there is no other unit, or the server is not
+// known.
+func (s *Service) KickOwn(m Model, locals map[raft.Database]Local, d raft.Database) string {
+	id := m.Published[m.Unit][d].Server
+	if id == "" || len(m.Others()) == 0 {
+		return ""
+	}
+	clusters := seen{}
+	if other := locals[d.Other()]; other.Condition == Serving {
+		clusters[other.Database] = raft.View{Status: other.Status}
+	}
+	return s.kickCommand(m.otherUnit(clusters), map[raft.Database]string{d: string(id[:min(len(id), ownDigits)])}, true)
+}
+
+// KickedWhileDown says whether this unit's server, which does not run, was removed by
+// the members that remain: by the history of this unit, or by a record in the database
+// as another unit has it.
+func (s *Service) KickedWhileDown(ctx context.Context, m Model, d raft.Database, memory Memory) bool {
+	id := m.Published[m.Unit][d].Server
+	if id == "" {
+		return false
+	}
+	if memory.removedBefore(d, id) {
+		return true
+	}
+	for _, unit := range m.Others() {
+		published, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		if !published.Address.IsValid() {
+			continue
+		}
+		address := deploy.RaftAddress(d, published.Address.String())
+		removed, err := s.readRecords(ctx, d, ovsdb.Endpoints(d, address)...)
+		if err == nil {
+			return removed[id] != ""
+		}
+	}
+	return false
+}
+
+// keepKnown has a unit go on publishing the identity of a server whose file can't be
+// read, as long as the file is there: the server is a member, and this unit's.
+func keepKnown(own relation.Unit, unit string, locals map[raft.Database]Local, memory Memory) {
+	for d, l := range locals {
+		if own[d].Server != "" || l.FileErr == nil && l.Condition != Hung && l.Condition != Unreadable {
+			continue
+		}
+		if known := memory.Published[unit][d]; known.Server != "" {
+			own[d] = known // until the file is put away, also once it was kicked
+		}
+	}
+}
