@@ -132,14 +132,15 @@ func (r KickRequest) check() error {
 	return nil
 }
 
-// judged judges every kick that is still open, and says whether all may go on.
+// judged judges every kick that is still open, and says whether all may go on: no
+// database is touched while what was asked of another one earlier is not proved.
 func judged(ctx context.Context, kicks []*kick) bool {
 	ok := true
 	for _, k := range kicks {
 		if k.open() {
 			k.judge(ctx)
 		}
-		ok = ok && k.result.Outcome != Refused
+		ok = ok && k.result.Outcome != Refused && k.result.Outcome != Pending
 	}
 	return ok
 }
@@ -147,7 +148,7 @@ func judged(ctx context.Context, kicks []*kick) bool {
 func results(kicks []*kick) []KickResult {
 	refused := false
 	for _, k := range kicks {
-		refused = refused || k.result.Outcome == Refused
+		refused = refused || k.result.Outcome == Refused || k.result.Outcome == Pending
 	}
 	var all []KickResult
 	for _, k := range kicks {

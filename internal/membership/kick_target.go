@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -49,7 +50,7 @@ func (k *kick) resolve(ctx context.Context) {
 		return
 	}
 	if k.request.Unit != "" {
-		k.resolveUnit()
+		k.resolveUnit(ctx)
 		return
 	}
 	if k.answers = nil; k.local.Status.Twins() {
@@ -65,7 +66,7 @@ func (k *kick) resolve(ctx context.Context) {
 	case refusal == nil:
 		k.target, k.id = found.Peers[0], found.Text
 	case refusal.Reason == raft.UnknownID && k.knownAsRemoved(ctx, given):
-		k.result.Outcome, k.result.Text = AlreadyGone, given.Text+" was removed earlier"
+		k.alreadyGone(ctx, given.Text+" was removed earlier")
 	default:
 		k.refuse(refusal.Text, k.adviceOnID(refusal.Reason)...)
 	}
@@ -126,14 +127,14 @@ func (k *kick) unknownMembers() string {
 }
 
 // resolveUnit finds what a unit has left behind.
-func (k *kick) resolveUnit() {
+func (k *kick) resolveUnit(ctx context.Context) {
 	d, unit := k.local.Database, k.request.Unit
 	ids := k.model.serversOf(d, unit)
 	if len(ids) == 0 {
 		// Not known is not the same as gone, where a member is nobody's.
-		k.id, k.result.Outcome = noRecord, AlreadyGone
-		k.result.Text = "there is no record of a server of " + unit
-		if unknown := k.unknownMembers(); unknown != none {
+		k.id = noRecord
+		k.alreadyGone(ctx, "there is no record of a server of "+unit)
+		if unknown := k.unknownMembers(); unknown != none && k.result.Outcome == AlreadyGone {
 			k.result.Outcome = Untouched
 			k.result.Text += "; members of no known unit: " + unknown
 			k.result.Next = []string{"if one of them was its, name it by " + d.Short() + "-identity"}
@@ -148,13 +149,38 @@ func (k *kick) resolveUnit() {
 	}
 	switch len(present) {
 	case 0:
-		k.result.Outcome, k.result.Text = AlreadyGone, fmt.Sprintf("%s has no member in %s any more", unit, d)
+		k.alreadyGone(ctx, fmt.Sprintf("%s has no member in %s any more", unit, d))
 	case 1:
 		k.target, k.id = present[0], present[0].Longest()
 	default:
 		k.refuse(fmt.Sprintf("%s has had several servers that are members: %s", unit, strings.Join(k.describeAll(present), ", ")),
 			"name one of them by "+d.Short()+"-identity")
 	}
+}
+
+// gonePatience is how long the configuration that a server shows may take to be seen
+// committed, besides an election: it takes milliseconds.
+const gonePatience = 2 * time.Second
+
+// alreadyGone is the result of a kick whose target is in the configuration no more,
+// once that is proved (rule R6): the rows that a server shows are those of the newest
+// entry of its log. One that is not committed may be undone, so that a kick that
+// was asked for without a quorum is pending, at the second try too.
+func (k *kick) alreadyGone(ctx context.Context, text string) {
+	d, proof := k.local.Database, raft.Shown{}
+	patience, cancel := context.WithTimeout(ctx, gonePatience+min(2*k.local.Status.ElectionTimer, electionPatience))
+	defer cancel()
+	for status, err := k.local.Status, error(nil); ; status, err = k.service.Control.Status(ctx, d) {
+		if err == nil && proof.Observe(status) {
+			k.result.Outcome, k.result.Text = AlreadyGone, text
+			return
+		}
+		if wait(patience, pollInterval) != nil {
+			break
+		}
+	}
+	k.result.Outcome, k.result.Text = Pending, "it is not among the members that this unit's server shows, but these are not known to be committed, so that it may be one again"
+	k.result.Next = []string{"wait until the database has a leader, and run the same command again"}
 }
 
 // knownAsRemoved says whether a record tells that the server once was a member:

@@ -30,6 +30,37 @@ func (p *Proof) Observe(s Status) bool {
 	return s.Committed()+1 >= p.end
 }
 
+// Shown watches for the proof that the members that a server first showed are those of
+// a committed entry.
+type Shown struct {
+	servers    []string
+	begun      bool
+	noted      bool
+	end, term  uint64
+	superseded bool
+}
+
+// Observe takes the status of a member and says whether it is proved by it. Once the
+// server has shown other members it never is.
+func (p *Shown) Observe(s Status) bool {
+	servers := make([]string, 0, len(s.Servers))
+	for _, m := range s.Servers {
+		servers = append(servers, m.Short+" "+m.Address)
+	}
+	if !p.begun {
+		p.begun, p.servers = true, servers
+	}
+	p.superseded = p.superseded || !slices.Equal(servers, p.servers)
+	if p.superseded || s.State != ClusterMember || !s.HasLeader() || len(s.Removing) > 0 {
+		p.noted = false
+		return false
+	}
+	if !p.noted || s.Log.End < p.end || s.Term != p.term {
+		p.noted, p.end, p.term = true, s.Log.End, s.Term
+	}
+	return s.Committed()+1 >= p.end
+}
+
 // Absent says whether the member was missing when the status was last observed.
 func (p *Proof) Absent() bool { return p.missing }
 
