@@ -24,16 +24,34 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		}
 		found := results{}
 		var failures []string
+		changed := false
 		for _, o := range outcomes {
 			found["ovn"+o.Database.Short()] = lines([]string{o.String()})
+			changed = changed || !request.DryRun && o.Outcome != membership.Refused && o.Outcome != membership.Untouched
 			if !o.Done() {
 				failures = append(failures, o.Database.Short()+": "+o.String())
 			}
+		}
+		if changed {
+			u.refreshStatus(ctx)
 		}
 		if len(failures) > 0 {
 			return found, errors.New(strings.Join(failures, "\n"))
 		}
 		return found, nil
+	}
+}
+
+// refreshStatus sets the unit's status anew, without a step: what it says of the
+// members is not true any more. Where that can't be found out, the next hook does so.
+func (u Unit) refreshStatus(ctx context.Context) {
+	o, err := u.Deployment.Outlook(ctx)
+	if err == nil {
+		word, text := u.Deployment.Status(o)
+		err = u.Tools.StatusSet(ctx, word, text)
+	}
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot set the unit's status after the kick; the next hook does", "error", err)
 	}
 }
 

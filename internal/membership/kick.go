@@ -86,6 +86,7 @@ func (s *Service) Kick(ctx context.Context, m Model, r KickRequest) ([]KickResul
 	if err := r.check(); err != nil {
 		return nil, err
 	}
+	s.Progress(ctx, "checking the members of the databases")
 	kicks := s.resolveAll(ctx, m, r)
 	if !judged(ctx, kicks) || r.DryRun {
 		return results(kicks), nil
@@ -99,6 +100,7 @@ func (s *Service) Kick(ctx context.Context, m Model, r KickRequest) ([]KickResul
 		if !k.open() {
 			continue
 		}
+		s.Progress(ctx, k.local.Database.Short()+": checked; taking the lock")
 		var err error
 		if k.lock, err = s.lock(ctx, k.local, func(context.Context) error { return nil }); err != nil {
 			k.result.Outcome, k.result.Text = Refused, err.Error()
@@ -219,6 +221,7 @@ func (k *kick) kick(ctx context.Context) bool {
 		k.pending(fmt.Sprintf("%s is not proved to be gone: %s", who, reason))
 		return false
 	}
+	s.Progress(ctx, d.Short()+": proved to be removed")
 	k.removed = s.removedText(k.model.lastUnit(d, k.target), "kicked")
 	k.result.Outcome = Removed
 	k.result.Text = fmt.Sprintf("%s is no member of %s any more", who, d)

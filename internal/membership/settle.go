@@ -19,7 +19,7 @@ const electionPatience = 10 * time.Second
 func (s *Service) settle(ctx context.Context, l *Local, m Model, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
-	for {
+	for told := false; ; {
 		view, err := s.View(ctx, *l, m.Names(l.Database))
 		if err != nil {
 			return view, raft.Plan{}, err
@@ -28,6 +28,10 @@ func (s *Service) settle(ctx context.Context, l *Local, m Model, k *lock, judge 
 		plan := judge(view)
 		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()
+		}
+		if !told {
+			told = true
+			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(), min(2*l.Status.ElectionTimer, electionPatience)))
 		}
 		next := s.Observe(ctx, l.Database)
 		if next.Condition != Serving {
