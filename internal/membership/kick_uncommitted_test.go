@@ -13,13 +13,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// seen shows each command before it runs.
-type seen struct {
+// watched shows each command before it runs.
+type watched struct {
 	services
 	see func(run.Command)
 }
 
-func (s seen) Run(ctx context.Context, c run.Command) ([]byte, error) {
+func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 	s.see(c)
 	return s.services.Run(ctx, c)
 }
@@ -39,7 +39,7 @@ func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
 	}
 	begun := time.Now()
 	u.Now = func() time.Time { return begun.Add(5 * time.Since(begun)) }
-	u.Control.Runner = seen{see: func(c run.Command) {
+	u.Control.Runner = watched{see: func(c run.Command) {
 		if slices.Contains(c.Args, "cluster/kick") && slices.Contains(c.Args, string(raft.NB)) {
 			other.kill(raft.NB)
 		}
