@@ -20,13 +20,14 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		return nil, err
 	}
 	_, report := u.Service.LookAround(ctx, u.Tools)
-	found := results{"fault-tolerance": lines(report.Tolerance())}
+	northds, missing := u.Service.Northds(ctx, report.Model)
+	found := results{"fault-tolerance": lines(report.Tolerance()), "northd": lines(northds)}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
 	}
-	if warnings := report.Warnings(); len(warnings) > 0 {
+	if warnings := append(report.Warnings(), missing...); len(warnings) > 0 {
 		found["warnings"] = lines(warnings)
 	}
 	if next := u.Service.Next(report); len(next) > 0 {

@@ -96,7 +96,10 @@ func (u *Unit) own(a *asked, o Outcome) relation.Unit {
 }
 
 func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
-	d := relation.Deployment{Address: a.address, Source: r.Source, Version: o.state.Packages.Version, Northd: o.state.Services[deploy.Northd].Active}
+	d := relation.Deployment{Address: a.address, Source: r.Source, Version: o.state.Packages.Version}
+	if o.state.Northd.Works() {
+		d.Northd = string(o.state.Northd)
+	}
 	if used := o.state.Certificates.Used; used != nil && used.Problem == "" {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer
 	}

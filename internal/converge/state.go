@@ -3,6 +3,7 @@ package converge
 import (
 	"context"
 	"net/netip"
+	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -60,7 +61,8 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	if s.NorthdParams, err = u.northdParams(a, sight); err != nil {
 		return s, err
 	}
-	s.NorthdUp = u.northdUp(ctx, m)
+	s.Northd = u.Control.NorthdHealth(ctx)
+	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
 	if a.thorough && !a.guarded && r.Firewall != shown(u.rules(a, sight)) {
 		s.Firewall = deploy.Differs
 	}
@@ -173,15 +175,10 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 	return x, nil
 }
 
-// northdUp says whether an ovn-northd is known to work: this unit's, or another's.
-func (u *Unit) northdUp(ctx context.Context, m membership.Model) bool {
-	if connected, err := u.Control.NorthdConnected(ctx); err == nil && connected {
-		return true
-	}
-	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Northd {
-			return true
-		}
-	}
-	return false
+// anotherNorthd says whether another unit has published that its ovn-northd works.
+func anotherNorthd(m membership.Model) bool {
+	return slices.ContainsFunc(m.Others(), func(unit string) bool {
+		p, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		return p.Northd != ""
+	})
 }

@@ -34,7 +34,7 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		},
 		"the relation was removed, and the certificate is good": {
 			having(nil, good, func(s *deploy.State) { s.Certificates.Related, s.Firewall = false, deploy.Differs }),
-			decided{step: "guard", blocked: []string{missing}, ready: true},
+			decided{step: "set the firewall", blocked: []string{missing}, ready: true},
 		},
 		"the relation was removed, and the certificate has expired": {
 			having(nil, expired, func(s *deploy.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},

@@ -45,7 +45,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 			func(s *deploy.State) { s.Defaults = deploy.NeedsRestart }, decided{step: "write defaults", ready: true},
 		},
 		"other rules of the firewall": {
-			func(s *deploy.State) { s.Firewall = deploy.Differs }, decided{step: "guard", ready: true},
+			func(s *deploy.State) { s.Firewall = deploy.Differs }, decided{step: "set the firewall", ready: true},
 		},
 		"paused": {
 			func(s *deploy.State) {

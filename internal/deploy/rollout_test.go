@@ -120,23 +120,37 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 	const umbrella = "start ovn-central (the services are to start at boot)"
 	check(t, map[string]situation{
 		"it does not know of all units": {
-			func(s *deploy.State) { s.NorthdParams = deploy.NeedsRestart }, decided{step: "write northd params", ready: true},
+			func(s *deploy.State) { s.NorthdParams = deploy.NeedsRestart }, decided{step: "tell ovn-northd which units there are", ready: true},
 		},
 		"its parameters look different": {
-			func(s *deploy.State) { s.NorthdParams = deploy.Differs }, decided{step: "write northd params", ready: true},
+			func(s *deploy.State) { s.NorthdParams = deploy.Differs }, decided{step: "tell ovn-northd which units there are", ready: true},
 		},
 		"it does not run, nor does any": {
 			services(deploy.ServiceState{Failed: true}, boots, false),
-			decided{step: "start ovn-northd", waiting: []string{"ovn-northd is not running"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", waiting: []string{"ovn-northd is not running"}, ready: true},
 		},
 		"it does not run, but another one does": {
 			services(deploy.ServiceState{Masked: true}, boots, true),
-			decided{step: "start ovn-northd", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
 		},
-		"none is active":               {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
+		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
+		"it hangs, and so does every other": {
+			func(s *deploy.State) { s.Northd, s.NorthdUp = deploy.NorthdSilent, false },
+			decided{blocked: []string{"ovn-northd does not answer, here or on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+		},
+		"it hangs, and another one works": {
+			func(s *deploy.State) { s.Northd = deploy.NorthdSilent },
+			decided{notes: []string{"ovn-northd does not answer here, but on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+		},
+		"it is paused, and none works": {
+			func(s *deploy.State) { s.Northd, s.NorthdUp = deploy.NorthdPaused, false },
+			decided{
+				blocked: []string{"ovn-northd is paused, and no other is active; run: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
+			},
+		},
 		"nothing starts at boot":       {services(on, deploy.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
 		"what starts at boot is off":   {services(on, deploy.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
-		"nothing is known of services": {services(deploy.ServiceState{}, boots, true), decided{step: "start ovn-northd", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true}},
+		"nothing is known of services": {services(deploy.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true}},
 	})
 }
 

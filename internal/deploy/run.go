@@ -40,27 +40,6 @@ const maxTimerFactor = 2
 
 func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
 
-// northd keeps an ovn-northd running beside the servers, one of which is active
-// in the whole application.
-func (s State) northd(d *Decision) {
-	if s.NorthdParams == Differs || s.NorthdParams == NeedsRestart {
-		d.do(Step{Kind: WriteNorthdParams})
-	}
-	switch state := s.Services[Northd]; {
-	case !state.Active:
-		d.do(Step{Kind: Start, Services: []Service{Northd}})
-		if s.NorthdUp {
-			d.note("ovn-northd is not running here, but on another unit")
-		} else {
-			d.wait("ovn-northd is not running")
-		}
-	case !s.NorthdUp:
-		d.wait("no ovn-northd is active")
-	case !s.Services[Umbrella].Enabled || !s.Services[Umbrella].Active:
-		d.do(Step{Kind: Start, Services: []Service{Umbrella}, Reason: "the services are to start at boot"})
-	}
-}
-
 // rollOut upgrades the packages and restarts what is to be restarted: one unit at
 // a time, followers before leaders. That only one unit at a time is down is not
 // decided here, but made sure of by the lock that a restart is made under.

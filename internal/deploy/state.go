@@ -48,7 +48,9 @@ type State struct {
 	Paused bool
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[Service]string
-	// NorthdUp says that an ovn-northd is known to run on some unit.
+	// Northd is how this unit's ovn-northd is; NorthdUp says that one is known to
+	// work, on this or another unit.
+	Northd   NorthdHealth
 	NorthdUp bool
 }
 

@@ -51,14 +51,14 @@ const (
 	// SetTimer changes the election timer, by one step.
 	SetTimer Kind = "set election timer"
 	// WriteNorthdParams writes where ovn-northd finds the databases.
-	WriteNorthdParams Kind = "write northd params"
+	WriteNorthdParams Kind = "tell ovn-northd which units there are"
 	// Restart restarts a service: a database's server hands over first, and is
 	// waited for.
 	Restart Kind = "restart"
 	// Mend makes a server write its file anew, which lacks entries of its log.
 	Mend Kind = "mend the file"
 	// Guard sets the firewall.
-	Guard Kind = "guard"
+	Guard Kind = "set the firewall"
 )
 
 // Step is the next thing to do.

@@ -123,3 +123,22 @@ func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 	}
 	return true, nil
 }
+
+// NorthdHealth is how this unit's ovn-northd is, as far as can be found out within
+// the timeout of a question.
+func (c Control) NorthdHealth(ctx context.Context) deploy.NorthdHealth {
+	connected, err := c.NorthdConnected(ctx)
+	if err == nil && connected {
+		var state NorthdState
+		if state, err = c.NorthdStatus(ctx); err == nil {
+			return deploy.NorthdHealth(state)
+		}
+	}
+	switch {
+	case err == nil:
+		return deploy.NorthdUnconnected
+	case errors.Is(err, ErrNotRunning):
+		return deploy.NorthdDown
+	}
+	return deploy.NorthdSilent
+}

@@ -22,8 +22,10 @@ type Deployment struct {
 	// that its certificate is from.
 	Trusts []string
 	Issuer string
-	// Northd says that an ovn-northd runs beside its servers.
-	Northd bool
+	// Northd is how the ovn-northd beside its servers works: active or standby, and
+	// empty where it does not answer, or lacks a database. A release before this one
+	// wrote "running" of any that systemd called active.
+	Northd string
 }
 
 // The keys of a deployment in a unit's bag on the peer relation, next to
@@ -44,10 +46,7 @@ func (d Deployment) Bag() map[string]string {
 		keyVersion: d.Version,
 		keyTrusts:  strings.Join(d.Trusts, ","),
 		keyIssuer:  d.Issuer,
-		keyNorthd:  "",
-	}
-	if d.Northd {
-		bag[keyNorthd] = "running"
+		keyNorthd:  d.Northd,
 	}
 	maps.Copy(bag, BoundAddress(d.Address))
 	return bag
@@ -60,7 +59,7 @@ func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = Deployment{Address: address, Source: bag[keySource], Version: bag[keyVersion], Issuer: bag[keyIssuer], Northd: bag[keyNorthd] != ""}
+	d = Deployment{Address: address, Source: bag[keySource], Version: bag[keyVersion], Issuer: bag[keyIssuer], Northd: northd(bag[keyNorthd])}
 	for ca := range strings.SplitSeq(bag[keyTrusts], ",") {
 		if ca != "" {
 			d.Trusts = append(d.Trusts, ca)
@@ -68,6 +67,14 @@ func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
 	}
 	slices.Sort(d.Trusts)
 	return d, problems
+}
+
+// northd is what of the key can be shown.
+func northd(value string) string {
+	if slices.Contains([]string{"active", "standby", "running"}, value) {
+		return value
+	}
+	return ""
 }
 
 // Clusters are the IDs that the leader publishes as leader settings, at the

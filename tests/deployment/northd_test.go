@@ -1,0 +1,60 @@
+package deployment
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// A hung ovn-northd is active to systemd. On every unit it stopped the whole
+// application, and every status went on as if nothing had happened.
+func TestOvnNorthdThatHangsIsShown(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 2, lab.Options{})
+	first, second := units[0], units[1]
+	shown := c.act(t, first, "cluster-status")["northd"]
+	assert.Contains(t, shown, "active")
+	assert.Contains(t, shown, second.Name()+": ")
+	assert.NotContains(t, shown, "not known")
+
+	hang(t, first)
+	require.NoError(t, c.UpdateStatus(t.Context()))
+	const restart = "run action restart-services services=ovn-northd on "
+	says(t, first, "active", "ovn-northd does not answer here, but on another unit; "+restart+first.Name())
+
+	hang(t, second)
+	require.NoError(t, c.UpdateStatus(t.Context()))
+	require.NoError(t, c.UpdateStatus(t.Context()))
+	for _, u := range units {
+		says(t, u, "blocked", "ovn-northd does not answer, here or on another unit; "+restart+u.Name())
+		results := c.act(t, u, "cluster-status")
+		assert.Contains(t, results["northd"], u.Name()+": does not answer\n")
+		assert.Contains(t, results["northd"], ": not known to work (as of its last hook)\n")
+		assert.Contains(t, results["warnings"], "ovn-northd: none is known to work")
+	}
+	for _, u := range units {
+		c.act(t, u, "restart-services", "services=ovn-northd")
+	}
+	require.NoError(t, c.UpdateStatus(t.Context()))
+	requireActive(t, units...)
+	assert.Contains(t, c.act(t, first, "cluster-status")["northd"], first.Name()+": ")
+}
+
+// hang stops the unit's ovn-northd where it stands.
+func hang(t *testing.T, u *lab.Unit) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(u.RunDir(), "ovn-northd.pid"))
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) })
+}
