@@ -57,7 +57,7 @@ func (w *world) untrue(ctx context.Context) string {
 	w.mu.Unlock()
 	for _, c := range claims {
 		if !c.true(ctx) && ctx.Err() == nil {
-			return "said to be done, and it is not: " + c.text
+			return "what was said does not hold: " + c.text
 		}
 	}
 	return ""

@@ -9,7 +9,7 @@ import (
 const minSteps, maxSteps = 5, 12
 
 // most is how many units there are at once, and maxUnits how many at the start.
-const most, maxUnits = 6, 5
+const most, maxUnits = 5, 5
 
 // calls is how many calls of other programs a hook or action makes: a fault at a
 // later one doesn't happen.
@@ -36,7 +36,7 @@ type draw struct {
 func Generate(seed uint64) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0))
 	d := &draw{Rand: r, down: map[int]bool{}, paused: map[int]bool{}}
-	s := Schedule{Units: 1 + r.IntN(maxUnits), Juju: "3.6.11", Restart: r.IntN(2) == 0}
+	s := Schedule{Units: min(1+r.IntN(maxUnits), 1+r.IntN(maxUnits+1)), Juju: "3.6.11", Restart: r.IntN(2) == 0}
 	if r.IntN(3) == 0 {
 		s.Juju = "4.0.1"
 	}
@@ -107,7 +107,7 @@ func (d *draw) of(kinds []kind) (Step, bool) {
 // disturb adds faults at calls of the step's hook or action, and now and then a
 // second operation at the same time.
 func (d *draw) disturb(s *Step) {
-	for range []int{0, 0, 1, 1, 2}[d.IntN(5)] {
+	for range []int{0, 1, 1, 2, 3}[d.IntN(5)] {
 		fault, ok := d.of(disturbances)
 		if !ok {
 			continue

@@ -84,7 +84,11 @@ func (w *world) operate(ctx context.Context, s Step) error {
 	case "remove-force":
 		return w.force(ctx, h)
 	case "type":
-		return w.typeNext(ctx, h)
+		err := w.typeNext(ctx, h)
+		if no := (*refused)(nil); errors.As(err, &no) && len(s.With) == 0 {
+			w.claim(no.Error(), func(context.Context) bool { return false })
+		}
+		return err
 	case "pause":
 		err := w.act(ctx, h, "pause")
 		if h.paused = h.paused || err == nil; err == nil {

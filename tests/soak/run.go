@@ -13,8 +13,13 @@ import (
 )
 
 // endPatience is within what an application comes to its end once faults have
-// stopped and all that is printed is typed.
-const endPatience = 3 * time.Minute
+// stopped and all that is printed is typed. Where nothing has changed in
+// standstill, and in as many rounds of hooks, nothing will.
+const (
+	endPatience = 4 * time.Minute
+	standstill  = 40 * time.Second
+	roundsStill = 8
+)
 
 // Result is what became of a schedule.
 type Result struct {
@@ -57,7 +62,11 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 			return broken(i+1, what)
 		}
 	}
-	if what, err := w.finish(ctx); what != "" || err != nil {
+	what, err := w.finish(ctx)
+	if what == "" && err == nil {
+		what = w.untrue(ctx)
+	}
+	if what != "" || err != nil {
 		r, _ = broken(len(s.Steps)+1, what)
 		return r, err
 	}
@@ -136,7 +145,8 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			w.note(Step{Do: "resume", Unit: h.number}, w.act(ctx, h, "resume"))
 		}
 	}
-	var why string
+	var why, seen string
+	since, rounds := time.Now(), 0
 	for deadline := time.Now().Add(endPatience); ; wait(ctx, poll) {
 		for _, h := range w.inModel() {
 			if h.Agent().Status == "error" || h.Dying() {
@@ -149,8 +159,12 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			return "", nil
 		}
 		w.say("not at its end: %s", why)
-		if time.Now().After(deadline) {
-			return fmt.Sprintf("the end is not reached in %v: %s", endPatience, why), nil
+		if now := why + w.statuses(); now != seen {
+			seen, since, rounds = now, time.Now(), 0
+		}
+		rounds++
+		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > standstill {
+			return "the end is not reached: " + why, nil
 		}
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)

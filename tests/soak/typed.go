@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
@@ -76,12 +77,44 @@ func (w *world) enter(ctx context.Context, command string) error {
 	if w.has(h, "power-off") {
 		return &refused{command, "the machine that it is to run on is off"}
 	}
+	before := w.living(ctx)
 	r, err := w.RunAction(ctx, h.Unit, words[3], words[4:]...)
 	if err != nil {
 		return err
+	}
+	for id := range w.living(ctx) {
+		delete(before, id)
+	}
+	if words[3] == "kick" {
+		w.harmful(command, before)
 	}
 	if r.Status != "completed" {
 		return &refused{command, r.Message}
 	}
 	return nil
+}
+
+// living are the members that are up and whose unit stays, by their identity.
+func (w *world) living(ctx context.Context) map[string]*host {
+	all := map[string]*host{}
+	for _, db := range lab.Databases {
+		for _, m := range w.look(ctx, db).members {
+			if m.why == Up && m.host != nil && !m.host.Removed() && !m.host.Dying() {
+				all[string(db)+" "+m.Short] = m.host
+			}
+		}
+	}
+	return all
+}
+
+// harmful notes a printed kick that has cost living members, which are members no
+// more now.
+func (w *world) harmful(command string, missing map[string]*host) {
+	for id, h := range missing {
+		db, short, _ := strings.Cut(id, " ")
+		w.claim(fmt.Sprintf("%s: it was printed, and has removed %s of %s, which was up", command, id, h.Name()), func(ctx context.Context) bool {
+			v := w.look(ctx, lab.DB(db))
+			return !v.leads || slices.ContainsFunc(v.members, func(m member) bool { return m.Short == short })
+		})
+	}
 }
