@@ -113,7 +113,7 @@ func (d *draw) disturb(s *Step) {
 			continue
 		}
 		if fault.Do == "kill-hook" || fault.Do == "hang-hook" || fault.Do == "fail-tool" {
-			fault.Unit = s.Unit
+			fault.Unit = s.actor()
 		}
 		fault.Call = 1 + d.IntN(calls)
 		s.With = append(s.With, fault)
@@ -155,7 +155,8 @@ var operations = []kind{
 			target = d.gone[d.IntN(len(d.gone))]
 		}
 		how := []string{"unit", "ids", "nb", "sb", "unit force", "ids force", "unit dry-run"}[d.IntN(7)]
-		return Step{Unit: target, Other: d.unit(), Arg: how}, true
+		from := d.unit()
+		return Step{Unit: target, Other: from, Arg: how}, from != target
 	}},
 	{"type", 5, func(d *draw) (Step, bool) { return Step{Unit: d.unit()}, true }},
 	{"pause", 3, func(d *draw) (Step, bool) {

@@ -38,7 +38,7 @@ func (w *world) play(ctx context.Context, s Step) error {
 			}
 		}
 	}
-	if h := w.there(s.Unit); h != nil {
+	if h := w.there(s.actor()); h != nil {
 		stop := w.disturb(ctx, h, s.With)
 		defer stop()
 	}

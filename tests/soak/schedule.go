@@ -41,6 +41,14 @@ type Step struct {
 	With []Step `json:"with,omitempty"`
 }
 
+// actor is the unit whose hook or action the step is.
+func (s Step) actor() int {
+	if s.Do == "kick" {
+		return s.Other
+	}
+	return s.Unit
+}
+
 // String is a line for people.
 func (s Step) String() string {
 	var b strings.Builder
