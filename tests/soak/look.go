@@ -22,8 +22,7 @@ type view struct {
 	// status is that of the leader of the latest term, else of whoever has the longest
 	// log; the zero one where no server could be asked.
 	status raft.Status
-	// leads is whether that one is a leader whom a majority of the members that are up
-	// follows.
+	// leads is whether there is a leader whom a majority of the members follows.
 	leads bool
 	// members are those of its configuration, with why they are up or not.
 	members []member
@@ -102,6 +101,10 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 			v.status = a.status
 		}
 	}
+	leader := v.status.Leader
+	if leader == raft.Self {
+		leader = raft.Ref(v.status.Server.Short())
+	}
 	rows := v.status.Servers
 	w.mu.Lock()
 	if len(rows) == 0 { // no server can be asked: they are who they were
@@ -123,11 +126,16 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 	}
 	followers := 0
 	for _, a := range answers {
-		if a.status.Leader == raft.Ref(v.status.Server.Short()) || a.status.Server == v.status.Server {
+		if a.status.Leader == leader || a.status.Server.Short() == string(leader) {
 			followers++
 		}
 	}
-	v.leads = v.status.Role == raft.Leader && followers > len(v.members)/2
+	for _, m := range v.members {
+		if m.why == Up && w.has(m.host, "lose-socket "+string(db)) {
+			followers++ // it can't be asked, and works
+		}
+	}
+	v.leads = leader != raft.UnknownRef && followers > len(v.members)/2
 	return v
 }
 
