@@ -24,6 +24,7 @@ var (
 	soakFor   = flag.Duration("for", 30*time.Second, "how long to begin new schedules")
 	shrinkFor = flag.Duration("shrink", 10*time.Minute, "how long to make a schedule that fails shorter")
 	goOn      = flag.Bool("go-on", false, "go on with the next schedule after one that broke an invariant")
+	stored    = flag.String("schedules", "testdata/*.json", "the files of schedules that are played again")
 	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
 )
 
@@ -107,7 +108,7 @@ func report(t *testing.T, seed uint64, s soak.Schedule, r soak.Result, log strin
 
 // What was found once stays mended: every schedule below testdata.
 func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.json")
+	files, err := filepath.Glob(*stored)
 	require.NoError(t, err)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
