@@ -12,13 +12,17 @@ import (
 )
 
 // pause stops the unit's services until resume.
-func pause(ctx context.Context, u Unit, _ params) (results, error) {
+func pause(ctx context.Context, u Unit, p params) (results, error) {
+	recovery, err := p.flag("force")
+	if err != nil {
+		return nil, err
+	}
 	paused, err := u.Deployment.Paused()
 	if err != nil {
 		return nil, err
 	}
 	if !paused {
-		if err := u.Deployment.Pause(ctx); err != nil {
+		if err := u.Deployment.Pause(ctx, recovery); err != nil {
 			return nil, fmt.Errorf("cannot pause: %w", err)
 		}
 	}

@@ -17,9 +17,10 @@ import (
 
 // Pause stops this unit's services until [Unit.Resume]; they don't start at boot
 // either. The unit stays a member, so that the others must be a majority without
-// it: where they aren't, the error is a [*membership.RefusedError] and nothing
-// was stopped of that database.
-func (u *Unit) Pause(ctx context.Context) error {
+// it: where they aren't, or it knows no leader, the error is a
+// [*membership.RefusedError] and nothing was stopped of that database. recovery permits
+// a pause without a leader, with which the recovery of a lost quorum begins.
+func (u *Unit) Pause(ctx context.Context, recovery bool) error {
 	r, err := u.recall()
 	if err != nil {
 		return err
@@ -43,8 +44,8 @@ func (u *Unit) Pause(ctx context.Context) error {
 	}
 	turns := []raft.Database{}
 	for db, l := range sight.Locals {
-		// A server without a leader contributes nothing that could be missed.
-		if l.Member() && l.Status.HasLeader() {
+		// A server without a leader votes: it may be the one that elects one.
+		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == membership.Unreadable {
 			turns = append(turns, db)
 		}
 	}

@@ -30,9 +30,11 @@ type departure struct {
 	// stranded: the others have removed this server already.
 	stranded bool
 	lock     *lock
-	begun    bool
-	warnings []string
-	fate     Fate
+	// begun: the server was told to leave, or may have been. queued: it did not answer
+	// to that; a server that hangs carries out what it was sent when it goes on.
+	begun, queued bool
+	warnings      []string
+	fate          Fate
 	// view is what the leave was last judged by.
 	view raft.View
 }
@@ -42,6 +44,8 @@ func (d *departure) fateSoFar() Fate {
 	switch {
 	case d.fate.Text != "":
 		return d.fate
+	case d.queued:
+		return Fate{Database: d.local.Database, Text: "the server hangs with the leave that it was sent, and leaves once it goes on"}
 	case d.begun:
 		return Fate{Database: d.local.Database, Text: "the leave was begun and is not done"}
 	}
@@ -76,7 +80,7 @@ func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) 
 		return nil, nil, nil
 	}
 	if plan.Refusal.Reason == raft.NoQuorum {
-		return plan.Refusal, d.waysOut(), nil
+		return plan.Refusal, d.service.waysOut(d.model, d.local), nil
 	}
 	return plan.Refusal, nil, nil // the advice depends on both databases
 }
@@ -94,11 +98,11 @@ func (d *departure) refuseSole() *raft.Refusal {
 
 // waysOut are those where this unit's server has no leader. Nobody is named as
 // dead: this unit may be the one that is cut off.
-func (d *departure) waysOut() []string {
-	target := map[raft.Database]string{d.local.Database: string(d.local.Status.Server)}
-	other := d.model.otherUnit(seen{d.local.Database: {Status: d.local.Status}})
+func (s *Service) waysOut(m Model, l Local) []string {
+	target := map[raft.Database]string{l.Database: string(l.Status.Server)}
+	other := m.otherUnit(seen{l.Database: {Status: l.Status}})
 	return []string{
-		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", d.service.statusCommand(other), d.service.kickCommand(other, target, true)),
+		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", s.statusCommand(other), s.kickCommand(other, target, true)),
 		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 	}
 }
@@ -160,8 +164,16 @@ func (d *departure) leave(ctx context.Context) error {
 			return err
 		}
 		defer cancel()
-		if err := s.Control.Leave(limited, db); err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster) {
+		d.begun = true
+		switch err := s.Control.Leave(limited, db); {
+		case notSent(err):
+			d.begun = false
 			return err
+		case errors.Is(err, ovn.ErrHung):
+			d.queued = true
+			s.Progress(ctx, db.Short()+": the server does not answer; it leaves once it does")
+		case err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster):
+			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", d.local.Status.Server.Short(), err)}
 		}
 	}
 	d.begun = true
@@ -170,6 +182,16 @@ func (d *departure) leave(ctx context.Context) error {
 	}
 	d.fate = Fate{Database: db, Gone: true, Text: "left the cluster as " + d.local.Status.Server.Short()}
 	return nil
+}
+
+// notSent says whether an error of the command means that the server never got it.
+func notSent(err error) bool {
+	for _, sure := range []error{ovn.ErrNotRunning, ovn.ErrDenied, ovn.ErrNotClustered, ovn.ErrJoining} {
+		if errors.Is(err, sure) {
+			return true
+		}
+	}
+	return false
 }
 
 // leaveStranded lets a server that is no member any more find that out. Where it

@@ -37,8 +37,13 @@ func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, err
 	locals := s.insist(ctx, s.ObserveAll(ctx))
 	fates := map[raft.Database]Fate{}
 	var going []*departure
-	if err := s.refuseUnreadable(m, locals); err != nil && m.OthersStay() {
-		return nil, err
+	if m.OthersStay() {
+		if err := s.refuseUnreadable(m, locals); err != nil {
+			return nil, err
+		}
+		if err := s.refuseOnlyCopy(ctx, m, memory, locals); err != nil {
+			return nil, err
+		}
 	}
 	for _, d := range raft.Databases() {
 		l := locals[d]
@@ -121,8 +126,11 @@ func (s *Service) insist(ctx context.Context, locals map[raft.Database]Local) ma
 	return locals
 }
 
-// anyway leads the operator's override of a refusal.
-const anyway = "to remove the unit all the same, and leave its members behind: "
+// anyway and abandon lead the operator's override of a refusal.
+const (
+	anyway  = "to remove the unit all the same, and leave its members behind: "
+	abandon = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
+)
 
 // nothingToLeave is the fate of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
@@ -265,7 +273,7 @@ func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) err
 	refused.Advice = append(refused.Advice, s.unblockAll(refused.Refusals, clusters, m)...)
 	override := anyway
 	if refused.Refusals[0].Reason == raft.SoleMember {
-		override = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
+		override = abandon
 	}
 	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers go on serving until then",
 		override+juju.Resolved(m.Unit, true))

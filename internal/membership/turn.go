@@ -32,6 +32,17 @@ func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool
 	if !l.Member() || len(l.Status.Servers) == 1 {
 		return act(ctx, OpenGate)
 	}
+	if down && !l.Status.HasLeader() { // nor can there be a lock without one
+		_, plan, err := s.settle(ctx, &l, m, nil, func(v raft.View) raft.Plan {
+			return raft.PlanRestart(raft.Change{Database: db, View: v})
+		})
+		if err != nil {
+			return err
+		}
+		if plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.waysOut(m, l)}
+		}
+	}
 	k, err := s.lock(ctx, l, s.interrupted(m))
 	if err != nil {
 		return err

@@ -81,7 +81,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		}},
 		"show-deferred-events": {"show-deferred-events", map[string]any{"format": "text"}},
 		"run-deferred-hooks":   {"run-deferred-hooks", map[string]any{}},
-		"pause":                {"pause", map[string]any{}},
+		"pause":                {"pause", map[string]any{"force": false}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -182,6 +182,50 @@ func TestSoleMembersStopIsRefusedUntilAnotherUnitHasJoined(t *testing.T) {
 	m.requireWritable()
 }
 
+// R9: the only copy waits whatever its server's state; what is printed brings it back.
+func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
+	for name, spoil := range map[string]func(*model, *lab.Unit){
+		"paused": func(m *model, u *lab.Unit) { m.act(u, "pause") },
+		"dead":   func(m *model, u *lab.Unit) { m.killServers(u) },
+		"hung": func(m *model, u *lab.Unit) {
+			for _, db := range lab.Databases {
+				require.NoError(m.t, u.Hang(db))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 1)
+			u := m.units[0]
+			require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+			next := m.addSilent()
+			spoil(m, u)
+			said := m.refuseRemoval(u)
+			assert.Contains(t, said, "the only copy of the database is in "+u.DBFile(lab.NB))
+			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+			services := lab.NB.Service() + " " + lab.SB.Service()
+			command := lineWith(t, said, "start it again: juju ssh "+u.Name()+" ")
+			require.Equal(t, `"sudo systemctl unmask `+services+" && sudo systemctl restart "+services+`"`, command)
+			for _, verb := range []string{"unmask", "restart"} {
+				_, code, err := u.Systemctl(t.Context(), append([]string{verb}, strings.Fields(services)...)...)
+				require.NoError(t, err)
+				require.Zero(t, code)
+			}
+			for _, db := range lab.Databases {
+				m.eventually("the only member serves", func() bool {
+					s, err := m.status(u, db)
+					return err == nil && s.HasLeader()
+				})
+			}
+			require.NoError(t, next.JoinDatabases(t.Context()))
+			_, err := m.RetryUntil(t.Context(), u)
+			require.NoError(t, err)
+			m.units = append(m.units, next)
+			m.requireMembers(next)
+			m.requireWritable()
+		})
+	}
+}
+
 // R9: no unit stays, so nobody leaves; it ends, and the data stay on the disks.
 func TestWholeApplicationsStopEndsAndKeepsTheData(t *testing.T) {
 	m := deploy(t, 3)

@@ -78,6 +78,44 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 	}
 }
 
+// R1: the vote of a unit that knows no leader may be the one that elects one.
+func TestPauseWithoutALeaderIsRefused(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	u := m.followers()[0]
+	others := append(m.followers()[1:], m.leader(lab.NB))
+	m.powerOff(others...)
+	m.eventually("a member without a leader", func() bool {
+		s, err := m.status(u, lab.NB)
+		return err == nil && !s.HasLeader()
+	})
+	r, err := m.RunAction(t.Context(), u, "pause")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, "knows no leader")
+	assert.Contains(t, r.Message, "this unit is cut off: juju run ")
+	assert.Contains(t, r.Message, "docs/how-to/recover-quorum.md")
+	for _, db := range lab.Databases {
+		assert.True(t, u.Running(db), db)
+	}
+	require.NoError(t, others[0].PowerOn(t.Context()))
+	m.eventually("a leader, elected by its vote", func() bool {
+		s, err := m.status(u, lab.NB)
+		return err == nil && s.HasLeader()
+	})
+	m.powerOff(others[0])
+	m.eventually("a member without a leader", func() bool {
+		for _, db := range lab.Databases {
+			if s, err := m.status(u, db); err != nil || s.HasLeader() {
+				return false
+			}
+		}
+		return true
+	})
+	m.act(u, "pause", "force=true") // as a recovery begins
+	assert.False(t, u.Running(lab.NB))
+}
+
 // R6, R9: a leave that can't end fails the hook at its deadline, and the next try
 // waits on for the same leave.
 func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
@@ -104,6 +142,31 @@ func TestLeavePendingAtItsDeadlineIsAwaitedByTheRetry(t *testing.T) {
 	_, err = m.RetryUntil(t.Context(), u)
 	require.NoError(t, err)
 	m.requireMembers(others...)
+}
+
+// R6: a server that hangs carries out later what it was sent, so the leave is pending.
+func TestLeaveThatIsQueuedInAHungServerIsPending(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	u := m.followers()[0]
+	rest := append(m.followers()[1:], m.leader(lab.NB))
+	u.OnCall(func(call string) {
+		if strings.Contains(call, "cluster/leave OVN_Northbound") {
+			assert.NoError(t, u.Hang(lab.NB))
+		}
+	})
+	said := m.refuseRemoval(u)
+	u.OnCall(nil)
+	assert.Contains(t, said, "nb: the server hangs with the leave that it was sent, and leaves once it goes on")
+	assert.NotContains(t, said, "nb: still a member, nothing was changed")
+	assert.Contains(t, said, "Juju tries again")
+	record, err := rest[0].Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
+	require.NoError(t, err)
+	assert.Contains(t, record, m.id(u, lab.NB), "the others reckon with it")
+	require.NoError(t, u.Resume(lab.NB))
+	_, err = m.RetryUntil(t.Context(), u)
+	require.NoError(t, err)
+	m.requireMembers(rest...)
 }
 
 // R6: "0 entries not yet committed" is rarely seen under load.

@@ -1,0 +1,69 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// refuseOnlyCopy is the refusal where a server that does not answer was a member, and
+// no unit that stays is known to have the database: then it is in this unit's file
+// alone (rule R9).
+func (s *Service) refuseOnlyCopy(ctx context.Context, m Model, memory Memory, locals map[raft.Database]Local) error {
+	refused := &RefusedError{}
+	var down []string
+	for _, d := range raft.Databases() {
+		switch l := locals[d]; l.Condition {
+		case Down, Hung, Failed:
+			file, err := l.File, l.FileErr
+			if l.Condition == Hung {
+				file, err = s.Files.Inspect(ctx, d)
+			}
+			// A file that can't be read may be mended.
+			if err == nil && (!file.Clustered || file.Left) || !m.onlyCopy(d, memory, file.Server) {
+				continue
+			}
+			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.SoleMember, Text: fmt.Sprintf(
+				"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(d), l.Text())})
+			down = append(down, string(ovn.ServerOf(d)))
+		}
+	}
+	if len(refused.Refusals) == 0 {
+		return nil
+	}
+	refused.Advice = append(refused.Advice, "start it again: "+startCommand(m.Unit, down), "then wait until another unit has joined: Juju tries again by itself", abandon+juju.Resolved(m.Unit, true))
+	return refused
+}
+
+// startCommand starts servers that are down, hang, or were paused. The hooks of a unit
+// that is being removed start none.
+func startCommand(unit string, services []string) string {
+	names := strings.Join(services, " ")
+	return fmt.Sprintf(`juju ssh %s "sudo systemctl unmask %s && sudo systemctl restart %s"`, unit, names, names)
+}
+
+// onlyCopy says whether this unit's server of a database, by its ID if that is known,
+// was a member when it was last seen, and no unit that stays is known to be one: none
+// of them has published a server that was a member since, or stood in the
+// configuration, and was not removed.
+func (m Model) onlyCopy(d raft.Database, memory Memory, server raft.ID) bool {
+	seen := memory.Sightings[d]
+	if seen.Since == 0 && len(seen.Members) == 0 || server != "" && seen.Server != server {
+		return false // it is not known to have been a member
+	}
+	for unit, published := range m.Published {
+		id := published[d]
+		if unit == m.Unit || id.Server == "" || !m.exists(unit) || m.Dying(unit) || memory.removedBefore(d, id.Server) {
+			continue
+		}
+		if id.Since != 0 || slices.Contains(seen.Members, id.Server.Short()) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,64 @@
+package membership_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// R9: the file on the disk of a server that is down is the only copy where no unit
+// that stays has joined, as far as is known.
+func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
+	sole := relation.Sighting{Server: full("aa00"), Members: []string{"aa00"}, Since: 3}
+	two := relation.Sighting{Server: full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
+	peer := func(since uint64) relation.Unit {
+		return relation.Unit{raft.NB: {Server: full("aa01"), Since: since}}
+	}
+	tests := map[string]struct {
+		seen    relation.Sighting
+		goal    string
+		peer    relation.Unit
+		removed bool
+		refused bool
+	}{
+		"sole, the other has not joined":              {seen: sole, goal: "active", peer: peer(0), refused: true},
+		"sole, the other has published nothing":       {seen: sole, goal: "waiting", refused: true},
+		"sole, the other has joined since":            {seen: sole, goal: "active", peer: peer(9)},
+		"sole, the other goes too, and none stays":    {seen: sole, goal: "dying", peer: peer(0)},
+		"two, the other stays":                        {seen: two, goal: "active", peer: peer(0)},
+		"sole, the other was a member and is removed": {seen: sole, goal: "active", peer: peer(3), removed: true, refused: true},
+		"never seen as a member":                      {goal: "active", peer: peer(0)},
+		"the memory is of another server":             {seen: relation.Sighting{Server: full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := going(t)
+			s.goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
+			s.nb, s.sb = members{condition: membership.Down}, members{condition: membership.Absent}
+			m := new(machine)
+			service := s.on(m)
+			model := s.model()
+			model.Published = relation.Units{"ovn-central/1": test.peer}
+			memory := membership.Memory{Sightings: map[raft.Database]relation.Sighting{raft.NB: test.seen}}
+			if test.removed {
+				memory.History = relation.History{raft.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
+			}
+			_, err := service.Stop(t.Context(), model, memory)
+			if !test.refused {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorAs(t, err, new(*membership.RefusedError))
+			require.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+service.Files.Paths.File(raft.NB))
+			require.ErrorContains(t, err, `next: start it again: juju ssh ovn-central/0 "sudo systemctl unmask ovn-ovsdb-server-nb && sudo systemctl restart ovn-ovsdb-server-nb"`)
+			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
+			assert.Empty(t, m.told)
+		})
+	}
+}
