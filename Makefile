@@ -12,6 +12,10 @@ FOR      ?= 2m
 # What the machines of `make e2e` run: bookworm or sid.
 SUITE    ?= bookworm
 
+# What `make juju` works with.
+CA       ?= vault
+CONFIG   ?= source=distro
+
 MODULE := github.com/ovn-central/ovn-central-operator
 BINARY := build/$(ARCH)/ovn-central-operator
 CHARM  := build/ovn-central_$(ARCH).charm
@@ -27,7 +31,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional deployment gateways fuzz soak conformance e2e bench demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test race functional deployment gateways fuzz soak conformance e2e juju bench demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -68,6 +72,9 @@ conformance: build ## the scenarios of the lab through Juju's own code (AGPL, se
 e2e: ## the story on machines with systemd; SUITE=bookworm or sid; needs root
 	tests/machines/install-deps
 	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 60m ./tests/machines/...
+
+juju: charm ## the story on your own Juju: MODEL=, CA=vault, MACHINES=, CONFIG=; see tests/juju/README.md
+	go run ./tests/juju/cmd/juju-story -model '$(MODEL)' -charm ./$(CHARM) -ca '$(CA)' -machines '$(MACHINES)' -config '$(CONFIG)' $(ARGS)
 
 bench: deps ## benchmarks; no result of theirs fails a build
 	tests/neutron/install-deps

@@ -83,14 +83,15 @@ func (l *Lab) Unit(name string) (*Unit, error) {
 	return nil, fmt.Errorf("unit %q not found", name)
 }
 
-// Leader is the unit that Juju calls leader, or nil.
+// Leader is the unit that Juju calls leader, or nil; also as long as its machine is
+// being made.
 func (l *Lab) Leader() *Unit {
 	var name string
 	l.model.Do(func(s *model.State) { name = s.Leader })
-	if name == "" {
-		return nil
+	if units := l.named([]string{name}); len(units) > 0 {
+		return units[0]
 	}
-	return l.named([]string{name})[0]
+	return nil
 }
 
 // AppData is the application's data on the first peer relation.

@@ -1,0 +1,63 @@
+package juju
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Scene is what is true of the application while statuses are shown.
+type Scene struct {
+	// Certified is whether the certificates relation is there.
+	Certified bool
+	// Moving is whether units are being added or removed.
+	Moving bool
+	// Down are the units whose machines are off.
+	Down []string
+}
+
+// shown is how much of a message `juju status` prints, without the ellipsis
+// (maxMessageLength of cmd/juju/status/output_tabular.go).
+const shown = 117
+
+var (
+	staleMember = regexp.MustCompile(`stale member\S* [0-9a-f]{4,} \(was ([^)]+)\)`)
+	tally       = regexp.MustCompile(`\b([0-9]+) of ([0-9]+) up\b`)
+)
+
+// Judge says what is false, or harmful when it is followed, in a status that a unit
+// has shown; "" where nothing is. It knows that in this story no quorum is ever
+// lost, and that no unit is alone with the data and removed.
+func Judge(scene Scene, word, message string) string {
+	lower := strings.ToLower(message)
+	has := func(text string) bool { return strings.Contains(lower, text) }
+	quiet := len(scene.Down) == 0
+	switch {
+	case has("deploy the application again"), has("deploy it again"):
+		return "to deploy again loses the data"
+	case has("move") && has(" away"):
+		return "to move a database away loses a member, and none is in the way"
+	case has("no quorum"), has("quorum is lost"):
+		return "there is a quorum all the time"
+	case has("force=true"):
+		return "nothing here needs force"
+	case word == "error":
+		return "no hook may fail here"
+	case scene.Certified && has("certificates") && has("missing relation"):
+		return "the relation is there"
+	case scene.Certified && word == "blocked":
+		return "nothing here needs an operator's hand"
+	case quiet && has("kick"):
+		return "no member is down, none is to be kicked"
+	}
+	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(scene.Down, m[1]) {
+		return m[1] + " is not down, and leaves by itself"
+	}
+	if m := tally.FindStringSubmatch(message); m != nil && m[1] != m[2] && quiet && !scene.Moving {
+		return "all members are up"
+	}
+	if at := strings.Index(message, "juju run"); at >= shown {
+		return "juju status cuts the command off"
+	}
+	return ""
+}

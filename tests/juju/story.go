@@ -1,0 +1,275 @@
+package juju
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Story is what the application goes through.
+type Story struct {
+	Client *Client
+	// Charm is the charm file; App what it is deployed as.
+	Charm, App string
+	// CA is an application in the model that issues certificates by the endpoint
+	// certificates, and is ready to.
+	CA string
+	// Machines are those to deploy to, six; none: the cloud makes them.
+	Machines []string
+	// Config are options of the charm, KEY=VALUE.
+	Config []string
+	// PowerOff and RestartAgent are run by the client, as its command and arguments;
+	// {unit} is who it is about.
+	PowerOff, RestartAgent []string
+	// Limit is how long a step may take, packages and all.
+	Limit time.Duration
+	// Every is how often `juju status` is looked at.
+	Every time.Duration
+	Out   io.Writer
+
+	watch *watch
+	rows  []string
+	next  int // of Machines
+}
+
+// The commands that are run unless others are given.
+var (
+	PowerOff     = []string{"ssh", "{unit}", "--", "sudo", "systemctl", "poweroff", "--force", "--force"}
+	RestartAgent = []string{"ssh", "{unit}", "--", "sudo", "systemctl", "restart", "jujud-machine-*"}
+)
+
+// Tell tells the whole story. It returns every status that was false or harmful, and
+// why; and where it came to no end, the error.
+func (s *Story) Tell(ctx context.Context) (wrong []string, err error) {
+	s.watch = &watch{client: s.Client, app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
+	s.watch.set(Scene{Moving: true})
+	looking, stop := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() { s.watch.run(looking) })
+	defer func() {
+		stop()
+		group.Wait()
+		wrong = s.watch.wrong
+	}()
+	for _, step := range []struct {
+		what  string
+		scene Scene
+		do    func(context.Context) error
+	}{
+		{"three units are deployed, and wait for certificates", Scene{Moving: true}, s.deploy},
+		{"they become a cluster", Scene{Moving: true}, s.certify}, // each hears of the relation in its own time
+		{"nothing happens", Scene{Certified: true}, s.write},
+		{"a fourth unit joins", Scene{Certified: true, Moving: true}, s.grow},
+		{"a unit leaves whose agent has restarted", Scene{Certified: true, Moving: true}, s.shrink},
+		{"the leader's unit is replaced", Scene{Certified: true, Moving: true}, s.replace},
+		{"a machine is lost, kicked, and replaced", Scene{Certified: true, Moving: true}, s.lose},
+		{"an option changes", Scene{Certified: true, Moving: true}, s.configure},
+		{"the application is removed", Scene{Certified: true, Moving: true}, s.remove},
+	} {
+		began := time.Now()
+		fmt.Fprintf(s.Out, "== %s\n", step.what)
+		s.watch.set(step.scene)
+		limited, cancel := context.WithTimeout(ctx, s.Limit)
+		err := step.do(limited)
+		if err == nil {
+			err = s.watch.logs(limited)
+		}
+		cancel()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", step.what, err)
+		}
+		fmt.Fprintf(s.Out, "   %.1f s\n", time.Since(began).Seconds())
+	}
+	return nil, nil
+}
+
+// to are the flags that say where n units go.
+func (s *Story) to(n int) []string {
+	if len(s.Machines) == 0 {
+		return nil
+	}
+	on := s.Machines[min(s.next, len(s.Machines)):min(s.next+n, len(s.Machines))]
+	s.next += n
+	return []string{"--to", strings.Join(on, ",")}
+}
+
+func (s *Story) deploy(ctx context.Context) error {
+	args := []string{s.Charm, s.App, "-n", "3"}
+	for _, option := range s.Config {
+		args = append(args, "--config", option)
+	}
+	if _, err := s.Client.Do(ctx, "deploy", append(args, s.to(3)...)...); err != nil {
+		return err
+	}
+	return s.until(ctx, func(units map[string]Unit) string {
+		for name, u := range units {
+			if u.Agent.Current != "idle" || !strings.Contains(u.Workload.Message, "certificates") {
+				return fmt.Sprintf("%s is %s, %s: %s", name, u.Agent.Current, u.Workload.Current, u.Workload.Message)
+			}
+		}
+		return number(units, 3)
+	})
+}
+
+func (s *Story) certify(ctx context.Context) error {
+	if _, err := s.Client.Do(ctx, "integrate", s.App+":certificates", s.CA+":certificates"); err != nil {
+		return err
+	}
+	return s.active(ctx, 3)
+}
+
+// write stores a row through a unit, and sees all those before it through another.
+func (s *Story) write(ctx context.Context) error {
+	units, err := s.Client.Units(ctx, s.App)
+	if err != nil {
+		return err
+	}
+	names := slices.Sorted(maps.Keys(units))
+	row := fmt.Sprintf("row-%d", len(s.rows))
+	if _, err := s.nbctl(ctx, names[0], "ls-add", row); err != nil {
+		return err
+	}
+	s.rows = append(s.rows, row)
+	list, err := s.nbctl(ctx, names[len(names)-1], "ls-list")
+	for _, row := range s.rows {
+		if err == nil && !strings.Contains(list, "("+row+")") {
+			err = fmt.Errorf("%s is lost: %s", row, list)
+		}
+	}
+	return err
+}
+
+// nbctl needs no leader at the unit: members pass on what is written.
+func (s *Story) nbctl(ctx context.Context, unit string, args ...string) (string, error) {
+	out, err := s.Client.Do(ctx, "exec", slices.Concat([]string{"--unit", unit, "--", "ovn-nbctl", "--no-leader-only", "--timeout=30"}, args)...)
+	return string(out), err
+}
+
+func (s *Story) grow(ctx context.Context) error {
+	if _, err := s.Client.Do(ctx, "add-unit", append([]string{s.App}, s.to(1)...)...); err != nil {
+		return err
+	}
+	return errors.Join(s.active(ctx, 4), s.write(ctx))
+}
+
+func (s *Story) shrink(ctx context.Context) error {
+	going, err := s.who(ctx, false)
+	if err != nil {
+		return err
+	}
+	if err := s.on(ctx, going, s.RestartAgent); err != nil {
+		return err
+	}
+	if err := s.active(ctx, 4); err != nil {
+		return err
+	}
+	if err := s.removeUnit(ctx, going); err != nil {
+		return err
+	}
+	return errors.Join(s.active(ctx, 3), s.members(ctx, 3), s.write(ctx))
+}
+
+func (s *Story) replace(ctx context.Context) error {
+	going, err := s.who(ctx, true)
+	if err != nil {
+		return err
+	}
+	if _, err := s.Client.Do(ctx, "add-unit", append([]string{s.App}, s.to(1)...)...); err != nil {
+		return err
+	}
+	if err := s.removeUnit(ctx, going); err != nil {
+		return err
+	}
+	return errors.Join(s.active(ctx, 3), s.members(ctx, 3), s.write(ctx))
+}
+
+func (s *Story) configure(ctx context.Context) error {
+	if _, err := s.Client.Do(ctx, "config", s.App, "ovsdb-server-election-timer=5"); err != nil {
+		return err
+	}
+	err := s.reports(ctx, func(results map[string]any) string {
+		for _, db := range []string{"ovnnb", "ovnsb"} {
+			if !strings.Contains(text(results[db]), "Election timer: 5000") {
+				return db + " has another election timer: " + text(results[db])
+			}
+		}
+		return ""
+	})
+	return errors.Join(err, s.active(ctx, 3), s.write(ctx))
+}
+
+func (s *Story) lose(ctx context.Context) error {
+	lost, err := s.who(ctx, false)
+	if err != nil {
+		return err
+	}
+	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{lost}})
+	if err := s.on(ctx, lost, s.PowerOff); err != nil {
+		fmt.Fprintf(s.Out, "   %v\n", err) // the connection went with the machine
+	}
+	if _, err := s.Client.Do(ctx, "remove-unit", "--no-prompt", "--force", "--no-wait", lost); err != nil {
+		return err
+	}
+	if err := s.until(ctx, func(units map[string]Unit) string { return number(units, 2) }); err != nil {
+		return err
+	}
+	if err := s.typeWhatIsPrinted(ctx, 2); err != nil {
+		return err
+	}
+	if _, err := s.Client.Do(ctx, "add-unit", append([]string{s.App}, s.to(1)...)...); err != nil {
+		return err
+	}
+	return errors.Join(s.active(ctx, 3), s.members(ctx, 3), s.write(ctx))
+}
+
+// typeWhatIsPrinted runs the commands that cluster-status prints, until there is
+// none and n members are up. What is printed has to work.
+func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
+	for {
+		unit, err := s.who(ctx, true)
+		if err != nil {
+			return err
+		}
+		results, err := s.Client.Run(ctx, unit, "cluster-status")
+		if err != nil {
+			return err
+		}
+		typed := printed(text(results["next"]))
+		if len(typed) == 0 && complete(results, n) {
+			return s.members(ctx, n)
+		}
+		if len(typed) > 0 {
+			fmt.Fprintf(s.Out, "   typed: juju run %s\n", strings.Join(typed, " "))
+			if _, err := s.Client.Run(ctx, typed...); err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, s.Every); err != nil {
+			return fmt.Errorf("what cluster-status prints doesn't lead to %d members: %w", n, err)
+		}
+	}
+}
+
+// printed is the first command of what cluster-status prints, as what is typed
+// after `juju run`.
+func printed(next string) []string {
+	for line := range strings.Lines(next) {
+		if typed, is := strings.CutPrefix(strings.TrimSpace(line), "juju run "); is {
+			return strings.Fields(typed)
+		}
+	}
+	return nil
+}
+
+func (s *Story) remove(ctx context.Context) error {
+	if _, err := s.Client.Do(ctx, "remove-application", "--no-prompt", s.App); err != nil {
+		return err
+	}
+	return s.until(ctx, func(units map[string]Unit) string { return number(units, 0) })
+}

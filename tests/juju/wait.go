@@ -1,0 +1,142 @@
+package juju
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// until waits for what a condition, which says what is missing, is about.
+func (s *Story) until(ctx context.Context, missing func(map[string]Unit) string) error {
+	what := ""
+	for {
+		units, err := s.Client.Units(ctx, s.App)
+		if err == nil {
+			if what = missing(units); what == "" {
+				return nil
+			}
+		}
+		if sleep(ctx, s.Every) != nil {
+			return fmt.Errorf("waited in vain: %s (%w)", what, errors.Join(err, context.Cause(ctx)))
+		}
+	}
+}
+
+// active waits until there are n units, and all are well.
+func (s *Story) active(ctx context.Context, n int) error {
+	return s.until(ctx, func(units map[string]Unit) string {
+		for name, u := range units {
+			well := fmt.Sprintf("%d of %d up", n, n)
+			if u.Workload.Current != "active" || u.Agent.Current != "idle" || !strings.Contains(u.Workload.Message, well) {
+				return fmt.Sprintf("%s is %s, %s: %s", name, u.Agent.Current, u.Workload.Current, u.Workload.Message)
+			}
+		}
+		return number(units, n)
+	})
+}
+
+func number(units map[string]Unit, n int) string {
+	if len(units) == n {
+		return ""
+	}
+	return fmt.Sprintf("there are %d units: %v", len(units), slices.Sorted(maps.Keys(units)))
+}
+
+// members waits until each unit's cluster-status tells of n members that are up,
+// and prints no command.
+func (s *Story) members(ctx context.Context, n int) error {
+	return s.reports(ctx, func(results map[string]any) string {
+		if next := text(results["next"]); strings.Contains(next, "juju ") {
+			return "it prints " + next
+		}
+		if !complete(results, n) {
+			return "it says " + text(results["fault-tolerance"])
+		}
+		return ""
+	})
+}
+
+// complete says whether cluster-status tells of n members of both databases, and
+// that all are up.
+func complete(results map[string]any, n int) bool {
+	all := fmt.Sprintf("of %d members may fail (%d up)", n, n)
+	return strings.Count(text(results["fault-tolerance"]), all) == 2
+}
+
+// reports waits until each unit's cluster-status is as a condition, which says what
+// is missing, wants it.
+func (s *Story) reports(ctx context.Context, missing func(results map[string]any) string) error {
+	return s.until(ctx, func(units map[string]Unit) string {
+		for name := range units {
+			results, err := s.Client.Run(ctx, name, "cluster-status")
+			if err != nil {
+				return err.Error()
+			}
+			if what := missing(results); what != "" {
+				return name + ": " + what
+			}
+		}
+		return ""
+	})
+}
+
+// who is a unit: Juju's leader, or the last one that isn't.
+func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
+	units, err := s.Client.Units(ctx, s.App)
+	if err != nil {
+		return "", err
+	}
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		if units[unit].Leader == leader {
+			name = unit
+		}
+	}
+	if name == "" {
+		return "", fmt.Errorf("none of the units is it: %v", units)
+	}
+	return name, nil
+}
+
+// on runs a command of the client about a unit.
+func (s *Story) on(ctx context.Context, unit string, command []string) error {
+	args := make([]string, 0, len(command))
+	for _, arg := range command {
+		args = append(args, strings.ReplaceAll(arg, "{unit}", unit))
+	}
+	_, err := s.Client.Do(ctx, args[0], args[1:]...)
+	return err
+}
+
+// removeUnit removes a unit, and waits until it is out of the model.
+func (s *Story) removeUnit(ctx context.Context, unit string) error {
+	if _, err := s.Client.Do(ctx, "remove-unit", "--no-prompt", unit); err != nil {
+		return err
+	}
+	return s.until(ctx, func(units map[string]Unit) string {
+		if _, there := units[unit]; there {
+			return unit + " is still there"
+		}
+		return ""
+	})
+}
+
+// text is a result as one text.
+func text(result any) string {
+	if result == nil {
+		return ""
+	}
+	return fmt.Sprint(result)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}
