@@ -32,16 +32,16 @@ type Mark struct {
 	// of a kick another one than ID.
 	By   string `json:"by,omitempty"`
 	From string `json:"from,omitempty"`
-	// Seen is when the unit of the server has first seen a mark of no known kind, in
-	// seconds since 1970 on that unit's clock; 0 where it has not.
+	// Seen is when the unit of the server has first seen a mark that nobody else will
+	// take back, in seconds since 1970 on that unit's clock; 0 where it has not.
 	Seen int64 `json:"seen,omitempty"`
 }
 
-// unknownPatience is how long a mark of no known kind stands once the server that it
-// is about is known to be a plain member. Who noted it may be a process that was
-// stopped and goes on; no hook and no action of a version that told no kinds begins
-// anything 20 minutes after its start.
-const unknownPatience = 30 * time.Minute
+// orphanPatience is how long a mark that nobody else will take back stands once the
+// server that it is about is known to be a plain member. Who noted it may be a process
+// that was stopped and goes on; no hook and no action, of a version that told no kinds
+// either, begins anything 20 minutes after its start.
+const orphanPatience = 30 * time.Minute
 
 // wire is the form that stands in the store. Pending has the server of each mark: a
 // version that tells no kinds reads and keeps only that, and drops Noted.
@@ -144,21 +144,21 @@ type Tidier struct {
 
 // Tidied is r without what has ended, and whether that differs from r. Only the unit
 // that noted a change says that it has ended: a leave that a restart has cancelled,
-// a kick that was lost, a server that is back. Where that unit's own server is gone,
-// its kicks can't be carried out any more. A mark of no known kind is the business
-// of the server that it is about, and takes its time.
+// a kick that was lost, a server that is back. A mark of no known kind, and a kick by
+// a unit whose own server is gone, are the business of the server that they are about,
+// and take their time: what was sent before may still be on its way.
 func (r Record) Tidied(t Tidier) (Record, bool) {
 	next, changed := r.Renewed(), false
 	next.Marks = nil
 	for _, m := range r.Marks {
 		switch {
-		case t.Gone(m.ID), m.By == t.Unit, m.Kind == Kick && m.From != "" && t.Gone(m.From):
+		case t.Gone(m.ID), m.By == t.Unit:
 			changed = true
 			continue
-		case m.Kind != Unknown || m.ID != t.Server:
+		case m.ID != t.Server || m.Kind != Unknown && (m.Kind != Kick || !t.Gone(m.From)):
 		case m.Seen == 0 || m.Seen > t.Now.Unix():
 			m.Seen, changed = t.Now.Unix(), true
-		case t.Now.Sub(time.Unix(m.Seen, 0)) > unknownPatience:
+		case t.Now.Sub(time.Unix(m.Seen, 0)) > orphanPatience:
 			changed = true
 			continue
 		}

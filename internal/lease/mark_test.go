@@ -85,8 +85,13 @@ func TestOnlyWhoNotedAChangeTidiesIt(t *testing.T) {
 	assert.Empty(t, next.Marks)
 	assert.NotEqual(t, r.String(), next.String())
 
-	target.Gone = isGone("aaaa") // and with it whoever could have carried it out
+	target.Gone = isGone("aaaa") // its kick may still be on its way
 	next, changed = r.Tidied(target)
+	assert.True(t, changed)
+	require.Len(t, next.Marks, 1)
+	assert.Equal(t, start.Unix(), next.Marks[0].Seen)
+	target.Now = start.Add(orphanPatience + time.Second)
+	next, changed = next.Tidied(target)
 	assert.True(t, changed)
 	assert.Empty(t, next.Marks)
 }
@@ -104,12 +109,12 @@ func TestMarkOfNoKnownKindTakesItsTime(t *testing.T) {
 	stored, err := Parse(seen.String())
 	require.NoError(t, err)
 	require.Equal(t, seen, stored)
-	_, changed = stored.Tidied(at("a/0", "aaaa", start.Add(unknownPatience)))
+	_, changed = stored.Tidied(at("a/0", "aaaa", start.Add(orphanPatience)))
 	assert.False(t, changed)
 	again, changed := stored.Tidied(at("a/0", "aaaa", start.Add(-time.Hour)))
 	assert.True(t, changed, "a clock that was set back begins anew")
 	assert.Equal(t, start.Add(-time.Hour).Unix(), again.Marks[0].Seen)
-	done, changed := stored.Tidied(at("a/0", "aaaa", start.Add(unknownPatience+time.Second)))
+	done, changed := stored.Tidied(at("a/0", "aaaa", start.Add(orphanPatience+time.Second)))
 	assert.True(t, changed)
 	assert.Empty(t, done.Marks)
 }
