@@ -113,6 +113,21 @@ func TestRemovalRunsStopLast(t *testing.T) {
 	}
 }
 
+func TestAgentThatRestartsBetweenTwoTriesOfStopBreaksTheRelationAfterIt(t *testing.T) {
+	for _, version := range []string{"2.9.42", "3.6.11", "4.0.15"} {
+		t.Run(version, func(t *testing.T) {
+			s := newState(version, 2)
+			settleAll(t, s)
+			s.Destroy("ovn-central/0")
+			h, _ := s.Next("ovn-central/0")
+			s.Commit("ovn-central/0", h)
+			s.Fail("ovn-central/0", Hook{Kind: Stop}, Failure{Hook: "stop", ExitCode: 1})
+			s.RestartAgent("ovn-central/0")
+			assert.Equal(t, []string{"stop", "ovsdb-peer-relation-broken", "remove"}, runAll(t, s, "ovn-central/0"))
+		})
+	}
+}
+
 func TestDepartingUnitIsWhoLeaves(t *testing.T) {
 	departing := func(s *State, unit string) string {
 		h, ok := s.Next(unit)
