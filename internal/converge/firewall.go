@@ -57,6 +57,25 @@ func (u *Unit) rules(a *asked, sight membership.Sight) firewall.Rules {
 	return rules
 }
 
+// Admit lets the other units in, beside those who may connect already: while this
+// unit waits to leave with the only copy, no hook of it but `stop` sees those that
+// come to take it over. Which clients there are it can't know any more.
+func (u *Unit) Admit(ctx context.Context, m membership.Model) {
+	var peers []netip.Addr
+	for _, unit := range m.Others() {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() {
+			peers = append(peers, p.Address)
+		}
+	}
+	if len(peers) == 0 {
+		return
+	}
+	_, err := u.Firewall.Admit(ctx, peers)
+	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
+	}
+}
+
 // guard sets the firewall. Where that can't be done, as in a container without its
 // kernel modules, the unit goes on, and says that its ports are open.
 func (u *Unit) guard(ctx context.Context, r *record, a *asked, o Outcome) error {

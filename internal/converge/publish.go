@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -48,6 +49,7 @@ func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcom
 	maps.Copy(bag, u.deployment(r, a, o).Bag())
 	if a.leader {
 		history = o.Sight.Model.History.Bag()
+		maps.Copy(history, members(o.Sight).Bag())
 	}
 	text, err := json.Marshal([]any{o.Sight.Model.Relations, bag, history})
 	if err != nil {
@@ -73,6 +75,21 @@ func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcom
 		r.Told = sum
 	}
 	return nil
+}
+
+// members are those of each database whose configuration this unit knows.
+func members(sight membership.Sight) relation.Members {
+	all := relation.Members{}
+	for _, db := range raft.Databases() {
+		l := sight.Locals[db]
+		if l.Condition != deploy.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
+			continue
+		}
+		for _, m := range l.Status.Servers {
+			all[db] = append(all[db], m.Address)
+		}
+	}
+	return all
 }
 
 // own are the identities of this unit's servers. A database that was on the

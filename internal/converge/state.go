@@ -34,7 +34,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	if s.Disk, err = u.disk(); err != nil {
 		return s, err
 	}
-	s.Peers = u.peers(ctx, m)
+	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.App.Values())
 	if !installed {
 		return s, nil
 	}

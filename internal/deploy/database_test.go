@@ -268,7 +268,7 @@ func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
 	require.NotNil(t, d.Step)
 	assert.Equal(t, deploy.Step{
 		Kind: deploy.Join, Database: raft.NB, Cluster: nbCluster,
-		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643"}, // the one that created it first
+		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643", "ssl:10.0.0.4:6643"}, // first the one that created it, last the one that is going
 	}, *d.Step)
 }
 
@@ -278,7 +278,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		return func(s *deploy.State) {
 			set(s, deploy.Database{Condition: deploy.Absent}, raft.NB)
 			for i := range s.Peers {
-				s.Peers[i].Clusters = nil
+				s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
 			}
 			change(s)
 		}
@@ -298,7 +298,45 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		},
 		"its creator is gone": {
 			alone(func(s *deploy.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
-			decided{blocked: []string{"nb: no unit has cluster " + id + " any more; ovn-central/9, which created it, is gone; deploy the application again"}},
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+		},
+		"its creator is gone, and nothing is known of another unit": {
+			alone(func(s *deploy.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", deploy.Silent }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing yet"}},
+		},
+		"its creator is gone, and another unit can't be read": {
+			alone(func(s *deploy.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", deploy.Unread }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; what it publishes could not be read"}},
+		},
+		"its creator is gone, and another unit joins it": {
+			alone(func(s *deploy.State) { s.Clusters.CreatedBy, s.Peers[1].Servers = "ovn-central/9", peer(2).Servers }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it joins it"}},
+		},
+		"its creator is going, and can't be read": {
+			alone(func(s *deploy.State) {
+				s.Peers[1] = deploy.Peer{Unit: "ovn-central/2", Dying: true, Data: deploy.Unread}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and what it publishes could not be read"}},
+		},
+		"its creator is going, and has left the relation": {
+			alone(func(s *deploy.State) {
+				s.Peers[1] = deploy.Peer{Unit: "ovn-central/2", Dying: true, Data: deploy.Silent}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and publishes nothing"}},
+		},
+		"its creator is going, can't be read, and is known as a member": {
+			alone(func(s *deploy.State) {
+				s.Peers[1] = deploy.Peer{Unit: "ovn-central/2", Dying: true, Data: deploy.Unread}
+				s.Members = map[raft.Database][]string{raft.NB: {deploy.RaftAddress(raft.NB, addressOf(0)), deploy.RaftAddress(raft.NB, addressOf(2))}}
+			}),
+			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
+		},
+		"members that are known, and all units have spoken": {
+			alone(func(s *deploy.State) {
+				s.Clusters.CreatedBy = "ovn-central/9"
+				s.Members = map[raft.Database][]string{raft.NB: {deploy.RaftAddress(raft.NB, addressOf(9))}}
+			}),
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
 		},
 		"there is no other unit": {
 			alone(func(s *deploy.State) { s.Peers, s.Clusters.CreatedBy = nil, "" }),

@@ -166,7 +166,7 @@ func (s State) damaged(d *Decision, db raft.Database, x Database) {
 // answers. One that knows the leader is being sent the log, and may be a member any
 // moment.
 func (s State) stranded(db raft.Database, x Database) bool {
-	remotes := s.remotes(db)
+	remotes := s.knownRemotes(db)
 	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
 		return false
 	}
@@ -196,14 +196,42 @@ func (s State) absent(d *Decision, db raft.Database, x Database) {
 		return
 	}
 	creator, alone := s.Clusters.CreatedBy, len(s.Peers) == 0
+	if unit, why := s.mayHave(db); unit != "" {
+		d.wait("%s: waiting for %s to serve cluster %s; %s", name, unit, cluster.Short(), why)
+		return
+	}
 	switch {
 	case creator == s.Unit:
 		d.block("%s: cluster %s was created here, its file is gone, and no other unit has it", name, cluster)
-	case alone || creator != "" && !s.exists(creator):
+	case alone:
 		d.block("%s: no unit has cluster %s any more%s; deploy the application again", name, cluster, because(creator))
+	case creator != "" && !s.exists(creator):
+		// One that has joined in a hook that has not ended yet has not said so.
+		d.block("%s: no unit says that it has cluster %s%s; if action cluster-status shows it on none of them, deploy the application again", name, cluster, because(creator))
 	default:
 		d.wait("%s: waiting for %s to serve cluster %s", name, or(creator, "a unit"), cluster.Short())
 	}
+}
+
+// mayHave is the first peer that may have the application's cluster though nothing
+// that was read says so, and why: nobody may be told that it is lost before all
+// units of the model are known not to have it.
+func (s State) mayHave(db raft.Database) (unit, why string) {
+	for _, p := range s.Peers {
+		switch {
+		case p.Data == Unread && p.Dying:
+			return p.Unit, "it is being removed, and what it publishes could not be read"
+		case p.Data == Unread:
+			return p.Unit, "what it publishes could not be read"
+		case p.Data == Silent && p.Dying:
+			return p.Unit, "it is being removed, and publishes nothing"
+		case p.Data == Silent:
+			return p.Unit, "it has published nothing yet"
+		case p.Servers[db] != "" && p.Clusters[db] == "":
+			return p.Unit, "it joins it"
+		}
+	}
+	return "", ""
 }
 
 func because(creator string) string {
@@ -256,21 +284,39 @@ func (s State) replace() string {
 	return fmt.Sprintf("run: juju add-unit %s; juju remove-unit %s", application(s.Unit), s.Unit)
 }
 
-// remotes are the Raft addresses of the peers that have servers in the
-// application's cluster; the one that created it comes first.
+// remotes are the Raft addresses through which this unit can join the application's
+// cluster. While a unit that is being removed can't be read, they are what the unit
+// that leads has last published.
 func (s State) remotes(db raft.Database) []string {
-	var first, others []string
+	if known := s.knownRemotes(db); len(known) > 0 {
+		return known
+	}
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Data != Published }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == RaftAddress(db, s.Address) })
+}
+
+// knownRemotes are those of the peers that have servers in the application's
+// cluster: first the one that created it, last those that are being removed, which
+// serve for as long as it takes, since they may have the only copy (rule R9).
+func (s State) knownRemotes(db raft.Database) []string {
+	var first, others, going []string
 	for _, p := range s.Peers {
-		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] || p.Dying {
+		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] {
 			continue
 		}
-		if p.Unit == s.Clusters.CreatedBy {
-			first = append(first, RaftAddress(db, p.Address))
-		} else {
-			others = append(others, RaftAddress(db, p.Address))
+		remote := RaftAddress(db, p.Address)
+		switch {
+		case p.Dying:
+			going = append(going, remote)
+		case p.Unit == s.Clusters.CreatedBy:
+			first = append(first, remote)
+		default:
+			others = append(others, remote)
 		}
 	}
-	return append(first, others...)
+	return slices.Concat(first, others, going)
 }
 
 // joined counts the units that have servers in both clusters.

@@ -60,8 +60,8 @@ func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
 	w.run(w.units[1])
 	d := deploy.Decide(w.state(w.units[1], w.ask(w.units[1])))
 	assert.Equal(t, []string{
-		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.NB].Short(),
-		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.SB].Short(),
+		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.NB].Short() + "; it has published nothing yet",
+		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.SB].Short() + "; it has published nothing yet",
 	}, d.Waiting)
 	for range rounds {
 		w.settle()

@@ -67,7 +67,7 @@ func (w *world) settle() {
 		w.calm, w.config.bad, w.config.held = true, false, false
 		w.say("from now on all is well")
 		for _, u := range w.units {
-			u.hook, u.paused, u.deposed, u.dying = nil, false, false, false
+			u.hook, u.paused, u.deposed = nil, false, false
 			if u.issued == nil || u.issued.Problem != "" || u.issued.Issuer != w.caName() {
 				w.issue(u)
 			}
@@ -75,6 +75,7 @@ func (w *world) settle() {
 	}
 	w.kickStale()
 	w.progressAll()
+	w.leave()
 	for _, i := range w.rand.Perm(len(w.units)) {
 		u := w.units[i]
 		for _, from := range w.units {
@@ -82,6 +83,21 @@ func (w *world) settle() {
 		}
 		w.run(u)
 		w.progressAll()
+	}
+}
+
+// leave starts the servers of units that are going, and has Juju retry their `stop`.
+func (w *world) leave() {
+	for _, u := range slices.Clone(w.units) {
+		if !u.dying {
+			continue
+		}
+		for _, db := range raft.Databases() {
+			if s := u.files[db]; s != nil && !s.works() && !s.left && !s.outside {
+				w.start(s)
+			}
+		}
+		w.remove(u)
 	}
 }
 

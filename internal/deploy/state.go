@@ -34,6 +34,9 @@ type State struct {
 	Unrelated bool
 	// Databases is what this unit has of each.
 	Databases map[raft.Database]Database
+	// Members are the Raft addresses of each database's members, as the unit that
+	// leads has last published them.
+	Members map[raft.Database][]string
 	// Peers are the other units that exist, in the order of their numbers.
 	Peers []Peer
 	// Units counts those of the model, this one included.

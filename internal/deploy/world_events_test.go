@@ -68,6 +68,7 @@ var events = []event{
 	}},
 	{"pause", 2, (*world).pause},
 	{"remove", 3, (*world).remove},
+	{"replace", 1, (*world).replace},
 	{"add", 2, (*world).add},
 	{"destroy", 1, (*world).destroy},
 	{"kick", 3, func(w *world, u *unit) {
@@ -223,7 +224,7 @@ func (w *world) add(*unit) {
 // remove is `juju remove-unit`, or, where the unit is dying already, its `stop`.
 func (w *world) remove(u *unit) {
 	if !u.dying {
-		if staying := w.staying(); len(staying) > 1 && w.settled(u) {
+		if staying := w.staying(); len(staying) > 1 && w.begun() {
 			u.dying = true
 			w.say("%s is dying", u.name)
 		}
@@ -278,12 +279,38 @@ func (w *world) destroy(u *unit) {
 	w.gone(u)
 }
 
+// replace puts new units in the place of all that there are: the new ones first, or
+// the old ones first as far as an operator would go.
+func (w *world) replace(*unit) {
+	old := w.staying()
+	if len(w.units) > 3 || !w.begun() {
+		return
+	}
+	w.say("all units are replaced")
+	for range old {
+		w.add(nil)
+	}
+	for _, u := range old {
+		w.remove(u)
+	}
+}
+
+// begun says whether the clusters run: the unit that has claimed them is not removed
+// before.
+func (w *world) begun() bool {
+	for _, db := range raft.Databases() {
+		if c := w.clusters[w.settings.IDs[db]]; c != nil && !c.started {
+			return false
+		}
+	}
+	return true
+}
+
 func (w *world) staying() []*unit {
 	return slices.DeleteFunc(slices.Clone(w.units), func(u *unit) bool { return u.dying })
 }
 
-// settled says whether the application would survive the unit's removal: the one
-// that has claimed the clusters is not removed before they run.
+// settled says whether the application would survive that the unit is gone at once.
 func (w *world) settled(u *unit) bool {
 	for _, db := range raft.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil && (!c.started || len(c.members) == 1 && c.members[0] == u.files[db]) {
@@ -304,7 +331,7 @@ func (w *world) mayStop(u *unit) bool {
 		if c.adding == s {
 			return false
 		}
-		if !c.has(s) {
+		if !c.has(s) || s.outside { // that one can't be started: its member is left to be kicked
 			continue
 		}
 		up := 0

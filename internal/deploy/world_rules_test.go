@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -65,10 +66,30 @@ func (w *world) judge(u *unit, s deploy.State, d deploy.Decision) {
 		w.fail("%s says that it is ready", u.name)
 	}
 	for _, line := range append(append(d.Blocked, d.Waiting...), d.Notes...) {
+		if holder := w.holder(); strings.Contains(line, "deploy the application again") && holder != "" {
+			w.fail("%s says %q, and %s has a copy", u.name, line, holder)
+		}
 		if line == "" {
 			w.fail("%s says nothing, in a line of its own", u.name)
 		}
 	}
+}
+
+// holder is a unit of the model that is a member of both clusters and has said so, or
+// can't say it any more since it is being removed.
+func (w *world) holder() string {
+	for _, u := range w.units {
+		n := 0
+		for _, s := range u.files {
+			if s.cluster.id == w.settings.IDs[s.cluster.db] && s.cluster.has(s) {
+				n++
+			}
+		}
+		if n == len(raft.Databases()) && (u.dying || u.published != nil && len(u.published.Clusters) == n) {
+			return u.name
+		}
+	}
+	return ""
 }
 
 func (w *world) serves(u *unit) bool {

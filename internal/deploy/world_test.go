@@ -141,21 +141,54 @@ type asked struct {
 	leader   bool
 	clusters deploy.Clusters
 	peers    []deploy.Peer
+	members  map[raft.Database][]string
 	config   config
 	issued   *deploy.Certificate
 }
 
 func (w *world) ask(u *unit) asked {
-	a := asked{leader: w.leader == u, clusters: w.settings, config: w.config, issued: u.issued}
+	a := asked{leader: w.leader == u, clusters: w.settings, members: w.members(), config: w.config, issued: u.issued}
 	for _, other := range w.units {
 		if other == u {
 			continue
 		}
-		p := u.seen[other.name]
-		p.Unit, p.Dying = other.name, other.dying
-		a.peers = append(a.peers, p)
+		a.peers = append(a.peers, w.read(u, other))
 	}
 	return a
+}
+
+// read is what a unit reads of another. Of one that is being removed Juju tells it
+// nothing new: it reads what there is by the name, or what it has read before, or
+// nothing, where the other has left the relation.
+func (w *world) read(u, other *unit) deploy.Peer {
+	p, seen := u.seen[other.name]
+	if other.dying && !seen && w.chance(50) {
+		if seen = other.published != nil; seen {
+			p = *other.published
+		}
+	}
+	switch {
+	case seen:
+	case other.dying && w.chance(50):
+		p.Data = deploy.Unread
+	default:
+		p.Data = deploy.Silent
+	}
+	p.Unit, p.Dying = other.name, other.dying
+	return p
+}
+
+// members are those that the application's data name.
+func (w *world) members() map[raft.Database][]string {
+	all := map[raft.Database][]string{}
+	for _, db := range raft.Databases() {
+		if c := w.clusters[w.settings.IDs[db]]; c != nil {
+			for _, m := range c.members {
+				all[db] = append(all[db], m.raftAddress())
+			}
+		}
+	}
+	return all
 }
 
 // state is what a unit finds out of itself.
@@ -168,7 +201,7 @@ func (w *world) state(u *unit, a asked) deploy.State {
 			deploy.Northd: {Active: u.northd}, deploy.Umbrella: {Active: u.boots, Enabled: u.boots},
 		},
 		Certificates: deploy.Certificates{Related: true, Provider: "vault/0", Issued: a.issued, Used: u.used},
-		Clusters:     a.clusters, Peers: a.peers, Units: len(a.peers) + 1,
+		Clusters:     a.clusters, Peers: a.peers, Members: a.members, Units: len(a.peers) + 1,
 		Defaults:     wanted(u.defaults, u.address, ""),
 		NorthdParams: wanted(u.params, northdParams(u, a), "needs a restart"),
 		Firewall:     wanted(u.firewall, rules(a), ""),

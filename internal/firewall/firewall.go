@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -81,6 +82,22 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 		return done, err
 	}
 	return done, f.delete(ctx, &done, p.stale)
+}
+
+// Admit lets peers in beside those who may connect already, and takes nothing from
+// anybody. It fails as [Firewall.Ensure] does.
+func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) (Changes, error) {
+	var done Changes
+	have, err := f.rules(ctx)
+	if err != nil {
+		return done, err
+	}
+	for _, r := range compare(have, Rules{Peers: peers}).admit {
+		if err := f.add(ctx, &done, append([]string{"prepend", string(r.action)}, r.words()...)); err != nil {
+			return done, err
+		}
+	}
+	return done, nil
 }
 
 // Remove takes all rules of ours away, first those that shut out. It fails with

@@ -141,6 +141,21 @@ func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
 	}, nil), m.rules(t))
 }
 
+// A unit that is going knows no longer who else may come.
+func TestPeersAreLetInBesideThoseWhoMayComeAlready(t *testing.T) {
+	m := newProtected(t)
+	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2"), Clients: addrs("10.0.0.9")})
+	before := m.rules(t)
+	done, err := m.firewall().Admit(t.Context(), addrs("10.0.0.2", "10.0.0.3"))
+	require.NoError(t, err)
+	assert.Len(t, done.Added, 1)
+	assert.Empty(t, done.Deleted)
+	assert.Subset(t, m.rules(t), before)
+	done, err = m.firewall().Admit(t.Context(), addrs("10.0.0.3"))
+	require.NoError(t, err)
+	assert.False(t, done.Any())
+}
+
 func TestRulesOfTheCharmBeforeThisOneAreTakenOver(t *testing.T) {
 	t.Parallel()
 	m := newProtected(t)

@@ -11,6 +11,9 @@ import (
 // servers go on serving, and Juju tries again.
 func stop(ctx context.Context, u Unit) error {
 	sight := u.Service.Look(ctx, u.Tools)
+	if sight.Model.OthersStay() {
+		u.Deployment.Admit(ctx, sight.Model)
+	}
 	fates, err := u.Service.Stop(ctx, sight.Model, sight.Memory)
 	for _, f := range fates {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text)

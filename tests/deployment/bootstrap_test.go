@@ -109,7 +109,7 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{Force: true}))
 	require.NoError(t, c.Settle(t.Context()))
 	for _, u := range units[1:] {
-		says(t, u, "blocked", claimed["nb_cid"], "ovn-central/0", "is gone")
+		says(t, u, "blocked", claimed["nb_cid"], "ovn-central/0", "is gone", "cluster-status")
 		assert.NoFileExists(t, u.DBFile(lab.NB))
 	}
 	assert.Equal(t, claimed, c.LeaderSettings())

@@ -1,0 +1,41 @@
+package relation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// keyMembers, after the database's short name, are the Raft addresses of its
+// members. A unit that is being removed may have the only copy and its data be out
+// of reach already: whoever joins still finds it by these.
+const keyMembers = "-members"
+
+// Members are the Raft addresses of a database's members.
+type Members map[raft.Database][]string
+
+// Bag is the members as the application's data. Of a database that is not in it,
+// what stands there stays.
+func (m Members) Bag() map[string]string {
+	bag := map[string]string{}
+	for d, addresses := range m {
+		all := slices.Clone(addresses)
+		slices.Sort(all)
+		bag[d.Short()+keyMembers] = strings.Join(slices.Compact(all), ",")
+	}
+	return bag
+}
+
+// ParseMembers reads the application's data.
+func ParseMembers(bag map[string]string) Members {
+	m := Members{}
+	for _, d := range raft.Databases() {
+		for address := range strings.SplitSeq(bag[d.Short()+keyMembers], ",") {
+			if address != "" {
+				m[d] = append(m[d], address)
+			}
+		}
+	}
+	return m
+}

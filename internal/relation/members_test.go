@@ -1,0 +1,37 @@
+package relation
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestMembersComeBackAsTheyWerePublished(t *testing.T) {
+	t.Parallel()
+	m := Members{raft.NB: {"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}
+	bag := m.Bag()
+	assert.Equal(t, map[string]string{"nb-members": "ssl:10.0.0.1:6643,ssl:10.0.0.2:6643,ssl:[fd77::1]:6643"}, bag,
+		"of a database that this unit can't tell of, what stands there stays")
+	assert.Equal(t, Members{raft.NB: {"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}, ParseMembers(bag))
+	assert.Empty(t, ParseMembers(nil))
+}
+
+// That data were not read, are empty, and hold something are three things.
+func TestDataThatWereNotReadAreNotEmpty(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		data          Data
+		unread, empty bool
+	}{
+		"not read":         {Data{}, true, false},
+		"nothing there":    {Read(nil), false, true},
+		"Juju's own":       {Read(map[string]string{"egress-subnets": "10.0.0.2/32", "private-address": "10.0.0.2"}), false, true},
+		"taken away again": {Read(map[string]string{"nb-identity": ""}), false, true},
+		"something":        {Read(map[string]string{"nb-identity": "13e4"}), false, false},
+	} {
+		assert.Equal(t, tt.unread, tt.data.Unread(), name)
+		assert.Equal(t, tt.empty, tt.data.Empty(), name)
+	}
+}

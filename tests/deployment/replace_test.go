@@ -1,0 +1,92 @@
+package deployment
+
+import (
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// stopAtOnce has Juju run what is left of the units that are being removed; a `stop`
+// that is refused waits for its next try.
+func (c *cloud) stopAtOnce(t *testing.T, units []*lab.Unit) {
+	t.Helper()
+	var all sync.WaitGroup
+	for _, u := range units {
+		all.Go(func() {
+			if u.Agent().Status == "error" {
+				_ = c.Retry(t.Context(), u)
+			} else {
+				_ = c.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
+			}
+		})
+	}
+	all.Wait()
+}
+
+// All units are replaced by as many new ones, in every way in which an operator may
+// type it: the data end on the new units, and nobody is told to deploy again. Juju
+// hides a unit that is being removed from the others' relation-list, and runs no hook
+// on it but the last ones.
+func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		n int
+		// oldFirst: the old ones are being removed before the new ones are there.
+		oldFirst bool
+		juju     string
+	}{
+		"1 by 1, the old one first":          {1, true, "2.9.51"},
+		"2 by 2, the new ones first, Juju 4": {2, false, "4.0.15"},
+		"3 by 3, all at once":                {3, true, "3.6.11"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c, old := deployed(t, test.n, lab.Options{JujuVersion: test.juju})
+			w := c.StartWriter(t.Context(), lab.WriterOptions{})
+			c.Hold(true)
+			var fresh []*lab.Unit
+			add := func() {
+				for range test.n {
+					u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+					require.NoError(t, err)
+					fresh = append(fresh, u)
+				}
+			}
+			if !test.oldFirst {
+				add()
+			}
+			for _, u := range old {
+				require.NoError(t, c.Destroy(u))
+			}
+			if test.oldFirst {
+				add()
+			}
+			c.Hold(false)
+			for round := 0; len(old) > 0; round++ {
+				require.Less(t, round, 20, "%s", c.statuses())
+				if round > 0 || !test.oldFirst {
+					require.NoError(t, c.Settle(t.Context()))
+				}
+				for _, u := range fresh {
+					assert.NotContains(t, u.Workload().Message, "deploy", "the old units have the copy")
+					assert.NotContains(t, u.Workload().Message, "kick")
+				}
+				c.stopAtOnce(t, old)
+				old = slices.DeleteFunc(old, func(u *lab.Unit) bool { return u.Removed() })
+			}
+			require.NoError(t, c.Settle(t.Context()))
+			c.tick(t, "the new ones are active", c.allActive)
+			for _, db := range lab.Databases {
+				for _, u := range fresh {
+					assert.Len(t, raftOf(t, u, db).Servers, test.n)
+				}
+			}
+			lossless(t, w)
+		})
+	}
+}
