@@ -324,6 +324,17 @@ func TestNobodyToJoinThrough(t *testing.T) {
 			}),
 			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and publishes nothing"}},
 		},
+		"its creator is going, and has not said that it joined": {
+			alone(func(s *deploy.State) { s.Peers[1].Dying = true }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and may have joined"}},
+		},
+		"its creator is gone, and the leader has seen another unit as a member": {
+			alone(func(s *deploy.State) {
+				s.Clusters.CreatedBy = "ovn-central/9"
+				s.Members = map[raft.Database][]string{raft.NB: {deploy.RaftAddress(raft.NB, addressOf(2))}}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it was a member of it"}},
+		},
 		"its creator is going, can't be read, and is known as a member": {
 			alone(func(s *deploy.State) {
 				s.Peers[1] = deploy.Peer{Unit: "ovn-central/2", Dying: true, Data: deploy.Unread}

@@ -225,10 +225,14 @@ func (s State) mayHave(db raft.Database) (unit, why string) {
 			return p.Unit, "what it publishes could not be read"
 		case p.Data == Silent && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
+		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and tells nobody any more
+			return p.Unit, "it is being removed, and may have joined"
 		case p.Data == Silent:
 			return p.Unit, "it has published nothing yet"
 		case p.Servers[db] != "" && p.Clusters[db] == "":
 			return p.Unit, "it joins it"
+		case p.Address != "" && slices.Contains(s.Members[db], RaftAddress(db, p.Address)):
+			return p.Unit, "it was a member of it"
 		}
 	}
 	return "", ""
@@ -291,7 +295,7 @@ func (s State) remotes(db raft.Database) []string {
 	if known := s.knownRemotes(db); len(known) > 0 {
 		return known
 	}
-	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Data != Published }) {
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Clusters[db] == "" }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == RaftAddress(db, s.Address) })

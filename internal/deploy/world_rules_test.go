@@ -66,7 +66,7 @@ func (w *world) judge(u *unit, s deploy.State, d deploy.Decision) {
 		w.fail("%s says that it is ready", u.name)
 	}
 	for _, line := range append(append(d.Blocked, d.Waiting...), d.Notes...) {
-		if holder := w.holder(); strings.Contains(line, "deploy the application again") && holder != "" {
+		if holder := w.holder(u); strings.Contains(line, "deploy the application again") && holder != "" {
 			w.fail("%s says %q, and %s has a copy", u.name, line, holder)
 		}
 		if line == "" {
@@ -75,18 +75,20 @@ func (w *world) judge(u *unit, s deploy.State, d deploy.Decision) {
 	}
 }
 
-// holder is a unit of the model that is a member of both clusters and has said so, or
-// can't say it any more since it is being removed.
-func (w *world) holder() string {
-	for _, u := range w.units {
-		n := 0
-		for _, s := range u.files {
-			if s.cluster.id == w.settings.IDs[s.cluster.db] && s.cluster.has(s) {
-				n++
+// holder is a unit that has, or may have, a copy by what a unit was told when its hook
+// began.
+func (w *world) holder(u *unit) string {
+	for _, p := range u.hook.peers {
+		other := w.named(p.Unit)
+		for _, db := range raft.Databases() {
+			if other == nil || other.files[db] == nil {
+				continue
 			}
-		}
-		if n == len(raft.Databases()) && (u.dying || u.published != nil && len(u.published.Clusters) == n) {
-			return u.name
+			s := other.files[db]
+			has := s.cluster.id == w.settings.IDs[db] && s.cluster.has(s)
+			if has && (p.Dying || p.Clusters[db] == s.cluster.id || p.Data != deploy.Published) {
+				return p.Unit
+			}
 		}
 	}
 	return ""
