@@ -28,7 +28,9 @@ type asked struct {
 	schemas  map[raft.Database]deploy.Wanted
 	thorough bool
 	settings deploy.Settings
-	// problem is what is wrong with the settings, or with what the leader published.
+	// invalid are the options that can't be used, each with its reason.
+	invalid map[string]string
+	// problem is what is wrong with what the leader published.
 	problem string
 	leader  bool
 	// unrelated says that what the leader publishes can't be known, as there is no
@@ -78,12 +80,7 @@ func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough 
 	if err != nil {
 		return nil, err
 	}
-	if a.settings, err = deploy.ParseSettings(config); err != nil {
-		a.problem = err.Error()
-	}
-	if a.problem == "" {
-		a.problem = u.sourceProblem(a.settings)
-	}
+	a.settings, a.invalid = u.parse(config)
 	if a.leader, err = u.Tools.IsLeader(ctx); err != nil {
 		return nil, err
 	}

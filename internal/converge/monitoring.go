@@ -44,7 +44,7 @@ func (w watched) due(now time.Time) bool {
 // logged once and kept in the record, and fails no hook: the error is the context's.
 func (u *Unit) watch(ctx context.Context, r *record, a *asked, o Outcome) error {
 	w := &r.Watch
-	if a.problem != "" || !a.thorough && !w.due(a.at) {
+	if a.problem != "" || a.invalid[deploy.OptionExporter] != "" || !a.thorough && !w.due(a.at) {
 		return nil // options that can't be read are not those of no exporter
 	}
 	var problems []string

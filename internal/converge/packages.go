@@ -2,6 +2,7 @@ package converge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -58,13 +59,21 @@ func (u *Unit) addSources(ctx context.Context, a *asked) error {
 	return nil
 }
 
-func (u *Unit) sourceProblem(s deploy.Settings) string {
-	for _, option := range []struct{ name, value string }{{"source", s.Source}, {"ovn-source", s.Overlay}} {
-		if _, err := ovn.ParseSource(option.value, u.OS); err != nil {
-			return fmt.Sprintf("option %s: %v", option.name, err)
+// parse reads the options. Each that can't be used is named with its reason.
+func (u *Unit) parse(config map[string]any) (deploy.Settings, map[string]string) {
+	invalid := map[string]string{}
+	s, err := deploy.ParseSettings(config)
+	all := deploy.OptionErrors(nil)
+	_ = errors.As(err, &all)
+	for _, option := range all {
+		invalid[option.Option] = option.Error()
+	}
+	for option, value := range map[string]string{deploy.OptionSource: s.Source, deploy.OptionOverlay: s.Overlay} {
+		if _, err := ovn.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
+			invalid[option] = fmt.Sprintf("option %s: %v", option, err)
 		}
 	}
-	return ""
+	return s, invalid
 }
 
 // upgrade takes newer packages, if there are any, and leaves what runs as it is:

@@ -16,7 +16,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	m := sight.Model
 	s := deploy.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
-		Settings: a.settings, Problem: a.problem, Unrelated: a.unrelated,
+		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
 		Clusters: deploy.Clusters(a.clusters),
 		Units:    len(m.Goal),
 		Paused:   r.Paused,
@@ -153,7 +153,7 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 		x.Removed = u.Members.WasRemoved(ctx, l, sight.Memory)
 		return x, nil
 	}
-	if x.Leads() && a.problem == "" {
+	if x.Leads() && a.problem == "" && a.invalid[deploy.OptionInactivityProbe] == "" {
 		x.Listeners = u.listeners(ctx, a, sight.Model, db)
 		if a.thorough {
 			x.Schema = u.schema(ctx, a, db)

@@ -9,8 +9,32 @@ import (
 )
 
 // Status is the unit's workload status: one word and one line, what somebody has
-// to mend first.
+// to mend first. Options that can't be used come behind a quorum that is lost and a
+// server that does not run, and before all else.
 func (u *Unit) Status(o Outcome) (juju.StatusWord, string) {
+	word, text := u.status(o)
+	options := strings.Join(o.Decision.Options, "; ")
+	switch {
+	case options == "":
+		return word, text
+	case word == juju.Blocked || word == juju.Maintenance || serverDown(o):
+		return word, text + "; " + options
+	}
+	return juju.Blocked, options + "; " + text
+}
+
+// serverDown says whether a server that should run, since there is its file, does
+// not answer.
+func serverDown(o Outcome) bool {
+	for _, l := range o.Sight.Locals {
+		if l.Condition != deploy.Serving && l.Condition != deploy.Absent {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *Unit) status(o Outcome) (juju.StatusWord, string) {
 	d := o.Decision
 	word, text := u.Members.Summary(o.Report)
 	switch {

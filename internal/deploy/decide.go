@@ -2,6 +2,7 @@ package deploy
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -11,6 +12,9 @@ import (
 // then found out; where it gives no step, the unit is as it should be, or waits.
 func Decide(s State) Decision {
 	d := Decision{Ready: s.ready()}
+	for _, option := range slices.Sorted(maps.Keys(s.Invalid)) {
+		d.Options = append(d.Options, s.Invalid[option])
+	}
 	switch {
 	case s.Problem != "":
 		d.block("%s", s.Problem)
@@ -22,6 +26,8 @@ func Decide(s State) Decision {
 		}
 	case !s.Packages.Installed && s.Disk != "":
 		d.block("%s", s.Disk)
+	case !s.Packages.Installed && !s.usable(OptionSource, OptionOverlay):
+		d.wait("the packages are not installed until their source can be used")
 	case !s.Packages.Installed:
 		d.do(Step{Kind: Install})
 	case s.Address == "":

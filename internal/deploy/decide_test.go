@@ -2,6 +2,7 @@ package deploy_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -26,12 +27,36 @@ func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
 func TestWhatComesBeforeTheClusters(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{
-		"an option that can't be used": {
+		"what the leader has published is damaged": {
+			func(s *deploy.State) { s.Problem = "the leader setting nb_cid is no ID" },
+			decided{blocked: []string{"the leader setting nb_cid is no ID"}, ready: true},
+		},
+		"a source that can't be used, and no packages": {
 			func(s *deploy.State) {
-				s.Problem = "option ovsdb-server-election-timer is 90; it must be 1 to 60, in seconds"
+				s.Invalid = map[string]string{deploy.OptionSource: "option source: no"}
 				s.Packages.Installed = false
 			},
-			decided{blocked: []string{"option ovsdb-server-election-timer is 90; it must be 1 to 60, in seconds"}, ready: true},
+			decided{waiting: []string{"the packages are not installed until their source can be used"}, ready: true},
+		},
+		"a source that can't be used hinders no start": {
+			func(s *deploy.State) {
+				s.Invalid, s.Settings.Source = map[string]string{deploy.OptionSource: "option source: no"}, "no"
+				s.Services[deploy.Northd] = deploy.ServiceState{}
+			},
+			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+		},
+		"a source that can't be used is not upgraded from": {
+			func(s *deploy.State) {
+				s.Invalid, s.Settings.Source = map[string]string{deploy.OptionSource: "option source: no"}, "no"
+			},
+			decided{ready: true},
+		},
+		"an election timer that can't be used stays as it is": {
+			func(s *deploy.State) {
+				s.Invalid = map[string]string{deploy.OptionElectionTimer: "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds"}
+				edit(s, raft.NB, func(x *deploy.Database) { x.Status.ElectionTimer = 8 * time.Second })
+			},
+			decided{ready: true},
 		},
 		"no packages": {func(s *deploy.State) { *s = deploy.State{} }, decided{step: "install"}},
 		"no address": {

@@ -25,7 +25,7 @@ func (s State) lead(d *Decision, db raft.Database) {
 			d.do(Step{Kind: Convert, Database: db, Reason: "every unit has the packages that bring the new schema"})
 		}
 	}
-	if x.Status.ElectionTimer == want {
+	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
 		return
 	}
 	d.note("%s: election timer is %d ms, on its way to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
@@ -45,7 +45,7 @@ func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTime
 // decided here, but made sure of by the lock that a restart is made under.
 func (s State) rollOut(d *Decision) {
 	first := s.goesFirst()
-	if s.Packages.Source != s.Settings.AllSources() {
+	if s.Packages.Source != s.Settings.AllSources() && s.usable(OptionSource, OptionOverlay) {
 		if first == "" {
 			d.do(Step{Kind: Upgrade, Reason: "the source has changed"})
 		} else {

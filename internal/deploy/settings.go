@@ -52,37 +52,68 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("option %s is %s; it must be %s", e.Option, value, e.Want)
 }
 
+// OptionErrors are all options with values that can't be used, in the order in which
+// they are read.
+type OptionErrors []*OptionError
+
+// Error is all of them in one line.
+func (e OptionErrors) Error() string {
+	texts := make([]string, len(e))
+	for i, option := range e {
+		texts[i] = option.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+// Unwrap gives each of them.
+func (e OptionErrors) Unwrap() []error {
+	all := make([]error, len(e))
+	for i, option := range e {
+		all[i] = option
+	}
+	return all
+}
+
 // ParseSettings checks what `config-get` gives. An option that is not there has
-// no value, which is what an empty string is to Juju. The error is an
-// [*OptionError]. Whether a source exists is not known here.
+// no value, which is what an empty string is to Juju. The error is
+// [OptionErrors]; an option in it has its default in the settings (restarts are
+// held back), and the caller sees to it that nothing is done by that. Whether a
+// source exists is not known here.
 func ParseSettings(config map[string]any) (Settings, error) {
 	p := parser{config: config}
 	s := Settings{
-		Source:              p.text("source"),
-		Overlay:             p.text("ovn-source"),
-		ElectionTimer:       p.seconds("ovsdb-server-election-timer", 4*time.Second, MinElectionTimer, MaxElectionTimer),
-		InactivityProbe:     p.seconds("ovsdb-server-inactivity-probe", time.Minute, 0, MaxInactivityProbe),
+		Source:              p.text(OptionSource),
+		Overlay:             p.text(OptionOverlay),
+		ElectionTimer:       p.seconds(OptionElectionTimer, 4*time.Second, MinElectionTimer, MaxElectionTimer),
+		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, MaxInactivityProbe),
 		AutoRestarts:        p.yes("enable-auto-restarts", true),
-		ExporterChannel:     p.text("ovn-exporter-channel"),
+		ExporterChannel:     p.text(OptionExporter),
 		NagiosContext:       p.text("nagios_context"),
 		NagiosServiceGroups: p.text("nagios_servicegroups"),
 	}
-	if p.err != nil {
-		return Settings{}, p.err
+	if len(p.errs) > 0 {
+		return s, p.errs
 	}
 	return s, nil
 }
 
-// parser keeps the first error.
+// Options of which a value that can't be used stops something.
+const (
+	OptionSource          = "source"
+	OptionOverlay         = "ovn-source"
+	OptionElectionTimer   = "ovsdb-server-election-timer"
+	OptionInactivityProbe = "ovsdb-server-inactivity-probe"
+	OptionExporter        = "ovn-exporter-channel"
+)
+
+// parser keeps the errors of all options.
 type parser struct {
 	config map[string]any
-	err    error
+	errs   OptionErrors
 }
 
 func (p *parser) fail(option string, want string) {
-	if p.err == nil {
-		p.err = &OptionError{Option: option, Value: p.config[option], Want: want}
-	}
+	p.errs = append(p.errs, &OptionError{Option: option, Value: p.config[option], Want: want})
 }
 
 func (p *parser) text(option string) string {
@@ -105,6 +136,7 @@ func (p *parser) yes(option string, fallback bool) bool {
 	yes, ok := value.(bool)
 	if !ok {
 		p.fail(option, "true or false")
+		return false
 	}
 	return yes
 }
@@ -118,13 +150,13 @@ func (p *parser) seconds(option string, fallback, least, most time.Duration) tim
 	number, ok := value.(json.Number)
 	if !ok {
 		p.fail(option, want)
-		return 0
+		return fallback
 	}
 	n, err := strconv.ParseInt(string(number), 10, 32)
 	d := time.Duration(n) * time.Second
 	if err != nil || d < least || d > most {
 		p.fail(option, want)
-		return 0
+		return fallback
 	}
 	return d
 }

@@ -87,16 +87,30 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 				config := given(t, `{"`+option+`": `+bad+`}`)
 				got, err := deploy.ParseSettings(config)
 				require.Error(t, err)
-				assert.Zero(t, got)
-				failed := (*deploy.OptionError)(nil)
+				failed := deploy.OptionErrors(nil)
 				require.ErrorAs(t, err, &failed)
-				assert.Equal(t, deploy.OptionError{Option: option, Value: config[option], Want: tt.want}, *failed)
+				require.Len(t, failed, 1)
+				assert.Equal(t, deploy.OptionError{Option: option, Value: config[option], Want: tt.want}, *failed[0])
+				defaults, err := deploy.ParseSettings(nil)
+				require.NoError(t, err)
+				defaults.AutoRestarts = option != "enable-auto-restarts" // held back, rather than not
+				assert.Equal(t, defaults, got)
+				err = failed
 				assert.Contains(t, err.Error(), "option "+option+" is ")
 				assert.Contains(t, err.Error(), "; it must be "+tt.want)
 				assert.NotContains(t, err.Error(), "\n")
 			})
 		}
 	}
+}
+
+func TestEachOptionIsReadByItself(t *testing.T) {
+	t.Parallel()
+	got, err := deploy.ParseSettings(given(t, `{"ovsdb-server-election-timer": 61, "ovsdb-server-inactivity-probe": 30, "ovn-source": 22.03}`))
+	failed := deploy.OptionErrors(nil)
+	require.ErrorAs(t, err, &failed)
+	assert.Len(t, failed, 2)
+	assert.Equal(t, 30*time.Second, got.InactivityProbe)
 }
 
 func TestOptionErrorReadsLikeThis(t *testing.T) {

@@ -19,8 +19,12 @@ type State struct {
 	Unit          string
 	Leader, Dying bool
 	Settings      Settings
-	// Problem is what is wrong with the settings; then nothing is changed.
+	// Problem is what is wrong with what the leader has published; then nothing is
+	// changed.
 	Problem string
+	// Invalid are the options that can't be used, by their names, each with the line
+	// that says why. One stops only what depends on it.
+	Invalid map[string]string
 	// Address is this unit's on the peer binding, as clients write it, without
 	// brackets. Empty while it is not known.
 	Address string
@@ -55,6 +59,11 @@ type State struct {
 	// work, on this or another unit.
 	Northd   NorthdHealth
 	NorthdUp bool
+}
+
+// usable says whether all of the options are.
+func (s State) usable(options ...string) bool {
+	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option] != "" })
 }
 
 // Wanted says how something on the machine compares with what it should be.

@@ -112,6 +112,9 @@ type Decision struct {
 	// an operator should know of a unit that works. Each is one line; the first is
 	// the most pressing.
 	Blocked, Waiting, Notes []string
+	// Options are those that can't be used, each a line. Somebody has to mend them,
+	// but nothing else waits for that.
+	Options []string
 	// Ready says that this unit's servers are members that clients may be sent to.
 	Ready bool
 	// starting are the servers to be started, which is done at once.

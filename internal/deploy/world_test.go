@@ -208,7 +208,7 @@ func (w *world) state(u *unit, a asked) deploy.State {
 		Databases:    map[raft.Database]deploy.Database{},
 	}
 	if a.config.bad {
-		s.Problem = "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"
+		s.Invalid = map[string]string{deploy.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"}
 	}
 	for _, other := range w.units {
 		s.NorthdUp = s.NorthdUp || other.northd

@@ -44,6 +44,29 @@ func TestBadOptionBlocksAndChangesNothing(t *testing.T) {
 	}
 }
 
+// With an election timer of 61 a server that was killed was neither started again nor
+// shown.
+func TestBadOptionHidesAndHindersNothingElse(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 2, lab.Options{})
+	u := units[0]
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
+	says(t, u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; nb ")
+
+	require.NoError(t, u.Kill(lab.NB))
+	c.updateStatus(t, u)
+	assert.True(t, u.Running(lab.NB), "it was started again")
+
+	require.NoError(t, u.Hang(lab.NB))
+	c.updateStatus(t, u)
+	says(t, u, "blocked", "option ovsdb-server-election-timer is 61")
+	assert.Regexp(t, "^nb: the server hangs.*; option ovsdb-server-election-timer", u.Workload().Message)
+	require.NoError(t, u.Resume(lab.NB))
+
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "4"}))
+	c.tick(t, "all is well again, and ovn-northd has both databases", func() bool { return u.Workload().Status == "active" })
+}
+
 // besidesStatus is everything that a hook can change but for the status, and the
 // unit's own note that it has to look at everything.
 func (c *cloud) besidesStatus(t *testing.T, u *lab.Unit) map[string]string {
