@@ -74,7 +74,7 @@ func (u *Unit) startOne(ctx context.Context, service deploy.Service) error {
 		if deploy.ServiceOf(db) != service {
 			continue
 		}
-		if _, err := u.Members.AwaitMember(ctx, db, joinPatience); err != nil {
+		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, u.Paths.Size(db))); err != nil {
 			u.Log.InfoContext(ctx, err.Error())
 		}
 	}
@@ -111,7 +111,7 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service deploy
 			if !local(o, db).Member() {
 				patience = joinPatience
 			}
-			_, err := u.Members.AwaitMember(ctx, db, patience)
+			_, err := u.Members.AwaitMember(ctx, db, raft.Patience(patience, u.Paths.Size(db)))
 			return err
 		})
 		if err != nil {

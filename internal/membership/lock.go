@@ -83,9 +83,14 @@ func (s *Service) lock(ctx context.Context, l Local, interrupted func(context.Co
 }
 
 func (s *Service) global(ctx context.Context, d raft.Database, endpoints ...string) (*ovsdb.Global, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
 	defer cancel()
 	return s.Dialer.Global(ctx, d, endpoints...)
+}
+
+// storePatience is how long one read or write of the lock may take.
+func (s *Service) storePatience(d raft.Database) time.Duration {
+	return raft.Patience(storeTimeout, s.Control.Paths.Size(d))
 }
 
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
@@ -141,7 +146,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 }
 
 func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r lease.Record, err error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, k.service.storePatience(k.database))
 	defer cancel()
 	if ids, err = k.global.Read(ctx); err != nil {
 		return nil, "", r, err
@@ -183,7 +188,7 @@ func (k *lock) gone(ctx context.Context, r lease.Record, ids map[string]string, 
 // swap writes the record if the store still has old. A failure of the call is
 // settled by reading again.
 func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, k.service.storePatience(k.database))
 	defer cancel()
 	begun := k.service.Now()
 	ok, err := k.global.Swap(ctx, lockKey, old, next.String())
@@ -276,7 +281,7 @@ func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
 // releaseWith also takes back this unit's own marks for which over says true.
 func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Mark) bool) {
 	defer func() { k.global.Close() }()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.service.storePatience(k.database))
 	defer cancel()
 	err := k.releaseOnce(ctx, removed, over)
 	// The member that this goes through may be leaving too: the rest have the same row.
@@ -297,7 +302,7 @@ func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over
 		records[removedPrefix+string(id)] = text
 	}
 	if len(records) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+		ctx, cancel := context.WithTimeout(ctx, k.service.storePatience(k.database))
 		defer cancel()
 		if err := k.global.Put(ctx, records); err != nil {
 			return fmt.Errorf("cannot record the removal: %w", err)

@@ -46,7 +46,7 @@ const (
 	// before it counts as down (rule R0).
 	answerTimeout = 2 * time.Second
 	// storeTimeout bounds one read or write of the lock. A write waits for a
-	// majority to store it.
+	// majority to store it. A large database adds to it ([raft.Patience]).
 	storeTimeout = 10 * time.Second
 )
 

@@ -29,7 +29,7 @@ func (s *Service) tidyLock(ctx context.Context, d raft.Database) error {
 		return err
 	}
 	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, storeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
 	defer cancel()
 	ids, err := global.Read(ctx)
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 )
 
 // exitPatience bounds the wait for a server that was told to exit. Handing the
-// leadership over takes milliseconds; the rest is for a machine that is busy.
+// leadership over takes milliseconds; the rest is for a machine that is busy. A large
+// database adds to it ([raft.Patience]).
 const exitPatience = 10 * time.Second
 
 // exitPoll is how often the server is looked for meanwhile.
@@ -36,7 +37,9 @@ func (s Services) HandOver(ctx context.Context, c Control, d raft.Database, begi
 	limited, cancel := context.WithDeadline(ctx, until)
 	err = c.Exit(limited, d)
 	if cancel(); err == nil {
-		err = awaitExit(ctx, c, d)
+		err = awaitExit(ctx, c, d, raft.Patience(exitPatience, c.Paths.Size(d)))
+	} else if more := raft.Patience(0, c.Paths.Size(d)); errors.Is(err, ErrHung) && more > 0 {
+		err = awaitExit(ctx, c, d, more) // one that compacts a large database exits when it has
 	}
 	if errors.Is(err, ErrHung) && ctx.Err() == nil {
 		if _, late := begin(); late != nil {
@@ -73,8 +76,8 @@ func (s Services) startable(ctx context.Context, service Service) error {
 
 // awaitExit waits until nobody listens on the server's control socket. It gives
 // up with ErrHung.
-func awaitExit(ctx context.Context, c Control, d raft.Database) error {
-	limited, cancel := context.WithTimeout(ctx, exitPatience)
+func awaitExit(ctx context.Context, c Control, d raft.Database, patience time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	poll := time.NewTicker(exitPoll)
 	defer poll.Stop()
@@ -88,7 +91,7 @@ func awaitExit(ctx context.Context, c Control, d raft.Database) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return fmt.Errorf("%s's server did not exit: %w within %s", d, ErrHung, exitPatience)
+		return fmt.Errorf("%s's server did not exit: %w within %s", d, ErrHung, patience)
 	}
 	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"syscall"
 	"testing"
@@ -158,6 +159,25 @@ func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 	require.ErrorIs(t, r.handOver(), closed)
 	assert.Empty(t, r.calls)
 	s.signal(t, syscall.SIGCONT)
+}
+
+// A server that is silent for long, as for a compaction of a large database, is not
+// ended by force: it exits when it goes on.
+func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
+	t.Parallel()
+	s := slowCluster(t, raft.NB, 1)[0]
+	r := &restarter{t: t, server: s}
+	c := s.control()
+	c.Runner, c.Timeout, c.Paths.DB = r, time.Second, t.TempDir()
+	large, err := os.Create(c.Paths.File(raft.NB)) // stands for the server's own, which can't be made longer
+	require.NoError(t, err)
+	require.NoError(t, large.Truncate(160<<20))
+	require.NoError(t, large.Close())
+	s.signal(t, syscall.SIGSTOP)
+	silent := time.AfterFunc(3*time.Second, func() { _ = s.process.Signal(syscall.SIGCONT) })
+	defer silent.Stop()
+	require.NoError(t, ovn.Services{Runner: r}.HandOver(t.Context(), c, raft.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
+	assert.True(t, r.exited)
 }
 
 func TestHandOverEndsWithItsCaller(t *testing.T) {
