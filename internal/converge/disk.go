@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"syscall"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -36,7 +37,9 @@ func (u *Unit) disk() (problem string, err error) {
 func (u *Unit) mend(ctx context.Context, a *asked, db raft.Database) error {
 	err := u.Members.Mend(ctx, db)
 	lost := (*membership.LostError)(nil)
-	if !errors.As(err, &lost) {
+	if err == nil {
+		return u.Members.TellLost(ctx, u.Members.Observe(ctx, db), "")
+	} else if !errors.As(err, &lost) {
 		return err
 	}
 	u.Log.ErrorContext(ctx, err.Error())
@@ -73,4 +76,19 @@ func (u *Unit) withLost(ctx context.Context, pending map[deploy.Service]string) 
 		}
 	}
 	return pending, nil
+}
+
+// tellLost has the other units know of a server that could not be mended, and of one
+// that was.
+func (u *Unit) tellLost(ctx context.Context, o Outcome) {
+	for _, c := range o.Report.Clusters {
+		l, lost := local(o, c.Database), o.state.Databases[c.Database].Damage
+		told := c.Condition == deploy.Serving && slices.Contains(c.View.Lost, c.Status.Server)
+		if l.Condition != deploy.Serving || lost == "" && !told {
+			continue
+		}
+		if err := u.Members.TellLost(ctx, l, lost); err != nil {
+			u.Log.WarnContext(ctx, err.Error())
+		}
+	}
 }

@@ -115,6 +115,7 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 	if len(made) > 0 {
 		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
 	}
+	u.tellLost(ctx, o)
 	if err := u.publish(ctx, record, asked, o); err != nil {
 		return o, err
 	}

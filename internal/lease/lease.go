@@ -32,6 +32,8 @@ type Record struct {
 	// Marks are the changes that holders have begun and that have not been seen
 	// finished by who may say so. They outlive their holder.
 	Marks []Mark `json:"-"`
+	// Pad makes the record long; see [Record.Padded].
+	Pad string `json:"pad,omitempty"`
 }
 
 // maxTTL bounds what a record can make others wait, malformedTTL what a value can
@@ -78,7 +80,7 @@ func (r Record) Taken(unit string, ttl time.Duration) Record {
 // Renewed is the record by which its holder keeps it.
 func (r Record) Renewed() Record {
 	r.Sequence++
-	r.Marks = slices.Clone(r.Marks)
+	r.Marks, r.Pad = slices.Clone(r.Marks), ""
 	return r
 }
 

@@ -121,6 +121,9 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		if free {
 			next := record.Taken(k.service.Env.Unit, ttl)
 			next.Marks = record.Unfinished(gone)
+			if status.Role == raft.Leader {
+				next = next.Padded() // who has no space on its disk lags behind in the judgement that follows
+			}
 			ok, err := k.swap(ctx, value, next)
 			if err != nil {
 				return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
@@ -257,7 +260,11 @@ func (k *lock) renew(ctx context.Context) error {
 	if k.service.Now().Before(k.held.Written.Add(k.held.TTL() / 3)) {
 		return nil
 	}
-	return k.renewTo(ctx, k.held.Renewed())
+	next := k.held.Renewed()
+	if k.held.Pad != "" { // it is still being judged: nothing short may come between
+		next = next.Padded()
+	}
+	return k.renewTo(ctx, next)
 }
 
 func (k *lock) renewTo(ctx context.Context, next lease.Record) error {

@@ -179,7 +179,7 @@ const (
 // member that it hears has had time to keep up, elsewhere by asking the others.
 // names are full IDs known from elsewhere.
 func (s *Service) View(ctx context.Context, l Local, names []raft.ID) (raft.View, error) {
-	v := raft.View{Status: l.Status, Names: names}
+	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
 	if l.Status.Role != raft.Leader || l.Status.Twins() {
 		v.Answers = s.ask(ctx, l)
 	}

@@ -39,6 +39,8 @@ type Cluster struct {
 	// Quorum is meaningful where Condition is Serving.
 	Quorum raft.Quorum
 	Rows   []Row
+	// Lost is what this unit's own file lacks of its server's log; see [Service.Lost].
+	Lost string
 }
 
 // Report is what this unit sees of both clusters.
@@ -67,6 +69,10 @@ func (s *Service) clusters(ctx context.Context, locals map[raft.Database]Local) 
 				view, err := s.View(ctx, c.Local, nil)
 				if c.View, c.Status = view, view.Status; err != nil {
 					c.Condition, c.Err = Unreadable, err
+				} else if c.Lost, err = s.Lost(ctx, c.Local); err != nil {
+					s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", d.Short(), "error", err)
+				} else if c.Lost != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
+					c.View.Lost = append(c.View.Lost, c.Status.Server)
 				}
 			}
 			mu.Lock()
@@ -147,6 +153,9 @@ func (r Report) Warnings() []string {
 		}
 		if _, trouble := c.trouble(); trouble != "" {
 			all = append(all, trouble)
+		}
+		if c.Lost != "" {
+			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Lost))
 		}
 		for _, row := range c.Rows {
 			all = append(all, r.warnings(c, row)...)

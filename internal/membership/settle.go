@@ -25,6 +25,13 @@ func (s *Service) settle(ctx context.Context, l *Local, m Model, k *lock, judge 
 			return view, raft.Plan{}, err
 		}
 		l.Status, view.Down = view.Status, k.down()
+		if k != nil {
+			ids, _, _, err := k.read(ctx)
+			if err != nil {
+				return view, raft.Plan{}, fmt.Errorf("cannot judge %s: %w", l.Database, err)
+			}
+			view.Lost = unhealthyServers(ids)
+		}
 		plan := judge(view)
 		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()

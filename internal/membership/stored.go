@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -36,6 +37,8 @@ func (s *Service) Lost(ctx context.Context, l Local) (string, error) {
 		// First the server, then the file: it writes an entry before it counts it.
 		log, err := s.Files.Log(ctx, d)
 		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return "", nil // nothing is there that could be wrong
 		case err != nil && ctx.Err() == nil:
 			return err.Error(), nil // the server has it all the same
 		case err != nil:

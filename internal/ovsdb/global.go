@@ -144,6 +144,22 @@ func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
 	return nil
 }
 
+// Drop takes keys out of external_ids, whoever has set them.
+func (g *Global) Drop(ctx context.Context, keys ...string) error {
+	uuid, _, err := g.row(ctx)
+	if err != nil || uuid == "" {
+		return err
+	}
+	op, err := g.mutate(uuid, keys, nil)
+	if err != nil {
+		return fmt.Errorf("cannot make the transaction: %w", err)
+	}
+	if _, err := transact(ctx, g.client, op); err != nil {
+		return fmt.Errorf("cannot write %s: %w", g.table, err)
+	}
+	return nil
+}
+
 // insertRow makes the row, which ovn-northd else makes when it first starts. The
 // schema allows one row only, so that of two who insert it one fails.
 func (g *Global) insertRow(key, next string) ([]ovsdb.Operation, error) {
@@ -189,6 +205,9 @@ func (g *Global) mutate(uuid string, gone []string, pairs map[string]string) (ov
 			return op, err
 		}
 		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, keys))
+	}
+	if len(pairs) == 0 {
+		return op, nil
 	}
 	set, err := ovsdb.NewOvsMap(pairs)
 	if err != nil {

@@ -35,6 +35,9 @@ type View struct {
 	// Down are the members that their units have noted to take down (rule R5): they
 	// may be up now, and count as down.
 	Down []ID
+	// Lost are the members that are known to have lost entries of their logs, which
+	// they acknowledge all the same: they count as down for everybody.
+	Lost []ID
 	// Names are full IDs known from elsewhere: published by units, or recorded.
 	Names []ID
 }
@@ -46,7 +49,8 @@ type Peer struct {
 	// known.
 	ID ID
 	Up bool
-	// Noted says that it is up but for its unit's note that it takes it down.
+	// Noted says that it is up but for its unit's note that it takes it down, or that it
+	// has lost entries.
 	Noted bool
 	// Why says what a member that is not up failed to do.
 	Why string
@@ -143,6 +147,10 @@ func (v View) Peers() []Peer {
 		}
 		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.matches(string(id)) }) {
 			p.Up, p.Noted, p.Why = false, true, "its unit has noted that it takes it down, and not yet that it is back"
+		}
+		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.matches(string(id)) }) {
+			p.Noted = p.Noted || p.Up
+			p.Up, p.Why = false, "it has lost entries of its log, which its file lacks"
 		}
 		peers = append(peers, p)
 	}

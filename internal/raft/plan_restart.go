@@ -1,6 +1,9 @@
 package raft
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // PlanRestart judges that this server goes down for a moment and comes back: the
 // configuration stays as it is, so those that remain up must be a majority of it
@@ -11,7 +14,10 @@ func PlanRestart(c Change) Plan {
 	s := c.View.Status
 	self, member := s.Self()
 	plan.Target = Peer{Member: self, Up: true}
-	plan.After = Quorum{Members: plan.Before.Members, Up: max(0, plan.Before.Up-1)}
+	plan.After = plan.Before
+	if i := slices.IndexFunc(c.View.Peers(), func(p Peer) bool { return p.Self }); i >= 0 && c.View.Peers()[i].Up {
+		plan.After.Up = max(0, plan.Before.Up-1)
+	}
 	switch {
 	case s.State == JoiningCluster || s.State == LeavingCluster:
 		plan.refuse(NotMember, fmt.Sprintf("this unit's server is %q", s.State))

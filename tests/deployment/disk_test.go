@@ -78,6 +78,9 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	// change of NB by one of SB, writes nothing after them.
 	c.handOver(t, joiner)
 	second.fill()
+	// What a leader writes before it judges is long enough to show it, though nothing else
+	// was written yet.
+	assert.Contains(t, c.refused(t, c.leaders(t)[lab.NB], "restart-services", "services=ovn-ovsdb-server-nb"), "would be 1 of 3 up")
 	c.writeLong(t)
 	// By the server: one unit may lead both, and its leader of one may see it earlier.
 	down := func(db lab.DB) string { return raftOf(t, joiner, db).Server.Short() + " (" + joiner.Name() + ") down" }
@@ -100,6 +103,26 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	const lacks = "its file lacks entries, don't stop its server: make space, or run: juju add-unit ovn-central; juju remove-unit "
 	says(t, joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
 
+	// The others know of it by the database, and count it as down wherever they judge.
+	c.updateStatus(t, creator, third)
+	for _, u := range []*lab.Unit{creator, third} {
+		says(t, u, "active", "2 of 3 up", down(lab.NB), down(lab.SB))
+		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-ovsdb-server-sb"), "would be 1 of 3 up")
+	}
+	unhealthy := func() string {
+		nb, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
+		require.NoError(t, err)
+		sb, err := c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "get", "SB_Global", ".", "external_ids")
+		require.NoError(t, err)
+		return nb + sb
+	}
+	for _, db := range []lab.DB{lab.NB, lab.SB} {
+		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(raftOf(t, joiner, db).Server))
+	}
+	told := unhealthy()
+	c.updateStatus(t, joiner)
+	assert.Equal(t, told, unhealthy(), "R17: nothing is written twice")
+
 	// Whatever else is asked of it, its servers are not stopped: no other could be
 	// started on their files.
 	before := processes(t, joiner)
@@ -111,6 +134,8 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	second.free()
 	c.updateStatus(t, joiner)
 	requireActive(t, joiner)
+	says(t, joiner, "active", "3 of 3 up")
+	assert.NotContains(t, unhealthy(), "ovn-central:unhealthy/")
 	assert.Equal(t, before, processes(t, joiner))
 	assert.Equal(t, "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", c.act(t, joiner, "restart-services", "services=ovn-ovsdb-server-nb ovn-ovsdb-server-sb")["restarted"])
 	c.tick(t, "three units that work again", c.allActive)

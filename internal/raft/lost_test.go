@@ -1,0 +1,45 @@
+package raft
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// R0: a member that has lost entries acknowledges them, and is down for everybody.
+func TestR0MemberThatHasLostEntriesIsDownForEverybody(t *testing.T) {
+	t.Parallel()
+	up := []bool{true, true, true}
+	for name, leader := range map[string]int{"on the leader": 0, "on a follower": 1, "on a follower of the member itself": 2} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			v := viewOf(leader, up)
+			v.Lost = []ID{memberID(2)}
+			p := v.Peers()[2]
+			assert.False(t, p.Up)
+			assert.Equal(t, "it has lost entries of its log, which its file lacks", p.Why)
+			assert.Equal(t, Quorum{Members: 3, Up: 2}, v.Quorum(), "there still is a leader")
+			assert.Zero(t, v.Quorum().Tolerance())
+
+			// Nobody else may go, for good or for a moment; it may, once told to.
+			require.NotNil(t, PlanLeave(Change{View: v, Target: string(memberID(1))}).Refusal)
+			restart := PlanRestart(Change{View: v})
+			require.NotNil(t, restart.Refusal)
+			assert.Equal(t, WouldLoseQuorum, restart.Refusal.Reason)
+			kick := PlanKick(Change{View: v, Target: string(memberID(2))})
+			require.NotNil(t, kick.Refusal)
+			assert.Equal(t, LiveMember, kick.Refusal.Reason, "it still is one that others may count on")
+			assert.Nil(t, PlanKick(Change{View: v, Target: string(memberID(2)), Force: true}).Refusal)
+		})
+	}
+	own := viewOf(1, up)
+	own.Lost = []ID{memberID(0)}
+	assert.Equal(t, Quorum{Members: 3, Up: 2}, own.Quorum(), "its own unit says the same")
+	assert.Nil(t, PlanLeave(Change{View: own, Target: string(memberID(0))}).Refusal)
+	assert.Equal(t, Quorum{Members: 3, Up: 2}, PlanRestart(Change{View: own}).After, "it is not taken down twice")
+
+	dead := viewOf(0, []bool{true, true, false})
+	dead.Lost = []ID{memberID(2)}
+	assert.Nil(t, PlanKick(Change{View: dead, Target: string(memberID(2))}).Refusal, "one that is dead as well needs no force")
+}
