@@ -298,6 +298,8 @@ var open = []string{
 	"blocked: missing relation: certificates",
 	// On a unit that has just joined, or for the seconds of an election.
 	"has no quorum",
+	// By cluster-status, for a member whose machine has been off for a moment.
+	"nothing here needs force",
 }
 
 // The program's own logic, with the lab behind a juju command, in the ways of Juju

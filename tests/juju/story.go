@@ -244,7 +244,10 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 		if len(typed) == 0 && complete(results, n) {
 			return s.members(ctx, n)
 		}
-		if len(typed) > 0 {
+		switch {
+		case slices.Contains(typed, "force=true"):
+			s.watch.wrongly(fmt.Sprintf("%s printed %q, and nothing here needs force", unit, typed))
+		case len(typed) > 0:
 			fmt.Fprintf(s.Out, "   typed: juju run %s\n", strings.Join(typed, " "))
 			if _, err := s.Client.Run(ctx, typed...); err != nil {
 				return err

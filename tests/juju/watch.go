@@ -58,8 +58,20 @@ func (w *watch) see(unit, word, message string) {
 
 func (w *watch) judge(unit, word, message string) {
 	why := Judge(w.scene, word, message)
-	text := fmt.Sprintf("%s showed %q: %s", unit, word+": "+message, why)
-	if why != "" && !slices.Contains(w.wrong, text) {
+	if why != "" {
+		w.add(fmt.Sprintf("%s showed %q: %s", unit, word+": "+message, why))
+	}
+}
+
+// wrongly notes what else was wrong.
+func (w *watch) wrongly(text string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.add(text)
+}
+
+func (w *watch) add(text string) {
+	if !slices.Contains(w.wrong, text) {
 		w.wrong = append(w.wrong, text)
 	}
 }
