@@ -52,9 +52,7 @@ func hooks() map[string]func(context.Context, Unit) error {
 			all[endpoint+"-relation-"+event] = settle
 		}
 	}
-	// By now the relation can be neither read nor written, and nothing that the
-	// unit needs in `stop` may depend on it.
-	all[relation.Peer+"-relation-broken"] = nothing
+	all[relation.Peer+"-relation-broken"] = peerBroken
 	return all
 }
 
@@ -76,8 +74,6 @@ func Run(ctx context.Context, u Unit, name string) error {
 	}
 	return nil
 }
-
-func nothing(context.Context, Unit) error { return nil }
 
 // install fails where the packages can't be installed, so that Juju soon tries
 // again.

@@ -340,10 +340,3 @@ func TestHookBeforeTheRelationPublishesNothing(t *testing.T) {
 	assert.Nil(t, m.unit)
 	assert.Contains(t, m.status, "missing relation: certificates")
 }
-
-func TestHooksAfterTheRelationDoNothing(t *testing.T) {
-	m := &machine{broken: []string{"relation-ids", "goal-state", "ovs-appctl", "status-set"}}
-	require.NoError(t, m.run(t, "ovsdb-peer-relation-broken"))
-	assert.Empty(t, m.told)
-	assert.Empty(t, m.log.String())
-}

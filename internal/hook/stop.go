@@ -2,15 +2,45 @@ package hook
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 )
 
 // stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
 // servers go on serving, and Juju tries again.
 func stop(ctx context.Context, u Unit) error {
+	return finalize(ctx, u, u.Service.Look(ctx, u.Tools))
+}
+
+// errNotKnownToStay means that Juju did not say whether this unit is being removed.
+var errNotKnownToStay = errors.New("cannot find out whether this unit is being removed; Juju tries again")
+
+// peerBroken does in a unit that is being removed what `stop` does. Juju 4 doesn't wait
+// for a `stop` once the unit is in no relation any more, as it is after this hook where
+// its agent has restarted; while this hook fails it stays in. `stop` then finds nothing
+// left to do, and does it all where this hook was not run. In a unit that stays, the
+// relation can be neither read nor written by now, and nothing depends on it.
+func peerBroken(ctx context.Context, u Unit) error {
 	sight := u.Service.Look(ctx, u.Tools)
+	switch {
+	case sight.Model.Goal == nil:
+		return errNotKnownToStay
+	case !sight.Model.Dying(u.Env.Unit):
+		return nil
+	}
+	err := finalize(ctx, u, sight)
+	if err != nil {
+		return fmt.Errorf("%w\nnext: where this hook is skipped, hook stop does the same, and may have to be skipped too", err)
+	}
+	return nil
+}
+
+// finalize takes the unit out of both clusters, or fails.
+func finalize(ctx context.Context, u Unit, sight membership.Sight) error {
 	if sight.Model.OthersStay() {
 		u.Deployment.Admit(ctx, sight.Model)
 	}

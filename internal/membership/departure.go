@@ -99,6 +99,11 @@ func (d *departure) refuseSole() *raft.Refusal {
 // waysOut are those where this unit's server has no leader. Nobody is named as
 // dead: this unit may be the one that is cut off.
 func (s *Service) waysOut(m Model, l Local) []string {
+	// A leader that does not answer is leaving, or soon followed by another: no member is
+	// to be kicked for that.
+	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
+		return []string{"wait: the leader is leaving, or an election is under way"}
+	}
 	target := map[raft.Database]string{l.Database: string(l.Status.Server)}
 	other := m.otherUnit(seen{l.Database: {Status: l.Status}})
 	return []string{

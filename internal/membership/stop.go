@@ -50,7 +50,7 @@ func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, err
 		if l.Condition == Serving && l.Status.State != raft.JoiningCluster {
 			going = append(going, &departure{service: s, model: m, local: l, stranded: s.removedElsewhere(ctx, l, memory)})
 		} else {
-			fates[d] = s.nothingToLeave(l)
+			fates[d] = s.nothingToLeave(m, l)
 		}
 	}
 	err := s.leaveAll(ctx, m, going)
@@ -134,8 +134,11 @@ const (
 
 // nothingToLeave is the fate of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
-func (s *Service) nothingToLeave(l Local) Fate {
+func (s *Service) nothingToLeave(m Model, l Local) Fate {
 	f := Fate{Database: l.Database}
+	if !m.OthersStay() && (l.Condition == Down || l.Condition == Hung || l.Condition == Failed) {
+		return s.kept(l.Database)
+	}
 	switch l.Condition {
 	case Unreadable:
 		return s.kept(l.Database) // refused before, if anybody stayed

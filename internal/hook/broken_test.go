@@ -1,0 +1,58 @@
+package hook_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+const broken = "ovsdb-peer-relation-broken"
+
+func TestPeerRelationOfAUnitThatStaysBreaksWithoutEffect(t *testing.T) {
+	m := healthy()
+	require.NoError(t, m.run(t, broken))
+	assert.Empty(t, m.told)
+	assert.Empty(t, m.status)
+}
+
+// R9: Juju 4 doesn't wait for `stop` after this hook, but for this hook.
+func TestR9PeerRelationOfADyingUnitBreaksOnlyOnceItMayLeave(t *testing.T) {
+	m := healthy()
+	m.goal, m.fixtures[raft.NB] = dying, "nb-leader-one-of-three-dead"
+	err := m.run(t, broken)
+	require.ErrorAs(t, err, new(*membership.RefusedError))
+	require.ErrorContains(t, err, "cannot finish hook ovsdb-peer-relation-broken: nb: of 3 members 2 are up")
+	require.ErrorContains(t, err, "hook stop does the same, and may have to be skipped too")
+	assert.Contains(t, m.status, "blocked waits to leave: nb: of 3 members 2 are up")
+	assert.Empty(t, m.told)
+}
+
+// R9: not known is no reason to let the unit go, nor to stop what may stay.
+func TestR9PeerRelationDoesNotBreakUnseenByJuju(t *testing.T) {
+	m := healthy()
+	m.goal, m.broken = dying, []string{"goal-state"}
+	require.ErrorContains(t, m.run(t, broken), "cannot find out whether this unit is being removed")
+	assert.Empty(t, m.told)
+}
+
+func TestStopAfterADepartureInTheBrokenHookEndsAtOnce(t *testing.T) {
+	m := &machine{left: true, goal: dying}
+	require.NoError(t, m.run(t, broken))
+	assert.Equal(t, stopped, m.told)
+	m.told = nil
+	require.NoError(t, m.run(t, "stop"))
+	assert.Equal(t, stopped, m.told, "nothing is started, and nothing else done")
+}
+
+// R9: of an application that goes as a whole the data stay.
+func TestR9PeerRelationOfTheWholeApplicationBreaksWithoutALeave(t *testing.T) {
+	m := healthy()
+	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
+	require.NoError(t, m.run(t, broken))
+	assert.Equal(t, stopped, m.told)
+	assert.Contains(t, m.log.String(), "no unit stays that could go on with the database")
+}
