@@ -107,7 +107,7 @@ func (g *Gateways) Write(ctx context.Context, note string, lists ...Candidates) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	results, err := g.nb.Transact(ctx, ops...)
+	results, err := send(ctx, g.nb, ops...)
 	if err != nil {
 		return fmt.Errorf("cannot write candidates: %w", err)
 	}

@@ -39,3 +39,20 @@ func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 	require.NoError(t, err)
 	g.Close()
 }
+
+// A server that hangs after it was connected to, or that has lost its quorum, would be
+// waited for without end.
+func TestServerThatHangsIsNotAskedForEver(t *testing.T) {
+	t.Parallel()
+	server := cluster(t, raft.NB, 1)[0]
+	_, bounded := t.Context().Deadline()
+	require.False(t, bounded)
+	g, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB, server.socket())
+	require.NoError(t, err)
+	defer g.Close()
+	server.signal(t, syscall.SIGSTOP)
+	begun := time.Now()
+	_, err = g.Read(t.Context())
+	require.Error(t, err)
+	assert.Less(t, time.Since(begun), time.Minute)
+}

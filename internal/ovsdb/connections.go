@@ -32,6 +32,9 @@ const conflictPause = 50 * time.Millisecond
 // Connections returns the rows of the listeners, sorted by target, as the first of
 // the endpoints that serves the database knows them.
 func (d *Dialer) Connections(ctx context.Context, db raft.Database, endpoints ...string) ([]Connection, error) {
+	// The caller's deadline may be that of a whole hook.
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
 	l, err := d.listeners(ctx, db, endpoints...)
 	if err != nil {
 		return nil, err
@@ -165,7 +168,7 @@ func probeOf(value any) time.Duration {
 // apply commits the plan if the rows still are what it was made for, and says
 // whether they were.
 func (l *listeners) apply(ctx context.Context, state listenerState, p listenerPlan) (bool, error) {
-	results, err := l.client.Transact(ctx, l.operations(state, p)...)
+	results, err := send(ctx, l.client, l.operations(state, p)...)
 	if err != nil {
 		return false, err
 	}

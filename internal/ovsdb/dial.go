@@ -44,7 +44,7 @@ func (d *Dialer) Forget() {
 	d.config = nil
 }
 
-// defaultTimeout bounds a connection whose context has no deadline.
+// defaultTimeout bounds a connection, or a transaction, whose context has no deadline.
 const defaultTimeout = 10 * time.Second
 
 // Endpoints are where the clients of a member are served, best first, given its
@@ -151,9 +151,21 @@ func (d *Dialer) tls() (*tls.Config, error) {
 	return d.config, nil
 }
 
+// send runs one transaction, and waits for its results no longer than
+// [defaultTimeout] where ctx has no deadline: a server that hangs, or that lost its
+// quorum, may never answer.
+func send(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
+	if _, bounded := ctx.Deadline(); bounded {
+		return c.Transact(ctx, ops...)
+	}
+	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
+	defer cancel()
+	return c.Transact(ctx, ops...)
+}
+
 // transact runs one transaction; an operation that failed is an error.
 func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]ovsdb.OperationResult, error) {
-	results, err := c.Transact(ctx, ops...)
+	results, err := send(ctx, c, ops...)
 	if err != nil {
 		return nil, err
 	}

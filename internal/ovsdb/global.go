@@ -104,7 +104,7 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	if err != nil {
 		return false, fmt.Errorf("cannot make the transaction: %w", err)
 	}
-	results, err := g.client.Transact(ctx, ops...)
+	results, err := send(ctx, g.client, ops...)
 	if err != nil {
 		return false, fmt.Errorf("cannot write %s: %w", g.table, err)
 	}

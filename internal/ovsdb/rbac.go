@@ -19,7 +19,7 @@ func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) 
 		return false, err
 	}
 	defer g.Close()
-	results, err := g.client.Transact(ctx,
+	results, err := send(ctx, g.client,
 		ovsdb.Operation{Op: ovsdb.OperationInsert, Table: g.table, Row: ovsdb.Row{connectionsField: set([]any(nil))}},
 		ovsdb.Operation{Op: ovsdb.OperationAbort},
 	)

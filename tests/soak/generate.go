@@ -6,7 +6,7 @@ import (
 )
 
 // steps is how many a schedule has, at the least and at the most.
-const minSteps, maxSteps = 5, 12
+const minSteps, maxSteps = 6, 16
 
 // most is how many units there are at once, and maxUnits how many at the start.
 const most, maxUnits = 5, 5
