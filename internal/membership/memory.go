@@ -99,6 +99,7 @@ func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local
 // both with since when the servers are members.
 func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local) Memory {
 	next := Memory{History: m.History, Published: m.Published, Sightings: maps.Clone(memory.Sightings)}
+	m.Members = map[raft.Database][]string{}
 	for _, d := range raft.Databases() {
 		if l := locals[d]; l.Condition == Serving {
 			next.History, next.Sightings[d] = next.History.See(d, memory.Sightings[d], l.Status, m.Published, s.Now())
@@ -112,6 +113,11 @@ func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local)
 			}
 		}
 		m.Published[m.Unit] = own
+	}
+	for d, seen := range next.Sightings {
+		if l := locals[d]; l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader() {
+			m.Members[d] = seen.Members
+		}
 	}
 	m.History = next.History
 	return next

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -33,6 +34,9 @@ type Model struct {
 	Unread error
 	// Published are the identities of the units that exist, this one included.
 	Published relation.Units
+	// Members are the identities in the committed configuration of each database, as
+	// this unit's server has last seen it.
+	Members map[raft.Database][]string
 	// History remembers the servers of units that may be gone.
 	History relation.History
 	// Relations are the peer relation's IDs. It is empty in the hook stop of a
@@ -184,8 +188,9 @@ type Owner struct {
 	// model now.
 	Was string
 	// Stale (rule R16): every unit of the model has published both identities, in
-	// one cluster, and none of them is this one. Only then may anybody be told to
-	// kick it.
+	// one cluster, all of them are members, and none of them is this one. Only then may
+	// anybody be told to kick it. One that is up at the address of a unit's own server
+	// is not: that unit may have yet to say that it has joined anew.
 	Stale bool
 }
 
@@ -196,7 +201,7 @@ func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
 			return Owner{Unit: unit}
 		}
 	}
-	o := Owner{Stale: m.allPublished() && m.oneCluster(d)}
+	o := Owner{Stale: m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.at(p.Address))}
 	was := map[string]bool{}
 	for id, known := range m.History[d] {
 		if sameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
@@ -217,7 +222,28 @@ func sameServer(id raft.ID, p raft.Peer) bool {
 	return id.Short() == p.Short
 }
 
-func (m Model) allPublished() bool { return m.Goal != nil && len(m.Unpublished()) == 0 }
+// at says whether another unit of the model has the address, by what it publishes.
+func (m Model) at(address string) bool {
+	for _, unit := range m.Others() {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && p.Address.String() == deploy.HostOf(address) {
+			return true
+		}
+	}
+	return false
+}
+
+// lapsed says why an identity that is published is no member's any more; empty where
+// it is one's, or that is not known. A unit whose server was removed joins again with
+// another, and until its hook has ended well it publishes the one from before.
+func (m Model) lapsed(d raft.Database, id raft.ID) string {
+	if known := m.History[d][id]; !known.Removed.IsZero() {
+		return "was removed"
+	}
+	if members := m.Members[d]; len(members) > 0 && !slices.Contains(members, id.Short()) {
+		return "is no member"
+	}
+	return ""
+}
 
 // oneCluster says whether all units publish one cluster of a database. Where there
 // are two, what is nobody's in one may be somebody's in the other.
@@ -231,8 +257,8 @@ func (m Model) oneCluster(d raft.Database) bool {
 	return len(clusters) <= 1
 }
 
-// Unpublished lists the units of the model that have not published an identity
-// for each database, with what is missing.
+// Unpublished lists the units of the model that have not published an identity of a
+// member for each database, with what is missing.
 func (m Model) Unpublished() []string {
 	var all []string
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), compareUnits) {
@@ -244,6 +270,13 @@ func (m Model) Unpublished() []string {
 		}
 		if len(missing) > 0 {
 			all = append(all, fmt.Sprintf("%s has published no %s identity", unit, strings.Join(missing, " and no ")))
+			continue
+		}
+		for _, d := range raft.Databases() {
+			id := m.Published[unit][d].Server
+			if why := m.lapsed(d, id); why != "" {
+				all = append(all, fmt.Sprintf("%s publishes %s identity %s, which %s", unit, d.Short(), id.Short(), why))
+			}
 		}
 	}
 	return all

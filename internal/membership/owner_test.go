@@ -1,12 +1,15 @@
 package membership_test
 
 import (
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 func peer(identity string, id raft.ID) raft.Peer {
@@ -77,6 +80,34 @@ func TestR16OwnerOfAMember(t *testing.T) {
 			assert.Equal(t, test.owner, s.model().Owner(raft.NB, test.peer))
 		})
 	}
+}
+
+// A unit whose server was removed joins again with another one, and publishes the one
+// from before until its hook has ended well: then nobody may be called stale.
+func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
+	unknown := peer("aa0e", full("aa0e"))
+	m := joinedBy4(t).model()
+	require.True(t, m.Owner(raft.NB, unknown).Stale)
+
+	removed := joinedBy4(t).model()
+	removed.History = removed.History.Remove(raft.NB, full("aa01"), "ovn-central/1", now)
+	assert.False(t, removed.Owner(raft.NB, unknown).Stale)
+	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which was removed"}, removed.Unpublished())
+
+	absent := joinedBy4(t).model()
+	absent.Members = map[raft.Database][]string{raft.NB: {"aa00", "aa02", "aa0e"}}
+	assert.False(t, absent.Owner(raft.NB, unknown).Stale)
+	assert.False(t, absent.Owner(raft.SB, peer("bb0e", full("bb0e"))).Stale, "of the other database neither")
+	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which is no member"}, absent.Unpublished())
+}
+
+func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
+	m := joinedBy4(t).model()
+	m.Bags = map[string]relation.Data{"ovn-central/1": relation.Read(relation.BoundAddress(netip.MustParseAddr("10.0.0.10")))}
+	p := peer("aa0e", full("aa0e"))
+	assert.True(t, m.Owner(raft.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
+	p.Up = true
+	assert.False(t, m.Owner(raft.NB, p).Stale)
 }
 
 func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
