@@ -119,6 +119,9 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	for _, db := range []lab.DB{lab.NB, lab.SB} {
 		assert.Contains(t, unhealthy(), "ovn-central:unhealthy/"+string(raftOf(t, joiner, db).Server))
 	}
+	own := c.act(t, joiner, "cluster-status") // P7: it says the same of itself
+	assert.Equal(t, "nb: 0 more of 3 members may fail (2 up)\nsb: 0 more of 3 members may fail (2 up)\n", own["fault-tolerance"])
+	assert.Contains(t, own["warnings"], "nb: the file of this unit's server lacks entries, so it must not be stopped")
 	told := unhealthy()
 	c.updateStatus(t, joiner)
 	assert.Equal(t, told, unhealthy(), "R17: nothing is written twice")
