@@ -46,6 +46,9 @@ type asked struct {
 	clusters  relation.Clusters
 	// guarded says that the firewall was seen to in this hook.
 	guarded bool
+	// drifted says, once the machine was asked, whether its rules are not those that
+	// were last set.
+	drifted *bool
 	// What follows is known only where thorough is set.
 	certificates certificates
 	// clients are the relations to those who use the databases.

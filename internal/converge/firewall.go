@@ -76,6 +76,25 @@ func (u *Unit) Admit(ctx context.Context, m membership.Model) {
 	}
 }
 
+// unguarded says whether the firewall is to be set: other rules are wanted than were
+// set last, or the machine has others. It is asked once a hook.
+func (u *Unit) unguarded(ctx context.Context, r *record, a *asked, rules firewall.Rules) bool {
+	if r.Firewall != shown(rules) {
+		return true
+	}
+	if a.drifted == nil {
+		drifted, err := u.Firewall.Drifted(ctx, rules)
+		if err != nil && !errors.Is(err, firewall.ErrAbsent) {
+			drifted = true // setting them says what is wrong
+		}
+		if drifted {
+			u.Log.WarnContext(ctx, "the firewall's rules are not those that this unit has set")
+		}
+		a.drifted = &drifted
+	}
+	return *a.drifted
+}
+
 // guard sets the firewall. Where that can't be done, as in a container without its
 // kernel modules, the unit goes on, and says that its ports are open.
 func (u *Unit) guard(ctx context.Context, r *record, a *asked, o Outcome) error {

@@ -16,6 +16,9 @@ import (
 // record is what this unit keeps of itself on its disk, beside the databases:
 // what an operator has asked of it, and what can't be seen from outside.
 type record struct {
+	// Unit is whose record it is: the machine may have had another unit, which was
+	// removed by force. A release before this one did not say.
+	Unit string `json:"unit,omitempty"`
 	// Known is false until the first hook of this charm on the machine.
 	Known bool `json:"known"`
 	// Adopted says that another charm had installed the packages.
@@ -66,10 +69,15 @@ func (u *Unit) recall() (*record, error) {
 	if err != nil {
 		return &record{}, fmt.Errorf("cannot read %s: %w", u.recordPath(), err)
 	}
+	if r.Unit != "" && r.Unit != u.Env.Unit {
+		u.Log.Info("another unit was on this machine before; what it recorded is not used", "unit", r.Unit)
+		return &record{}, nil
+	}
 	return r, nil
 }
 
 func (u *Unit) remember(r *record) error {
+	r.Unit = u.Env.Unit
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)

@@ -63,7 +63,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
-	if a.thorough && !a.guarded && r.Firewall != shown(u.rules(a, sight)) {
+	if a.thorough && !a.guarded && u.unguarded(ctx, r, a, u.rules(a, sight)) {
 		s.Firewall = deploy.Differs
 	}
 	return s, nil

@@ -100,6 +100,26 @@ func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) (Changes, error
 	return done, nil
 }
 
+// Drifted says whether the machine's rules are others than [Firewall.Ensure] would
+// leave, which includes that ufw was switched off. It changes nothing, and fails with
+// [ErrAbsent].
+func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
+	have, err := f.rules(ctx)
+	if errors.Is(err, ErrInactive) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	p := compare(have, want)
+	// Where ufw does not do IPv6, no rule of that family is missing.
+	six := slices.ContainsFunc(have, func(r rule) bool { return r.from.Addr().Is6() })
+	lacks := func(port uint16) bool {
+		return len(undecidedIn(have, []uint16{port}, everybody4)) > 0 || six && len(undecidedIn(have, []uint16{port}, everybody6)) > 0
+	}
+	return len(p.misplaced)+len(p.admit)+len(p.stale) > 0 || slices.ContainsFunc(append(p.open, p.closed...), lacks), nil
+}
+
 // Remove takes all rules of ours away, first those that shut out. It fails with
 // [ErrAbsent] and [ErrInactive]. Ufw stays on: others may rely on it.
 func (f Firewall) Remove(ctx context.Context) (Changes, error) {

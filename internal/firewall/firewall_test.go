@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -240,6 +241,9 @@ func TestMachineWithoutIPv6InUfwIsNotChangedTwice(t *testing.T) {
 	_, err := m.firewall().Initialize(t.Context())
 	require.NoError(t, err)
 	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2")})
+	drifted, err := m.firewall().Drifted(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2")})
+	require.NoError(t, err)
+	assert.False(t, drifted)
 	assert.Equal(t, append([]string{"6641,6643,6644,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, closedToAll...), m.rules(t))
 }
 
@@ -290,4 +294,36 @@ func TestHundredsOfClientsTakeACallEach(t *testing.T) {
 	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients})
 	require.NoError(t, err)
 	assert.Len(t, done.Added, 305)
+}
+
+// What somebody else does to the rules, or to ufw itself, is seen and mended.
+func TestDriftIsSeen(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	f, want := m.firewall(), firewall.Rules{Peers: addrs("10.0.0.2")}
+	drifted := func() bool {
+		drift, err := f.Drifted(t.Context(), want)
+		require.NoError(t, err)
+		return drift
+	}
+	keep := func() {
+		_, err := f.Initialize(t.Context())
+		require.NoError(t, err)
+		_, err = f.Ensure(t.Context(), want)
+		require.NoError(t, err)
+		require.False(t, drifted(), "all is as it was set")
+	}
+	assert.True(t, drifted(), "ufw is off")
+	keep()
+	for _, change := range [][]string{
+		{"delete", "reject", "to", "any", "port", "6643", "proto", "tcp"},
+		{"delete", "allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16642", "proto", "tcp"},
+		{"--force", "disable"},
+	} {
+		m.do(t, "ufw "+strings.Join(change, " "))
+		assert.True(t, drifted(), "%v", change)
+		keep()
+	}
+	m.do(t, "ufw allow 22/tcp")
+	assert.False(t, drifted(), "others may have rules of their own")
 }

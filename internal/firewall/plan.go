@@ -88,9 +88,14 @@ func admitted(rules []rule, g grant) bool {
 
 // undecided are those of the ports of which some family has no rule for everybody.
 func undecided(rules []rule, ports []uint16) []uint16 {
+	four, six := undecidedIn(rules, ports, everybody4), undecidedIn(rules, ports, everybody6)
+	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool { return !slices.Contains(four, port) && !slices.Contains(six, port) })
+}
+
+// undecidedIn are those of which this family has none.
+func undecidedIn(rules []rule, ports []uint16, everybody netip.Prefix) []uint16 {
 	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
-		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, everybody4) }) &&
-			slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, everybody6) })
+		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, everybody) })
 	})
 }
 

@@ -19,6 +19,8 @@ import (
 // Memory is what a unit keeps on its disk, beside the databases: Juju drops what
 // a failed hook has published, and takes the peer relation away before `stop`.
 type Memory struct {
+	// Unit is whose memory it is. A release before this one did not say.
+	Unit    string           `json:"unit,omitempty"`
 	History relation.History `json:"history,omitempty"`
 	// Published is what the units last published.
 	Published relation.Units `json:"published,omitempty"`
@@ -45,6 +47,10 @@ func (s *Service) Recall(ctx context.Context) Memory {
 		s.Log.WarnContext(ctx, "cannot read what this unit remembers; going on without", "path", s.memoryPath(), "error", err)
 		return Memory{Sightings: map[raft.Database]relation.Sighting{}}
 	}
+	if m.Unit != "" && m.Unit != s.Env.Unit {
+		s.Log.InfoContext(ctx, "another unit was on this machine before; what it remembered is not used", "unit", m.Unit)
+		return Memory{Sightings: map[raft.Database]relation.Sighting{}}
+	}
 	if m.Sightings == nil {
 		m.Sightings = map[raft.Database]relation.Sighting{}
 	}
@@ -53,6 +59,7 @@ func (s *Service) Recall(ctx context.Context) Memory {
 
 // Remember writes the unit's memory, if it changed.
 func (s *Service) Remember(m Memory) error {
+	m.Unit = s.Env.Unit
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return fmt.Errorf("cannot write what this unit remembers: %w", err)

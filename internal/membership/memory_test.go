@@ -158,3 +158,17 @@ func fill(t *testing.T, dir string) {
 	}
 	require.ErrorIs(t, err, syscall.ENOSPC)
 }
+
+// A unit that was removed by force leaves its memory on the machine.
+func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	former, _ := rememberer(dir)
+	former.Env.Unit = "ovn-central/1"
+	require.NoError(t, former.Remember(memory()))
+	assert.NotEmpty(t, former.Recall(t.Context()).History)
+
+	next, log := rememberer(dir)
+	next.Env.Unit = "ovn-central/5"
+	assert.Equal(t, membership.Memory{Sightings: map[raft.Database]relation.Sighting{}}, next.Recall(t.Context()))
+	assert.Contains(t, log.String(), "another unit was on this machine before")
+}
