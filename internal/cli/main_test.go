@@ -39,7 +39,7 @@ done`,
 	"config-get":   `echo '{"source":"distro"}'`,
 	"leader-get":   `echo '{}'`,
 	"network-get":  `echo '{"bind-addresses":[{"addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}'`,
-	"dpkg-query":   `echo installed 23.03.1-1`,
+	"dpkg-query":   `echo ovn-central installed 23.03.1-1`,
 	// Results that nobody looks at.
 	"application-version-set": `:`,
 }

@@ -24,6 +24,8 @@ type asked struct {
 	unmended map[raft.Database]string
 	// payload is what is installed; nil is not known.
 	payload *payload
+	// unavailable says that newer packages could not be had.
+	unavailable bool
 	// schemas is how the schema of a database that this unit leads compares.
 	schemas  map[raft.Database]deploy.Wanted
 	thorough bool

@@ -2,6 +2,7 @@ package converge
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"time"
 
@@ -42,9 +43,20 @@ func (u *Unit) wantedListeners(a *asked, m membership.Model, db raft.Database) [
 
 // schema compares the database's schema with that of the packages. Where that
 // fails, it is left alone.
-func (u *Unit) schema(ctx context.Context, a *asked, db raft.Database) deploy.Wanted {
+//
+// What was found is remembered for as long as the packages stay the same: only they
+// bring a newer schema. A member looks again when it leads anew, since then it is the
+// one that converts.
+func (u *Unit) schema(ctx context.Context, r *record, a *asked, db raft.Database, x deploy.Database) deploy.Wanted {
 	if _, known := a.schemas[db]; known {
 		return a.schemas[db]
+	}
+	compared := a.payload.version.String()
+	if x.Leads() {
+		compared += fmt.Sprintf(" term %d", x.Status.Term)
+	}
+	if r.Compared[db] == compared && !(x.Leads() && a.thorough) {
+		return deploy.AsWanted
 	}
 	needed, err := u.Files.NeedsConversion(ctx, db)
 	switch {
@@ -55,6 +67,10 @@ func (u *Unit) schema(ctx context.Context, a *asked, db raft.Database) deploy.Wa
 		a.schemas[db] = deploy.Differs
 	default:
 		a.schemas[db] = deploy.AsWanted
+		if r.Compared == nil {
+			r.Compared = map[raft.Database]string{}
+		}
+		r.Compared[db] = compared
 	}
 	return a.schemas[db]
 }

@@ -4,24 +4,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // payload is what is installed of the databases' packages.
 type payload struct {
-	version   string
+	version   deploy.Version
 	installed bool
 }
 
 // installed asks dpkg once a hook, and again after a step of this unit's that changes
 // packages. An upgrade by somebody else meanwhile is seen by the next hook.
-func (u *Unit) installed(ctx context.Context, a *asked) (version string, installed bool, err error) {
+func (u *Unit) installed(ctx context.Context, a *asked) (version deploy.Version, installed bool, err error) {
 	if a.payload == nil {
 		var p payload
 		if p.version, p.installed, err = u.Packages.Installed(ctx); err != nil {
-			return "", false, err
+			return p.version, false, err
 		}
 		a.payload = &p
 	}
@@ -78,7 +81,7 @@ func (u *Unit) parse(config map[string]any) (deploy.Settings, map[string]string)
 
 // upgrade takes newer packages, if there are any, and leaves what runs as it is:
 // that then runs another version than is installed, and is restarted next.
-func (u *Unit) upgrade(ctx context.Context, r *record, a *asked) error {
+func (u *Unit) upgrade(ctx context.Context, r *record, a *asked, before deploy.Version) error {
 	if err := u.addSources(ctx, a); err != nil {
 		return err
 	}
@@ -86,5 +89,83 @@ func (u *Unit) upgrade(ctx context.Context, r *record, a *asked) error {
 		return err
 	}
 	r.Source = a.settings.AllSources()
-	return nil
+	after, _, err := u.Packages.Installed(ctx)
+	a.unavailable = err == nil && after == before
+	return err
+}
+
+// running are the versions that this unit's services run, each once, those that a
+// restart ends first; none while one of its servers was never started.
+func (r *record) running(installed deploy.Version) (all []deploy.Version) {
+	for _, service := range deploy.RestartOrder() {
+		version, started := r.Running[service]
+		switch {
+		case !started && service != deploy.Northd:
+			return nil
+		case started && !slices.Contains(all, version):
+			all = append(all, version)
+		}
+	}
+	slices.SortFunc(all, func(a, b deploy.Version) int {
+		if (a == installed) != (b == installed) {
+			return order(b == installed, -1, 1)
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return all
+}
+
+func order(which bool, yes, no int) int {
+	if which {
+		return yes
+	}
+	return no
+}
+
+// complete finds out which Open vSwitch the services run that were started before
+// this charm remembered it: the servers say it, without the packages' revision.
+// ovn-northd has its own in itself.
+func (u *Unit) complete(ctx context.Context, r *record, installed deploy.Version) {
+	for service, version := range r.Running {
+		if version.OVS != "" || installed.OVS == "" {
+			continue
+		}
+		if version.OVS = installed.OVS; service != deploy.Northd {
+			runs, err := u.Control.Version(ctx, databaseOf(service))
+			if err != nil {
+				u.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
+				continue
+			}
+			// A snapshot of what was to become a release says the one before it.
+			if was := upstream(installed.OVS); runs != was && !strings.Contains(was, "~") {
+				version.OVS = runs
+			}
+		}
+		r.Running[service] = version
+	}
+}
+
+func databaseOf(service deploy.Service) raft.Database {
+	if service == deploy.SouthboundServer {
+		return raft.SB
+	}
+	return raft.NB
+}
+
+// tooNew says whether a server that is down has ended for being older than its file,
+// and would again: it is the one that is installed.
+func (u *Unit) tooNew(ctx context.Context, r *record, a *asked, db raft.Database) bool {
+	if runs, started := r.Running[deploy.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
+		return false
+	}
+	tooNew, err := u.Paths.TooNew(db)
+	if err != nil {
+		u.Log.WarnContext(ctx, err.Error(), "database", db.Short())
+	}
+	return tooNew
+}
+
+// idle says whether a server of this unit is down.
+func idle(o Outcome) bool {
+	return slices.ContainsFunc(raft.Databases(), func(db raft.Database) bool { return local(o, db).Condition == deploy.Down })
 }

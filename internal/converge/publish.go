@@ -113,7 +113,7 @@ func (u *Unit) own(a *asked, o Outcome) relation.Unit {
 }
 
 func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
-	d := relation.Deployment{Address: a.address, Source: r.Source, Version: o.state.Packages.Version}
+	d := relation.Deployment{Address: a.address, Source: r.Source, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}
@@ -173,7 +173,7 @@ func (u *Unit) publishToJuju(ctx context.Context, r *record, o Outcome) error {
 	if !o.state.Packages.Installed {
 		return nil
 	}
-	version := o.state.Packages.Version
+	version := o.state.Packages.Version.OVN
 	if version == "" || version == r.Version && !u.anew() {
 		return nil
 	}

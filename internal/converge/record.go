@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // record is what this unit keeps of itself on its disk, beside the databases:
@@ -29,7 +30,10 @@ type record struct {
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[deploy.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
-	Running map[deploy.Service]string `json:"running,omitempty"`
+	Running map[deploy.Service]deploy.Version `json:"running,omitempty"`
+	// Compared says for which packages, and which term of this unit's own, the schema of
+	// each database was last found to be the packages' or a newer one.
+	Compared map[raft.Database]string `json:"compared,omitempty"`
 	// Firewall are the rules as they were last set.
 	Firewall string `json:"firewall,omitempty"`
 	// Unguarded is why they could not be set the last time, for people.
@@ -90,9 +94,9 @@ func (u *Unit) remember(r *record) error {
 }
 
 // started notes that a service runs what is installed.
-func (r *record) started(service deploy.Service, version string) {
+func (r *record) started(service deploy.Service, version deploy.Version) {
 	if r.Running == nil {
-		r.Running = map[deploy.Service]string{}
+		r.Running = map[deploy.Service]deploy.Version{}
 	}
 	r.Running[service] = version
 	delete(r.Pending, service)
@@ -100,14 +104,14 @@ func (r *record) started(service deploy.Service, version string) {
 
 // pending are the restarts that are due: those that were noted, and those of
 // services that run another version than is installed, whoever installed it.
-func (r *record) pending(installed string) map[deploy.Service]string {
+func (r *record) pending(installed deploy.Version) map[deploy.Service]string {
 	all := maps.Clone(r.Pending)
 	for service, running := range r.Running {
-		if running != installed && installed != "" {
+		if !running.Is(installed) && installed.OVN != "" {
 			if all == nil {
 				all = map[deploy.Service]string{}
 			}
-			all[service] = "upgrade from " + running + " to " + installed
+			all[service] = running.Change(installed)
 		}
 	}
 	return all

@@ -29,7 +29,8 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	if err != nil {
 		return s, err
 	}
-	s.Packages.Installed, s.Packages.Version = installed, version
+	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
+	u.complete(ctx, r, version)
 	s.Pending = r.pending(version)
 	if s.Disk, err = u.disk(); err != nil {
 		return s, err
@@ -90,7 +91,7 @@ func (u *Unit) peers(ctx context.Context, m membership.Model) []deploy.Peer {
 		p := deploy.Peer{
 			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Bags[unit]),
 			Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
-			Source: published.Source, Version: published.Version, Trusts: published.Trusts, Issuer: published.Issuer,
+			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
 		}
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()
@@ -137,6 +138,9 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 			x.FileUnknown, x.Text = true, err.Error()
 		}
 	}
+	if l.Condition == deploy.Down {
+		x.TooNew = u.tooNew(ctx, r, a, db)
+	}
 	if l.Condition == deploy.Down && (x.File.Damage != "" || x.FileUnknown) {
 		x.Removed = u.Members.KickedWhileDown(ctx, sight.Model, db, sight.Memory)
 		x.Rejoin = u.Members.KickOwn(sight.Model, sight.Locals, db)
@@ -155,10 +159,8 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 	}
 	if x.Leads() && a.problem == "" && a.invalid[deploy.OptionInactivityProbe] == "" {
 		x.Listeners = u.listeners(ctx, a, sight.Model, db)
-		if a.thorough {
-			x.Schema = u.schema(ctx, a, db)
-		}
 	}
+	x.Schema = u.schema(ctx, r, a, db, x)
 	if a.address.IsValid() {
 		err := u.served(ctx, db, a.address)
 		if err != nil && x.Listeners != deploy.Differs && a.thorough {

@@ -47,7 +47,7 @@ func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deplo
 	case deploy.Install:
 		return u.install(ctx, r, a)
 	case deploy.Upgrade:
-		return u.upgrade(ctx, r, a)
+		return u.upgrade(ctx, r, a, o.state.Packages.Version)
 	case deploy.Trust, deploy.Certify, deploy.Distrust:
 		return u.certify(ctx, a, o, s.Kind)
 	case deploy.WriteDefaults:

@@ -108,6 +108,10 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
 			u.Log.ErrorContext(ctx, o.Failure.Error())
+			if step.Kind == deploy.Upgrade && !asked.unavailable && idle(o) {
+				asked.unavailable = true // a server that is down may do with what there is
+				continue
+			}
 			break
 		}
 		o.Sight = u.Members.LookAgain(ctx, o.Sight)
@@ -166,7 +170,8 @@ func (u *Unit) adopt(ctx context.Context, r *record, a *asked) error {
 	if r.Adopted = installed; installed {
 		r.Source = a.settings.AllSources()
 		for _, service := range deploy.RestartOrder() {
-			r.started(service, version)
+			// Which ovsdb-server runs is asked of it: it may be older than what is installed.
+			r.started(service, deploy.Version{OVN: version.OVN})
 		}
 	}
 	return nil

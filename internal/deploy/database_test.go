@@ -17,6 +17,9 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 	t.Parallel()
 	const standalone = "nb: the database on this machine is standalone, not a member of a cluster; " +
 		"stop ovn-ovsdb-server-nb and move /var/lib/ovn/ovnnb_db.db away to let this unit join"
+	const newer = "nb: the file is of a newer Open vSwitch than 3.3, which is installed; look at: juju ssh ovn-central/0 apt-cache policy openvswitch-common"
+	outdated := func(s *deploy.State) { s.Settings.Source = "dalmatian" }
+	unavailable := func(s *deploy.State) { s.Packages.Unavailable = true }
 	check(t, map[string]situation{
 		"absent": {
 			only(deploy.Database{Condition: deploy.Absent}),
@@ -59,6 +62,23 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, as one that joins without knowing the cluster": {
 			only(down(deploy.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, and the source has changed": {
+			only(down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"}), outdated),
+			decided{step: "upgrade (the source has changed, and a server is down)", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, and what the source has can't be had": {
+			only(down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"}), outdated, unavailable),
+			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, since its file is of a newer release": {
+			only(tooNew()), decided{step: "upgrade (nb: its file is of a newer Open vSwitch)", blocked: []string{newer}},
+		},
+		"down, since its file is of a newer release, and the source has changed": {
+			only(tooNew(), outdated), decided{step: "upgrade (nb: its file is of a newer Open vSwitch)", blocked: []string{newer}},
+		},
+		"down, since its file is of a newer release that can't be had": {
+			only(tooNew(), unavailable), decided{blocked: []string{newer}},
 		},
 		"down, of another cluster": {
 			only(down(deploy.File{Cluster: otherCluster, Address: "ssl:10.0.0.0:6643"})),
@@ -169,8 +189,19 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 }
 
 // only makes a state in which nb is in another condition than sb, which is well.
-func only(x deploy.Database) func(*deploy.State) {
-	return func(s *deploy.State) { set(s, x, raft.NB) }
+func only(x deploy.Database, more ...func(*deploy.State)) func(*deploy.State) {
+	return func(s *deploy.State) {
+		set(s, x, raft.NB)
+		for _, change := range more {
+			change(s)
+		}
+	}
+}
+
+func tooNew() deploy.Database {
+	x := down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})
+	x.TooNew = true
+	return x
 }
 
 func down(f deploy.File) deploy.Database {

@@ -70,6 +70,9 @@ func (s State) work(d *Decision) {
 	// Servers start together, and before what has to wait for another unit's turn.
 	if len(d.starting) > 0 && (d.Step == nil || d.Step.Kind == Restart || d.Step.Kind == Leave) {
 		d.Step = &Step{Kind: Start, Services: d.starting}
+		if s.outdated() {
+			d.Step = &Step{Kind: Upgrade, Reason: "the source has changed, and a server is down"}
+		}
 	}
 	if !s.members() {
 		return
@@ -263,6 +266,11 @@ func (s State) down(d *Decision, db raft.Database, x Database) {
 	case (x.FileUnknown || x.File.Damage != "") && x.Removed:
 		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
 		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
+	case x.TooNew:
+		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
+			d.do(Step{Kind: Upgrade, Reason: name + ": its file is of a newer Open vSwitch"})
+		}
+		d.block("%s: the file is of a newer Open vSwitch than %s, which is installed; look at: juju ssh %s apt-cache policy openvswitch-common", name, s.Packages.Version.OVS, s.Unit)
 	case x.FileUnknown:
 		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
 	case x.File.Cluster != "" && x.File.Cluster != cluster:

@@ -22,6 +22,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			more(s)
 		}
 	}
+	const older = "nb: the schema is older than the packages'; it is converted once "
 	check(t, map[string]situation{
 		"other listeners": {nb(func(x *deploy.Database) { x.Listeners = deploy.Differs }), decided{step: "listen nb", ready: true}},
 		"other listeners, not the leader": {
@@ -34,27 +35,54 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			}},
 		},
 		"an older schema": {
-			newSchema(func(*deploy.State) {}), decided{step: "convert nb (every unit has the packages that bring the new schema)", ready: true},
+			newSchema(func(*deploy.State) {}), decided{step: "convert nb (every unit runs the packages that bring the new schema)", ready: true},
 		},
-		"an older schema, and a unit with older packages": {
-			newSchema(func(s *deploy.State) { s.Peers[0].Version = "23.03" }), decided{ready: true},
+		"an older schema, and another member leads": {
+			func(s *deploy.State) { edit(s, raft.SB, func(x *deploy.Database) { x.Schema = deploy.Differs }) },
+			decided{notes: []string{"sb: the schema is older than the packages'; the leader converts it"}, ready: true},
+		},
+		"an older schema, and a unit that runs older packages": {
+			newSchema(func(s *deploy.State) { s.Peers[0].Running[0].OVN = "23.03" }),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+		},
+		"an older schema, and a unit that runs an older Open vSwitch": {
+			newSchema(func(s *deploy.State) { s.Peers[0].Running[0].OVS = "3.1" }),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+		},
+		"an older schema, and a unit with a service that was not restarted": {
+			newSchema(func(s *deploy.State) {
+				s.Peers[0].Running = append(s.Peers[0].Running, deploy.Version{OVN: "23.03", OVS: "3.1"})
+			}),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+		},
+		"an older schema, and a unit that does not say what it runs": {
+			newSchema(func(s *deploy.State) { s.Peers[1].Running = nil }),
+			decided{notes: []string{older + "ovn-central/2 says what it runs"}, ready: true},
+		},
+		"an older schema, and a unit that was never heard": {
+			newSchema(func(s *deploy.State) { s.Peers = append(s.Peers, deploy.Peer{Unit: "ovn-central/3"}) }),
+			decided{notes: []string{older + "ovn-central/3 has joined too; if it can't, remove it"}, ready: true},
 		},
 		"an older schema, and a unit of which nothing was read": {
 			newSchema(func(s *deploy.State) {
 				s.Peers[0] = deploy.Peer{Unit: "ovn-central/1", Data: deploy.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
 			}),
-			decided{ready: true},
+			decided{notes: []string{older + "ovn-central/1 says what it runs"}, ready: true},
 		},
 		"an older schema, and a unit that is down with older packages": {
 			newSchema(func(s *deploy.State) {
-				s.Peers[0].Version = "23.03"
+				s.Peers[0].Running[0].OVN = "23.03"
 				silence(s, 1)
 			}),
-			decided{step: "convert nb (every unit has the packages that bring the new schema)", ready: true},
+			decided{notes: []string{older + "ovn-central/1 runs 24.03, and it is down: start it again, or remove it"}, ready: true},
+		},
+		"an older schema, and a unit that is going with older packages": {
+			newSchema(func(s *deploy.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }),
+			decided{notes: []string{older + "ovn-central/1 is gone, which is being removed"}, ready: true},
 		},
 		"an older schema, and this unit is to restart": {
 			newSchema(func(s *deploy.State) { s.Pending = map[deploy.Service]string{deploy.Northd: "upgrade"} }),
-			decided{step: "restart ovn-northd (upgrade)", notes: []string{"to be restarted: ovn-northd (upgrade)"}, ready: true},
+			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "the restarts are made", "to be restarted: ovn-northd (upgrade)"}, ready: true},
 		},
 		"another election timer, which the leader of nb sets": {
 			func(s *deploy.State) { s.Settings.ElectionTimer = 16 * time.Second },

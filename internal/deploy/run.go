@@ -20,11 +20,7 @@ func (s State) lead(d *Decision, db raft.Database) {
 	if x.Leads() && x.Listeners == Differs {
 		d.do(Step{Kind: Listen, Database: db})
 	}
-	if x.Leads() && x.Schema == Differs && len(s.Pending) == 0 {
-		if late := s.others(func(p Peer) bool { return p.Version == "" || p.Version == s.Packages.Version }); late == "" {
-			d.do(Step{Kind: Convert, Database: db, Reason: "every unit has the packages that bring the new schema"})
-		}
-	}
+	s.convert(d, db)
 	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
 		return
 	}
@@ -45,7 +41,7 @@ func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTime
 // decided here, but made sure of by the lock that a restart is made under.
 func (s State) rollOut(d *Decision) {
 	first := s.goesFirst()
-	if s.Packages.Source != s.Settings.AllSources() && s.usable(OptionSource, OptionOverlay) {
+	if s.outdated() {
 		if first == "" {
 			d.do(Step{Kind: Upgrade, Reason: "the source has changed"})
 		} else {

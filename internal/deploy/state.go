@@ -87,7 +87,9 @@ type Packages struct {
 	// configured then.
 	Source string
 	// Version is the installed one.
-	Version string
+	Version Version
+	// Unavailable says that an upgrade was tried in this hook, and brought nothing.
+	Unavailable bool
 }
 
 // Service is a unit of systemd that the ovn-central package brings.
@@ -179,9 +181,11 @@ type Database struct {
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's leader.
 	Listeners Wanted
-	// Schema compares the database's with that of the packages; only looked at on
-	// the database's leader.
+	// Schema compares the database's with that of the packages.
 	Schema Wanted
+	// TooNew says that the server, as far as its log tells, ended on a file that is of
+	// a newer Open vSwitch than the one that is installed.
+	TooNew bool
 	// Unrestricted says that chassis have every right on this unit's server, though
 	// the listener's row has a role: before OVS 3.3.0 a server that set the role
 	// after it had opened the listener doesn't keep it until it is restarted.
@@ -259,9 +263,11 @@ type Peer struct {
 	// Servers are those of its members, or of its servers that join; Clusters those
 	// of its members alone.
 	Servers, Clusters map[raft.Database]raft.ID
-	// Source is the package source that it has applied, Version that of its
-	// packages; empty where it says none.
-	Source, Version string
+	// Source is the package source that it has applied; empty where it says none.
+	Source string
+	// Running are the versions that its services run, each once; none where it
+	// doesn't say.
+	Running []Version
 	// Trusts are the CAs that it trusts, Issuer the one that its certificate is
 	// from; empty where it says none.
 	Trusts []string

@@ -37,7 +37,7 @@ func well() deploy.State {
 	s := deploy.State{
 		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
 		Settings: deploy.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true},
-		Packages: deploy.Packages{Installed: true, Source: applied("caracal"), Version: "24.03"},
+		Packages: deploy.Packages{Installed: true, Source: applied("caracal"), Version: deploy.Version{OVN: "24.03", OVS: "3.3"}},
 		Services: map[deploy.Service]deploy.ServiceState{
 			deploy.Northd: {Active: true}, deploy.Umbrella: {Active: true, Enabled: true},
 		},
@@ -60,7 +60,7 @@ func certificate(fingerprint, issuer string, alsoTrusts ...string) *deploy.Certi
 
 func peer(n int) deploy.Peer {
 	return deploy.Peer{
-		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"), Version: "24.03", Trusts: []string{"A"}, Issuer: "A",
+		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"), Running: []deploy.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
 		Servers:  map[raft.Database]raft.ID{raft.NB: serverOf(raft.NB, n), raft.SB: serverOf(raft.SB, n)},
 		Clusters: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster},
 	}

@@ -18,6 +18,8 @@ type server struct {
 	remotes []string
 	left    bool
 	running bool
+	// runs is the version that it was last started with.
+	runs string
 	// outside: it was killed while it joined, and can't start again.
 	outside bool
 	// failed: it has given the database up.
@@ -126,7 +128,7 @@ func (s *server) raftAddress() string { return deploy.RaftAddress(s.cluster.db, 
 
 // start runs a server on its file.
 func (w *world) start(s *server) {
-	s.running, s.failed = true, false
+	s.running, s.failed, s.runs = true, false, s.machine.version
 	if c := s.cluster; !c.started && !s.joining {
 		c.started, c.members = true, []*server{s}
 	}

@@ -58,7 +58,7 @@ func (w *world) end(u *unit) {
 
 func (w *world) publish(u *unit) {
 	p := deploy.Peer{
-		Unit: u.name, Address: u.address, Source: u.source, Version: u.version,
+		Unit: u.name, Address: u.address, Source: u.source, Running: w.running(u),
 		Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
 	}
 	for db, s := range u.files {
@@ -73,6 +73,34 @@ func (w *world) publish(u *unit) {
 		p.Trusts, p.Issuer = u.used.Trusts, u.used.Issuer
 	}
 	u.published = &p
+}
+
+// upgraded is why a service is to be restarted that runs older packages.
+const upgraded = "upgrade"
+
+// running are the versions that a unit's services run, as far as it remembers: one
+// that was started by itself may be newer.
+func (w *world) running(u *unit) (all []deploy.Version) {
+	if len(u.files) < 2 {
+		return nil
+	}
+	for _, service := range deploy.RestartOrder() {
+		version := deploy.Version{OVN: u.version}
+		if u.pending[service] == upgraded {
+			version.OVN = older(u.version)
+		}
+		if !slices.Contains(all, version) {
+			all = append(all, version)
+		}
+	}
+	return all
+}
+
+func older(version string) string {
+	if version == "dalmatian" {
+		return "caracal"
+	}
+	return "bobcat"
 }
 
 // deliver shows a unit what another one has published.
@@ -91,9 +119,12 @@ func (w *world) make(u *unit, s deploy.Step) error {
 	case deploy.Install:
 		u.installed, u.source, u.version = true, applied(u.hook.config.source), u.hook.config.source
 	case deploy.Upgrade:
+		if !w.calm && w.chance(20) {
+			return errors.New("the archive is not in reach")
+		}
 		u.source, u.version = applied(u.hook.config.source), u.hook.config.source
 		for _, service := range deploy.RestartOrder() {
-			u.pending[service] = "upgrade"
+			u.pending[service] = upgraded
 		}
 	case deploy.Trust, deploy.Certify, deploy.Distrust:
 		connected := w.standing(u)
@@ -213,6 +244,9 @@ func (w *world) startService(u *unit, service deploy.Service) error {
 			w.fail("%s starts %s without a file that it can serve", u.name, service)
 			return errRefused
 		}
+		if u.version < s.cluster.schema {
+			w.fail("%s starts %s of %s on a file of %s", u.name, service, u.version, s.cluster.schema)
+		}
 		delete(u.pending, service)
 		if !w.calm && w.chance(15) {
 			return errors.New("it does not start")
@@ -271,6 +305,11 @@ func (w *world) write(u *unit, s deploy.Step) error {
 	case deploy.Listen:
 		c.probe = u.hook.config.probe
 	case deploy.Convert:
+		for _, m := range c.members {
+			if other := m.machine.unit; other != nil && m.machine.files[c.db] == m && m.runs < u.version {
+				w.fail("%s converts %s to %s, and %s runs %s", u.name, c.db.Short(), u.version, other.name, m.runs)
+			}
+		}
 		c.schema = u.version
 	case deploy.SetTimer:
 		if s.Timer > 2*c.timer {

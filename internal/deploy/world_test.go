@@ -196,7 +196,7 @@ func (w *world) state(u *unit, a asked) deploy.State {
 	s := deploy.State{
 		Now: noon, Unit: u.name, Leader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
 		Settings: deploy.Settings{Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe, AutoRestarts: !a.config.held},
-		Packages: deploy.Packages{Installed: u.installed, Source: u.source, Version: u.version},
+		Packages: deploy.Packages{Installed: u.installed, Source: u.source, Version: deploy.Version{OVN: u.version}},
 		Services: map[deploy.Service]deploy.ServiceState{
 			deploy.Northd: {Active: u.northd}, deploy.Umbrella: {Active: u.boots, Enabled: u.boots},
 		},
@@ -273,7 +273,9 @@ func (w *world) database(u *unit, a asked, db raft.Database) deploy.Database {
 		x.ClientsServed = x.Member() && s.cluster.probe != 0
 		if x.Leads() {
 			x.Listeners = wanted(s.cluster.probe.String(), a.config.probe.String(), "")
-			x.Schema = wanted(s.cluster.schema, u.version, "")
+		}
+		if x.Member() && s.cluster.schema < u.version {
+			x.Schema = deploy.Differs
 		}
 	}
 	return x

@@ -140,7 +140,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case "network-get":
 		return []byte(`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}`), nil
 	case "dpkg-query":
-		return []byte("installed 23.03.1-1"), nil
+		return []byte("ovn-central installed 23.03.1-1"), nil
 	case "systemctl":
 		if c.Args[0] == "show" {
 			return []byte(m.services()), nil

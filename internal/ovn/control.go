@@ -143,6 +143,22 @@ func (c Control) ChangeElectionTimer(ctx context.Context, d raft.Database, timer
 	return err
 }
 
+// Version is that of the Open vSwitch which the server runs, as upstream counts:
+// 3.1.0.
+func (c Control) Version(ctx context.Context, d raft.Database) (string, error) {
+	out, err := c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), "version")
+	if err != nil {
+		return "", err
+	}
+	// "ovsdb-server (Open vSwitch) 3.1.0", and more where the server has.
+	line, _, _ := strings.Cut(out, "\n")
+	_, version, found := strings.Cut(line, "(Open vSwitch) ")
+	if !found {
+		return "", fmt.Errorf("cannot tell which Open vSwitch the server of %s runs: it says %.60q", d, line)
+	}
+	return strings.TrimSpace(version), nil
+}
+
 // Exit ends the server. A leader hands its leadership over first, which SIGTERM
 // does not make it do (raft_close() in ovsdb/raft.c). Success only means that it
 // has begun; the server is gone when its control socket is ([ErrNotRunning]).

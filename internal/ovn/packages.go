@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -18,12 +19,15 @@ const aptTimeout = 15 * time.Minute
 // even where the hook's is over.
 const releaseTimeout = 30 * time.Second
 
-// payload is the package that is asked for; ovn-common and openvswitch-common,
-// which has ovsdb-server, come along.
-const payload = "ovn-central"
+// payload is the package that is asked for; ovn-common, of the same version, and
+// openvswitch, which has ovsdb-server, come along.
+const (
+	payload     = "ovn-central"
+	openvswitch = "openvswitch-common"
+)
 
 // upgraded is all that an upgrade of the databases' servers is made of.
-var upgraded = []string{payload, "ovn-common", "openvswitch-common"}
+var upgraded = []string{payload, "ovn-common", openvswitch}
 
 // Packages installs and upgrades the payload by apt-get. Whatever it does, no
 // package starts, stops or restarts a service of OVN: it masks them until the next
@@ -43,21 +47,28 @@ type Packages struct {
 	Pause time.Duration
 }
 
-// Installed says which version of ovn-central is installed. ok is false where it
-// isn't, and where dpkg was interrupted before it was configured; [Packages.Install]
-// mends that.
-func (p Packages) Installed(ctx context.Context) (version string, ok bool, err error) {
+// Installed says which versions of ovn-central and openvswitch-common are installed.
+// ok is false where ovn-central isn't, and where dpkg was interrupted before it was
+// configured; [Packages.Install] mends that.
+func (p Packages) Installed(ctx context.Context) (version deploy.Version, ok bool, err error) {
 	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
-		"--show", "--showformat=${db:Status-Status} ${Version}", payload,
+		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
 	}})
-	if failed := (*run.Error)(nil); errors.As(err, &failed) && failed.ExitCode == 1 {
-		return "", false, nil // dpkg has never heard of it
-	} else if err != nil {
-		return "", false, fmt.Errorf("cannot tell whether %s is installed: %w", payload, err)
+	// 1 is for a package that dpkg has never heard of; the other one is shown.
+	if failed := (*run.Error)(nil); err != nil && !(errors.As(err, &failed) && failed.ExitCode == 1) {
+		return version, false, fmt.Errorf("cannot tell whether %s is installed: %w", payload, err)
 	}
-	state, version, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
-	if state != "installed" {
-		return "", false, nil
+	for line := range strings.Lines(string(out)) {
+		switch fields := strings.Fields(line); {
+		case len(fields) != 3:
+		case fields[0] == payload && fields[1] == "installed":
+			version.OVN = fields[2]
+		case fields[0] == openvswitch:
+			version.OVS = fields[2] // half-configured, it is unpacked: what starts is of it
+		}
+	}
+	if version.OVN == "" {
+		return deploy.Version{}, false, nil
 	}
 	return version, true, nil
 }

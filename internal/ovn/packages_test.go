@@ -26,8 +26,8 @@ func versionOf(t *testing.T, p ovn.Packages) string {
 	t.Helper()
 	version, ok, err := p.Installed(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, version != "", ok)
-	return version
+	assert.Equal(t, version.OVN != "", ok)
+	return version.String()
 }
 
 func TestPayloadIsInstalledOnceAndTouchesNoService(t *testing.T) {
@@ -187,4 +187,20 @@ func TestPackageToolsThatAreMissingAreNamed(t *testing.T) {
 	require.EqualError(t, err, "cannot tell whether ovn-central is installed: dpkg-query: program not found")
 	_, err = p.Candidate(t.Context())
 	require.EqualError(t, err, "cannot look for a version of ovn-central: apt-cache: program not found")
+}
+
+// ovsdb-server is openvswitch-common's: that it alone is newer is another version.
+func TestNewerOpenvSwitchAloneIsAnotherVersion(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "23.03.1-1", "")
+	a.publish(t, "openvswitch-common", "3.1.0-2", "")
+	p := a.ready(t)
+	require.NoError(t, p.Install(t.Context()))
+	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "apt-get", Args: []string{"--yes", "install", "openvswitch-common"}})
+	require.NoError(t, err)
+	assert.Equal(t, "23.03.1-1 openvswitch 3.1.0-2", versionOf(t, p))
+	a.publish(t, "openvswitch-common", "4.0.0-1", "")
+	require.NoError(t, p.Update(t.Context()))
+	require.NoError(t, p.Upgrade(t.Context()))
+	assert.Equal(t, "23.03.1-1 openvswitch 4.0.0-1", versionOf(t, p))
 }

@@ -16,6 +16,8 @@ type Paths struct {
 	Run, DB, Etc string
 	// Data holds the schemas; empty is where the packages put them.
 	Data string
+	// Logs holds the logs; empty is where the packages put them.
+	Logs string
 }
 
 // PathsFromEnv reads OVN's own variables, with the packages' defaults, as
@@ -38,6 +40,7 @@ func PathsFromEnv(getenv func(string) string) Paths {
 		DB:   or(getenv("OVN_DBDIR"), db),
 		Etc:  etc,
 		Data: getenv("OVN_PKGDATADIR"),
+		Logs: getenv("OVN_LOGDIR"),
 	}
 }
 
@@ -67,6 +70,11 @@ func (p Paths) Size(d raft.Database) int64 {
 // Schema is the file that says what tables database d has.
 func (p Paths) Schema(d raft.Database) string {
 	return filepath.Join(cmp.Or(p.Data, "/usr/share/ovn"), "ovn-"+d.Short()+".ovsschema")
+}
+
+// Log is the log of the database's server.
+func (p Paths) Log(d raft.Database) string {
+	return filepath.Join(cmp.Or(p.Logs, "/var/log/ovn"), "ovsdb-server-"+d.Short()+".log")
 }
 
 // Defaults is the file in which the services' units look for options of ovn-ctl

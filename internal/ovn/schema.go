@@ -21,7 +21,7 @@ const convertTimeout = 2 * time.Minute
 // ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
 // what older programs do not know.
 func (f Files) NeedsConversion(ctx context.Context, d raft.Database) (bool, error) {
-	served, err := f.schemaVersion(ctx, "ovsdb-client", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
+	served, err := f.schemaVersion(ctx, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
 	if err != nil {
 		return false, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -15,9 +16,10 @@ import (
 type Deployment struct {
 	// Address is the unit's on the peer binding.
 	Address netip.Addr
-	// Source is the package source that it has applied, Version that of the
-	// packages it runs.
-	Source, Version string
+	// Source is the package source that it has applied.
+	Source string
+	// Running are the versions that its services run, each once.
+	Running []deploy.Version
 	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of the CA
 	// that its certificate is from.
 	Trusts []string
@@ -32,6 +34,11 @@ type Deployment struct {
 // bound-address, which the charm before this one has too.
 const (
 	keySource  = "package-source"
+	keyRunning = "running-version"
+	// keyVersion is for peers with this charm before it published keyRunning: they
+	// convert a database once this is the version that they have installed. So it is
+	// one that runs, too. What such a peer publishes itself is only what it has
+	// installed, and is not read.
 	keyVersion = "package-version"
 	keyTrusts  = "trusted-cas"
 	keyIssuer  = "certificate-issuer"
@@ -43,7 +50,8 @@ const (
 func (d Deployment) Bag() map[string]string {
 	bag := map[string]string{
 		keySource:  d.Source,
-		keyVersion: d.Version,
+		keyRunning: strings.Join(texts(d.Running), ","),
+		keyVersion: oldest(d.Running),
 		keyTrusts:  strings.Join(d.Trusts, ","),
 		keyIssuer:  d.Issuer,
 		keyNorthd:  d.Northd,
@@ -59,7 +67,12 @@ func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = Deployment{Address: address, Source: bag[keySource], Version: bag[keyVersion], Issuer: bag[keyIssuer], Northd: northd(bag[keyNorthd])}
+	d = Deployment{Address: address, Source: bag[keySource], Issuer: bag[keyIssuer], Northd: northd(bag[keyNorthd])}
+	for version := range strings.SplitSeq(bag[keyRunning], ",") {
+		if version != "" {
+			d.Running = append(d.Running, deploy.ParseVersion(version))
+		}
+	}
 	for ca := range strings.SplitSeq(bag[keyTrusts], ",") {
 		if ca != "" {
 			d.Trusts = append(d.Trusts, ca)
@@ -75,6 +88,23 @@ func northd(value string) string {
 		return value
 	}
 	return ""
+}
+
+func texts(versions []deploy.Version) []string {
+	all := make([]string, len(versions))
+	for i, v := range versions {
+		all[i] = v.String()
+	}
+	return all
+}
+
+// oldest is the first of the versions that are not all the same, which [Deployment]
+// has in the order in which they are to go; empty where there is none.
+func oldest(versions []deploy.Version) string {
+	if len(versions) == 0 {
+		return ""
+	}
+	return versions[0].OVN
 }
 
 // Clusters are the IDs that the leader publishes as leader settings, at the

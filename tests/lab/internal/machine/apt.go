@@ -113,13 +113,18 @@ func (t *tool) install(names []string, onlyUpgrade bool) int {
 // unpack notes the candidate's version for each package, and says whether
 // ovn-central was new or became newer.
 func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, err error) {
-	version, err := hostVersion()
+	versions, err := hostVersions()
 	if err != nil {
 		return false, false, err
 	}
+	if t.packages().Schemas {
+		if err := t.layOutSchemas(NewerSchema); err != nil {
+			return false, false, err
+		}
+	}
 	err = t.changePackages(func(p *packages) {
 		for _, name := range names {
-			old, candidate := p.Installed[name], p.candidate(name, version)
+			old, candidate := p.Installed[name], p.candidate(name, versions[name])
 			if old == candidate || old == "" && onlyUpgrade {
 				continue
 			}
@@ -173,7 +178,7 @@ func (t *tool) aptCache(args []string) int {
 	if len(words) == 0 || words[0] != "policy" {
 		return t.refuse(args)
 	}
-	version, err := hostVersion()
+	versions, err := hostVersions()
 	if err != nil {
 		fmt.Fprintf(t.errs, "E: %v\n", err)
 		return aptFailure
@@ -185,7 +190,7 @@ func (t *tool) aptCache(args []string) int {
 			fmt.Fprintf(t.errs, "N: Unable to locate package %s\n", name)
 			continue
 		}
-		candidate := p.candidate(name, version)
+		candidate := p.candidate(name, versions[name])
 		mark := "   "
 		if installed == "" {
 			installed = "(none)"

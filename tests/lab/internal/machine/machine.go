@@ -126,9 +126,13 @@ func (m *Machine) pidDir() string { return filepath.Join(m.Dir, "pids") }
 // Environment tells OVN's programs, and the charm, where this machine's files
 // are.
 func (m *Machine) Environment() []string {
-	return []string{
+	variables := []string{
 		"OVN_RUNDIR=" + m.RunDir(), "OVN_DBDIR=" + m.DBDir(), "OVN_LOGDIR=" + m.LogDir(), "OVN_SYSCONFDIR=" + m.SysconfDir(),
 	}
+	if _, err := os.Stat(m.DataDir()); err == nil {
+		variables = append(variables, "OVN_PKGDATADIR="+m.DataDir())
+	}
+	return variables
 }
 
 // path is where the machine has a file of the system: the directories that have

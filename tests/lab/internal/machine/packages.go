@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -27,6 +28,8 @@ type packages struct {
 	Installed map[string]string
 	// Offered is a newer version of OVN's packages than the one that is there.
 	Offered string `json:",omitempty"`
+	// Schemas is whether it brings newer schemas, too.
+	Schemas bool `json:",omitempty"`
 	// Busy is how many calls more find dpkg's lock taken.
 	Busy int `json:",omitempty"`
 	// Unconfigured is whether dpkg was interrupted before it configured ovn-central.
@@ -72,6 +75,44 @@ func (m *Machine) OfferVersion(version string) error {
 	return m.changePackages(func(p *packages) { p.Offered = version })
 }
 
+// OfferSchemas has the newer version bring schemas that are newer, too.
+func (m *Machine) OfferSchemas() error {
+	if err := m.layOutSchemas(""); err != nil {
+		return err
+	}
+	return m.changePackages(func(p *packages) { p.Schemas = true })
+}
+
+// DataDir is OVN_PKGDATADIR, once the machine has packages with schemas of their own.
+func (m *Machine) DataDir() string { return filepath.Join(m.Dir, "share") }
+
+// NewerSchema is the version of the schemas that [Machine.OfferSchemas] brings.
+const NewerSchema = "99.0.0"
+
+var schemaVersion = regexp.MustCompile(`"version": "[0-9.]+"`)
+
+// layOutSchemas gives the machine the system's schemas, of another version where one
+// is given.
+func (m *Machine) layOutSchemas(version string) error {
+	const system = "/usr/share/ovn"
+	if err := os.MkdirAll(m.DataDir(), 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"ovn-nb.ovsschema", "ovn-sb.ovsschema"} {
+		text, err := os.ReadFile(filepath.Join(system, name))
+		if err != nil {
+			return err
+		}
+		if version != "" {
+			text = schemaVersion.ReplaceAll(text, []byte(`"version": "`+version+`"`))
+		}
+		if err := os.WriteFile(filepath.Join(m.DataDir(), name), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // HoldLock has the next n calls find dpkg's lock taken.
 func (m *Machine) HoldLock(n int) error {
 	return m.changePackages(func(p *packages) { p.Busy = n })
@@ -92,7 +133,7 @@ func (m *Machine) Repositories() []string { return m.packages().Repositories }
 // LayOutPackages installs ovn-central without starting anything: its services are
 // masked, as the Python charm has it.
 func (m *Machine) LayOutPackages() error {
-	version, err := hostVersion()
+	versions, err := hostVersions()
 	if err != nil {
 		return err
 	}
@@ -103,7 +144,7 @@ func (m *Machine) LayOutPackages() error {
 	}
 	err = m.changePackages(func(p *packages) {
 		for _, name := range ovnPackages {
-			p.Installed[name] = version
+			p.Installed[name] = versions[name]
 		}
 	})
 	if err != nil {
@@ -169,14 +210,18 @@ func (m *Machine) forbidden(verb string) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == notAllowed
 }
 
-// hostVersion is the version of the ovn-central package that the lab runs on.
-var hostVersion = sync.OnceValues(func() (string, error) {
-	out, err := exec.Command("/usr/bin/dpkg-query", "-W", "-f=${Version}", Umbrella).Output()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "", fmt.Errorf("cannot find the version of %s: the lab needs Debian or Ubuntu: %w", Umbrella, err)
-	case err != nil || len(out) == 0:
-		return "", fmt.Errorf("cannot find the version of %s: it isn't installed: %w", Umbrella, err)
+// hostVersions are the versions of OVN's packages that the lab runs on.
+var hostVersions = sync.OnceValues(func() (map[string]string, error) {
+	versions := map[string]string{}
+	for _, name := range ovnPackages {
+		out, err := exec.Command("/usr/bin/dpkg-query", "-W", "-f=${Version}", name).Output()
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return nil, fmt.Errorf("cannot find the version of %s: the lab needs Debian or Ubuntu: %w", name, err)
+		case err != nil || len(out) == 0:
+			return nil, fmt.Errorf("cannot find the version of %s: it isn't installed: %w", name, err)
+		}
+		versions[name] = strings.TrimSpace(string(out))
 	}
-	return strings.TrimSpace(string(out)), nil
+	return versions, nil
 })
