@@ -155,5 +155,6 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 	assert.Contains(t, c.RelationData(c.certificates).Units[u.Name()]["sans"], fresh)
 	_, err = c.newClient(t, c.cms, "cms", c.vault).run(t, "ovn-nbctl", "6641", "ls-add", "network")
 	require.NoError(t, err)
+	c.tick(t, "ovn-northd has both databases again", c.allActive)
 	says(t, u, "active", "nb: the server's address in the cluster is ssl:"+old+":6643", "remove")
 }

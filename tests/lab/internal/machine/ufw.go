@@ -48,7 +48,7 @@ func (t *tool) ufw(args []string) int {
 	}
 	f := t.firewall()
 	said, err := f.run(args)
-	if err == nil {
+	if asks := len(args) > 0 && slices.Contains([]string{"status", "version", "--version"}, args[0]); err == nil && !asks {
 		err = writeJSON(t.firewallFile(), f)
 	}
 	if err != nil {
