@@ -44,7 +44,10 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		r.Faults, r.Typed, r.At, r.Broken = w.faults, w.typed, at, what+"\n"+w.statuses()
 		return r, nil
 	}
-	before := map[lab.DB]bool{lab.NB: true, lab.SB: true}
+	before := map[lab.DB]bool{}
+	for _, db := range lab.Databases { // after the first step there may be no server left to ask
+		before[db] = w.look(ctx, db).leads
+	}
 	for i, step := range s.Steps {
 		w.step = i + 1
 		w.say("step %d: %s", w.step, step)
