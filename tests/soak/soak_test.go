@@ -112,6 +112,7 @@ func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
 	require.NoError(t, err)
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
+			t.Parallel()
 			text, err := os.ReadFile(file)
 			require.NoError(t, err)
 			var s soak.Schedule
