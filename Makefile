@@ -8,8 +8,10 @@ FUZZTIME ?= 50000x
 # The first of the soak's schedules (0: drawn, and printed), and for how long it begins new ones.
 SEED     ?= 0
 FOR      ?= 2m
+# How many of them are played at the same time, each in a lab of its own.
+LABS     ?= 1
 
-# What the machines of `make e2e` run: bookworm or sid.
+# What the machines of `make e2e` run: bookworm or sid; trixie: bookworm, upgraded to trixie's OVN.
 SUITE    ?= bookworm
 
 # What `make juju` works with.
@@ -21,6 +23,7 @@ BINARY := build/$(ARCH)/ovn-central-operator
 CHARM  := build/ovn-central_$(ARCH).charm
 LINTER := build/tools/golangci-lint
 VULN   := build/tools/govulncheck
+DEAD   := build/tools/deadcode
 
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
@@ -31,7 +34,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional deployment gateways fuzz soak conformance e2e juju bench demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test race functional deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,14 +67,18 @@ fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)
 
 soak: deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
-	go test -v -count=1 -timeout 24h ./tests/soak -args -seed=$(SEED) -for=$(FOR)
+	go test -v -count=1 -timeout 24h ./tests/soak -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS)
 
 conformance: build ## the scenarios of the lab through Juju's own code (AGPL, see its README)
 	cd tests/conformance && go test -count=1 -timeout 30m ./...
 
-e2e: ## the story on machines with systemd; SUITE=bookworm or sid; needs root
+e2e: ## the story on machines with systemd; SUITE=bookworm or sid; trixie: an upgrade to it; needs root
 	tests/machines/install-deps
+ifeq ($(SUITE),trixie)
+	E2E_SUITE=bookworm E2E_NEWER=$(SUITE) go test -v -count=1 -timeout 60m -run 'TestGroundRunsPackagesOfTwoReleases|TestUpgradesToANewerRelease' ./tests/machines/story
+else
 	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 60m ./tests/machines/...
+endif
 
 juju: charm ## the story on your own Juju: MODEL=, CA=vault, MACHINES=, CONFIG=; see tests/juju/README.md
 	go run ./tests/juju/cmd/juju-story -model '$(MODEL)' -charm ./$(CHARM) -ca '$(CA)' -machines '$(MACHINES)' -config '$(CONFIG)' $(ARGS)
@@ -80,11 +87,17 @@ bench: deps ## benchmarks; no result of theirs fails a build
 	tests/neutron/install-deps
 	go test -run '^$$' -bench . -benchmem -p 1 -timeout 30m ./...
 
+conversion: deps ## how long clients wait while a database of SIZE= MiB is converted at an election timer of TIMER= seconds
+	SIZE='$(SIZE)' TIMER='$(TIMER)' go test -run '^$$' -bench '^BenchmarkConversion$$' -benchtime 1x -timeout 30m ./internal/ovn
+
 demo: deps build ## see it work on real clusters; ends and cleans up by itself
 	go run ./tests/demo $(BINARY)
 
-lint: $(LINTER) ## the linters of .golangci.yml, at the version of internal/tools/go.mod
+# What fmt and slog call by reflection, deadcode can't see.
+lint: $(LINTER) $(DEAD) ## the linters of .golangci.yml, at the version of internal/tools/go.mod; no code that the program can't reach
 	$(LINTER) run ./...
+	$(DEAD) ./cmd/... >build/deadcode.txt
+	! grep -v -E '\.(Format|LogValue)$$' build/deadcode.txt
 
 vuln: $(VULN) ## known vulnerabilities; asks vuln.go.dev, which CI can't reach
 	$(VULN) ./...

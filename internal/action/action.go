@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/converge"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
 
 // Timeout bounds a whole action.
@@ -42,8 +42,8 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 
 	"gateway-status":      gatewayStatus,
 	"gateway-history":     gatewayHistory,
-	"reschedule-gateways": operateGateways((*placement.Service).Reschedule),
-	"rebalance-gateways":  operateGateways((*placement.Service).Rebalance),
+	"reschedule-gateways": operateGateways((*gateway.Service).Reschedule),
+	"rebalance-gateways":  operateGateways((*gateway.Service).Rebalance),
 
 	"pause":                pause,
 	"resume":               resume,

@@ -3,8 +3,11 @@ package action
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/converge"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
@@ -19,21 +22,42 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	_, report := u.Service.LookAround(ctx, u.Tools)
+	o, err := u.Deployment.Outlook(ctx)
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot find out how this unit itself is", "error", err)
+	}
+	report := o.Report
 	northds, missing := u.Service.Northds(ctx, report.Model)
-	found := results{"fault-tolerance": lines(report.Tolerance()), "northd": lines(northds)}
+	found := results{"fault-tolerance": lines(report.Tolerance()), "northd": lines(northds), "clients": lines(report.Clients())}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
 	}
-	if warnings := append(report.Warnings(), missing...); len(warnings) > 0 {
+	warnings := append(u.Service.Warnings(report), missing...)
+	if own := u.trouble(o, err); own != "" {
+		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
+		warnings = slices.Insert(warnings, 0, own)
+	}
+	if len(warnings) > 0 {
 		found["warnings"] = lines(warnings)
 	}
 	if next := u.Service.Next(report); len(next) > 0 {
 		found["next"] = lines(next)
 	}
 	return found, nil
+}
+
+// trouble is the status of this unit where it is not active, or why it can't be found
+// out; what is wrong with the unit is not seen in its clusters.
+func (u Unit) trouble(o converge.Outcome, err error) string {
+	if err != nil {
+		return "cannot find out how " + u.Env.Unit + " itself is: " + err.Error()
+	}
+	if word, text := u.Deployment.Status(o); word != juju.Active {
+		return u.Env.Unit + " is " + string(word) + ": " + text
+	}
+	return ""
 }
 
 // lines is a result of whole lines. With the last one ended, Juju's client prints

@@ -33,7 +33,8 @@ type statusDocument struct {
 }
 
 // memberDocument is one member. Lag counts committed entries that the leader has
-// not seen the member store; only the leader knows it.
+// not seen the member store; only the leader knows it. Clients are
+// those connected to the member, if known; of another unit's about, as of its last hook.
 type memberDocument struct {
 	Identity string  `json:"identity" yaml:"identity"`
 	ServerID string  `json:"server_id,omitempty" yaml:"server_id,omitempty"`
@@ -47,6 +48,7 @@ type memberDocument struct {
 	Stale    bool    `json:"stale,omitempty" yaml:"stale,omitempty"`
 	Phase    string  `json:"phase,omitempty" yaml:"phase,omitempty"`
 	Lag      *uint64 `json:"lag,omitempty" yaml:"lag,omitempty"`
+	Clients  *int    `json:"clients,omitempty" yaml:"clients,omitempty"`
 }
 
 type quorumDocument struct {
@@ -104,7 +106,7 @@ func document(c membership.Cluster) any {
 func member(s raft.Status, row membership.Row) memberDocument {
 	m := memberDocument{
 		Identity: row.Short, ServerID: string(row.ID), Address: row.Address, Unit: row.Owner.Unit, WasUnit: row.Owner.Was,
-		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase),
+		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase), Clients: row.Clients,
 	}
 	if m.Unit == "" {
 		m.Unit = unknownUnit

@@ -1,7 +1,6 @@
 package action
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,16 +12,13 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
-
-// catchUp bounds the wait for ovn-northd after each batch of changes.
-const catchUp = 2 * time.Minute
 
 // gatewayStatus shows how gateways are spread.
 func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
@@ -30,7 +26,7 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := u.placement(ctx)
+	s := u.gateways(ctx)
 	defer s.Close()
 	status, err := s.Status(ctx, r.Options)
 	if err != nil {
@@ -42,13 +38,14 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 
 // gatewayHistory lists what was changed of gateways.
 func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
-	r, format, err := p.gateways()
-	if err != nil {
+	plan, planErr := p.text("plan")
+	format, formatErr := p.text("format")
+	if err := errors.Join(planErr, formatErr); err != nil {
 		return nil, err
 	}
-	s := u.placement(ctx)
+	s := u.gateways(ctx)
 	defer s.Close()
-	history, err := s.History(ctx, r.Revert)
+	history, err := s.History(ctx, plan)
 	if err != nil {
 		return nil, err
 	}
@@ -57,18 +54,18 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 }
 
 // operateGateways shows a plan for gateways, and carries it out.
-func operateGateways(operate func(*placement.Service, context.Context, placement.Request) error) func(context.Context, Unit, params) (results, error) {
+func operateGateways(operate func(*gateway.Service, context.Context, gateway.Request) error) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		r, format, err := p.gateways()
 		if err != nil {
 			return nil, err
 		}
 		found := results{}
-		r.Show = func(plan gateway.Plan) (err error) {
+		r.Show = func(plan schedule.Plan) (err error) {
 			found["plan"], err = shown(format, plan)
 			return err
 		}
-		s := u.placement(ctx)
+		s := u.gateways(ctx)
 		defer s.Close()
 		said := ""
 		s.Progress = func(ctx context.Context, line string) {
@@ -79,10 +76,10 @@ func operateGateways(operate func(*placement.Service, context.Context, placement
 		if said != "" {
 			found["result"] = said
 		}
-		var misplaced *placement.MisplacedError
+		var misplaced *gateway.MisplacedError
 		switch {
-		case errors.As(err, new(*placement.UnconfirmedError)):
-			err = fmt.Errorf("%w; if that is what you want, run: %s", err, u.again("rebalance-gateways", p))
+		case errors.As(err, new(*gateway.UnconfirmedError)):
+			err = fmt.Errorf("%w; to confirm, run: %s", err, u.again("rebalance-gateways", p))
 		case errors.As(err, &misplaced):
 			found["misplaced"] = named(misplaced.Ports)
 			err = fmt.Errorf("%w; run: %s", err, u.command("gateway-status"))
@@ -92,7 +89,7 @@ func operateGateways(operate func(*placement.Service, context.Context, placement
 }
 
 // named are the ports, a line each, as far as there is room.
-func named(ports []gateway.Problem) string {
+func named(ports []schedule.Finding) string {
 	var b strings.Builder
 	for i, p := range ports {
 		if b.Len() > room {
@@ -122,9 +119,9 @@ func (u Unit) again(action string, p params) string {
 	return u.command(action, append(given, juju.Param{Key: "i-really-mean-it", Value: "true"})...)
 }
 
-// placement asks this unit's own servers, and where these do not answer those of the
+// gateways asks this unit's own servers, and where these do not answer those of the
 // other members and units.
-func (u Unit) placement(ctx context.Context) *placement.Service {
+func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	sight := u.Service.Look(ctx, u.Tools)
 	at := map[raft.Database][]string{}
 	for _, db := range raft.Databases() {
@@ -145,14 +142,14 @@ func (u Unit) placement(ctx context.Context) *placement.Service {
 			at[db] = append(at[db], ovsdb.Endpoints(db, address)...)
 		}
 	}
-	return &placement.Service{
-		Dialer: u.Service.Dialer, NB: at[raft.NB], SB: at[raft.SB], Catch: catchUp,
+	return &gateway.Service{
+		Dialer: u.Service.Dialer, NB: at[raft.NB], SB: at[raft.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID), Undo: func(plan string) string { return u.again("rebalance-gateways", params{"revert": plan}) },
 	}
 }
 
 // gateways reads the parameters of an action on gateways.
-func (p params) gateways() (r placement.Request, format string, err error) {
+func (p params) gateways() (r gateway.Request, format string, err error) {
 	var failures []error
 	text := func(key string) string {
 		value, err := p.text(key)
@@ -169,20 +166,20 @@ func (p params) gateways() (r placement.Request, format string, err error) {
 		failures = append(failures, err)
 		return value
 	}
-	r = placement.Request{
-		Options: gateway.Options{
-			Scheduler: gateway.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
+	r = gateway.Request{
+		Options: schedule.Options{
+			Scheduler: schedule.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
 			AllowNewCandidates: flag("allow-new-candidates"),
 		},
-		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: cmp.Or(text("revert"), text("plan")), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
-		Wait: time.Duration(number("wait", int64(placement.DefaultWait/time.Second), 600)) * time.Second,
+		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
+		Wait: time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
 	}
 	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })
 	format = text("format")
 	switch r.Options.Scheduler {
-	case "", gateway.LeastLoaded, gateway.Random:
+	case "", schedule.LeastLoaded, schedule.Random:
 	default:
-		failures = append(failures, fmt.Errorf("parameter scheduler is %q: it takes %s or %s", r.Options.Scheduler, gateway.LeastLoaded, gateway.Random))
+		failures = append(failures, fmt.Errorf("parameter scheduler is %q: it takes %s or %s", r.Options.Scheduler, schedule.LeastLoaded, schedule.Random))
 	}
 	return r, format, errors.Join(failures...)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
 
@@ -22,7 +22,7 @@ func TestParametersOfGatewaysAreRead(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []string{"physnet1", "physnet2"}, r.Options.Networks)
 	assert.Equal(t, 3, r.Options.MaxMoves)
-	assert.Equal(t, gateway.Random, r.Options.Scheduler)
+	assert.Equal(t, schedule.Random, r.Options.Scheduler)
 	assert.Equal(t, uint64(7), r.Seed)
 	assert.Equal(t, 5*time.Second, r.Wait)
 	assert.True(t, r.DryRun)
@@ -50,7 +50,7 @@ func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
 		_, _, err := p.gateways()
 		require.ErrorContains(t, err, want)
 	}
-	_, err := shown("xml", gateway.Status{})
+	_, err := shown("xml", schedule.Status{})
 	require.ErrorContains(t, err, `parameter format is "xml"`)
 }
 
@@ -64,11 +64,11 @@ func TestGatewaysOfDatabasesThatDoNotAnswerAreAFailureOfOneLine(t *testing.T) {
 
 // Juju takes no more than 128 kB in one result.
 func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
-	var p gateway.Plan
+	var p schedule.Plan
 	for n := range 5000 {
 		name := fmt.Sprintf("lrp-%04d", n)
-		p.Changes = append(p.Changes, gateway.Change{Group: name, Rows: []gateway.Row{{Chassis: "gw1", After: &n, Reason: "it was so before"}}})
-		p.Problems = append(p.Problems, gateway.Problem{Where: name, Text: "it is active nowhere, and should be on gw1"})
+		p.Changes = append(p.Changes, schedule.Change{Group: name, Rows: []schedule.Row{{Chassis: "gw1", After: &n, Reason: "restored: it was so before the plan"}}})
+		p.Findings = append(p.Findings, schedule.Finding{Where: name, Text: "not bound to any chassis; expected gw1"})
 	}
 	p.Operation, p.Cost.Gateways = "reschedule", 5000
 	for _, format := range []string{"text", "yaml", "json"} {
@@ -80,17 +80,17 @@ func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
 	}
 	text, err := shown("text", p)
 	require.NoError(t, err)
-	assert.Contains(t, text, "  … and 4700 more\n\nnot as it should be")
+	assert.Contains(t, text, "  … and 4700 more\n\nproblems")
 	assert.Contains(t, text, "  …: and 4700 more\n")
 
-	whole, err := shown("text", gateway.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: gateway.Cost{Gateways: 20}})
+	whole, err := shown("text", schedule.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: schedule.Cost{Gateways: 20}})
 	require.NoError(t, err)
 	assert.NotContains(t, whole, "more")
 }
 
 func TestPortsThatAreNotWhereTheyShouldBeAreNamedAsFarAsThereIsRoom(t *testing.T) {
-	ports := slices.Repeat([]gateway.Problem{{Where: "lrp-1", Text: "it is active nowhere, and should be on gw1"}}, 5000)
-	assert.Equal(t, "lrp-1: it is active nowhere, and should be on gw1\n", named(ports[:1]))
+	ports := slices.Repeat([]schedule.Finding{{Where: "lrp-1", Text: "not bound to any chassis; expected gw1"}}, 5000)
+	assert.Equal(t, "lrp-1: not bound to any chassis; expected gw1\n", named(ports[:1]))
 	text := named(ports)
 	assert.Less(t, len(text), juju.MaxArgument)
 	assert.Regexp(t, `… and \d+ more\n$`, text)

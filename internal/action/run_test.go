@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -61,6 +62,8 @@ func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		a.failed = c.Args[len(c.Args)-1]
 	case c.Name == "goal-state":
 		return []byte(`{"units":{"ovn-central/0":{"status":"active"}}}`), nil
+	case c.Name == "config-get": // how the unit itself is, real servers show
+		return refuse(1, "ERROR permission denied\n")
 	case c.Name == "relation-ids":
 		return []byte(`[]`), nil
 	case c.Name == "ovs-appctl" && c.Args[len(c.Args)-1] == string(raft.NB):
@@ -86,10 +89,14 @@ func unit(t *testing.T, a *agent) Unit {
 	}
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
-	return Unit{Tools: juju.New(a), Env: env, Log: log, Service: &membership.Service{
+	service := &membership.Service{
 		Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
 		Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
 		Progress: func(context.Context, string) {},
+	}
+	tools := juju.New(a)
+	return Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &converge.Unit{
+		Env: env, Tools: tools, Members: service, Paths: paths, Now: time.Now, Log: log,
 	}}
 }
 
@@ -98,7 +105,7 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 		a := &agent{params: map[string]any{"format": format}}
 		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
 		assert.Empty(t, a.failed, format)
-		assert.Equal(t, []string{"fault-tolerance", "northd", "ovnnb", "ovnsb", "warnings"}, slices.Sorted(maps.Keys(a.results)))
+		assert.Equal(t, []string{"clients", "fault-tolerance", "northd", "ovnnb", "ovnsb", "warnings"}, slices.Sorted(maps.Keys(a.results)))
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
 		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
 		assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,19 +36,21 @@ func TestPackagesAreCommentedNamedAndInSmallFiles(t *testing.T) {
 	}
 }
 
+func TestProgramLinksNothingThatOnlyTestsAndToolsNeed(t *testing.T) {
+	out := goList(t, "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", "./cmd/...")
+	linked := strings.Fields(string(out))
+	require.Contains(t, linked, "github.com/ovn-org/libovsdb", "this test can fail")
+	for _, path := range linked {
+		for _, unwanted := range testsOnly {
+			assert.NotRegexp(t, "^"+unwanted+"(/|$)", path)
+		}
+	}
+}
+
 // list is every package of the module.
 func list(t *testing.T) []pkg {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), listTimeout)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "list",
-		"-json=ImportPath,Name,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
-	cmd.Dir = root
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	require.NoError(t, err, stderr.String())
-
+	out := goList(t, "-json=ImportPath,Name,Dir,Imports,GoFiles,TestGoFiles,XTestGoFiles", "./...")
 	var pkgs []pkg
 	for decoder := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
@@ -60,6 +63,20 @@ func list(t *testing.T) []pkg {
 	}
 	require.NotEmpty(t, pkgs)
 	return pkgs
+}
+
+// goList is what `go list` says, asked in the module's directory.
+func goList(t *testing.T, args ...string) []byte {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), listTimeout)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list"}, args...)...)
+	cmd.Dir = root
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	require.NoError(t, err, stderr.String())
+	return out
 }
 
 // sources reads the files of a package.

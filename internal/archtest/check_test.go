@@ -51,7 +51,7 @@ func checkImports(pkgs []pkg) []string {
 			continue
 		}
 		if _, ok := layerOf(p.ImportPath); !ok && !isPure(p.ImportPath) {
-			wrong = append(wrong, fmt.Sprintf("%s has no layer in rules_test.go", p.ImportPath))
+			wrong = append(wrong, fmt.Sprintf("%s has no layer in rules.go", p.ImportPath))
 			continue
 		}
 		for _, imported := range p.Imports {
@@ -100,7 +100,7 @@ func layerOf(importPath string) (int, bool) {
 	if strings.HasPrefix(importPath, module+"/cmd/") {
 		return 0, true
 	}
-	for i, layer := range layers {
+	for i, layer := range Layers {
 		if slices.Contains(layer, local(importPath)) {
 			return i + 1, true
 		}
@@ -109,7 +109,7 @@ func layerOf(importPath string) (int, bool) {
 }
 
 func isPure(importPath string) bool {
-	return slices.Contains(pure, local(importPath))
+	return slices.Contains(Pure, local(importPath))
 }
 
 // isStandard tells whether a path is of the standard library, whose first

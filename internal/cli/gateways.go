@@ -15,19 +15,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 // gatewaysTimeout bounds a whole command on gateways.
 const gatewaysTimeout = 30 * time.Minute
 
-// catchUp bounds the wait for ovn-northd after each batch of changes.
-const catchUp = 2 * time.Minute
-
-// cloudFlags say where the databases are, and how a plan is made.
-type cloudFlags struct {
+// gatewayFlags say where the databases are, and how a plan is made.
+type gatewayFlags struct {
 	nb, sb      string
 	credentials ovsdb.Credentials
 	format      string
@@ -53,30 +50,30 @@ with any OVN whose databases can be reached.`,
 			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
 		},
 	}
-	var f cloudFlags
+	var f gatewayFlags
 	flags := c.PersistentFlags()
 	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
 	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
 	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
 	flags.StringVar(&f.credentials.Certificate, "certificate", "", "certificate for ssl:")
 	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
-	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; may be repeated")
+	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
 	flags.StringVar(&f.format, "format", "text", "text, yaml or json")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
-	flags.BoolVar(&f.yes, "yes", false, "really move gateways")
-	flags.DurationVar(&f.wait, "wait", placement.DefaultWait, "how long to wait for gateways to be active where they should be; 0 doesn't look")
-	flags.StringVar(&f.scheduler, "scheduler", string(gateway.LeastLoaded), "reschedule by least-loaded or random")
-	flags.Uint64Var(&f.seed, "seed", 1, "what random chooses by: the same again for the same number")
-	flags.IntVar(&f.maxMoves, "max-moves", 0, "rebalance no more gateways than this; 0 is no bound")
-	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "rebalance also to chassis that were no candidates")
+	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
+	flags.DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
+	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded), "scheduler for reschedule: least-loaded or random")
+	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
+	flags.IntVar(&f.maxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
+	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "also move gateways to chassis that are not candidates yet")
 	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
 	return c
 }
 
-func newGatewaysStatus(f *cloudFlags) *cobra.Command {
+func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Show how gateways are spread, what is not as it should be, and what would mend it",
+		Short:   "Show how gateways are spread, what is wrong, and what would fix it",
 		Example: "  ovn-central-operator gateways status --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -96,41 +93,41 @@ func newGatewaysStatus(f *cloudFlags) *cobra.Command {
 	}
 }
 
-func newReschedule(f *cloudFlags) *cobra.Command {
+func newReschedule(f *gatewayFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "reschedule",
-		Short: "Give every gateway as many candidates as it can have; moves none that works",
+		Short: "Give every gateway all the candidates it can have; working gateways do not move",
 		Example: "  ovn-central-operator gateways reschedule --nb unix:/var/run/ovn/ovnnb_db.sock " +
 			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd, (*placement.Service).Reschedule)
+			return f.run(cmd, (*gateway.Service).Reschedule)
 		},
 	}
 }
 
-func newRebalance(f *cloudFlags) *cobra.Command {
+func newRebalance(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rebalance",
 		Short: "Move gateways from chassis that host many to those that host few",
 		Long: `Move gateways from chassis that host many of a provider network to those that
-host few. Each gateway that moves loses its traffic for about a second, so that it
-takes --yes.`,
+host few. Each gateway that moves is interrupted for about a second, so this needs
+--yes.`,
 		Example: "  ovn-central-operator gateways rebalance --nb unix:/var/run/ovn/ovnnb_db.sock " +
 			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return f.run(cmd, (*placement.Service).Rebalance)
+			return f.run(cmd, (*gateway.Service).Rebalance)
 		},
 	}
-	c.Flags().StringVar(&f.revert, "revert", "", "take back what this plan has changed (see history)")
+	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
 	return c
 }
 
-func newGatewaysHistory(f *cloudFlags) *cobra.Command {
+func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "history [PLAN]",
-		Short: "List what was changed, when and by whom; of one plan each gateway, before and after",
+		Short: "List what was changed, when and by whom; for one plan, each gateway before and after",
 		Example: "  ovn-central-operator gateways history --nb unix:/var/run/ovn/ovnnb_db.sock " +
 			"--sb unix:/var/run/ovn/ovnsb_db.sock",
 		Args: cobra.MaximumNArgs(1),
@@ -151,17 +148,17 @@ func newGatewaysHistory(f *cloudFlags) *cobra.Command {
 	}
 }
 
-func (f *cloudFlags) request(show func(gateway.Plan) error) placement.Request {
-	return placement.Request{
-		Options: gateway.Options{
-			Scheduler: gateway.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
+func (f *gatewayFlags) request(show func(schedule.Plan) error) gateway.Request {
+	return gateway.Request{
+		Options: schedule.Options{
+			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
 		},
 		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait, Show: show,
 	}
 }
 
 // check finds what is wrong with the flags.
-func (f *cloudFlags) check() error {
+func (f *gatewayFlags) check() error {
 	switch {
 	case f.nb == "" || f.sb == "":
 		return usageError{fmt.Errorf("--nb and --sb say where the databases are, such as --nb unix:/var/run/ovn/ovnnb_db.sock")}
@@ -177,8 +174,8 @@ func (f *cloudFlags) check() error {
 		return usageError{fmt.Errorf("--format %q is none of text, yaml, json", f.format)}
 	case f.wait < 0:
 		return usageError{fmt.Errorf("--wait %s is less than 0", f.wait)}
-	case f.scheduler != "" && f.scheduler != string(gateway.LeastLoaded) && f.scheduler != string(gateway.Random):
-		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.scheduler, gateway.LeastLoaded, gateway.Random)}
+	case f.scheduler != "" && f.scheduler != string(schedule.LeastLoaded) && f.scheduler != string(schedule.Random):
+		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.scheduler, schedule.LeastLoaded, schedule.Random)}
 	}
 	return nil
 }
@@ -192,11 +189,11 @@ func endpoints(list string) bool {
 }
 
 // run shows a plan, and carries it out.
-func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, context.Context, placement.Request) error) error {
+func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, context.Context, gateway.Request) error) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("%s are over", gatewaysTimeout))
+	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
 	defer cancel()
 	out := cmd.OutOrStdout()
 	progress := out
@@ -205,11 +202,11 @@ func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, co
 	}
 	s := f.service(progress)
 	defer s.Close()
-	err := operate(s, ctx, f.request(func(p gateway.Plan) error { return f.show(out, p) }))
-	var misplaced *placement.MisplacedError
+	err := operate(s, ctx, f.request(func(p schedule.Plan) error { return f.show(out, p) }))
+	var misplaced *gateway.MisplacedError
 	switch {
-	case errors.As(err, new(*placement.UnconfirmedError)):
-		return usageError{fmt.Errorf("%w: say --yes", err)}
+	case errors.As(err, new(*gateway.UnconfirmedError)):
+		return usageError{fmt.Errorf("%w; confirm with --yes", err)}
 	case errors.As(err, &misplaced):
 		for _, p := range misplaced.Ports {
 			fmt.Fprintf(progress, "%s: %s\n", p.Where, p.Text)
@@ -219,16 +216,16 @@ func (f *cloudFlags) run(cmd *cobra.Command, operate func(*placement.Service, co
 	return err
 }
 
-func (f *cloudFlags) service(progress io.Writer) *placement.Service {
-	return &placement.Service{
-		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), Catch: catchUp,
+func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
+	return &gateway.Service{
+		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: operator(os.Getenv), Undo: f.undo,
 		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
 	}
 }
 
 // undo is the command that takes a plan back.
-func (f *cloudFlags) undo(plan string) string {
+func (f *gatewayFlags) undo(plan string) string {
 	words := []string{"ovn-central-operator gateways rebalance --revert", plan, "--nb", f.nb, "--sb", f.sb}
 	for _, flag := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
 		if flag[1] != "" {
@@ -246,13 +243,13 @@ func operator(getenv func(string) string) string {
 	}
 	host, err := os.Hostname()
 	if err != nil {
-		return cmp.Or(name, "somebody")
+		return cmp.Or(name, "unknown")
 	}
-	return cmp.Or(name, "somebody") + "@" + host
+	return cmp.Or(name, "unknown") + "@" + host
 }
 
 // show prints a document in the form that was asked for.
-func (f *cloudFlags) show(out io.Writer, document interface{ Text() string }) (err error) {
+func (f *gatewayFlags) show(out io.Writer, document interface{ Text() string }) (err error) {
 	text := strings.TrimSuffix(document.Text(), "\n")
 	switch f.format {
 	case "yaml":

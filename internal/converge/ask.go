@@ -38,6 +38,9 @@ type asked struct {
 	// unrelated says that what the leader publishes can't be known, as there is no
 	// peer relation yet.
 	unrelated bool
+	// blind says that what units have claimed could not be read, where Juju has no
+	// leader settings.
+	blind bool
 	// at is when Juju was asked.
 	at time.Time
 	// address is this unit's on the peer binding, addresses are those of all
@@ -95,14 +98,22 @@ func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough 
 	if err := u.askLeader(ctx, r, a, m); err != nil {
 		return nil, err
 	}
-	a.certificates.related = len(m.Remote[relation.Certificates]) > 0
-	if !thorough {
-		return a, nil
+	listed := len(m.Remote[relation.Certificates]) > 0
+	// One that can't be used may have been spoiled on the disk only.
+	if thorough || len(m.Remote[relation.Certificates]) > 0 && !u.usable(a) {
+		if err := u.askCertificates(ctx, a); err != nil {
+			return nil, err
+		}
 	}
-	if err := u.askCertificates(ctx, a); err != nil {
-		return nil, err
+	if thorough {
+		if err := u.askClients(ctx, a); err != nil {
+			return nil, err
+		}
+		r.Unrelated = len(a.certificates.relations) == 0 && (r.Unrelated || u.breaksCertificates())
 	}
-	return a, u.askClients(ctx, a)
+	// goal-state has the relation before this unit is in it, and for seconds after it is out.
+	a.certificates.related = len(a.certificates.relations) > 0 || listed && !r.Unrelated
+	return a, nil
 }
 
 func (u *Unit) askAddress(ctx context.Context, a *asked) error {
@@ -152,7 +163,7 @@ func (u *Unit) askLeader(ctx context.Context, r *record, a *asked, m membership.
 			// Juju 4 has no leader settings any more. Without the relation there is
 			// nothing to be read, which says nothing of what stands there.
 			if settings, err = m.App.Values(), nil; m.App.Unread() {
-				settings, a.unrelated = r.Leader, len(r.Leader) == 0
+				settings, a.unrelated, a.blind = r.Leader, len(r.Leader) == 0, true
 			}
 		}
 		if err != nil {
@@ -182,7 +193,6 @@ func (u *Unit) askCertificates(ctx context.Context, a *asked) (err error) {
 	if c.relations, err = u.relations(ctx, relation.Certificates); err != nil {
 		return err
 	}
-	c.related = len(c.relations) > 0
 	c.request = relation.CertificateRequest{Unit: u.Env.Unit, CommonName: strings.ReplaceAll(u.Env.Unit, "/", "-"), SANs: append(texts(a.addresses), a.hosts...)}
 	c.published = map[string]map[string]string{}
 	for _, id := range c.relations {
@@ -234,6 +244,12 @@ func (u *Unit) relations(ctx context.Context, endpoint string) ([]string, error)
 	ids, err := u.Tools.RelationIDs(ctx, endpoint)
 	broken := u.Env.BrokenRelation()
 	return slices.DeleteFunc(ids, func(id string) bool { return id == broken }), err
+}
+
+// breaksCertificates says whether the relation to the provider of certificates is gone with
+// this hook.
+func (u *Unit) breaksCertificates() bool {
+	return strings.HasPrefix(u.Env.BrokenRelation(), relation.Certificates+":")
 }
 
 func (u *Unit) askClients(ctx context.Context, a *asked) error {

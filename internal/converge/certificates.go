@@ -31,6 +31,12 @@ func (u *Unit) certificates(a *asked) deploy.Certificates {
 	return c
 }
 
+// usable says whether the certificate on the disk can be used.
+func (u *Unit) usable(a *asked) bool {
+	used, err := u.credentials().Read()
+	return err == nil && u.certificate(used, a).Problem == ""
+}
+
 func (u *Unit) credentials() tls.Files { return tls.Files(u.Paths.Credentials()) }
 
 func credentialsOf(issued relation.Issued) tls.Credentials {

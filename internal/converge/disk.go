@@ -3,34 +3,12 @@ package converge
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io/fs"
 	"slices"
-	"syscall"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
-
-// minFree is the space, in bytes, below which the databases' disk counts as full.
-// It is our own choice: a transaction of a busy cloud is smaller.
-const minFree = 512 << 10
-
-// disk says what is wrong with the disk of the databases; empty if nothing is.
-func (u *Unit) disk() (problem string, err error) {
-	var stat syscall.Statfs_t
-	if err := syscall.Statfs(u.Paths.DB, &stat); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	} else if err != nil {
-		return "", fmt.Errorf("cannot look at the disk of %s: %w", u.Paths.DB, err)
-	}
-	free := stat.Bavail * uint64(stat.Bsize)
-	if outOfFiles := stat.Files > 0 && stat.Ffree == 0; free >= minFree && !outOfFiles {
-		return "", nil
-	}
-	return fmt.Sprintf("no space left on the disk of %s (%d KiB free); make space", u.Paths.DB, free>>10), nil
-}
 
 // mend has a server whose file lacks entries write it anew. What hinders it is kept
 // for the decision, which then says so.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -103,6 +104,9 @@ func (u *Unit) Deferred(ctx context.Context) (map[deploy.Service]string, error) 
 // ErrNoService is wrapped for a name that is none of the package's services.
 var ErrNoService = errors.New("no such service")
 
+// ErrPaused is returned for a restart of what was stopped by a pause, and stays so.
+var ErrPaused = errors.New("cannot restart services: the unit is paused; run action resume")
+
 // Restart restarts services one after the other, each as carefully as the unit
 // itself would. Without names it restarts those that are held back. It returns
 // what it has restarted.
@@ -115,6 +119,27 @@ func (u *Unit) Restart(ctx context.Context, names ...string) ([]deploy.Service, 
 	if err != nil {
 		return nil, err
 	}
+	wanted, err := r.wanted(pending, names)
+	if err != nil {
+		return nil, err
+	}
+	o := Outcome{Sight: u.Members.Look(ctx, u.Tools)}
+	var done []deploy.Service
+	for _, service := range deploy.RestartOrder() {
+		if !wanted[service] {
+			continue
+		}
+		if err := u.restart(ctx, r, o, service); err != nil {
+			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.remember(r))
+		}
+		done = append(done, service)
+	}
+	return done, u.remember(r)
+}
+
+// wanted are the services that a restart is for: those that are named, by themselves or
+// all together, or without names those that are held back.
+func (r *record) wanted(pending map[deploy.Service]string, names []string) (map[deploy.Service]bool, error) {
 	wanted := map[deploy.Service]bool{}
 	for service := range pending {
 		wanted[service] = len(names) == 0
@@ -131,18 +156,10 @@ func (u *Unit) Restart(ctx context.Context, names ...string) ([]deploy.Service, 
 			wanted[service] = true
 		}
 	}
-	o := Outcome{Sight: u.Members.Look(ctx, u.Tools)}
-	var done []deploy.Service
-	for _, service := range deploy.RestartOrder() {
-		if !wanted[service] {
-			continue
-		}
-		if err := u.restart(ctx, r, o, service); err != nil {
-			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.remember(r))
-		}
-		done = append(done, service)
+	if r.Paused && slices.Contains(slices.Collect(maps.Values(wanted)), true) {
+		return nil, ErrPaused
 	}
-	return done, u.remember(r)
+	return wanted, nil
 }
 
 func (u *Unit) allServices() []ovn.Service {

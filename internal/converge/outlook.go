@@ -7,23 +7,25 @@ import (
 )
 
 // Outlook finds out how the unit is, as [Unit.Converge] does in `update-status`, and
-// makes no step. It is for actions that have changed what the unit's status says. The
-// error is one of Juju's tools, or of what is on the machine.
+// makes no step: for actions that show it, or have changed what its status says. What
+// is seen of the clusters is there with an error too, which is one of Juju's tools, or
+// of what is on the machine.
 func (u *Unit) Outlook(ctx context.Context) (Outcome, error) {
+	o := Outcome{}
+	o.Sight, o.Report = u.Members.LookAround(ctx, u.Tools)
+	if err := o.Sight.Model.Unread; err != nil {
+		return o, err
+	}
 	record, err := u.recall()
 	if err != nil {
-		return Outcome{}, err
+		return o, err
 	}
-	sight, report := u.Members.LookAround(ctx, u.Tools)
-	if err := sight.Model.Unread; err != nil {
-		return Outcome{}, err
-	}
-	asked, err := u.ask(ctx, record, sight.Model, !record.Settled)
+	asked, err := u.ask(ctx, record, o.Sight.Model, !record.Settled)
 	if err != nil {
-		return Outcome{}, err
+		return o, err
 	}
-	o := Outcome{Sight: sight, Report: report, unguarded: record.Unguarded}
-	if o.state, err = u.state(ctx, record, asked, sight); err != nil {
+	o.unguarded = record.Unguarded
+	if o.state, err = u.state(ctx, record, asked, o.Sight); err != nil {
 		return o, err
 	}
 	o.Decision = deploy.Decide(o.state)

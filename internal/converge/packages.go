@@ -1,6 +1,7 @@
 package converge
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,9 @@ func (u *Unit) install(ctx context.Context, r *record, a *asked) error {
 	if err := u.Packages.Install(ctx); err != nil {
 		return err
 	}
-	r.Source = a.settings.AllSources()
+	// What is finished of an upgrade may lack a package that the others do without in
+	// their older versions: it is taken next.
+	r.Source = cmp.Or(r.Source, a.settings.AllSources())
 	return nil
 }
 

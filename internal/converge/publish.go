@@ -113,14 +113,29 @@ func (u *Unit) own(a *asked, o Outcome) relation.Unit {
 }
 
 func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
-	d := relation.Deployment{Address: a.address, Source: r.Source, Running: r.running(o.state.Packages.Version)}
+	d := relation.Deployment{Address: a.address, Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}
+	d.Clients = u.aboutClients(r, o)
 	if used := o.state.Certificates.Used; used != nil && used.Problem == "" {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer
 	}
 	return d
+}
+
+// aboutClients counts the clients of the servers that run, for the peers.
+func (u *Unit) aboutClients(r *record, o Outcome) map[raft.Database]int {
+	about := map[raft.Database]int{}
+	for _, c := range o.Report.Clusters {
+		for _, row := range c.Rows {
+			if row.Self && row.Clients != nil {
+				about[c.Database] = deploy.AboutClients(r.Clients[c.Database], *row.Clients)
+			}
+		}
+	}
+	r.Clients = about
+	return about
 }
 
 // publishToClients gives the clients this unit's address once its servers are

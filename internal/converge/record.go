@@ -40,6 +40,8 @@ type record struct {
 	Unguarded string `json:"unguarded,omitempty"`
 	// Told stands for what the peers were last told in a hook that told them all.
 	Told string `json:"told,omitempty"`
+	// Clients is how many clients of each server the peers were last told of.
+	Clients map[raft.Database]int `json:"clients,omitempty"`
 	// Published is the address that each client relation was last told; Ports and
 	// Version what Juju was.
 	Published map[string]string `json:"published,omitempty"`
@@ -47,6 +49,11 @@ type record struct {
 	Version   string            `json:"version,omitempty"`
 	// Leader are the settings of the leader, as last read.
 	Leader map[string]string `json:"leader-settings,omitempty"`
+	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
+	Withdrawn raft.ID `json:"withdrawn,omitempty"`
+	// Unrelated says that the relation to the provider of certificates was broken, and none
+	// has come since.
+	Unrelated bool `json:"unrelated,omitempty"`
 	// Watch is what is remembered of monitoring.
 	Watch watched `json:"watch,omitzero"`
 	// Settled says that there was nothing left to do after the last hook, so that

@@ -15,8 +15,14 @@ import (
 
 // archive puts away the file of a server that is no member, and keeps the service
 // from starting without it: it would make a new cluster.
-func (u *Unit) archive(ctx context.Context, db raft.Database) error {
+func (u *Unit) archive(ctx context.Context, l membership.Local) error {
+	db := l.Database
 	service := ovn.Service(deploy.ServiceOf(db))
+	if l.Condition == deploy.Serving && l.Status.State == raft.JoiningCluster {
+		if err := u.Members.EndJoin(ctx, db); err != nil {
+			return err
+		}
+	}
 	if err := u.Services.Stop(ctx, service); err != nil {
 		return err
 	}
@@ -126,7 +132,7 @@ func (u *Unit) setTimer(ctx context.Context, db raft.Database, to time.Duration)
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
-	err := await(ctx, timerPatience, func() error {
+	err := await(ctx, raft.Patience(timerPatience, u.Paths.Size(db)), func() error {
 		l := u.Members.Observe(ctx, db)
 		if l.Condition == deploy.Serving && l.Status.ElectionTimer == to {
 			return nil

@@ -17,6 +17,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	s := deploy.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
 		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
+		Claim: relation.ParseClaim(m.App.Values(), u.Env.Unit), Blind: a.blind,
 		Clusters: deploy.Clusters(a.clusters),
 		Units:    len(m.Goal),
 		Paused:   r.Paused,
@@ -32,7 +33,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
 	u.complete(ctx, r, version)
 	s.Pending = r.pending(version)
-	if s.Disk, err = u.disk(); err != nil {
+	if s.Disk, err = u.Paths.Full(); err != nil {
 		return s, err
 	}
 	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.App.Values())
@@ -96,6 +97,9 @@ func (u *Unit) peers(ctx context.Context, m membership.Model) []deploy.Peer {
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()
 		}
+		if claim := relation.ParseClaim(m.App.Values(), unit); claim != published.Withdrawn {
+			p.Claim = claim
+		}
 		for db, id := range m.Published[unit] {
 			p.Servers[db], p.Clusters[db] = id.Server, id.Cluster
 		}
@@ -127,13 +131,13 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
 			return x, err
 		}
-		if x.File.Outside, err = u.Files.Outside(ctx, db); err != nil {
-			return x, err
-		}
+		seen := sight.Memory.Sightings[db]
+		x.File.WasMember = seen.Server != "" && seen.Server == l.File.Server
 		log, err := u.Files.Log(ctx, db)
 		if ctx.Err() != nil {
 			return x, err
 		}
+		x.File.Outside = log.Outside
 		if x.File.Damage = log.Damage; err != nil {
 			x.FileUnknown, x.Text = true, err.Error()
 		}
@@ -141,7 +145,17 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 	if l.Condition == deploy.Down {
 		x.TooNew = u.tooNew(ctx, r, a, db)
 	}
-	if l.Condition == deploy.Down && (x.File.Damage != "" || x.FileUnknown) {
+	if l.Condition == deploy.Failed && l.FileErr == nil {
+		log, err := u.Files.Log(ctx, db)
+		if ctx.Err() != nil {
+			return x, err
+		}
+		x.File.Damage = log.Damage
+		if short := l.Short(log); err == nil && short != "" && log.Damage == "" {
+			x.File.Damage = short
+		}
+	}
+	if (l.Condition == deploy.Down || l.Condition == deploy.Failed) && x.Unusable() {
 		x.Removed = u.Members.KickedWhileDown(ctx, sight.Model, db, sight.Memory)
 		x.Rejoin = u.Members.KickOwn(sight.Model, sight.Locals, db)
 	}
@@ -160,7 +174,16 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 	if x.Leads() && a.problem == "" && a.invalid[deploy.OptionInactivityProbe] == "" {
 		x.Listeners = u.listeners(ctx, a, sight.Model, db)
 	}
-	x.Schema = u.schema(ctx, r, a, db, x)
+	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), u.Paths.Size(db)
+	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == deploy.Differs && x.Leads() {
+		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
+			u.Log.WarnContext(ctx, err.Error())
+			x.Schema = "" // left alone until that is known
+		}
+		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
+			u.Log.WarnContext(ctx, err.Error()) // it counts as old
+		}
+	}
 	if a.address.IsValid() {
 		err := u.served(ctx, db, a.address)
 		if err != nil && x.Listeners != deploy.Differs && a.thorough {

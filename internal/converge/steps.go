@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -30,7 +31,7 @@ const (
 	// northdPatience is the same for ovn-northd, which connects within milliseconds.
 	northdPatience = 3 * time.Second
 	// timerPatience is the same for a change of the election timer, which is
-	// committed like any other entry.
+	// committed like any other entry; a large database adds to it.
 	timerPatience = 2 * time.Second
 )
 
@@ -40,8 +41,6 @@ func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deplo
 	switch s.Kind {
 	case deploy.Install, deploy.Upgrade:
 		a.payload, a.schemas = nil, map[raft.Database]deploy.Wanted{}
-	case deploy.Convert:
-		delete(a.schemas, db)
 	}
 	switch s.Kind {
 	case deploy.Install:
@@ -62,13 +61,13 @@ func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deplo
 	case deploy.Commit:
 		return u.Files.Commit(db)
 	case deploy.Discard:
-		return u.Files.Discard(db)
+		return u.discard(r, o, db)
 	case deploy.Join:
 		return u.Files.JoinCluster(ctx, db, s.Cluster, deploy.RaftAddress(db, a.address.String()), s.Remotes)
 	case deploy.Leave:
 		return u.Members.LeaveRemoved(ctx, o.Sight.Model, local(o, db))
 	case deploy.Archive:
-		return u.archive(ctx, db)
+		return u.archive(ctx, local(o, db))
 	case deploy.Start:
 		return u.start(ctx, r, a, s.Services)
 	case deploy.Listen:
@@ -76,7 +75,7 @@ func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s deplo
 		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
 		return err
 	case deploy.Convert:
-		return u.Files.Convert(ctx, db)
+		return u.convert(ctx, a, o, s)
 	case deploy.SetTimer:
 		return u.setTimer(ctx, db, s.Timer)
 	case deploy.Restart:
@@ -104,6 +103,11 @@ func (u *Unit) claim(ctx context.Context, r *record, a *asked, o Outcome, ids ma
 	if len(ids) == len(raft.Databases()) && o.state.Databases[raft.NB].Staged == ids[raft.NB] {
 		c.CreatedBy = u.Env.Unit
 	}
+	for _, p := range o.state.Peers {
+		if p.Claim != "" && p.Claim == ids[raft.NB] {
+			c.CreatedBy = p.Unit
+		}
+	}
 	if u.Now().After(a.at.Add(leadership)) {
 		return errStale
 	}
@@ -122,12 +126,29 @@ func (u *Unit) claim(ctx context.Context, r *record, a *asked, o Outcome, ids ma
 	return nil
 }
 
+// discard puts away a cluster that was not put into its place. That this unit has
+// claimed it is taken back first, in its record, and so with the end of this hook or of
+// a later one: the unit that claims clusters now waits for it.
+func (u *Unit) discard(r *record, o Outcome, db raft.Database) error {
+	if staged := o.state.Databases[db].Staged; db == raft.NB && staged == o.state.Claim && staged != "" {
+		r.Withdrawn = staged
+		if err := u.remember(r); err != nil {
+			return err
+		}
+	}
+	return u.Files.Discard(db)
+}
+
 // claimLater publishes the IDs where Juju has no leader settings any more, as the
 // application's data: Juju writes them when the hook has ended well, and only of the
 // leader. So nothing may run on them before a later hook has read them.
 func (u *Unit) claimLater(ctx context.Context, o Outcome, c relation.Clusters) error {
+	settings := c.Settings()
+	if c.CreatedBy == u.Env.Unit {
+		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[raft.NB]))
+	}
 	for _, id := range o.Sight.Model.Relations {
-		if err := u.Tools.RelationSetApp(ctx, id, c.Settings()); err != nil {
+		if err := u.Tools.RelationSetApp(ctx, id, settings); err != nil {
 			return err
 		}
 	}

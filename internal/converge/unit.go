@@ -106,6 +106,10 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 			if ctx.Err() != nil {
 				return o, err
 			}
+			if errors.Is(err, errClaimed) {
+				o.Decision.Waiting = append(o.Decision.Waiting, "peers: "+err.Error())
+				break
+			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
 			u.Log.ErrorContext(ctx, o.Failure.Error())
 			if step.Kind == deploy.Upgrade && !asked.unavailable && idle(o) {
@@ -180,7 +184,7 @@ func (u *Unit) adopt(ctx context.Context, r *record, a *asked) error {
 // busy says whether an error only means that another unit has its turn, or that
 // this one has to wait for a quorum: it is tried again.
 func busy(err error) bool {
-	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
+	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, membership.ErrLeadLost) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
 }
 
 func local(o Outcome, d raft.Database) membership.Local { return o.Sight.Locals[d] }

@@ -16,6 +16,9 @@ import (
 // what it has made.
 func (s State) agree(d *Decision) bool {
 	running := s.running()
+	if s.disputed(d, running) {
+		return false
+	}
 	for _, db := range raft.Databases() {
 		if clusters := running[db]; len(clusters) > 1 || len(clusters) == 1 && s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
 			d.block("%s", s.twoClusters(db, clusters))
@@ -49,6 +52,46 @@ func (s State) agree(d *Decision) bool {
 		d.wait("peers: what %s publishes could not be read; it may have the clusters", s.unread())
 	default:
 		s.create(d)
+	}
+	return false
+}
+
+// disputed says whether the clusters' IDs that the application has are perhaps not those
+// that are to be served. Where Juju writes a claim at the end of the hook (Juju 4), one
+// that stood still until its unit leads again overwrites another unit's, which may be
+// acted upon already. But each unit's own claim stays, and a unit that finds another's
+// there puts nothing into place: so of two that have claimed, whichever was written
+// last, at most the one that was written first is served.
+func (s State) disputed(d *Decision, running map[raft.Database]map[raft.ID][]string) bool {
+	if !s.Clusters.Known() {
+		return false
+	}
+	claimed := s.Clusters.IDs[raft.NB]
+	claimers := append([]Peer{{Unit: s.Unit, Claim: s.Claim}}, s.Peers...)
+	for _, p := range claimers {
+		nb, sb := running[raft.NB], running[raft.SB]
+		served := slices.Contains(nb[p.Claim], p.Unit) && len(nb) == 1 && len(sb) == 1
+		if p.Claim == "" || p.Claim == claimed || !served {
+			continue
+		}
+		if s.Leader {
+			d.do(Step{Kind: Claim, IDs: only(running), Reason: p.Unit + " serves them already"})
+		}
+		d.wait("peers: %s serves other clusters than the unit that leads has published; it publishes theirs", p.Unit)
+		return true
+	}
+	if s.Databases[raft.NB].Staged != claimed {
+		return false
+	}
+	if s.Blind {
+		d.wait("peers: the relation to the other units is not there yet")
+		return true
+	}
+	for _, p := range s.Peers {
+		if p.Claim != "" && p.Claim != claimed {
+			d.wait("peers: %s has claimed clusters too; waiting until it has put them away, or serves them", p.Unit)
+			return true
+		}
 	}
 	return false
 }
@@ -132,6 +175,7 @@ func (s State) foreign() string {
 			return fmt.Sprintf("%s: %s", db.Short(), x.standalone(db))
 		case x.Condition != Serving && (x.Condition != Down || x.FileUnknown): // it may be a member that votes
 			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
+		case !s.Leader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
 			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), or(string(x.Cluster()), "unknown"), ServiceOf(db), x.File.Path)
 		}

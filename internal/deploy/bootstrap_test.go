@@ -1,6 +1,7 @@
 package deploy_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +131,21 @@ func TestStageHasTheElectionTimer(t *testing.T) {
 	assert.Equal(t, deploy.Step{Kind: deploy.Stage, Database: raft.NB, Timer: 16 * time.Second}, *d.Step)
 }
 
+// It may be of the application's own cluster, which this unit is yet to hear of.
+func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing.T) {
+	t.Parallel()
+	before := deploy.Database{Condition: deploy.Down, File: deploy.File{Exists: true, Clustered: true, Cluster: otherCluster}}
+	check(t, map[string]situation{
+		"another unit leads": {fresh(false, func(s *deploy.State) { set(s, before, raft.SB) }), decided{
+			waiting: []string{"peers: the unit that leads has not created the clusters yet"},
+		}},
+		"a peer could not be read": {fresh(true, func(s *deploy.State) {
+			set(s, before, raft.SB)
+			s.Peers[0].Data = deploy.Unread
+		}), decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}}},
+	})
+}
+
 // What may be a member that votes, or somebody's data, has to be looked at first.
 func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 	t.Parallel()
@@ -188,5 +204,41 @@ func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
 				"dddd0009-0000-4000-8000-000000000000 is the application's; remove the units of the wrong one",
 			"nb: this unit's server is of cluster cccc0001-0000-4000-8000-000000000000, the application's is dddd0009-0000-4000-8000-000000000000",
 		}}},
+	})
+}
+
+// Where Juju writes claims late, what a unit has staged is put into place only where no
+// other unit has claimed clusters, and so may serve them.
+func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
+	t.Parallel()
+	mine := func(leader bool, change func(*deploy.State)) func(*deploy.State) {
+		return fresh(leader, func(s *deploy.State) {
+			staged(nbCluster, sbCluster)(s)
+			s.Clusters = deploy.Clusters{IDs: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}, CreatedBy: "ovn-central/0"}
+			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
+			change(s)
+		})
+	}
+	const anew = "peers: ovn-central/1 serves other clusters than the unit that leads has published; it publishes theirs"
+	serves := func(s *deploy.State) {
+		s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: otherCluster}
+	}
+	check(t, map[string]situation{
+		"it may serve them": {mine(true, func(*deploy.State) {}), decided{waiting: []string{
+			"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them",
+		}}},
+		"claims could not be read": {mine(true, func(s *deploy.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{waiting: []string{
+			"peers: the relation to the other units is not there yet",
+		}}},
+		"it has put them away":  {mine(true, func(s *deploy.State) { s.Peers[0].Claim = "" }), decided{step: "commit nb"}},
+		"it is gone":            {mine(false, func(s *deploy.State) { s.Peers = s.Peers[1:] }), decided{step: "commit nb"}},
+		"it serves them":        {mine(true, serves), decided{step: "claim (ovn-central/1 serves them already)", waiting: []string{anew}}},
+		"it serves one of them": {mine(true, func(s *deploy.State) { s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them"}}},
+		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
+		"this one is the server": {fresh(true, func(s *deploy.State) {
+			s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 0)
+			s.Clusters.IDs = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: otherCluster}
+			s.Claim = nbCluster
+		}), decided{step: "claim (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
 	})
 }

@@ -44,6 +44,7 @@ func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 func (s State) certificates(d *Decision) bool {
 	c := s.Certificates
 	switch {
+	case !c.Related && s.Dying: // Juju takes the relations away before the unit
 	case !c.Related:
 		d.block("missing relation: certificates; run: juju relate %s:certificates vault", application(s.Unit))
 	case c.Issued == nil && !c.Used.usable():

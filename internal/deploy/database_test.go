@@ -17,7 +17,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 	t.Parallel()
 	const standalone = "nb: the database on this machine is standalone, not a member of a cluster; " +
 		"stop ovn-ovsdb-server-nb and move /var/lib/ovn/ovnnb_db.db away to let this unit join"
-	const newer = "nb: the file is of a newer Open vSwitch than 3.3, which is installed; look at: juju ssh ovn-central/0 apt-cache policy openvswitch-common"
+	const newer = "nb: the file is of a newer Open vSwitch; look at: juju ssh ovn-central/0 apt-cache policy openvswitch-common (3.3 is installed)"
 	outdated := func(s *deploy.State) { s.Settings.Source = "dalmatian" }
 	unavailable := func(s *deploy.State) { s.Packages.Unavailable = true }
 	check(t, map[string]situation{
@@ -45,6 +45,17 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			decided{
 				step:    "restart ovn-ovsdb-server-nb (the server has given up the database)",
 				blocked: []string{"nb: the server runs but has given up the database"},
+			},
+		},
+		"failed, and its file lacks what it has acknowledged": {
+			only(deploy.Database{Condition: deploy.Failed, Text: "it has given up", File: lacking, Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (" + lacking.Damage + "; it has given up)"}},
+		},
+		"failed, with such a file, and kicked since": {
+			only(deploy.Database{Condition: deploy.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
+			decided{
+				step:    "archive nb (its server was removed, and can't be started on it)",
+				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
 			},
 		},
 		"hung": {
@@ -97,10 +108,21 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 				waiting: []string{"nb: joining the cluster again; 2 of 3 units joined"},
 			},
 		},
+		"down, killed while it was removed, as far as is known": {
+			only(deploy.Database{Condition: deploy.Down, File: deploy.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file ends amid a removal; run: " + rejoin + " (no server can be started on it)"}},
+		},
+		"down, killed while it was removed": {
+			only(deploy.Database{Condition: deploy.Down, File: deploy.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
+			decided{
+				step:    "archive nb (its server was removed, and can't be started on it)",
+				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
 		"down, at another address": {
 			only(down(deploy.File{Cluster: nbCluster, Address: "ssl:10.0.0.9:6643"})),
-			decided{blocked: []string{"nb: the server's address in the cluster is ssl:10.0.0.9:6643, and this unit's is ssl:10.0.0.0:6643; " +
-				"run: juju add-unit ovn-central; juju remove-unit ovn-central/0"}},
+			decided{blocked: []string{"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 " +
+				"(the member is at ssl:10.0.0.9:6643, the unit at ssl:10.0.0.0:6643)"}},
 		},
 		"down, and the file can't be read": {
 			only(deploy.Database{Condition: deploy.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", Rejoin: rejoin}),
@@ -277,8 +299,8 @@ func TestEveryStateOfAServer(t *testing.T) {
 		"the machine has another address": {
 			func(s *deploy.State) { s.Address = "10.0.0.7" },
 			decided{ready: true, notes: []string{
-				"nb: the server's address in the cluster is ssl:10.0.0.0:6643, and this unit's is ssl:10.0.0.7:6643; run: juju add-unit ovn-central; juju remove-unit ovn-central/0",
-				"sb: the server's address in the cluster is ssl:10.0.0.0:6644, and this unit's is ssl:10.0.0.7:6644; run: juju add-unit ovn-central; juju remove-unit ovn-central/0",
+				"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
+				"sb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
 			}},
 		},
 	})

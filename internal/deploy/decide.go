@@ -31,7 +31,7 @@ func Decide(s State) Decision {
 	case !s.Packages.Installed:
 		d.do(Step{Kind: Install})
 	case s.Address == "":
-		d.wait("network: Juju knows no address of this unit for ovsdb-peer; look at: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
+		d.wait("network: no address for ovsdb-peer; look at: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
 	default:
 		s.work(&d)
 	}
@@ -119,14 +119,28 @@ func (s State) database(d *Decision, db raft.Database) {
 		d.do(Step{Kind: Archive, Database: db, Reason: "its server has left the cluster, or was removed"})
 		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
 	case Failed:
-		d.do(Step{Kind: Restart, Service: ServiceOf(db), Reason: "the server has given up the database"})
-		d.block("%s: %s", name, x.Text)
+		s.failed(d, db, x)
 	case Standalone:
 		d.block("%s: %s", name, x.standalone(db))
 	case Hung:
 		d.block("%s: %s; if it stays so, run action restart-services services=%s here", name, x.Text, ServiceOf(db))
 	default:
 		d.block("%s: %s", name, x.Text)
+	}
+}
+
+// failed judges a server that has given up the database, and is down for all others:
+// it is started anew, if one can be started on its file with all that was acknowledged.
+func (s State) failed(d *Decision, db raft.Database, x Database) {
+	switch name := db.Short(); {
+	case x.File.Damage == "":
+		d.do(Step{Kind: Restart, Service: ServiceOf(db), Reason: "the server has given up the database"})
+		d.block("%s: %s", name, x.Text)
+	case x.Removed:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
+	default:
+		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage+"; "+x.Text)
 	}
 }
 
@@ -142,7 +156,7 @@ func (s State) serving(d *Decision, db raft.Database, x Database) {
 		return
 	}
 	if here := RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
-		d.note("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.Status.Address, here, s.replace())
+		d.note("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
 	}
 	if x.Damage != "" {
 		s.damaged(d, db, x)
@@ -263,29 +277,36 @@ func (s State) down(d *Decision, db raft.Database, x Database) {
 	name, cluster := db.Short(), s.Clusters.IDs[db]
 	here := RaftAddress(db, s.Address)
 	switch {
-	case (x.FileUnknown || x.File.Damage != "") && x.Removed:
+	case x.Unusable() && x.Removed:
 		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
 		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
 	case x.TooNew:
 		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
 			d.do(Step{Kind: Upgrade, Reason: name + ": its file is of a newer Open vSwitch"})
 		}
-		d.block("%s: the file is of a newer Open vSwitch than %s, which is installed; look at: juju ssh %s apt-cache policy openvswitch-common", name, s.Packages.Version.OVS, s.Unit)
+		d.block("%s: the file is of a newer Open vSwitch; look at: juju ssh %s apt-cache policy openvswitch-common (%s is installed)", name, s.Unit, s.Packages.Version.OVS)
 	case x.FileUnknown:
 		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
 	case x.File.Cluster != "" && x.File.Cluster != cluster:
 		d.block("%s: the file on this machine is of cluster %s, the application's is %s; move %s away to let this unit join", name, x.File.Cluster, cluster, x.File.Path)
+	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
+		d.block("%s: its file ends amid a removal; %s (no server can be started on it)", name, x.rejoin())
 	case x.File.Outside:
 		d.do(Step{Kind: Archive, Database: db, Reason: "its server was killed while it joined, and is no member"})
 		d.wait("%s: joining the cluster again; %s", name, s.joined())
 	case x.File.Damage != "":
 		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)
 	case x.File.Address != "" && x.File.Address != here:
-		d.block("%s: the server's address in the cluster is %s, and this unit's is %s; %s", name, x.File.Address, here, s.replace())
+		d.block("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
 	default:
 		d.starting = append(d.starting, ServiceOf(db))
 		d.wait("%s: %s", name, or(x.Text, "starting the server"))
 	}
+}
+
+// Unusable says that no server can be started on the file of one that was a member.
+func (x Database) Unusable() bool {
+	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
 }
 
 // rejoin is what an operator types to have a new server in the place of one that can't

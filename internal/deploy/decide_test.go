@@ -61,7 +61,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 		"no packages": {func(s *deploy.State) { *s = deploy.State{} }, decided{step: "install"}},
 		"no address": {
 			func(s *deploy.State) { s.Address = "" },
-			decided{waiting: []string{"network: Juju knows no address of this unit for ovsdb-peer; look at: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
+			decided{waiting: []string{"network: no address for ovsdb-peer; look at: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
 		},
 		"other options for the services": {
 			func(s *deploy.State) { s.Defaults = deploy.Differs }, decided{step: "write defaults", ready: true},

@@ -35,7 +35,55 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			}},
 		},
 		"an older schema": {
-			newSchema(func(*deploy.State) {}), decided{step: "convert nb (every unit runs the packages that bring the new schema)", ready: true},
+			newSchema(func(*deploy.State) {}), decided{step: "convert nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
+		},
+		"an older schema, and the election timer is shorter than any conversion may need": {
+			newSchema(func(s *deploy.State) {
+				s.Settings.ElectionTimer = time.Second
+				for _, db := range raft.Databases() {
+					edit(s, db, func(x *deploy.Database) { x.Status.ElectionTimer = time.Second })
+				}
+			}),
+			decided{step: "set election timer nb to 2000 ms", ready: true, notes: []string{
+				"nb: the schema is older than the packages'; for its conversion the election timer goes from 1000 ms to 4000 ms, and back",
+			}},
+		},
+		"an older schema of a large database, and the change of the timer is under way": {
+			newSchema(func(s *deploy.State) {
+				edit(s, raft.NB, func(x *deploy.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
+			}),
+			decided{ready: true, notes: []string{
+				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 14000 ms, and back",
+			}},
+		},
+		"an older schema of a large database, and the option can't be used, so that there is no way back": {
+			newSchema(func(s *deploy.State) {
+				edit(s, raft.NB, func(x *deploy.Database) { x.Size = 160 << 20 })
+				s.Invalid = map[string]string{deploy.OptionElectionTimer: "no number"}
+			}),
+			decided{ready: true, notes: []string{
+				"nb: the schema is older than the packages'; it is converted once ovsdb-server-election-timer can be used, since the election timer is raised before",
+			}},
+		},
+		"an older schema that was not converted at this election timer": {
+			newSchema(func(s *deploy.State) {
+				edit(s, raft.NB, func(x *deploy.Database) { x.Tried = 4 * time.Second })
+			}),
+			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 8000 ms, and back",
+			}},
+		},
+		"an older schema that was not converted at the longest one": {
+			newSchema(func(s *deploy.State) {
+				edit(s, raft.NB, func(x *deploy.Database) {
+					x.Tried, x.Status.ElectionTimer = 5*time.Minute, 5*time.Minute
+					x.Socket, x.SchemaFile = "/run/nb.sock", "/usr/nb.ovsschema"
+				})
+			}),
+			decided{
+				step: "set election timer nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
+				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema: run it when clients may wait; nb was not converted at an election timer of 300 s"},
+			},
 		},
 		"an older schema, and another member leads": {
 			func(s *deploy.State) { edit(s, raft.SB, func(x *deploy.Database) { x.Schema = deploy.Differs }) },

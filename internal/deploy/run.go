@@ -20,7 +20,9 @@ func (s State) lead(d *Decision, db raft.Database) {
 	if x.Leads() && x.Listeners == Differs {
 		d.do(Step{Kind: Listen, Database: db})
 	}
-	s.convert(d, db)
+	if s.convert(d, db) {
+		return
+	}
 	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
 		return
 	}

@@ -36,6 +36,10 @@ type State struct {
 	// says that these can't be known yet.
 	Clusters  Clusters
 	Unrelated bool
+	// Claim is the Northbound cluster that this unit has claimed where Juju writes claims
+	// late (Juju 4), Blind says that these could not be read in this hook.
+	Claim raft.ID
+	Blind bool
 	// Databases is what this unit has of each.
 	Databases map[raft.Database]Database
 	// Members are the Raft addresses of each database's members, as the unit that
@@ -183,6 +187,15 @@ type Database struct {
 	Listeners Wanted
 	// Schema compares the database's with that of the packages.
 	Schema Wanted
+	// SchemaFile is where the packages' is, and Socket the server's for local clients.
+	SchemaFile, Socket string
+	// Size is that of the file in bytes; 0 where it is not known.
+	Size int64
+	// Runs is the version of Open vSwitch that the server runs, and Tried the election timer
+	// at which any unit has last begun to convert the database to the schema of these
+	// packages; both are only looked at where that is this server's to do.
+	Runs  string
+	Tried time.Duration
 	// TooNew says that the server, as far as its log tells, ended on a file that is of
 	// a newer Open vSwitch than the one that is installed.
 	TooNew bool
@@ -206,8 +219,10 @@ type File struct {
 	// Damage is why no server can be started on it: it lacks entries.
 	Damage string
 	// Outside says that its own configuration lacks its server, which was killed
-	// while it joined: no server can start on it.
+	// while it joined, or while it was removed: no server can start on it.
 	Outside bool
+	// WasMember says that this unit has seen the file's server as a member of the cluster.
+	WasMember bool
 	// Address is the Raft address that is written in it, PROTO:HOST:PORT.
 	Address string
 }
@@ -220,14 +235,6 @@ func (x Database) Member() bool {
 
 // Leads says whether the server leads the database.
 func (x Database) Leads() bool { return x.Member() && x.Status.Role == raft.Leader }
-
-// Server is the ID of this unit's server; empty if it has none.
-func (x Database) Server() raft.ID {
-	if x.Condition == Serving {
-		return x.Status.Server
-	}
-	return x.File.Server
-}
 
 // Cluster is the ID of the cluster that the server belongs to; empty while that
 // is not known.
@@ -272,6 +279,9 @@ type Peer struct {
 	// from; empty where it says none.
 	Trusts []string
 	Issuer string
+	// Claim is the Northbound cluster that it has claimed and not put away since, where
+	// Juju writes claims late.
+	Claim raft.ID
 }
 
 func (p Peer) trusts(ca string) bool { return slices.Contains(p.Trusts, ca) }

@@ -74,7 +74,7 @@ type Step struct {
 	Remotes []string
 	// IDs are those of a Claim.
 	IDs map[raft.Database]raft.ID
-	// Timer is that of SetTimer.
+	// Timer is that of SetTimer, and the one at which a Convert is made.
 	Timer time.Duration
 	// Reason says why, for the log.
 	Reason string
@@ -95,6 +95,8 @@ func (s Step) String() string {
 	switch {
 	case s.Kind == Stage:
 		words = append(words, fmt.Sprintf("with an election timer of %d ms", s.Timer.Milliseconds()))
+	case s.Kind == Convert:
+		words = append(words, fmt.Sprintf("at an election timer of %d ms", s.Timer.Milliseconds()))
 	case s.Timer != 0:
 		words = append(words, fmt.Sprintf("to %d ms", s.Timer.Milliseconds()))
 	}

@@ -27,9 +27,6 @@ var (
 // Changes are the rules that came and went, as a person would type them.
 type Changes struct{ Added, Deleted []string }
 
-// Any says whether there were any.
-func (c Changes) Any() bool { return len(c.Added)+len(c.Deleted) > 0 }
-
 // Firewall is the host's.
 type Firewall struct{ Runner run.Runner }
 

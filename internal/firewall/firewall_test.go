@@ -31,7 +31,7 @@ func (m machine) ensure(t *testing.T, want firewall.Rules) firewall.Changes {
 	require.NoError(t, err)
 	again, err := m.firewall().Ensure(t.Context(), want)
 	require.NoError(t, err)
-	assert.False(t, again.Any(), "the second time: %v", again)
+	assert.Empty(t, again, "the second time: %v", again)
 	return done
 }
 
@@ -154,7 +154,7 @@ func TestPeersAreLetInBesideThoseWhoMayComeAlready(t *testing.T) {
 	assert.Subset(t, m.rules(t), before)
 	done, err = m.firewall().Admit(t.Context(), addrs("10.0.0.3"))
 	require.NoError(t, err)
-	assert.False(t, done.Any())
+	assert.Empty(t, done)
 }
 
 func TestRulesOfTheCharmBeforeThisOneAreTakenOver(t *testing.T) {
@@ -219,7 +219,7 @@ func TestRulesAreRemovedWithoutLockingAnybodyOut(t *testing.T) {
 	assert.Empty(t, m.rules(t))
 	done, err = m.firewall().Remove(t.Context())
 	require.NoError(t, err)
-	assert.False(t, done.Any())
+	assert.Empty(t, done)
 	assert.Contains(t, m.do(t, "ufw status"), "Status: active")
 }
 

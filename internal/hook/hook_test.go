@@ -35,6 +35,10 @@ import (
 type machine struct {
 	fixtures  map[raft.Database]string
 	relations []string
+	// certificates are the relations to their provider, gone the one that a hook is about;
+	// dir is where the unit's files stay from hook to hook.
+	certificates []string
+	gone, dir    string
 	// units are the others in the peer relation.
 	units  []string
 	leader bool
@@ -107,10 +111,13 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case "goal-state":
 		return []byte(m.goal), nil
 	case "relation-ids":
-		if last != relation.Peer {
-			return []byte(`[]`), nil
+		switch last {
+		case relation.Peer:
+			return json.Marshal(m.relations)
+		case relation.Certificates:
+			return json.Marshal(append([]string{}, m.certificates...))
 		}
-		return json.Marshal(m.relations)
+		return []byte(`[]`), nil
 	case "ovsdb-client": // needs-conversion
 		return []byte("no\n"), nil
 	case "relation-list":
@@ -181,13 +188,16 @@ func (m *machine) run(t *testing.T, name string) error {
 	if m.goal == "" {
 		m.goal = `{"units":{"ovn-central/0":{"status":"active"},"ovn-central/1":{"status":"active"}}}`
 	}
-	paths := ovn.Paths{Run: t.TempDir(), DB: t.TempDir(), Etc: filepath.Join(t.TempDir(), "ovn")}
+	if m.dir == "" {
+		m.dir = t.TempDir()
+	}
+	paths := ovn.Paths{Run: t.TempDir(), DB: m.dir, Etc: filepath.Join(t.TempDir(), "ovn")}
 	for _, d := range raft.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
 		require.NoError(t, os.WriteFile(paths.File(d), []byte("a database"), 0o600))
 	}
 	log := slog.New(slog.NewTextHandler(&m.log, nil))
-	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
+	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}
 	tools := juju.New(m)
 	service := &membership.Service{
 		Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},

@@ -29,6 +29,10 @@ type Record struct {
 	// TTLSeconds is after how many seconds without a change others may take
 	// over.
 	TTLSeconds int `json:"ttl"`
+	// Instance tells the process that has taken the record from others of the same unit,
+	// Address is where its agent can be asked; both are empty in the record of a lock.
+	Instance string `json:"instance,omitempty"`
+	Address  string `json:"address,omitempty"`
 	// Marks are the changes that holders have begun and that have not been seen
 	// finished by who may say so. They outlive their holder.
 	Marks []Mark `json:"-"`
@@ -87,7 +91,7 @@ func (r Record) Renewed() Record {
 // Released is the record by which its holder gives it up.
 func (r Record) Released() Record {
 	r = r.Renewed()
-	r.Holder, r.TTLSeconds = "", 0
+	r.Holder, r.TTLSeconds, r.Instance, r.Address = "", 0, "", ""
 	return r
 }
 

@@ -149,18 +149,31 @@ func (s *Service) kickBlocker(b *blocker, clusters seen, m Model) string {
 	force := b.owner.Unit != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := m.runOn(clusters, b.owner.Unit)
+	if m.nothingElse(clusters, unit, b.targets) {
+		return s.kickUnitCommand(on, unit, force)
+	}
+	return s.kickCommand(on, b.targets, force)
+}
+
+// nothingElse says whether a kick of the unit means these members and no others, in
+// both databases, each of which has a record of it.
+func (m Model) nothingElse(clusters seen, unit string, targets map[raft.Database]string) bool {
 	if unit == "" || len(clusters) < len(raft.Databases()) {
-		return s.kickCommand(on, b.targets, force)
+		return false
 	}
 	for d, v := range clusters {
+		ids := m.serversOf(d, unit)
+		if len(ids) == 0 {
+			return false
+		}
 		for _, p := range v.Peers() {
-			its := slices.ContainsFunc(m.serversOf(d, unit), func(id raft.ID) bool { return sameServer(id, p) })
-			if its && p.Longest() != b.targets[d] {
-				return s.kickCommand(on, b.targets, force)
+			its := slices.ContainsFunc(ids, func(id raft.ID) bool { return sameServer(id, p) })
+			if its && p.Longest() != targets[d] {
+				return false
 			}
 		}
 	}
-	return s.kickUnitCommand(on, unit, force)
+	return true
 }
 
 // statusCommand is the line that shows the clusters as a unit sees them.

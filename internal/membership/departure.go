@@ -182,7 +182,7 @@ func (d *departure) leave(ctx context.Context) error {
 		}
 	}
 	d.begun = true
-	if err := d.await(ctx, leaveTimeout(d.local.Status.ElectionTimer)); err != nil {
+	if err := d.await(ctx, d.service.patience(d.local.Database, leaveTimeout(d.local.Status.ElectionTimer))); err != nil {
 		return err
 	}
 	d.fate = Fate{Database: db, Gone: true, Text: "left the cluster as " + d.local.Status.Server.Short()}
@@ -205,7 +205,7 @@ func (d *departure) leaveStranded(ctx context.Context) error {
 	s, db := d.service, d.local.Database
 	err := s.Control.Leave(ctx, db)
 	if err == nil || errors.Is(err, ovn.ErrLeaving) {
-		err = d.await(ctx, strandedTimeout)
+		err = d.await(ctx, d.service.patience(d.local.Database, strandedTimeout))
 	}
 	if errors.Is(err, errEverybodyGoes) {
 		return err

@@ -251,7 +251,7 @@ func (k *kick) pending(text string) {
 func (k *kick) await(ctx context.Context) (reason string) {
 	s, d := k.service, k.local.Database
 	proof := raft.Proof{Target: k.target.Short, Address: k.target.Address}
-	timeout := kickTimeout(k.local.Status.ElectionTimer)
+	timeout := k.service.patience(k.local.Database, kickTimeout(k.local.Status.ElectionTimer))
 	held := true
 	for begun, told := s.Now(), s.Now(); ; {
 		status, err := s.Control.Status(ctx, d)

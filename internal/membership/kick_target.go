@@ -244,6 +244,9 @@ func (k *kick) judge(ctx context.Context) {
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
+	if text := goesOn(k.target.Up); text != "" && owner.Unit == "" {
+		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
+	}
 	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
 }
 
@@ -258,6 +261,8 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.id, Force: true})
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
+		case owner.Unit == "" && k.target.Up && k.model.at(k.target.Address):
+			return []string{"wait until the unit that has its address has said whose it is, then look again: " + s.statusCommand(k.model.Unit)}
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
 			return s.unblock(leave.Refusal, view, k.model) // its own leave would be refused too
 		case owner.Unit != "" && k.target.Up:
@@ -266,7 +271,7 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 			advice = append(advice, "start its server again; or, if its machine is lost, take the unit out of the model, then kick what it has left behind: "+
 				juju.RemoveUnit("--force "+owner.Unit))
 		}
-		if again.Refusal == nil {
+		if again.Refusal == nil && (owner.Unit == "" || !k.target.Up) {
 			advice = append(advice, "to kick it all the same: "+forced)
 		}
 		return advice

@@ -90,7 +90,7 @@ func (s *Service) global(ctx context.Context, d raft.Database, endpoints ...stri
 
 // storePatience is how long one read or write of the lock may take.
 func (s *Service) storePatience(d raft.Database) time.Duration {
-	return raft.Patience(storeTimeout, s.Control.Paths.Size(d))
+	return s.patience(d, storeTimeout)
 }
 
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {

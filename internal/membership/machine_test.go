@@ -30,6 +30,7 @@ type machine struct {
 	answers map[raft.Database]string
 	errors  map[raft.Database]string
 	left    bool
+	joining bool
 	mu      sync.Mutex
 	told    []string
 }
@@ -53,6 +54,8 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		return nil, failed(c, 2, "ovsdb-tool: cluster ID not yet known\n")
 	case c.Name == "ovsdb-tool" && c.Args[0] == "check-cluster" && m.left:
 		return []byte(c.Args[1] + ": record 9 shows that the server left the cluster\n"), nil
+	case c.Name == "ovsdb-tool" && c.Args[0] == "check-cluster" && m.joining:
+		return nil, failed(c, 1, c.Args[1]+" has not joined the cluster, omitting\novsdb-tool: all logs are empty\n")
 	case c.Name == "ovsdb-tool":
 		return nil, nil
 	case c.Name == "systemctl" && c.Args[0] == "show":

@@ -56,6 +56,9 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	limited, cancel, err := held.begin(t.Context(), lease.Kick, string(kicked))
 	require.NoError(t, err)
 	defer cancel()
+	until, bounded := limited.Deadline()
+	require.True(t, bounded)
+	require.LessOrEqual(t, time.Until(until), 2*time.Second, "it may not be begun later")
 
 	c.hasten()
 	earlier := "since a removal that was begun earlier may still be carried out"

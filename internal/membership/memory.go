@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -24,6 +25,8 @@ type Memory struct {
 	History relation.History `json:"history,omitempty"`
 	// Published is what the units last published.
 	Published relation.Units `json:"published,omitempty"`
+	// Departed says when units were first missing from the model, for [leavePatience].
+	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Sightings are the configurations that this unit's servers last had.
 	Sightings map[raft.Database]relation.Sighting `json:"sightings,omitempty"`
 }
@@ -105,7 +108,8 @@ func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local
 // Learn updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
 func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local) Memory {
-	next := Memory{History: m.History, Published: m.Published, Sightings: maps.Clone(memory.Sightings)}
+	next := Memory{History: m.History, Published: m.Published, Sightings: maps.Clone(memory.Sightings), Departed: departed(memory, *m, s.Now())}
+	m.Departed = slices.Sorted(maps.Keys(next.Departed))
 	m.Members = map[raft.Database][]string{}
 	for _, d := range raft.Databases() {
 		if l := locals[d]; l.Condition == Serving {
@@ -128,6 +132,35 @@ func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local)
 	}
 	m.History = next.History
 	return next
+}
+
+// leavePatience is for how long a unit that is gone from the model may still be leaving:
+// Juju 4 removes it while its `stop` runs, and takes data of it away seconds before or
+// after that. Each `update-status`, of which one comes in that time, looks again.
+const leavePatience = 5 * time.Minute
+
+// departed are the units that were in the model not long ago, with when they were first
+// missed. Where Juju could not be asked, nothing is known to be missing.
+func departed(memory Memory, m Model, now time.Time) map[string]time.Time {
+	all := map[string]time.Time{}
+	for unit := range memory.Published {
+		if unit != m.Unit && !m.exists(unit) {
+			all[unit] = now
+		}
+	}
+	for unit, at := range memory.Departed {
+		switch age := now.Sub(at); {
+		case m.exists(unit) || age >= leavePatience:
+		case age < 0: // the clock was set back since
+			all[unit] = now
+		default:
+			all[unit] = at
+		}
+	}
+	if len(all) == 0 {
+		return nil
+	}
+	return all
 }
 
 // removedBefore says whether a server is remembered as removed.

@@ -37,6 +37,8 @@ type Model struct {
 	// Members are the identities in the committed configuration of each database, as
 	// this unit's server has last seen it.
 	Members map[raft.Database][]string
+	// Departed are the units that were in the model some minutes ago and may still be leaving.
+	Departed []string
 	// History remembers the servers of units that may be gone.
 	History relation.History
 	// Relations are the peer relation's IDs. It is empty in the hook stop of a
@@ -190,8 +192,11 @@ type Owner struct {
 	// Stale (rule R16): every unit of the model has published both identities, in
 	// one cluster, all of them are members, and none of them is this one. Only then may
 	// anybody be told to kick it. One that is up at the address of a unit's own server
-	// is not: that unit may have yet to say that it has joined anew.
+	// is not: that unit may have yet to say that it has joined anew. Nor is one that is up
+	// and whose unit has just been removed: it may be leaving.
 	Stale bool
+	// Departing says that the member is up, and its unit has just been removed.
+	Departing bool
 }
 
 // Owner finds the unit of a member.
@@ -201,7 +206,7 @@ func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
 			return Owner{Unit: unit}
 		}
 	}
-	o := Owner{Stale: m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.at(p.Address))}
+	o := Owner{}
 	was := map[string]bool{}
 	for id, known := range m.History[d] {
 		if sameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
@@ -211,6 +216,8 @@ func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
 	if len(was) == 1 {
 		o.Was = slices.Collect(maps.Keys(was))[0]
 	}
+	o.Departing = p.Up && slices.Contains(m.Departed, o.Was)
+	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.at(p.Address)) && !o.Departing
 	return o
 }
 

@@ -180,6 +180,11 @@ const (
 // names are full IDs known from elsewhere.
 func (s *Service) View(ctx context.Context, l Local, names []raft.ID) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
+	if problem, err := s.Control.Paths.Full(); err != nil {
+		s.Log.WarnContext(ctx, err.Error())
+	} else {
+		v.Full = problem != ""
+	}
 	if l.Status.Role != raft.Leader || l.Status.Twins() {
 		v.Answers = s.ask(ctx, l)
 	}
@@ -204,8 +209,6 @@ func (s *Service) View(ctx context.Context, l Local, names []raft.ID) (raft.View
 
 // ask puts the question of rule R0 to all other members at the same time.
 func (s *Service) ask(ctx context.Context, l Local) []raft.Answer {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
-	defer cancel()
 	var (
 		mu      sync.Mutex
 		wg      sync.WaitGroup
@@ -217,7 +220,13 @@ func (s *Service) ask(ctx context.Context, l Local) []raft.Answer {
 			continue
 		}
 		asked[m.Address] = true
+		timeout := answerTimeout
+		if l.Status.Hears(m.Short) {
+			timeout = s.patience(l.Database, timeout)
+		}
 		wg.Go(func() {
+			ctx, cancel := context.WithTimeout(ctx, timeout)
+			defer cancel()
 			state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, m.Address)...)
 			if err != nil {
 				s.Log.DebugContext(ctx, "member does not answer", "database", l.Database.Short(), "address", m.Address, "error", err)

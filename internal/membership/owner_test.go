@@ -3,10 +3,12 @@ package membership_test
 import (
 	"net/netip"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -110,6 +112,55 @@ func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 	assert.False(t, m.Owner(raft.NB, p).Stale)
 }
 
+// Juju 4 takes a unit out of the model while its `stop` still runs.
+func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) {
+	m := joinedBy4(t).model()
+	m.Departed = []string{"ovn-central/4"}
+	p := peer("aa04", full("aa04"))
+	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(raft.NB, p), "one that is down leaves no more")
+	p.Up = true
+	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(raft.NB, p))
+	m.Departed = []string{"ovn-central/3"}
+	assert.True(t, m.Owner(raft.NB, p).Stale, "its unit is gone for long")
+}
+
+func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
+	s := three(t).on(new(machine))
+	begun := s.Now()
+	memory := membership.Memory{Published: relation.Units{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
+	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
+	learn := func(after time.Duration, goal map[string]juju.UnitGoal) []string {
+		s.Now = func() time.Time { return begun.Add(after) }
+		m := membership.Model{Unit: "ovn-central/0", Goal: goal, Published: relation.Units{"ovn-central/0": unit("aa00", "bb00")}}
+		memory = s.Learn(memory, &m, nil)
+		return m.Departed
+	}
+	memory = s.Learn(memory, &membership.Model{Unit: "ovn-central/0", Goal: there, Published: memory.Published}, nil)
+	assert.Empty(t, learn(0, nil), "Juju could not be asked")
+	memory.Published["ovn-central/1"] = unit("aa01", "bb01")
+	only := map[string]juju.UnitGoal{"ovn-central/0": {}}
+	assert.Equal(t, []string{"ovn-central/1"}, learn(0, only))
+	assert.Equal(t, []string{"ovn-central/1"}, learn(5*time.Minute-1, only))
+	assert.Empty(t, learn(5*time.Minute, only))
+	assert.Empty(t, learn(5*time.Minute, only))
+}
+
+func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
+	s := three(t).on(new(machine))
+	now := s.Now()
+	memory := membership.Memory{Departed: map[string]time.Time{"ovn-central/1": now}}
+	learn := func(at time.Time) []string {
+		s.Now = func() time.Time { return at }
+		m := membership.Model{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.Units{}}
+		memory = s.Learn(memory, &m, nil)
+		return m.Departed
+	}
+	back := now.Add(-365 * 24 * time.Hour)
+	assert.Equal(t, []string{"ovn-central/1"}, learn(back))
+	assert.Equal(t, []string{"ovn-central/1"}, learn(back.Add(5*time.Minute-1)))
+	assert.Empty(t, learn(back.Add(5*time.Minute)))
+}
+
 func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
 	s := joinedBy4(t)
 	s.nb = s.nb.down("aa04")
@@ -125,7 +176,8 @@ func TestLabels(t *testing.T) {
 		"ovn-central/1":               {Owner: membership.Owner{Unit: "ovn-central/1"}},
 		"ovn-central/1 (leaving)":     {Owner: membership.Owner{Unit: "ovn-central/1"}, Leaving: true},
 		"UNKNOWN (was ovn-central/4)": {Owner: membership.Owner{Was: "ovn-central/4"}},
-		"UNKNOWN":                     {},
+		"UNKNOWN (was ovn-central/4, removed; may still be leaving)": {Owner: membership.Owner{Was: "ovn-central/4", Departing: true}},
+		"UNKNOWN": {},
 	} {
 		assert.Equal(t, label, row.Label())
 	}

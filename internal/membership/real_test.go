@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -59,6 +60,7 @@ func realCluster(t *testing.T, n int, databases ...raft.Database) []*realUnit {
 			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
 			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
 			Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: goal}, nil },
+			Clients:  func(raft.Database) (deploy.Clients, error) { return deploy.Clients{}, nil }, // other tests have some on this machine
 			Now:      time.Now,
 			Progress: func(context.Context, string) {}, Log: slog.New(slog.DiscardHandler),
 		}
@@ -107,9 +109,9 @@ func (u *realUnit) until(d raft.Database, ok func(raft.Status) bool) {
 
 func (u *realUnit) id(d raft.Database) raft.ID {
 	u.t.Helper()
-	id, err := u.Control.ServerID(u.t.Context(), d)
+	s, err := u.Control.Status(u.t.Context(), d)
 	require.NoError(u.t, err)
-	return id
+	return s.Server
 }
 
 func (u *realUnit) kill(d raft.Database) {

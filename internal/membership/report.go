@@ -17,6 +17,9 @@ type Row struct {
 	Owner Owner
 	// Leaving says that its unit is being removed.
 	Leaving bool
+	// Clients is how many clients its server has, of another unit's about and as of its
+	// last hook; nil where that is not known.
+	Clients *int
 }
 
 // Label is what stands at the end of the member's line: its unit, or UNKNOWN.
@@ -26,6 +29,8 @@ func (r Row) Label() string {
 		return r.Owner.Unit + " (leaving)"
 	case r.Owner.Unit != "":
 		return r.Owner.Unit
+	case r.Owner.Departing:
+		return "UNKNOWN (was " + r.Owner.Was + ", removed; may still be leaving)"
 	case r.Owner.Was != "":
 		return "UNKNOWN (was " + r.Owner.Was + ")"
 	}
@@ -94,7 +99,11 @@ func (s *Service) report(m Model, seen map[raft.Database]Cluster) Report {
 			c.Quorum = c.View.Quorum()
 			for _, p := range c.View.Peers() {
 				o := m.Owner(d, p)
-				c.Rows = append(c.Rows, Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)})
+				row := Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)}
+				if o.Unit != "" {
+					row.Clients = s.clientsOf(m, d, o.Unit)
+				}
+				c.Rows = append(c.Rows, row)
 			}
 		}
 		report.Clusters = append(report.Clusters, c)
@@ -119,17 +128,19 @@ func (c Cluster) Text() string {
 }
 
 // Tolerance says how many failures the cluster survives from now on.
-func (c Cluster) Tolerance() string {
+func (c Cluster) Tolerance(m Model) string {
 	name := c.Database.Short()
 	switch t := c.Quorum.Tolerance(); {
 	case c.Condition != Serving:
 		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
 	case c.Status.State == raft.JoiningCluster:
 		return name + ": not known (joining)"
-	case t < 0:
-		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.quorumText())
+	case c.standing() == noQuorum:
+		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.leaderText(m))
+	case t < 0 && c.standing() != working:
+		return fmt.Sprintf("%s: not known (%s)", name, c.leaderText(m))
 	default:
-		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, t, c.Quorum.Members, c.Quorum.Up)
+		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up)
 	}
 }
 
@@ -137,22 +148,25 @@ func (c Cluster) Tolerance() string {
 func (r Report) Tolerance() []string {
 	var all []string
 	for _, c := range r.Clusters {
-		all = append(all, c.Tolerance())
+		all = append(all, c.Tolerance(r.Model))
 	}
 	return all
 }
 
 // Warnings lists what an operator should know, most pressing first.
-func (r Report) Warnings() []string {
+func (s *Service) Warnings(r Report) []string {
 	var all []string
+	if text := s.noQuorumText(r); text != "" {
+		all = append(all, text)
+	}
 	for _, c := range r.Clusters {
 		name := c.Database.Short()
 		if c.Condition != Serving {
 			all = append(all, name+": "+c.Local.Text())
 			continue
 		}
-		if _, trouble := c.trouble(); trouble != "" {
-			all = append(all, trouble)
+		if _, text := c.trouble(r.Model); text != "" && c.standing() != noQuorum {
+			all = append(all, text)
 		}
 		if c.Lost != "" {
 			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Lost))
@@ -187,7 +201,7 @@ func (r Report) warnings(c Cluster, row Row) []string {
 	if owner := r.wrongDatabase(c.Database, row); owner != "" {
 		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
 	} else if row.Owner.Stale {
-		all = append(all, who+" is stale: no unit of the model stands behind it")
+		all = append(all, who+" is stale: no unit of the model stands behind it"+goesOn(row.Up))
 	}
 	if row.Extra != "" {
 		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", who, row.Extra))
@@ -198,6 +212,15 @@ func (r Report) warnings(c Cluster, row Row) []string {
 		}
 	}
 	return all
+}
+
+// goesOn says what a member that is up does without a unit: nothing has stopped its
+// services, and ovn-northd needs no membership to write.
+func goesOn(up bool) string {
+	if !up {
+		return ""
+	}
+	return "; it is up: its servers and its ovn-northd go on until its machine is off"
 }
 
 // wrongDatabase recognises a server of the other database, which ovsdb-server
@@ -233,6 +256,8 @@ func (r Report) foreignClusters() []string {
 
 // stale is a member to kick, in one database or in both.
 type stale struct {
+	// unit is the one that it was of; empty where that is not known.
+	unit    string
 	targets map[raft.Database]string
 	force   bool
 	rows    map[raft.Database]Row
@@ -253,6 +278,16 @@ func (s *Service) Next(r Report) []string {
 	return all
 }
 
+// kickStale is the shorter line for a status: it names the former unit where that
+// means these members and no others.
+func (s *Service) kickStale(r Report, k *stale) string {
+	on := r.Model.runOn(r.seen())
+	if r.Model.nothingElse(r.seen(), k.unit, k.targets) {
+		return s.kickUnitCommand(on, k.unit, k.force)
+	}
+	return s.kickCommand(on, k.targets, k.force)
+}
+
 // stale lists the members that nobody stands behind and that may be kicked now,
 // those of one former unit together.
 func (r Report) stale() []*stale {
@@ -269,7 +304,7 @@ func (r Report) stale() []*stale {
 			}
 			k := byUnit[row.Owner.Was]
 			if k == nil || row.Owner.Was == "" || k.targets[c.Database] != "" {
-				k = &stale{targets: map[raft.Database]string{}, rows: map[raft.Database]Row{}}
+				k = &stale{unit: row.Owner.Was, targets: map[raft.Database]string{}, rows: map[raft.Database]Row{}}
 				all = append(all, k)
 				byUnit[row.Owner.Was] = k
 			}

@@ -87,12 +87,15 @@ func TestFaultTolerance(t *testing.T) {
 		scene func(s *scene)
 		text  string
 	}{
-		"three up":     {func(*scene) {}, "nb: 1 more of 3 members may fail (3 up); sb: 1 more of 3 members may fail (3 up)"},
-		"one down":     {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, "nb: 0 more of 3 members may fail (2 up); sb: 1 more of 3 members may fail (3 up)"},
-		"no quorum":    {func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() }, "nb: no quorum as seen from this unit (this unit knows no leader of 3 members); sb: 1 more of 3 members may fail (3 up)"},
-		"sole":         {func(s *scene) { s.nb = up("aa00") }, "nb: 0 more of 1 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
-		"joining":      {func(s *scene) { s.sb = members{state: raft.JoiningCluster, role: raft.Follower} }, "nb: 1 more of 3 members may fail (3 up); sb: not known (joining)"},
-		"one not here": {func(s *scene) { s.nb = members{condition: membership.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
+		"three up":                               {func(*scene) {}, "nb: 1 more of 3 members may fail (3 up); sb: 1 more of 3 members may fail (3 up)"},
+		"one down":                               {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, "nb: 0 more of 3 members may fail (2 up); sb: 1 more of 3 members may fail (3 up)"},
+		"no quorum":                              {func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() }, "nb: no quorum as seen from this unit (1 of 3 members answer; none from ovn-central/1, ovn-central/2); sb: 1 more of 3 members may fail (3 up)"},
+		"an election":                            {func(s *scene) { s.nb = up("aa00").searching("aa01").down("aa02").cutOff() }, "nb: not known (a leader is being elected; 2 of 3 members answer); sb: 1 more of 3 members may fail (3 up)"},
+		"sole":                                   {func(s *scene) { s.nb = up("aa00") }, "nb: 0 more of 1 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
+		"sole, and its disk is full":             {func(s *scene) { s.nb = up("aa00"); s.nb.full = true }, "nb: 0 more of 1 members may fail (0 up); sb: 1 more of 3 members may fail (3 up)"},
+		"one down, and this unit's disk is full": {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02"); s.nb.full = true }, "nb: 0 more of 3 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
+		"joining":                                {func(s *scene) { s.sb = members{state: raft.JoiningCluster, role: raft.Follower} }, "nb: 1 more of 3 members may fail (3 up); sb: not known (joining)"},
+		"one not here":                           {func(s *scene) { s.nb = members{condition: membership.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -157,7 +160,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 		},
 		"no quorum, of which nobody is named as dead": {
 			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() },
-			[]string{"nb has no quorum: this unit knows no leader of 3 members; run action cluster-status on the other units"},
+			[]string{"nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)"},
 		},
 		"a database that is not served": {
 			func(s *scene) {
@@ -178,7 +181,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			s := three(t)
 			s.history = map[raft.Database]map[string]string{raft.NB: {"aa04": "ovn-central/4"}}
 			test.scene(&s)
-			assert.Equal(t, test.warnings, s.report().Warnings())
+			assert.Equal(t, test.warnings, s.service().Warnings(s.report()))
 		})
 	}
 }
@@ -190,11 +193,12 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	r.Model.Published["ovn-central/2"][raft.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
 		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(raft.NB)),
-	}, r.Warnings())
+	}, s.service().Warnings(r))
 }
 
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
-	r := three(t).report()
+	s := three(t)
+	r := s.report()
 	r.Model.Problems = []string{"cannot read goal state: goal-state: program not found"}
-	assert.Equal(t, r.Model.Problems, r.Warnings())
+	assert.Equal(t, r.Model.Problems, s.service().Warnings(r))
 }

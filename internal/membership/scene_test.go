@@ -1,12 +1,14 @@
 package membership_test
 
 import (
+	"errors"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
@@ -46,14 +48,20 @@ type members struct {
 	leader string
 	rows   []row
 	unread []string
+	// full: this unit's own disk is.
+	full bool
 }
 
 type row struct {
 	identity string
 	down     bool
-	address  string
-	phase    raft.Phase
-	extra    string
+	// searching: it answers that it is out of touch with the cluster.
+	searching bool
+	// closed: its client port does not answer.
+	closed  bool
+	address string
+	phase   raft.Phase
+	extra   string
 }
 
 // up are members that work, the first of them this unit's own, which leads.
@@ -69,6 +77,22 @@ func up(identities ...string) members {
 func (m members) down(identities ...string) members {
 	for _, id := range identities {
 		m.rows = append(m.rows, row{identity: id, down: true})
+	}
+	return m
+}
+
+// searching are members that answer and hear no leader.
+func (m members) searching(identities ...string) members {
+	for _, id := range identities {
+		m.rows = append(m.rows, row{identity: id, searching: true})
+	}
+	return m
+}
+
+// closed are members that work, and whose client ports don't answer.
+func (m members) closed(identities ...string) members {
+	for _, id := range identities {
+		m.rows = append(m.rows, row{identity: id, closed: true})
 	}
 	return m
 }
@@ -142,7 +166,7 @@ func (s scene) view(d raft.Database, m members) raft.View {
 	if m.leader != "" {
 		status.Leader = raft.Ref(m.leader)
 	}
-	v := raft.View{Names: s.model().Names(d)}
+	v := raft.View{Names: s.model().Names(d), Full: m.full}
 	for i, r := range m.rows {
 		member := raft.Member{Nick: r.identity, Short: r.identity, Address: r.address, Self: i == 0, Phase: r.phase, Extra: r.extra}
 		if member.Address == "" {
@@ -152,6 +176,9 @@ func (s scene) view(d raft.Database, m members) raft.View {
 		if r.down {
 			ago, match = time.Hour, match-3
 		}
+		if i > 0 {
+			member.LastMsg = &ago
+		}
 		switch {
 		case i == 0:
 			status.Nick, status.Server = r.identity, full(r.identity)
@@ -159,10 +186,10 @@ func (s scene) view(d raft.Database, m members) raft.View {
 				status.Leader = raft.Self
 			}
 		case m.role == raft.Leader:
-			member.LastMsg, member.Match, member.Next = &ago, &match, &status.Log.End
-		case !r.down:
+			member.Match, member.Next = &match, &status.Log.End
+		case !r.down && !r.closed:
 			v.Answers = append(v.Answers, raft.Answer{
-				Address: member.Address, Server: full(r.identity), Cluster: cid, Connected: true, Leader: r.identity == m.leader,
+				Address: member.Address, Server: full(r.identity), Cluster: cid, Connected: !r.searching, Leader: r.identity == m.leader,
 			})
 		}
 		if i > 0 && !r.down {
@@ -207,6 +234,7 @@ func (s scene) service() *membership.Service {
 		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
 		Control: ovn.Control{Paths: ovn.Paths{DB: s.t.TempDir()}},
 		Dialer:  new(ovsdb.Dialer),
+		Clients: func(raft.Database) (deploy.Clients, error) { return deploy.Clients{}, errors.New("not counted") },
 		Now:     func() time.Time { return now },
 		Log:     slog.New(slog.DiscardHandler),
 	}

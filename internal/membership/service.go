@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Service acts for one unit.
@@ -24,6 +26,8 @@ type Service struct {
 	// Goal asks Juju which units the application is to have. It is asked again
 	// during every wait.
 	Goal func(context.Context) (juju.GoalState, error)
+	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
+	Clients func(raft.Database) (deploy.Clients, error)
 	// Now is the clock.
 	Now func() time.Time
 	// Progress tells a person who waits what goes on.
@@ -43,12 +47,19 @@ const (
 	// goalInterval is how often Juju is asked, in a wait, who is to stay.
 	goalInterval = 2 * time.Second
 	// answerTimeout is how long a member may take to answer on its client port
-	// before it counts as down (rule R0).
+	// before it counts as down (rule R0). Where its connection stands, a large database
+	// adds to it ([raft.Patience]): it may compact.
 	answerTimeout = 2 * time.Second
 	// storeTimeout bounds one read or write of the lock. A write waits for a
 	// majority to store it. A large database adds to it ([raft.Patience]).
 	storeTimeout = 10 * time.Second
 )
+
+// patience is how long to wait for servers of a database, where base is enough for a
+// small one. This unit's file stands for all of theirs.
+func (s *Service) patience(d raft.Database, base time.Duration) time.Duration {
+	return raft.Patience(base, s.Control.Paths.Size(d))
+}
 
 // wait returns after d, or earlier with an error if ctx ends.
 func wait(ctx context.Context, d time.Duration) error {

@@ -110,16 +110,17 @@ func unreadableAdvice(m Model, d raft.Database) string {
 
 // hungPatience is how long a server that has not answered is given before its
 // unit goes without it: one that compacts a large database is silent for as long,
-// and is a member that votes.
+// and is a member that votes. Its size adds to it ([raft.Patience]).
 const hungPatience = 30 * time.Second
 
 // insist asks the servers that hang once more, with more patience.
 func (s *Service) insist(ctx context.Context, locals map[raft.Database]Local) map[raft.Database]Local {
 	for d, l := range locals {
 		if l.Condition == Hung {
-			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), hungPatience))
+			patience := s.patience(d, hungPatience)
+			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), patience))
 			patient := *s
-			patient.Control.Timeout = hungPatience
+			patient.Control.Timeout = patience
 			return patient.ObserveAll(ctx)
 		}
 	}
@@ -159,8 +160,11 @@ func (s *Service) nothingToLeave(m Model, l Local) Fate {
 // putAway stops the services, then renames the files of servers that are gone.
 func (s *Service) putAway(ctx context.Context, fates map[raft.Database]Fate) ([]Fate, error) {
 	for _, d := range raft.Databases() {
-		if fates[d].mayJoin && s.Observe(ctx, d).Member() {
-			return inOrder(fates), &PendingError{d, "the server has joined the cluster meanwhile; Juju tries again, and it leaves"}
+		if !fates[d].mayJoin {
+			continue
+		}
+		if err := s.EndJoin(ctx, d); err != nil {
+			return inOrder(fates), err
 		}
 	}
 	if err := s.Services.StopForGood(ctx); err != nil {

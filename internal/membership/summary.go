@@ -16,73 +16,16 @@ func (s *Service) Summary(r Report) (juju.StatusWord, string) {
 	if foreign := r.foreignClusters(); len(foreign) > 0 {
 		return juju.Blocked, strings.Join(foreign, "; ")
 	}
-	if word, text := r.trouble(); text != "" {
+	if word, text := s.trouble(r); text != "" {
 		return word, text
 	}
 	if text := s.waitingToLeave(r); text != "" {
 		return juju.Active, text
 	}
-	if text := r.staleText(); text != "" {
+	if text := s.staleText(r); text != "" {
 		return juju.Active, text
 	}
 	return juju.Active, r.health()
-}
-
-// trouble is what keeps this unit from being a working member: first what somebody
-// has to mend, then what ends by itself.
-func (r Report) trouble() (juju.StatusWord, string) {
-	word, text := juju.StatusWord(""), ""
-	for _, c := range r.Clusters {
-		w, t := c.trouble()
-		if t != "" && (text == "" || w == juju.Blocked && word != juju.Blocked) {
-			word, text = w, t
-		}
-	}
-	return word, text
-}
-
-func (c Cluster) trouble() (juju.StatusWord, string) {
-	name := c.Database.Short()
-	switch {
-	case c.Condition == Absent:
-		return juju.Waiting, name + ": no database yet"
-	case c.Condition != Serving:
-		return juju.Blocked, name + ": " + c.Local.Text()
-	case c.Status.State == raft.JoiningCluster:
-		return juju.Waiting, name + ": joining the cluster"
-	case c.Status.State == raft.LeavingCluster:
-		return juju.Waiting, name + ": leaving the cluster"
-	case c.alone():
-		return juju.Waiting, fmt.Sprintf("%s: a leader is known, but no other member answers on its client port", name)
-	case !c.View.LeaderUp() || !c.Quorum.Holds():
-		return juju.Blocked, fmt.Sprintf("%s has no quorum: %s; run action cluster-status on the other units", name, c.quorumText())
-	}
-	return "", ""
-}
-
-// alone says whether a follower can ask nobody, though Raft itself works: as long
-// as the client ports are closed, or the certificates not there.
-func (c Cluster) alone() bool {
-	if !c.Status.HasLeader() || c.Status.Role == raft.Leader {
-		return false
-	}
-	for _, row := range c.Rows {
-		if !row.Self && (row.Up || !c.Status.Hears(row.Short)) {
-			return false
-		}
-	}
-	return len(c.Rows) > 1
-}
-
-// quorumText names nobody as dead where this unit itself may be cut off.
-func (c Cluster) quorumText() string {
-	switch leader, up := c.View.Leader(); {
-	case !c.Status.HasLeader():
-		return fmt.Sprintf("this unit knows no leader of %d members", len(c.Rows))
-	case !up:
-		return fmt.Sprintf("the leader %s of %d members is not known to be up", leader.Short, len(c.Rows))
-	}
-	return c.Quorum.String()
 }
 
 // waitingToLeave is the first unit that is being removed and may not leave yet,
@@ -124,25 +67,38 @@ func (s *Service) whyNotLeave(r Report, unit string) string {
 	return s.wayToLeave(lead, refusals, r.seen(), r.Model)
 }
 
-// staleText names the stale members, R16.
-func (r Report) staleText() string {
-	var all []string
+// staleText names the stale members, R16, and what to do about them. That nothing
+// more may fail comes first.
+func (s *Service) staleText(r Report) string {
+	var names []string
+	up := false
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
-			if !row.Owner.Stale {
-				continue
+			if row.Owner.Stale {
+				names = append(names, c.Database.Short()+" "+r.Model.describe(c.Database, row.Peer))
+				up = up || row.Up
 			}
-			text := fmt.Sprintf("%s: stale member %s", c.Database.Short(), row.Short)
-			if row.Owner.Was != "" {
-				text += " (was " + row.Owner.Was + ")"
-			}
-			all = append(all, text)
 		}
 	}
-	if len(all) == 0 {
+	if len(names) == 0 {
 		return ""
 	}
-	return strings.Join(all, ", ") + "; run action kick"
+	rest := " (" + strings.Join(names, ", ")
+	if up {
+		rest += ", which is up"
+	}
+	rest += ")"
+	lead := "stale member"
+	for _, c := range r.Clusters {
+		if c.Quorum.Tolerance() == 0 && len(c.Rows) > 1 {
+			lead = "no more may fail; " + lead
+			break
+		}
+	}
+	if all := r.stale(); len(all) > 0 {
+		return commandFirst(lead, s.kickStale(r, all[0]), rest)
+	}
+	return lead + rest + ": it can't be kicked yet; see action cluster-status"
 }
 
 // health is the line of a unit that works: its part in each cluster, who is up,

@@ -39,15 +39,15 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		},
 		"a stale member": {
 			func(s *scene) { s.sb = s.sb.down("13fe") },
-			juju.Active, "sb: stale member 13fe (was ovn-central/4); run action kick",
+			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (sb 13fe (was ovn-central/4))",
 		},
 		"stale members in both": {
 			func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.sb.down("13fe") },
-			juju.Active, "nb: stale member aa04 (was ovn-central/4), sb: stale member 13fe (was ovn-central/4); run action kick",
+			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (nb aa04 (was ovn-central/4), sb 13fe (was ovn-central/4))",
 		},
 		"a stale member of nobody": {
 			func(s *scene) { s.sb, s.history = s.sb.down("13fe"), nil },
-			juju.Active, "sb: stale member 13fe; run action kick",
+			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick sb-identity=13fe i-really-mean-it=true (sb 13fe at ssl:10.0.0.13:6644 (unknown unit))",
 		},
 		"a member of a unit that has yet to publish": {
 			func(s *scene) { s.sb, s.goal["ovn-central/5"] = s.sb.down("13fe"), "waiting" },
@@ -55,11 +55,41 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		},
 		"no quorum, of which nobody is named as dead": {
 			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() },
-			juju.Blocked, "nb has no quorum: this unit knows no leader of 3 members; run action cluster-status on the other units",
+			juju.Blocked, "nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
 		},
 		"no quorum any more, as the leader itself sees": {
 			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02") },
-			juju.Blocked, "nb has no quorum: 1 of 3 up, 2 needed; run action cluster-status on the other units",
+			juju.Blocked, "nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
+		},
+		"no quorum in either database": {
+			func(s *scene) {
+				s.nb, s.sb = up("aa00").down("aa01", "aa02").cutOff(), up("bb00").down("bb01", "bb02").cutOff()
+			},
+			juju.Blocked, "nb, sb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
+		},
+		"no quorum, and a member answers that sees none either": {
+			func(s *scene) { s.nb = up("aa00").searching("aa01").down("aa02", "aa04", "aa05").cutOff() },
+			juju.Blocked, "nb: no quorum; run: juju run ovn-central/1 cluster-status (2 of 5 members answer; none from aa04 (was ovn-central/4), aa05 at ssl:10.0.0.14:6643 (unknown unit), ovn-central/2)",
+		},
+		"an election": {
+			func(s *scene) { s.nb = up("aa00").searching("aa01").down("aa02").cutOff() },
+			juju.Waiting, "nb: a leader is being elected; 2 of 3 members answer",
+		},
+		"this server is the one that is cut off": {
+			func(s *scene) { s.nb = up("aa00", "aa01", "aa02").cutOff() },
+			juju.Waiting, "nb: this unit's server hears no leader, and 2 of 3 members do; is port 6643 open between them?",
+		},
+		"the leader is heard, and client ports are closed": {
+			func(s *scene) { s.nb = up("aa00").closed("aa01", "aa02").following("aa01") },
+			juju.Waiting, "nb: a leader is known, but this unit sees only 1 of 3 members up (ovn-central/1: it does not answer on its client port)",
+		},
+		"the leader was heard, and its connection is gone": {
+			func(s *scene) { s.nb = up("aa00", "aa02").down("aa01").following("aa01") },
+			juju.Waiting, "nb: a leader is being elected; 2 of 3 members answer",
+		},
+		"a stale member that is up": {
+			func(s *scene) { s.nb.rows = append(s.nb.rows, row{identity: "aa04"}) },
+			juju.Active, "stale member: juju run ovn-central/0 kick unit=ovn-central/4 force=true i-really-mean-it=true (nb aa04 (was ovn-central/4), which is up)",
 		},
 		"a unit waits to leave for a stale member": {
 			func(s *scene) {

@@ -14,7 +14,8 @@ import (
 // Turn runs act while this unit has the database's lock, so that of all units
 // only this one changes the membership or takes its server down. Where down is
 // set, act takes it down, and it is judged first whether the others are a
-// majority without it; the refusal is a [*RefusedError]. A lock that another
+// majority without it; the refusal is a [*RefusedError]. Before that its clients get
+// some time to settle. A lock that another
 // unit held for too long is a [*BusyError]. Where this unit's server is the only
 // member, or is none, there is nobody to wait for.
 //
@@ -53,6 +54,9 @@ func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool
 		k.releaseWith(ctx, nil, func(m lease.Mark) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
 	}()
 	if down {
+		if err := s.awaitClients(ctx, db, k); err != nil {
+			return err
+		}
 		if l = s.Observe(ctx, db); !l.Member() {
 			return fmt.Errorf("cannot restart the server of %s: %s", db, l.Text())
 		}
@@ -113,7 +117,7 @@ const returnPatience = 10 * time.Second
 // settleRestart judges a restart, and for a while goes on doing so where others
 // are down: the unit that had its turn just before may be on its way back.
 func (s *Service) settleRestart(ctx context.Context, l *Local, m Model, k *lock) (raft.View, raft.Plan, error) {
-	patience, cancel := context.WithTimeout(ctx, returnPatience)
+	patience, cancel := context.WithTimeout(ctx, s.patience(l.Database, returnPatience))
 	defer cancel()
 	for {
 		view, plan, err := s.settle(ctx, l, m, k, func(v raft.View) raft.Plan {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -216,4 +217,40 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")
 	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.Observe(t.Context(), raft.NB)))
 	assert.Equal(t, Left, gone.Observe(t.Context(), raft.NB).Condition)
+}
+
+// Clients that the unit before has driven out come to this one's server: they are waited
+// for before it goes, under the lock, and not for ever.
+func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
+	units := realCluster(t, 3, raft.NB)
+	u, m := units[1], model(units[1], units...)
+	for name, c := range map[string]struct {
+		looks  func(n int) deploy.Clients
+		ahead  time.Duration // of the clock, after the third look
+		looked int
+	}{
+		"nobody is there":   {func(int) deploy.Clients { return deploy.Clients{} }, 0, 1},
+		"they have come":    {func(n int) deploy.Clients { return deploy.Clients{Connected: min(n, 4)} }, 0, 8},
+		"they have all":     {func(n int) deploy.Clients { return deploy.Clients{Connected: 9, Busy: max(0, 9-n)} }, 0, 9},
+		"some never settle": {func(int) deploy.Clients { return deploy.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},
+	} {
+		looked, ran := 0, false
+		u.Clients = func(raft.Database) (deploy.Clients, error) {
+			looked++
+			assert.Equal(t, u.Env.Unit, units[0].record().Holder, name)
+			return c.looks(looked), nil
+		}
+		u.Now = func() time.Time {
+			if looked > 3 {
+				return time.Now().Add(c.ahead)
+			}
+			return time.Now()
+		}
+		require.NoError(t, u.Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { ran = true; return nil }), name)
+		assert.True(t, ran, name)
+		assert.Equal(t, c.looked, looked, name)
+	}
+	u.Clients = func(raft.Database) (deploy.Clients, error) { return deploy.Clients{}, errors.New("no table") }
+	u.Now = time.Now
+	require.NoError(t, u.Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return nil }))
 }

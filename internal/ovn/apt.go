@@ -47,7 +47,7 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 	}, args...)
 	err := p.unlocked(ctx, command)
 	if err != nil && strings.Contains(err.Error(), interrupted) {
-		if err = p.configure(ctx); err == nil {
+		if err = p.configure(ctx); !errors.Is(err, ErrLocked) {
 			err = p.unlocked(ctx, command)
 		}
 	}
@@ -55,7 +55,9 @@ func (p Packages) apt(ctx context.Context, args ...string) error {
 }
 
 // configure finishes whatever packages dpkg was interrupted at. Where there is
-// nothing to finish, it does nothing.
+// nothing to finish, it does nothing. It fails for a package that was being unpacked,
+// and for those that depend on it: apt-get unpacks that again afterwards, and could
+// not before (it refuses as long as dpkg has notes of an interruption).
 func (p Packages) configure(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
 	defer cancel()

@@ -65,15 +65,15 @@ func (a archive) write(t *testing.T, name, text string) {
 }
 
 // publish adds a package whose script runs after its files are there, and which has
-// a file of the configuration.
-func (a archive) publish(t *testing.T, name, version, postinst string) {
+// a file of the configuration; fields are more of its own, as "Depends: ovn-common".
+func (a archive) publish(t *testing.T, name, version, postinst string, fields ...string) {
 	t.Helper()
 	build := t.TempDir()
 	for _, dir := range []string{"DEBIAN", "etc/default"} {
 		require.NoError(t, os.MkdirAll(filepath.Join(build, dir), 0o755))
 	}
 	for file, text := range map[string]string{
-		"DEBIAN/control":      "Package: " + name + "\nVersion: " + version + "\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\nDescription: none\n",
+		"DEBIAN/control":      "Package: " + name + "\nVersion: " + version + "\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\n" + strings.Join(append(fields, "Description: none\n"), "\n"),
 		"DEBIAN/postinst":     "#!/bin/sh\nset -e\necho \"" + name + " $1 " + version + "\" >>$CALLS\n" + postinst + "\n",
 		"DEBIAN/conffiles":    "/etc/default/" + name + "\n",
 		"etc/default/" + name: "# " + version + "\n",

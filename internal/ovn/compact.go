@@ -7,7 +7,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// compactTimeout bounds a compaction: a member with 160 MiB is silent for up to 30 s.
+// compactTimeout bounds a compaction, with what the database's size adds
+// ([raft.Patience]): a member with 160 MiB is silent for up to 30 s.
 const compactTimeout = 2 * time.Minute
 
 // Compact makes the server of database d write its file anew from what it has in
@@ -18,7 +19,7 @@ const compactTimeout = 2 * time.Minute
 // (ovsdb_server_compact() in ovsdb/ovsdb-server.c). Measured on OVS 3.1: entries that a
 // failed write has lost are in the new file.
 func (c Control) Compact(ctx context.Context, d raft.Database) error {
-	c.Timeout = max(c.Timeout, compactTimeout)
+	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, c.Paths.Size(d)))
 	_, err := c.call(ctx, d, "ovsdb-server/compact")
 	return err
 }

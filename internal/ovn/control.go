@@ -16,7 +16,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// controlTimeout bounds one command to a server, unless more is allowed.
+// controlTimeout bounds one command to a server, unless more is allowed. A large
+// database adds to it ([raft.Patience]): a server that compacts one is silent meanwhile,
+// and does not hang.
 const controlTimeout = 5 * time.Second
 
 // What a server's control socket can answer instead of a result. A caller tells
@@ -77,45 +79,44 @@ type ServerError struct{ Text string }
 // Error is the server's text.
 func (e *ServerError) Error() string { return e.Text }
 
+// FailedError says that a server has given up a database of which it still shows the
+// status: one that led, and could not write an entry that a client had asked for
+// (raft_command_initiate() in ovsdb/raft.c of Open vSwitch). From then on it sends and
+// answers nothing of Raft, and refuses to leave ("can't leave after failure") and to
+// compact its file ("cannot store a snapshot following failure"), whatever space there
+// is; only a start brings it back. Measured on OVS 3.1: it goes on calling itself the
+// leader. The entry that failed, the last one of its log, no other member has heard of.
+type FailedError struct{ Status raft.Status }
+
+// Error says what the server says.
+func (e *FailedError) Error() string {
+	return fmt.Sprintf("%v: it says %q", ErrUnknownCluster, e.Status.State)
+}
+
+// Unwrap is what the server answers where it failed on another entry.
+func (e *FailedError) Unwrap() error { return ErrUnknownCluster }
+
 // Control talks to the servers of this unit by ovs-appctl.
 type Control struct {
 	Runner run.Runner
 	Paths  Paths
-	// Timeout bounds one command; 0 is 5 s. A healthy server answers in
-	// milliseconds, one that compacts a large database in seconds.
+	// Timeout bounds one command; 0 is 5 s, and what the database's size adds. A healthy
+	// server answers in milliseconds, one that compacts a large database in seconds.
 	Timeout time.Duration
 }
 
 // Status is what cluster/status says. A text that can't be understood is a
-// *raft.ParseError.
+// *raft.ParseError, that of a server which has given up the database a *[FailedError].
 func (c Control) Status(ctx context.Context, d raft.Database) (raft.Status, error) {
 	out, err := c.call(ctx, d, "cluster/status")
 	if err != nil {
 		return raft.Status{}, err
 	}
-	return raft.Parse(out)
-}
-
-// ServerID is the full ID under which this unit's server is a member.
-func (c Control) ServerID(ctx context.Context, d raft.Database) (raft.ID, error) {
-	return c.id(ctx, d, "cluster/sid")
-}
-
-// ClusterID is the ID of the cluster that this unit's server is a member of.
-func (c Control) ClusterID(ctx context.Context, d raft.Database) (raft.ID, error) {
-	return c.id(ctx, d, "cluster/cid")
-}
-
-func (c Control) id(ctx context.Context, d raft.Database, command string) (raft.ID, error) {
-	out, err := c.call(ctx, d, command)
-	if err != nil {
-		return "", err
+	status, err := raft.Parse(out)
+	if err == nil && status.State == raft.Failed {
+		return raft.Status{}, &FailedError{status}
 	}
-	id, ok := raft.ParseID(strings.TrimSpace(out))
-	if !ok {
-		return "", fmt.Errorf("cannot read %s of %s: %.80q is no ID", command, d, out)
-	}
-	return id, nil
+	return status, err
 }
 
 // Leave asks the server to leave its cluster. Success only means that it has
@@ -146,7 +147,7 @@ func (c Control) ChangeElectionTimer(ctx context.Context, d raft.Database, timer
 // Version is that of the Open vSwitch which the server runs, as upstream counts:
 // 3.1.0.
 func (c Control) Version(ctx context.Context, d raft.Database) (string, error) {
-	out, err := c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), "version")
+	out, err := c.askServer(ctx, d, "version")
 	if err != nil {
 		return "", err
 	}
@@ -163,14 +164,19 @@ func (c Control) Version(ctx context.Context, d raft.Database) (string, error) {
 // does not make it do (raft_close() in ovsdb/raft.c). Success only means that it
 // has begun; the server is gone when its control socket is ([ErrNotRunning]).
 func (c Control) Exit(ctx context.Context, d raft.Database) error {
-	_, err := c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), "exit")
+	_, err := c.askServer(ctx, d, "exit")
 	return err
 }
 
 // call runs one command that is about a database on the database's server.
 func (c Control) call(ctx context.Context, d raft.Database, command string, args ...string) (string, error) {
-	args = append([]string{command, string(d)}, args...)
-	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), args...)
+	return c.askServer(ctx, d, append([]string{command, string(d)}, args...)...)
+}
+
+// askServer runs one command on the database's server.
+func (c Control) askServer(ctx context.Context, d raft.Database, command ...string) (string, error) {
+	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, c.Paths.Size(d)))
+	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
 }
 
 // ask runs one command on who listens on the socket. ovs-appctl's own time-out ends

@@ -135,14 +135,6 @@ func TestServerThatJoinsCanNeitherLeaveNorTellItsCluster(t *testing.T) {
 	assert.Equal(t, raft.JoiningCluster, s.status(t).State)
 	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrJoining)
 	require.ErrorIs(t, s.control().Kick(t.Context(), raft.NB, "abcd"), ovn.ErrUnknownServer)
-
-	id, err := s.control().ServerID(t.Context(), raft.NB)
-	require.NoError(t, err)
-	assert.Equal(t, s.status(t).Server, id)
-
-	_, err = s.control().ClusterID(t.Context(), raft.NB)
-	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/cid: cluster id not yet known",
-		"what the server says, without what ovs-appctl adds")
 }
 
 func TestLeaveThatCannotEndIsAlreadyUnderWay(t *testing.T) {
@@ -197,8 +189,6 @@ func TestAnswerThatIsNoStatus(t *testing.T) {
 			require.NoError(t, os.WriteFile(paths.Control(raft.NB), nil, 0o600))
 			_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), raft.NB)
 			require.ErrorAs(t, err, new(*raft.ParseError))
-			_, err = ovn.Control{Runner: run.Exec{}, Paths: paths}.ServerID(t.Context(), raft.NB)
-			require.ErrorContains(t, err, "is no ID")
 		})
 	}
 }

@@ -56,11 +56,12 @@ func TestNewClusterIsKnownBeforeAnyServerFindsIt(t *testing.T) {
 			assert.Equal(t, made.Cluster, s.inspect(t).Cluster)
 			assert.Equal(t, []string{filepath.Base(s.paths.File(d))}, s.names(t), "nothing else is left")
 
-			status := s.start(t).status(t)
+			s.start(t).reaches(t, func(status raft.Status) bool {
+				return status.Role == raft.Leader && status.ElectionTimer == clusterTimer
+			}, "the server does not lead the cluster that was made, or not with its election timer")
+			status := s.status(t)
 			assert.Equal(t, made.Cluster, *status.Cluster)
 			assert.Equal(t, made.Server, status.Server)
-			assert.Equal(t, clusterTimer, status.ElectionTimer)
-			assert.Equal(t, raft.Leader, status.Role)
 		})
 	}
 }

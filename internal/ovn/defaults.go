@@ -69,13 +69,8 @@ func option(out *bytes.Buffer, name, value string) {
 // Options are options of ovn-ctl by their names without dashes.
 type Options map[string]string
 
-// ParseDefaults reads the options of ovn-ctl out of an EnvironmentFile of any
-// layout: with or without quotes, on one line or on many. Of an option that is
-// given twice the last counts, as for ovn-ctl.
-func ParseDefaults(text []byte) Options {
-	return parseOptions(parseEnvironment(text)[optionsVariable])
-}
-
+// parseOptions splits the value of OVN_CTL_OPTS. Of an option that is given twice the
+// last counts, as for ovn-ctl.
 func parseOptions(value string) Options {
 	options := make(Options)
 	for field := range strings.FieldsSeq(value) {

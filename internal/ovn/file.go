@@ -13,8 +13,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// fileTimeout bounds one ovsdb-tool call. check-cluster reads the whole file,
-// which may be hundreds of MiB.
+// fileTimeout bounds one ovsdb-tool call. check-cluster reads the whole file, and takes
+// 55 s for 500 MiB; the size adds to it ([raft.Patience]).
 const fileTimeout = 60 * time.Second
 
 // File is what a database's file says of itself, whether a server runs or not.
@@ -107,7 +107,7 @@ func (f Files) tool(ctx context.Context, command, path string) (string, error) {
 }
 
 func (f Files) askTool(ctx context.Context, command, path string) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, sizeOf(path)))
 	defer cancel()
 	out, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-tool", Args: []string{command, path}})
 	if err != nil {

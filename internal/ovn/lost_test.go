@@ -1,6 +1,7 @@
 package ovn_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -123,4 +124,39 @@ func rows(t *testing.T, s *server) []string {
 	require.NoError(t, err)
 	all := strings.Split(strings.TrimSpace(string(out)), "\n")
 	return slices.DeleteFunc(all, func(line string) bool { return strings.HasPrefix(line, "DNS") })
+}
+
+// A leader that could not write shows a status as if it still led. It is none for
+// anyone who asks.
+func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
+	t.Parallel()
+	net := loopbacktest.Network(t)
+	leader := newServer(t, raft.NB, net+".1")
+	require.NoError(t, syscall.Mount("tmpfs", leader.paths.DB, "tmpfs", 0, "size=200k"))
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(leader.paths.DB, syscall.MNT_DETACH)) })
+	leader.create(t).start(t)
+	leader.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not lead")
+	end := leader.status(t).Log.End
+	transact := `["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","` + strings.Repeat("x", 100<<10) + `"]]]}}]`
+	failed := new(ovn.FailedError)
+	require.Eventually(t, func() bool {
+		_, _ = run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{"--timeout=1", "transact", "unix:" + leader.paths.Socket(raft.NB), transact}})
+		_, err := leader.control().Status(t.Context(), raft.NB)
+		return errors.As(err, &failed)
+	}, patience, pollEvery)
+	require.ErrorIs(t, failed, ovn.ErrUnknownCluster)
+	assert.Equal(t, raft.Leader, failed.Status.Role)
+	log, err := leader.files().Log(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Greater(t, log.End, end)
+	assert.Equal(t, failed.Status.Log.End, log.End+1, "what it could not write is in its memory, and nothing else")
+
+	// Space doesn't help it, a start does.
+	require.NoError(t, syscall.Mount("", leader.paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
+	require.ErrorContains(t, leader.control().Leave(t.Context(), raft.NB), "can't leave after failure")
+	require.NoError(t, leader.control().Exit(t.Context(), raft.NB))
+	leader.ended(t)
+	leader.start(t)
+	leader.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not come back")
+	write(t, leader, 10)
 }

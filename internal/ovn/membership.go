@@ -25,17 +25,21 @@ func (f Files) Damaged(ctx context.Context, d raft.Database) (string, error) {
 	return "", err
 }
 
-// Outside says whether the configuration in the file of database d lacks the
-// file's own server. A server that was killed while it joined can leave such a
-// file: it got the log before it was a member. No server ever starts on it
-// ("server does not belong to cluster", raft_start() in ovsdb/raft.c).
-func (f Files) Outside(ctx context.Context, d raft.Database) (bool, error) {
+// Joined says whether the file of database d may be a member's: its server has neither
+// left nor yet to join. What can't be read may be one's. Source: ovsdb-tool's
+// do_check_cluster() in ovsdb/ovsdb-tool.c.
+func (f Files) Joined(ctx context.Context, d raft.Database) (bool, error) {
 	out, err := f.tool(ctx, "check-cluster", f.Paths.File(d))
 	if failed := (*run.Error)(nil); errors.As(err, &failed) {
 		if failed.ExitCode < 0 {
-			return false, err
+			return true, err
 		}
 		out += failed.Stderr
 	}
-	return strings.Contains(out, "not found in server list"), nil
+	for _, other := range []string{"has not joined the cluster", "not found in server list", "left the cluster"} {
+		if strings.Contains(out, other) {
+			return false, nil
+		}
+	}
+	return true, nil
 }

@@ -89,12 +89,6 @@ func (c Control) NorthdStatus(ctx context.Context) (NorthdState, error) {
 	return "", fmt.Errorf("cannot read the status of ovn-northd: %.80q is none", out)
 }
 
-// NorthdExit ends this unit's ovn-northd. Success only means that it has begun.
-func (c Control) NorthdExit(ctx context.Context) error {
-	_, err := c.askNorthd(ctx, "exit")
-	return err
-}
-
 // askNorthd finds the control socket, which has the process ID in its name.
 func (c Control) askNorthd(ctx context.Context, command string) (string, error) {
 	text, err := os.ReadFile(c.Paths.NorthdPID())

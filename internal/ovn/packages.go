@@ -73,27 +73,7 @@ func (p Packages) Installed(ctx context.Context) (version deploy.Version, ok boo
 	return version, true, nil
 }
 
-// Candidate is the version that apt would install, as of the last
-// [Packages.Update]; empty where no source has one. It differs from what is
-// installed where there is an upgrade, since apt never chooses an older one of
-// itself.
-func (p Packages) Candidate(ctx context.Context) (string, error) {
-	out, err := p.Runner.Run(ctx, run.Command{Name: "apt-cache", Args: []string{"policy", payload}})
-	if err != nil {
-		return "", fmt.Errorf("cannot look for a version of %s: %w", payload, err)
-	}
-	for line := range strings.Lines(string(out)) {
-		version, ok := strings.CutPrefix(strings.TrimSpace(line), "Candidate: ")
-		if ok && version != "(none)" {
-			return version, nil
-		}
-	}
-	return "", nil
-}
-
-// Update fetches the lists of packages.
-func (p Packages) Update(ctx context.Context) error { return p.update(ctx) }
-
+// update fetches the lists of packages.
 func (p Packages) update(ctx context.Context, options ...string) error {
 	if err := p.apt(ctx, append(options, "update")...); err != nil {
 		return fmt.Errorf("cannot update the lists of packages: %w", err)
@@ -110,8 +90,14 @@ func (p Packages) Install(ctx context.Context) error {
 		return err
 	}
 	err := p.held(ctx, func() error {
-		if err := p.configure(ctx); err != nil {
+		err := p.configure(ctx)
+		if errors.Is(err, ErrLocked) {
 			return err
+		}
+		if err != nil {
+			// Without packages: what is named is not mended (apt-get(8)). What follows says
+			// what is still wrong.
+			_ = p.apt(ctx, "install", "--fix-broken", "--no-remove")
 		}
 		return p.apt(ctx, "install", payload)
 	})

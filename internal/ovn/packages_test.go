@@ -35,15 +35,7 @@ func TestPayloadIsInstalledOnceAndTouchesNoService(t *testing.T) {
 	a.publish(t, "ovn-central", "23.03.1-1", "")
 	p := a.packages()
 	assert.Empty(t, versionOf(t, p))
-	candidate, err := p.Candidate(t.Context())
-	require.NoError(t, err)
-	assert.Empty(t, candidate, "no source has it yet")
-
 	require.NoError(t, p.AddSource(t.Context(), a.source(t)))
-	candidate, err = p.Candidate(t.Context())
-	require.NoError(t, err)
-	assert.Equal(t, "23.03.1-1", candidate)
-
 	require.NoError(t, p.Install(t.Context()))
 	assert.Equal(t, "23.03.1-1", versionOf(t, p))
 	assert.Equal(t, []string{hold, "ovn-central configure 23.03.1-1", unhold}, a.happened(t))
@@ -105,6 +97,44 @@ func TestDpkgThatWasKilledIsFinished(t *testing.T) {
 	a.write(t, "dpkg/updates/0000", strings.TrimSpace(string(status))+"\n")
 	require.NoError(t, p.Upgrade(t.Context()))
 	assert.Equal(t, "23.03.1-1", versionOf(t, p))
+}
+
+// A machine that loses its power while dpkg unpacks a package: dpkg can't configure
+// that, nor what depends on it.
+func TestPackageThatIsHalfUnpackedIsUnpackedAgain(t *testing.T) {
+	for _, half := range []string{"ovn-common", "ovn-central"} {
+		t.Run(half, func(t *testing.T) {
+			a := newArchive(t)
+			for _, version := range []string{"22.03.0-1", "23.03.1-1"} { // apt could have the older one again
+				a.publish(t, "ovn-common", version, "")
+				a.publish(t, "ovn-central", version, "", "Depends: ovn-common (= "+version+")")
+			}
+			p := a.ready(t)
+			require.NoError(t, p.Install(t.Context()))
+
+			// What dpkg leaves: the older version of the one, and the newer of the other.
+			text, err := os.ReadFile(filepath.Join(a.dir, "dpkg/status"))
+			require.NoError(t, err)
+			paragraphs := strings.Split(strings.TrimSpace(string(text)), "\n\n")
+			require.Len(t, paragraphs, 2)
+			for i, paragraph := range paragraphs {
+				if strings.HasPrefix(paragraph, "Package: "+half+"\n") {
+					paragraph = strings.Replace(paragraph, "\nDepends: ovn-common (= 23.03.1-1)\n", "\nDepends: ovn-common (= 22.03.0-1)\n", 1)
+					paragraph = strings.Replace(paragraph, "\nStatus: install ok installed\n", "\nStatus: install reinstreq half-installed\n", 1)
+					paragraph = strings.Replace(paragraph, "\nVersion: 23.03.1-1\n", "\nVersion: 22.03.0-1\n", 1)
+				}
+				paragraphs[i] = strings.Replace(paragraph, "\nStatus: install ok installed\n", "\nStatus: install ok unpacked\n", 1)
+			}
+			a.write(t, "dpkg/status", strings.Join(paragraphs, "\n\n")+"\n\n")
+			a.write(t, "dpkg/updates/0000", paragraphs[1]+"\n")
+
+			assert.Empty(t, versionOf(t, p))
+			require.NoError(t, p.Install(t.Context()))
+			assert.Equal(t, "23.03.1-1", versionOf(t, p))
+			states := a.tool(t, "dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev} ${Version}\n")
+			assert.Equal(t, "ovn-central ii  23.03.1-1\novn-common ii  23.03.1-1\n", states)
+		})
+	}
 }
 
 func TestPackageThatNoSourceHasIsNamed(t *testing.T) {
@@ -185,8 +215,6 @@ func TestPackageToolsThatAreMissingAreNamed(t *testing.T) {
 	p := ovn.Packages{Runner: run.Exec{}}
 	_, _, err := p.Installed(t.Context())
 	require.EqualError(t, err, "cannot tell whether ovn-central is installed: dpkg-query: program not found")
-	_, err = p.Candidate(t.Context())
-	require.EqualError(t, err, "cannot look for a version of ovn-central: apt-cache: program not found")
 }
 
 // ovsdb-server is openvswitch-common's: that it alone is newer is another version.

@@ -59,8 +59,10 @@ func (p Paths) PID(d raft.Database) string { return filepath.Join(p.Run, stem(d)
 func (p Paths) File(d raft.Database) string { return filepath.Join(p.DB, stem(d)+".db") }
 
 // Size is that of the database file in bytes; 0 where it can't be told.
-func (p Paths) Size(d raft.Database) int64 {
-	stat, err := os.Stat(p.File(d))
+func (p Paths) Size(d raft.Database) int64 { return sizeOf(p.File(d)) }
+
+func sizeOf(path string) int64 {
+	stat, err := os.Stat(path)
 	if err != nil {
 		return 0
 	}

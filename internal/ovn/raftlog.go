@@ -27,6 +27,12 @@ type LogFile struct {
 	// Torn says that the file ends within a record: one that is being written, or
 	// that was cut off by a loss of power, which servers put up with.
 	Torn bool
+	// Outside says that the newest members that it names don't include its own server:
+	// no server ever starts on it ("server does not belong to cluster", raft_open() in
+	// ovsdb/raft.c). One that was killed while it joined leaves such a file, or one that
+	// had taken its own removal. ovsdb-tool's check-cluster sees the first only. Never
+	// said of a log with Damage, whose newest members may be what it lacks.
+	Outside bool
 }
 
 // logScan is how far a file was looked at, and what was found. It is kept beside the
@@ -45,10 +51,19 @@ type logScan struct {
 	Start, End, Commit uint64
 	// Term and Vote are the newest; Terms has the first index of each term of the
 	// entries, in ascending order.
-	Term   uint64
-	Vote   string
-	Terms  []termStart
-	Damage string
+	Term  uint64
+	Vote  string
+	Terms []termStart
+	// Server is the file's own; Configurations are the members from an index on, in
+	// ascending order.
+	Server         string
+	Configurations []configuration
+	Damage         string
+}
+
+type configuration struct {
+	Index   uint64
+	Servers []string
 }
 
 type termStart struct{ Index, Term uint64 }
@@ -69,7 +84,7 @@ func (f Files) Log(ctx context.Context, d raft.Database) (LogFile, error) {
 		return LogFile{}, err
 	}
 	f.rememberScan(d, scan)
-	return LogFile{End: scan.End, Damage: scan.Damage, Torn: torn}, nil
+	return LogFile{End: scan.End, Damage: scan.Damage, Torn: torn, Outside: scan.Damage == "" && scan.outside()}, nil
 }
 
 func (f Files) scanPath(d raft.Database) string {
@@ -107,7 +122,7 @@ func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, t
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		fresh.Device, fresh.Inode = stat.Dev, stat.Ino
 	}
-	same := last.Device == fresh.Device && last.Inode == fresh.Inode && last.Head == fresh.Head
+	same := last.Server != "" && last.Device == fresh.Device && last.Inode == fresh.Inode && last.Head == fresh.Head
 	if scan = fresh; same && last.Offset <= info.Size() {
 		scan = last
 	}
@@ -186,6 +201,10 @@ func (s *logScan) apply(r logRecord) {
 	if s.Offset == 0 {
 		s.Start, s.End, s.Commit = r.PrevIndex+1, r.PrevIndex+1, r.PrevIndex
 		s.Terms = []termStart{{r.PrevIndex, r.PrevTerm}}
+		s.Server = r.Server
+		if r.Servers != nil {
+			s.Configurations = []configuration{{r.PrevIndex, r.Servers}}
+		}
 		return
 	}
 	s.Records++
@@ -242,6 +261,18 @@ func (s *logScan) entry(r logRecord) {
 		s.Terms = append(s.Terms, termStart{r.Index, r.Term})
 	}
 	s.End++
+	s.Configurations = slices.DeleteFunc(s.Configurations, func(c configuration) bool { return c.Index >= r.Index && c.Index >= s.Start })
+	if r.Servers != nil {
+		s.Configurations = append(s.Configurations, configuration{r.Index, r.Servers})
+	}
+	if i := slices.IndexFunc(s.Configurations, func(c configuration) bool { return c.Index > s.Commit }); i > 1 {
+		s.Configurations = s.Configurations[i-1:] // what was before the last that is committed can't come back
+	}
+}
+
+func (s *logScan) outside() bool {
+	n := len(s.Configurations)
+	return n > 0 && !slices.Contains(s.Configurations[n-1].Servers, s.Server)
 }
 
 func (s *logScan) damage(format string, args ...any) {

@@ -149,6 +149,26 @@ func TestOnlyWhatWasAppendedIsLookedAtAgain(t *testing.T) {
 	assert.Equal(t, ovn.LogFile{End: 9}, f.log(t))
 }
 
+// With a file of 500 MiB each hook would wait for seconds.
+func TestWhatWasLookedAtIsNotReadAgain(t *testing.T) {
+	t.Parallel()
+	f := newLogFile(t)
+	f.write(t, record(logHeader), entry(2, 1), entry(3, 1))
+	require.Equal(t, ovn.LogFile{End: 4}, f.log(t))
+
+	// As no server does: so it shows whether anybody has looked.
+	file, err := os.OpenFile(f.path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = file.WriteAt([]byte("looked at"), int64(len(record(logHeader)+entry(2, 1))-20))
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+	f.append(t, entry(4, 1)+commit(4))
+	require.Equal(t, ovn.LogFile{End: 5}, f.log(t))
+
+	require.NoError(t, os.Remove(f.files.Paths.Run+"/ovnnb_db.log-scan"))
+	assert.Contains(t, f.log(t).Damage, "record 1, at byte", "where it isn't known what was looked at, all is")
+}
+
 // checked is what ovsdb-tool check-cluster says of a file: the number of the record
 // that can't be.
 var checked = regexp.MustCompile(`: record (\d+) `)
@@ -208,4 +228,38 @@ func randomLog(random *rand.Rand) []string {
 		records = append(records[:at:at], records[at+1:]...)
 	}
 	return append(records, record(`{"term":9000}`))
+}
+
+// By the newest members, committed or not, as raft_read_log() in ovsdb/raft.c takes them.
+func TestServerThatIsOutsideOfItsFilesMembersIsSeen(t *testing.T) {
+	t.Parallel()
+	members := func(index int, ids ...string) string {
+		text := strings.Join(ids, `":"ssl:[::1]:6643","`)
+		return record(fmt.Sprintf(`{"index":%d,"servers":{"%s":"tcp:127.0.0.1:6643"},"term":1}`, index, text))
+	}
+	const other = "8c1a7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+	inData := strings.ReplaceAll(entry(2, 1), "DNS", "prev_servers")
+	for name, c := range map[string]struct {
+		records []string
+		outside bool
+	}{
+		"a member":                          {[]string{record(logHeader), members(2, other, ownID), entry(3, 1)}, false},
+		"no member any more":                {[]string{record(logHeader), members(2, other), entry(3, 1)}, true},
+		"a removal that was taken back":     {[]string{record(logHeader), members(2, other, ownID), members(3, other), entry(3, 2)}, false},
+		"a removal that is committed":       {[]string{record(logHeader), members(2, other), commit(2), entry(3, 1)}, true},
+		"a member again":                    {[]string{record(logHeader), members(2, other), commit(2), members(3, ownID)}, false},
+		"a snapshot that it is not in":      {[]string{record(strings.ReplaceAll(logHeader, `{"`+ownID, `{"`+other)), entry(2, 1)}, true},
+		"one that is yet to join":           {[]string{record(`{"server_id":"` + ownID + `","remote_addresses":["tcp:127.0.0.2:6643"],"local_address":"tcp:127.0.0.1:6643","name":"OVN_Northbound"}`)}, false},
+		"another object with the same name": {[]string{record(logHeader), inData}, false},
+	} {
+		f := newLogFile(t)
+		f.write(t, c.records...)
+		assert.Equal(t, c.outside, f.log(t).Outside, name)
+		f.write(t, c.records[:1]...) // and what was appended since, by itself
+		f.log(t)
+		for _, text := range c.records[1:] {
+			f.append(t, text)
+		}
+		assert.Equal(t, c.outside, f.log(t).Outside, "%s, in two looks", name)
+	}
 }

@@ -5,9 +5,12 @@ import (
 	"bytes"
 	"crypto/sha1" //nolint:gosec // the file format's own checksum (ovsdb(5)), no secret
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -34,6 +37,11 @@ type logRecord struct {
 	Vote string
 	// Note is free text.
 	Note string
+	// Servers are the members from an entry, or from the snapshot that the file begins
+	// with, on; nil where the record says nothing of them.
+	Servers []string
+	// Server is the ID of the file's own server, in the first record.
+	Server string
 	// PrevIndex and PrevTerm are those of the snapshot that the file begins with.
 	PrevIndex, PrevTerm uint64
 	// size is the number of bytes of the record, its header included.
@@ -57,7 +65,7 @@ func readRecord(r *bufio.Reader) (logRecord, error) {
 	}
 	body := io.LimitReader(r, length)
 	hash := sha1.New() //nolint:gosec // see above
-	members := topLevel{take: rec.take}
+	members := topLevel{take: rec.take, object: rec.takeObject}
 	n, err := io.Copy(io.MultiWriter(hash, &members), body)
 	switch {
 	case err != nil:
@@ -122,6 +130,16 @@ func (r *logRecord) take(key, value string) {
 		r.Vote = value
 	case "note":
 		r.Note = value
+	case "server_id":
+		r.Server = value
+	}
+}
+
+// takeObject keeps the members' IDs, which are the keys of an object.
+func (r *logRecord) takeObject(key string, text []byte) {
+	var servers map[string]string
+	if (key == "servers" || key == "prev_servers") && json.Unmarshal(text, &servers) == nil {
+		r.Servers = slices.Sorted(maps.Keys(servers))
 	}
 }
 
@@ -129,22 +147,28 @@ func (r *logRecord) take(key, value string) {
 // matter are numbers and IDs.
 const maxScalar = 64
 
-// topLevel is a Writer that finds the members of a JSON object whose values are no
-// objects and no arrays. It takes any text; what is no JSON finds nothing, or leaves
+// maxObject bounds what is kept of an object of addresses, in bytes.
+const maxObject = 64 << 10
+
+// topLevel is a Writer that finds the members of a JSON object, of those whose values are
+// objects the ones named "…servers". It takes any text; what is no JSON finds nothing, or leaves
 // it broken or with a depth.
 type topLevel struct {
 	take          func(key, value string)
+	object        func(key string, text []byte)
 	depth         int
 	text, escaped bool
 	broken        bool
 	afterColon    bool
 	key, value    []byte
+	// inside is the text of the object in which the Writer is, if that is to be taken.
+	inside []byte
 }
 
 // Write looks at the next part of the text. It never fails.
 func (t *topLevel) Write(part []byte) (int, error) {
 	for i := 0; i < len(part); i++ {
-		if t.text && t.depth > 1 && !t.escaped {
+		if t.text && t.depth > 1 && !t.escaped && t.inside == nil {
 			// Nothing in a text that deep matters but its end.
 			skip := bytes.IndexAny(part[i:], "\"\\")
 			if skip < 0 {
@@ -158,6 +182,20 @@ func (t *topLevel) Write(part []byte) (int, error) {
 }
 
 func (t *topLevel) next(c byte) {
+	if !t.text && c == '{' && t.depth == 1 && t.afterColon && bytes.HasSuffix(t.key, []byte("servers")) {
+		t.inside = []byte{}
+	}
+	if t.inside != nil && len(t.inside) < maxObject {
+		t.inside = append(t.inside, c)
+	}
+	t.step(c)
+	if t.inside != nil && t.depth <= 1 {
+		t.object(string(t.key), t.inside)
+		t.inside = nil
+	}
+}
+
+func (t *topLevel) step(c byte) {
 	switch {
 	case t.text && t.escaped:
 		t.escaped = false

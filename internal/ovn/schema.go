@@ -12,20 +12,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// convertTimeout bounds a conversion, which every member makes for itself before
-// the next transaction; of a large database it takes seconds.
-const convertTimeout = 2 * time.Minute
-
 // NeedsConversion says whether the database that this unit's server serves has an
 // older schema than the packages bring. One that is newer stays as it is, as with
 // ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
 // what older programs do not know.
 func (f Files) NeedsConversion(ctx context.Context, d raft.Database) (bool, error) {
-	served, err := f.schemaVersion(ctx, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
+	served, err := f.schemaVersion(ctx, d, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
 	if err != nil {
 		return false, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
 	}
-	brought, err := f.schemaVersion(ctx, "ovsdb-tool", "schema-version", f.Paths.Schema(d))
+	brought, err := f.schemaVersion(ctx, d, "ovsdb-tool", "schema-version", f.Paths.Schema(d))
 	if err != nil {
 		return false, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
 	}
@@ -33,11 +29,14 @@ func (f Files) NeedsConversion(ctx context.Context, d raft.Database) (bool, erro
 }
 
 // Convert brings the database to the schema of the packages, in the whole cluster
-// at once. ovn-ctl does it only on a unit that has no remote to join through.
-func (f Files) Convert(ctx context.Context, d raft.Database) error {
-	ctx, cancel := context.WithTimeout(ctx, convertTimeout)
+// at once. ovn-ctl does it only on a unit that has no remote to join through. What is
+// under way ends with ctx: the server drops it with the connection. Where this process
+// is killed, ovsdb-client ends by its own timeout.
+func (f Files) Convert(ctx context.Context, d raft.Database, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{"convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)}})
+	own := fmt.Sprintf("--timeout=%d", timeout/time.Second+1)
+	_, err := f.Runner.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{own, "convert", "unix:" + f.Paths.Socket(d), f.Paths.Schema(d)}})
 	if err != nil {
 		return fmt.Errorf("cannot convert %s to the schema of the packages: %w", d, err)
 	}
@@ -47,8 +46,8 @@ func (f Files) Convert(ctx context.Context, d raft.Database) error {
 // schemaVersion is X.Y.Z (RFC 7047, section 3.1).
 type schemaVersion [3]uint64
 
-func (f Files) schemaVersion(ctx context.Context, program string, args ...string) (v schemaVersion, err error) {
-	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
+func (f Files) schemaVersion(ctx context.Context, d raft.Database, program string, args ...string) (v schemaVersion, err error) {
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, f.Paths.Size(d)))
 	defer cancel()
 	out, err := f.Runner.Run(ctx, run.Command{Name: program, Args: args})
 	if err != nil {

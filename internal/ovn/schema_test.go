@@ -51,7 +51,7 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 	query(t, second, `{"op":"insert","table":"Logical_Switch","row":{"name":"net"}}`)
 
 	require.True(t, needsConversion(t, first.files()))
-	require.NoError(t, second.files().Convert(t.Context(), raft.NB))
+	require.NoError(t, second.files().Convert(t.Context(), raft.NB, patience))
 	for _, s := range []*server{first, second} {
 		require.Eventually(t, func() bool { return !needsConversion(t, s.files()) }, patience, 20*time.Millisecond)
 		out := query(t, s, `{"op":"select","table":"Logical_Switch","where":[],"columns":["name","other_config"]}`)

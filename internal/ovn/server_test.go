@@ -32,7 +32,7 @@ type server struct {
 	done     chan struct{} // closed when the process has ended
 }
 
-func newServer(t *testing.T, d raft.Database, host string) *server {
+func newServer(t testing.TB, d raft.Database, host string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	return &server{
@@ -45,14 +45,14 @@ func newServer(t *testing.T, d raft.Database, host string) *server {
 func schema(d raft.Database) string { return "/usr/share/ovn/ovn-" + d.Short() + ".ovsschema" }
 
 // create makes the file of a cluster of its own.
-func (s *server) create(t *testing.T) *server {
+func (s *server) create(t testing.TB) *server {
 	t.Helper()
 	tool(t, "create-cluster", s.paths.File(s.database), schema(s.database), s.address)
 	return s
 }
 
 // join makes the file of a server that is to join at the remotes.
-func (s *server) join(t *testing.T, remotes ...string) *server {
+func (s *server) join(t testing.TB, remotes ...string) *server {
 	t.Helper()
 	tool(t, append([]string{"join-cluster", s.paths.File(s.database), string(s.database), s.address}, remotes...)...)
 	return s
@@ -66,7 +66,7 @@ func (s *server) standalone(t *testing.T) *server {
 }
 
 // start runs the server until the test ends, and returns when it answers.
-func (s *server) start(t *testing.T) *server {
+func (s *server) start(t testing.TB) *server {
 	t.Helper()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovsdb-server", "-vconsole:off",
 		"--log-file="+filepath.Join(s.paths.Run, "log"), "--unixctl="+s.paths.Control(s.database),
@@ -116,7 +116,7 @@ func (s *server) control() ovn.Control { return ovn.Control{Runner: run.Exec{}, 
 
 func (s *server) files() ovn.Files { return ovn.Files{Runner: run.Exec{}, Paths: s.paths} }
 
-func (s *server) status(t *testing.T) raft.Status {
+func (s *server) status(t testing.TB) raft.Status {
 	t.Helper()
 	status, err := s.control().Status(t.Context(), s.database)
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func (s *server) status(t *testing.T) raft.Status {
 }
 
 // reaches waits until the server's status is as wanted.
-func (s *server) reaches(t *testing.T, wanted func(raft.Status) bool, what string) {
+func (s *server) reaches(t testing.TB, wanted func(raft.Status) bool, what string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		status, err := s.control().Status(t.Context(), s.database)
@@ -157,7 +157,7 @@ func cluster(t *testing.T, d raft.Database, n int) []*server {
 	return members
 }
 
-func tool(t *testing.T, args ...string) {
+func tool(t testing.TB, args ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()

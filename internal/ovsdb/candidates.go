@@ -101,7 +101,7 @@ func (g *Gateways) Close() {
 // them is still as it was read; otherwise it writes nothing and returns [ErrChanged]. After
 // any other error it may have been written or not: read again.
 func (g *Gateways) Write(ctx context.Context, note string, lists ...Candidates) error {
-	ops := []ovsdb.Operation{{Op: ovsdb.OperationInsert, Table: noteTable, Row: Note{Text: note}.row()}}
+	ops := []ovsdb.Operation{{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()}}
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}
@@ -195,13 +195,13 @@ func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]Candidate
 	return append(ops, unchanged(holder, x.Holder, list)), before
 }
 
-// barrierInterval is how often it is looked whether ovn-northd has caught up.
-const barrierInterval = 50 * time.Millisecond
+// northdInterval is how often it is looked whether ovn-northd has caught up.
+const northdInterval = 50 * time.Millisecond
 
-// Barrier asks for a sign of life of everybody, as `ovn-nbctl --wait=sb sync` does, and
+// SyncNorthd asks for a sign of life of everybody, as `ovn-nbctl --wait=sb sync` does, and
 // returns when ovn-northd has taken all that was written before to SB; the number is
 // what ovn-controllers will have in nb_cfg when they have it too.
-func (g *Gateways) Barrier(ctx context.Context) (config int64, err error) {
+func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
 	table := globalTable(raft.NB)
 	answers, err := read(ctx, g.nb, query{table: table})
 	if err != nil {
@@ -233,7 +233,7 @@ func (g *Gateways) Barrier(ctx context.Context) (config int64, err error) {
 		select {
 		case <-ctx.Done():
 			return config, fmt.Errorf("ovn-northd has not taken the changes to SB yet: %w", ctx.Err())
-		case <-time.After(barrierInterval):
+		case <-time.After(northdInterval):
 		}
 	}
 }

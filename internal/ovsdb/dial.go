@@ -113,6 +113,22 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 	return c, nil
 }
 
+// ClientTLS is how the unit speaks to servers of its CA, with its own certificate. It
+// is read again after [Dialer.Forget].
+func (d *Dialer) ClientTLS() (*tls.Config, error) { return d.tls() }
+
+// ServerTLS is how the unit serves clients that have a certificate of its CA.
+func (d *Dialer) ServerTLS() (*tls.Config, error) {
+	c, err := d.tls()
+	if err != nil {
+		return nil, err
+	}
+	return &tls.Config{
+		MinVersion: tls.VersionTLS12, Certificates: c.Certificates, ClientCAs: c.RootCAs,
+		ClientAuth: tls.RequireAndVerifyClientCert,
+	}, nil
+}
+
 // tls trusts what Open vSwitch trusts: a certificate of the CA, whatever names
 // stand in it (ovsdb-server(1), "SSL/TLS options"; stream-ssl.c checks no name).
 func (d *Dialer) tls() (*tls.Config, error) {
@@ -134,7 +150,7 @@ func (d *Dialer) tls() (*tls.Config, error) {
 		return nil, fmt.Errorf("no certificate in %s", d.Credentials.CA)
 	}
 	d.config = &tls.Config{
-		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair},
+		MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{pair}, RootCAs: roots,
 		InsecureSkipVerify: true, //nolint:gosec // the chain is verified below, only the name is not
 		VerifyConnection: func(state tls.ConnectionState) error {
 			if len(state.PeerCertificates) == 0 {

@@ -186,7 +186,7 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 			g := connected(t, s)
 			require.ErrorIs(t, g.Write(t.Context(), "a note", port, group), ovsdb.ErrChanged)
 			assert.Equal(t, before, s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
-			notes, err := g.Notes(t.Context())
+			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)
 			assert.Empty(t, notes, "nothing is noted either")
 		})

@@ -21,16 +21,16 @@ const (
 	textKey  = "ovn-central-operator:plan"
 )
 
-// Note is a text of the journal.
-type Note struct{ UUID, Text string }
+// JournalRow is a text of the journal.
+type JournalRow struct{ UUID, Text string }
 
 // row is the note as a new row.
-func (n Note) row() ovsdb.Row {
+func (n JournalRow) row() ovsdb.Row {
 	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: noteKind, textKey: n.Text})}
 }
 
-// Notes reads the journal, in no order.
-func (g *Gateways) Notes(ctx context.Context) ([]Note, error) {
+// Journal reads the journal, in no order.
+func (g *Gateways) Journal(ctx context.Context) ([]JournalRow, error) {
 	marked := pairs(map[string]string{noteKey: noteKind})
 	answers, err := read(ctx, g.nb, query{
 		noteTable,
@@ -40,16 +40,16 @@ func (g *Gateways) Notes(ctx context.Context) ([]Note, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", raft.NB, err)
 	}
-	var all []Note
+	var all []JournalRow
 	for _, r := range answers[0] {
-		all = append(all, Note{r.uuid(), r.pairs(externalIDs)[textKey]})
+		all = append(all, JournalRow{r.uuid(), r.pairs(externalIDs)[textKey]})
 	}
 	return all, nil
 }
 
-// Amend gives notes another text, and drops others; those that are gone by now don't
+// AmendJournal gives rows another text, and drops others; those that are gone by now don't
 // matter.
-func (g *Gateways) Amend(ctx context.Context, changed, dropped []Note) error {
+func (g *Gateways) AmendJournal(ctx context.Context, changed, dropped []JournalRow) error {
 	var ops []ovsdb.Operation
 	for _, n := range changed {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row()})

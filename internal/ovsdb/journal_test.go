@@ -18,7 +18,7 @@ func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	port.After, group.After = port.Before[:1], group.Before[:1]
 	require.NoError(t, g.Write(t.Context(), `{"text": "first"}`, port))
 	require.NoError(t, g.Write(t.Context(), "second", group))
-	notes, err := g.Notes(t.Context())
+	notes, err := g.Journal(t.Context())
 	require.NoError(t, err)
 	require.Len(t, notes, 2, "and the row of somebody else is none")
 	texts := map[string]string{}
@@ -27,13 +27,13 @@ func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	}
 	require.Contains(t, texts, `{"text": "first"}`)
 
-	require.NoError(t, g.Amend(t.Context(), nil, nil))
-	changed := ovsdb.Note{UUID: texts["second"], Text: "amended"}
-	require.NoError(t, g.Amend(t.Context(), []ovsdb.Note{changed}, []ovsdb.Note{{UUID: texts[`{"text": "first"}`]}}))
-	notes, err = g.Notes(t.Context())
+	require.NoError(t, g.AmendJournal(t.Context(), nil, nil))
+	changed := ovsdb.JournalRow{UUID: texts["second"], Text: "amended"}
+	require.NoError(t, g.AmendJournal(t.Context(), []ovsdb.JournalRow{changed}, []ovsdb.JournalRow{{UUID: texts[`{"text": "first"}`]}}))
+	notes, err = g.Journal(t.Context())
 	require.NoError(t, err)
-	assert.Equal(t, []ovsdb.Note{changed}, notes)
-	require.NoError(t, g.Amend(t.Context(), []ovsdb.Note{{UUID: texts[`{"text": "first"}`], Text: "gone"}}, nil), "what is gone doesn't matter")
+	assert.Equal(t, []ovsdb.JournalRow{changed}, notes)
+	require.NoError(t, g.AmendJournal(t.Context(), []ovsdb.JournalRow{{UUID: texts[`{"text": "first"}`], Text: "gone"}}, nil), "what is gone doesn't matter")
 	assert.Contains(t, s.ctlTool(t, "list", "DNS"), "10.0.0.1")
 }
 

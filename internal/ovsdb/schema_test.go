@@ -115,7 +115,7 @@ func TestGatewaysAreReadAndWrittenWhateverTheSchema(t *testing.T) {
 			port, group = lists(t, north)
 			assert.Len(t, port.Before, 1)
 			assert.Equal(t, map[string]int{"c3": 1}, priorities(group.Before))
-			notes, err := g.Notes(t.Context())
+			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)
 			assert.Len(t, notes, 1)
 		})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -40,18 +41,43 @@ type ServerState struct {
 
 // Server asks the server at the first endpoint that answers for its state.
 func (d *Dialer) Server(ctx context.Context, db raft.Database, endpoints ...string) (ServerState, error) {
-	m, err := model.NewClientDBModel("_Server", map[string]model.Model{"Database": &serverRow{}})
-	if err != nil {
-		return ServerState{}, fmt.Errorf("cannot model _Server: %w", err)
-	}
-	c, err := d.connect(ctx, m, endpoints...)
+	m, err := d.Member(ctx, db, endpoints...)
 	if err != nil {
 		return ServerState{}, err
 	}
-	defer c.Close()
-	results, err := transact(ctx, c, ovsdb.Operation{
+	defer m.Close()
+	return m.State(ctx)
+}
+
+// Member is a connection to a server, to ask it time and again how it is.
+type Member struct {
+	client client.Client
+	db     raft.Database
+}
+
+// Member connects to the first of the endpoints that answers. The caller closes the
+// connection.
+func (d *Dialer) Member(ctx context.Context, db raft.Database, endpoints ...string) (*Member, error) {
+	m, err := model.NewClientDBModel("_Server", map[string]model.Model{"Database": &serverRow{}})
+	if err != nil {
+		return nil, fmt.Errorf("cannot model _Server: %w", err)
+	}
+	c, err := d.connect(ctx, m, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	return &Member{client: c, db: db}, nil
+}
+
+// Close ends the connection.
+func (m *Member) Close() { m.client.Close() }
+
+// State asks for the server's state. It returns [ErrNoDatabase] where the server does not
+// serve the database.
+func (m *Member) State(ctx context.Context) (ServerState, error) {
+	results, err := transact(ctx, m.client, ovsdb.Operation{
 		Op: ovsdb.OperationSelect, Table: "Database",
-		Where:   []ovsdb.Condition{ovsdb.NewCondition("name", ovsdb.ConditionEqual, string(db))},
+		Where:   []ovsdb.Condition{ovsdb.NewCondition("name", ovsdb.ConditionEqual, string(m.db))},
 		Columns: []string{"model", "connected", "leader", "cid", "sid", "index"},
 	})
 	if err != nil {

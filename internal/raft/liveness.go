@@ -38,6 +38,9 @@ type View struct {
 	// Lost are the members that are known to have lost entries of their logs, which
 	// they acknowledge all the same: they count as down for everybody.
 	Lost []ID
+	// Full says that this server's own disk is full: it can store nothing more, and counts
+	// as down, as it does for a leader that waits for it.
+	Full bool
 	// Names are full IDs known from elsewhere: published by units, or recorded.
 	Names []ID
 }
@@ -50,7 +53,7 @@ type Peer struct {
 	ID ID
 	Up bool
 	// Noted says that it is up but for its unit's note that it takes it down, or that it
-	// has lost entries.
+	// has lost entries, or that its disk is full.
 	Noted bool
 	// Why says what a member that is not up failed to do.
 	Why string
@@ -81,6 +84,21 @@ func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected
 }
 
+// HearsLeader says whether this server follows a leader that it has heard within
+// the election timer, over a connection that stands. A leader that has lost its
+// majority for that long steps down (raft.c, raft_run()), so there is a quorum.
+func (s Status) HearsLeader() bool {
+	if !s.HasLeader() {
+		return false
+	}
+	for _, m := range s.Servers {
+		if m.Short == string(s.Leader) && !m.Self && s.fresh(m) && s.Hears(m.Short) {
+			return true
+		}
+	}
+	return s.Leader == Self
+}
+
 // Self is the server's own row; false while it is not in the configuration.
 func (s Status) Self() (Member, bool) {
 	for _, m := range s.Servers {
@@ -104,6 +122,18 @@ func (s Status) Lagging(reference uint64) bool {
 		}
 	}
 	return false
+}
+
+// Stored is the newest entry that this leader itself has on its disk, as its own row
+// says; false where it does not lead, or prints no such row. An entry whose write or
+// fsync has failed is never counted (raft_waiter_complete() in ovsdb/raft.c): a sole
+// member then commits nothing more, and looks healthy.
+func (s Status) Stored() (entry uint64, known bool) {
+	self, found := s.Self()
+	if !found || s.Role != Leader || self.Match == nil {
+		return 0, false
+	}
+	return *self.Match, true
 }
 
 // Twins says whether two members share their four digits, so that only their
@@ -151,6 +181,9 @@ func (v View) Peers() []Peer {
 		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.matches(string(id)) }) {
 			p.Noted = p.Noted || p.Up
 			p.Up, p.Why = false, "it has lost entries of its log, which its file lacks"
+		}
+		if m.Self && v.Full && p.Up {
+			p.Up, p.Noted, p.Why = false, true, "its disk is full"
 		}
 		peers = append(peers, p)
 	}
@@ -209,6 +242,28 @@ func (s Status) Hears(short string) bool {
 		}
 	}
 	return false
+}
+
+// Answered says whether a member has answered on its client port, as one of this
+// cluster.
+func (v View) Answered(m Member) bool {
+	answer, found := v.answer(m)
+	return found && v.Status.Cluster != nil && answer.Cluster == *v.Status.Cluster
+}
+
+// Answering counts the other members that have answered, and those of them that say
+// that they are in touch with a majority.
+func (v View) Answering() (answering, connected int) {
+	for _, m := range v.Status.Servers {
+		if m.Self || !v.Answered(m) {
+			continue
+		}
+		answering++
+		if answer, _ := v.answer(m); answer.Connected {
+			connected++
+		}
+	}
+	return answering, connected
 }
 
 // answer finds what a member said. The address alone would mix up a stale

@@ -3,6 +3,8 @@ package raft
 import (
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
@@ -131,4 +133,38 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 			checkPeers(t, View{Status: s, Answers: tt.answers}, tt.up, tt.why)
 		})
 	}
+}
+
+func TestLeaderIsHeardOverAConnectionThatStandsWithinTheElectionTimer(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		edit  func(*Status)
+		heard bool
+	}{
+		"as captured": {func(*Status) {}, true},
+		"its last message is an election timer old": {func(s *Status) {
+			for i := range s.Servers {
+				s.Servers[i].LastMsg = &s.ElectionTimer
+			}
+		}, false},
+		"its connection is gone":   {func(s *Status) { s.Connections = nil }, false},
+		"this server has given up": {func(s *Status) { s.Role = Candidate }, false},
+		"it leads itself":          {func(s *Status) { s.Leader, s.Role = Self, Leader }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status := captureStatus(t, "sb-5member-follower-one-dead")
+			test.edit(&status)
+			assert.Equal(t, test.heard, status.HearsLeader())
+		})
+	}
+}
+
+func TestMembersThatAnswerAreCountedAndThoseInTouch(t *testing.T) {
+	t.Parallel()
+	v := View{Status: captureStatus(t, "sb-5member-follower-one-dead")}
+	v.Answers = answers(t, v.Status, "617e", "5bb3", "a00e")
+	v.Answers[0].Connected = false
+	v.Answers[1].Cluster = "77eb6ddc-6910-403b-b8da-ce3d90815183"
+	answering, connected := v.Answering()
+	assert.Equal(t, []int{2, 1}, []int{answering, connected}, "one of the three is of another cluster")
 }

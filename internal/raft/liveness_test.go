@@ -1,6 +1,7 @@
 package raft
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -137,4 +138,31 @@ func shorts(s Status) []string {
 		all = append(all, m.Short)
 	}
 	return all
+}
+
+func TestServerWhoseOwnDiskIsFullCountsAsDownAndTheLeaderStaysKnown(t *testing.T) {
+	t.Parallel()
+	for _, file := range []string{"nb-3member-leader", "nb-3member-follower2"} {
+		v := View{Status: captureStatus(t, file)}
+		before := v.Quorum()
+		v.Full = true
+		self := v.Peers()[slices.IndexFunc(v.Status.Servers, func(m Member) bool { return m.Self })]
+		assert.Equal(t, []any{false, true, "its disk is full"}, []any{self.Up, self.Noted, self.Why})
+		if v.Status.Role == Leader {
+			assert.Equal(t, Quorum{Members: before.Members, Up: before.Up - 1}, v.Quorum())
+		}
+	}
+}
+
+func TestLeaderThatHasNotStoredItsOwnEntriesIsSeenInItsOwnRow(t *testing.T) {
+	t.Parallel()
+	for file, stored := range map[string]uint64{"nb-single-fsync-failed": 3, "nb-single-server": 3} {
+		s := captureStatus(t, file)
+		entry, known := s.Stored()
+		assert.True(t, known, file)
+		assert.Equal(t, stored, entry, file)
+		assert.Equal(t, file == "nb-single-server", entry == s.Log.End-1, "the last of those that it has: %s", file)
+	}
+	_, known := captureStatus(t, "nb-3member-follower2").Stored()
+	assert.False(t, known, "a follower has no such row")
 }

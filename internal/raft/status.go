@@ -71,8 +71,10 @@ func (id ID) Short() string {
 // State is the value of "Status:" as printed.
 type State string
 
-// The states that raft_unixctl_status() can print. LeftCluster and Failed are
-// never seen from outside: the database leaves the process in the same turn.
+// The states that raft_unixctl_status() can print. LeftCluster is never seen from
+// outside: the database leaves the process in the same turn. Failed is that of a
+// leader which could not write an entry of a client; one that fails otherwise leaves
+// the process in the same turn, too.
 const (
 	ClusterMember  State = "cluster member"
 	JoiningCluster State = "joining cluster"

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
@@ -28,6 +29,11 @@ type Deployment struct {
 	// empty where it does not answer, or lacks a database. A release before this one
 	// wrote "running" of any that systemd called active.
 	Northd string
+	// Clients is about how many clients each of its servers has; one that is not in it was
+	// not counted.
+	Clients map[raft.Database]int
+	// Withdrawn is the cluster that it has claimed and then put away; see [Claim].
+	Withdrawn raft.ID
 }
 
 // The keys of a deployment in a unit's bag on the peer relation, next to
@@ -43,6 +49,10 @@ const (
 	keyTrusts  = "trusted-cas"
 	keyIssuer  = "certificate-issuer"
 	keyNorthd  = "northd"
+	// keyClients follows the database's short name.
+	keyClients = "-clients"
+	// keyWithdrawn is read next to the application's keyClaim.
+	keyWithdrawn = "withdrawn-claim"
 )
 
 // Bag is the deployment as the unit's data, in full: a key that does not apply
@@ -55,6 +65,14 @@ func (d Deployment) Bag() map[string]string {
 		keyTrusts:  strings.Join(d.Trusts, ","),
 		keyIssuer:  d.Issuer,
 		keyNorthd:  d.Northd,
+
+		keyWithdrawn: string(d.Withdrawn),
+	}
+	for _, db := range raft.Databases() {
+		bag[db.Short()+keyClients] = ""
+		if n, counted := d.Clients[db]; counted {
+			bag[db.Short()+keyClients] = strconv.Itoa(n)
+		}
 	}
 	maps.Copy(bag, BoundAddress(d.Address))
 	return bag
@@ -67,7 +85,15 @@ func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = Deployment{Address: address, Source: bag[keySource], Issuer: bag[keyIssuer], Northd: northd(bag[keyNorthd])}
+	d = Deployment{Address: address, Source: bag[keySource], Issuer: bag[keyIssuer], Northd: northd(bag[keyNorthd]), Clients: map[raft.Database]int{}}
+	for _, db := range raft.Databases() {
+		if n, err := strconv.Atoi(bag[db.Short()+keyClients]); err == nil && n >= 0 {
+			d.Clients[db] = n
+		}
+	}
+	if id, ok := raft.ParseID(bag[keyWithdrawn]); ok {
+		d.Withdrawn = id
+	}
 	for version := range strings.SplitSeq(bag[keyRunning], ",") {
 		if version != "" {
 			d.Running = append(d.Running, deploy.ParseVersion(version))
@@ -151,4 +177,23 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 		c.IDs[d] = id
 	}
 	return c, problems
+}
+
+// keyClaim, followed by the unit, is that of one unit's own claim.
+const keyClaim = "claim-"
+
+func claimKey(unit string) string { return keyClaim + strings.ReplaceAll(unit, "/", "-") }
+
+// Claim is what a unit adds to [Clusters] where these are the application's data (Juju
+// 4): the Northbound cluster that it is about to create. Juju writes them at the end of
+// the hook, so that one which stood still overwrites what another unit has claimed
+// meanwhile; that unit's own claim stands beside it.
+func Claim(unit string, northbound raft.ID) map[string]string {
+	return map[string]string{claimKey(unit): string(northbound)}
+}
+
+// ParseClaim is the cluster that a unit has claimed, by the application's data; empty
+// where it has claimed none. What is malformed stands for one that nobody knows.
+func ParseClaim(data map[string]string, unit string) raft.ID {
+	return raft.ID(data[claimKey(unit)])
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -26,4 +27,14 @@ func TestVersionsThatRunAreToldToPeersOfBothKinds(t *testing.T) {
 	assert.Empty(t, d.Running, "installed is not running")
 	bag = relation.Deployment{}.Bag()
 	assert.Empty(t, bag["running-version"]+bag["package-version"])
+}
+
+func TestCountOfClientsIsToldAndNoneIsNotZero(t *testing.T) {
+	t.Parallel()
+	bag := relation.Deployment{Clients: map[raft.Database]int{raft.SB: 103, raft.NB: 0}}.Bag()
+	d, _ := relation.ParseDeployment(bag)
+	assert.Equal(t, map[raft.Database]int{raft.SB: 103, raft.NB: 0}, d.Clients)
+	d, _ = relation.ParseDeployment(map[string]string{"nb-clients": "-1", "sb-clients": "many"})
+	assert.Empty(t, d.Clients)
+	assert.Empty(t, relation.Deployment{}.Bag()["sb-clients"])
 }

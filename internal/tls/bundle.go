@@ -10,13 +10,6 @@ import (
 	"time"
 )
 
-// expiringBefore is how long before its end a certificate is due to be renewed:
-// time for a person to see it, at the default TTL of vault's charm of a year.
-const expiringBefore = 30 * 24 * time.Hour
-
-// Expiring says whether there are less than 30 days left, or none.
-func Expiring(notAfter, now time.Time) bool { return notAfter.Sub(now) < expiringBefore }
-
 // Bundle is one CA file of several, in PEM: each certificate of an authority once,
 // in the order of their first appearance, without those that have expired at time
 // now. Empty parts are fine. An error says that a part can't be read.

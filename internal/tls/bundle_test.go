@@ -81,22 +81,3 @@ func TestFingerprintsAreOfTheBytes(t *testing.T) {
 	_, err = tls.Fingerprints([]byte("none"))
 	require.EqualError(t, err, "cannot read certificates: it has no PEM block")
 }
-
-func TestCertificatesExpireSoonFor30Days(t *testing.T) {
-	t.Parallel()
-	end := issued.AddDate(0, 0, 30)
-	for name, tt := range map[string]struct {
-		now  time.Time
-		want bool
-	}{
-		"a year before":       {issued.AddDate(-1, 0, 0), false},
-		"30 days before":      {issued, false},
-		"less than 30 days":   {issued.Add(time.Second), true},
-		"at the end":          {end, true},
-		"after it":            {end.AddDate(1, 0, 0), true},
-		"in another zone":     {issued.Add(time.Second).In(time.FixedZone("", -36000)), true},
-		"in another zone too": {issued.In(time.FixedZone("", 36000)), false},
-	} {
-		assert.Equal(t, tt.want, tls.Expiring(end, tt.now), name)
-	}
-}

@@ -18,8 +18,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
 
 // The cloud whose databases are read: a router each with a gateway in one of the
@@ -64,7 +64,7 @@ func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 		require.NoError(b, err)
 		g.Close()
 		composing := time.Now()
-		cloud := placement.Compose(n, s)
+		cloud := gateway.BuildInventory(n, s)
 		compose += time.Since(composing)
 		whole += time.Since(begun)
 		complete(b, cloud)
@@ -85,9 +85,9 @@ func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 }
 
 // complete says whether all was read, and as it was written.
-func complete(b *testing.B, c *placement.Cloud) {
+func complete(b *testing.B, c *gateway.Inventory) {
 	b.Helper()
-	require.Empty(b, c.Problems)
+	require.Empty(b, c.Findings)
 	require.Len(b, c.State.Chassis, hosts)
 	require.Len(b, c.State.Groups, gateways)
 	for _, g := range c.State.Groups {

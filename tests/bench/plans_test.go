@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // How the time that plans take grows with the cloud, in the processor's time, which other
@@ -39,45 +39,45 @@ func BenchmarkGrowthOfPlans(b *testing.B) {
 
 // plans are the operations on a cloud of some gateways: with no candidate yet, with one
 // chassis gone, with it back, and with the load on few chassis.
-func plans(count, chassis int) map[string]func() gateway.Plan {
-	var fresh gateway.State
+func plans(count, chassis int) map[string]func() schedule.Plan {
+	var fresh schedule.State
 	var all []string
 	for n := range networks {
 		all = append(all, network(n))
 	}
 	for n := range chassis {
-		fresh.Chassis = append(fresh.Chassis, gateway.Chassis{Name: fmt.Sprintf("chassis-%04d", n), Gateway: true, Networks: all})
+		fresh.Chassis = append(fresh.Chassis, schedule.Chassis{Name: fmt.Sprintf("chassis-%04d", n), Gateway: true, Networks: all})
 	}
 	for n := range count {
 		name := fmt.Sprintf("lrp-%06d", n)
-		fresh.Groups = append(fresh.Groups, gateway.Group{
-			Name: name, Storage: gateway.GatewayChassis, Ports: []gateway.Port{{Name: name, Network: network(n % networks)}},
+		fresh.Groups = append(fresh.Groups, schedule.Group{
+			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Network: network(n % networks)}},
 		})
 	}
 	full := carriedOut(fresh)
-	without := gateway.State{Chassis: full.Chassis[1:], Groups: full.Groups}
+	without := schedule.State{Chassis: full.Chassis[1:], Groups: full.Groups}
 	back := carriedOut(without)
 	back.Chassis = full.Chassis
-	lopsided := gateway.State{Chassis: full.Chassis, Groups: slices.Clone(full.Groups)}
+	lopsided := schedule.State{Chassis: full.Chassis, Groups: slices.Clone(full.Groups)}
 	for i, g := range lopsided.Groups {
-		byName := slices.SortedFunc(slices.Values(g.Candidates), func(a, b gateway.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) })
+		byName := slices.SortedFunc(slices.Values(g.Candidates), func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) })
 		for rank := range byName {
 			byName[rank].Priority = len(byName) - rank
 		}
 		lopsided.Groups[i].Candidates = byName
 	}
-	return map[string]func() gateway.Plan{
-		"fresh":     func() gateway.Plan { return gateway.Reschedule(fresh, gateway.Options{}) },
-		"removal":   func() gateway.Plan { return gateway.Reschedule(without, gateway.Options{}) },
-		"return":    func() gateway.Plan { return gateway.Reschedule(back, gateway.Options{}) },
-		"rebalance": func() gateway.Plan { return gateway.Rebalance(lopsided, gateway.Options{}) },
+	return map[string]func() schedule.Plan{
+		"fresh":     func() schedule.Plan { return schedule.Reschedule(fresh, schedule.Options{}) },
+		"removal":   func() schedule.Plan { return schedule.Reschedule(without, schedule.Options{}) },
+		"return":    func() schedule.Plan { return schedule.Reschedule(back, schedule.Options{}) },
+		"rebalance": func() schedule.Plan { return schedule.Rebalance(lopsided, schedule.Options{}) },
 	}
 }
 
 // carriedOut is the state after it was rescheduled.
-func carriedOut(s gateway.State) gateway.State {
-	changed := map[string][]gateway.Candidate{}
-	for _, c := range gateway.Reschedule(s, gateway.Options{}).Changes {
+func carriedOut(s schedule.State) schedule.State {
+	changed := map[string][]schedule.Candidate{}
+	for _, c := range schedule.Reschedule(s, schedule.Options{}).Changes {
 		changed[c.Group] = c.After
 	}
 	s.Groups = slices.Clone(s.Groups)
@@ -91,7 +91,7 @@ func carriedOut(s gateway.State) gateway.State {
 
 // processorTime is what all threads take for some plans, those of the garbage collector
 // included.
-func processorTime(b *testing.B, plan func() gateway.Plan, times int) time.Duration {
+func processorTime(b *testing.B, plan func() schedule.Plan, times int) time.Duration {
 	b.Helper()
 	runtime.GC()
 	begun := used(b)

@@ -205,7 +205,8 @@ func (s *scene) settle() map[string]string {
 		go func() {
 			select {
 			case <-r.done:
-				if r.err != nil {
+				// One whose unit is gone may be denied what it asks for before it ends.
+				if r.err != nil && !s.gone(unit) {
 					ended(fmt.Errorf("the agent of %s has ended: %w", unit, r.err))
 				}
 			case <-ctx.Done():
@@ -217,6 +218,12 @@ func (s *scene) settle() map[string]string {
 	ended(nil)
 	require.NoError(s.t, err)
 	return failed
+}
+
+// gone says whether a unit was removed.
+func (s *scene) gone(unit string) (gone bool) {
+	s.Look(func(state controller.State) { gone = state.Gone[unit] != nil })
+	return gone
 }
 
 // hooks are those that a unit has run.

@@ -22,8 +22,8 @@ func TestReschedulingMovesNoGatewayThatWorksOnABackup(t *testing.T) {
 	w.settles(without("ch1", candidates))
 	before := w.bound()
 	out := w.operated("reschedule", "--wait", "60s")
-	assert.Contains(t, out, "; it interrupts nothing\n")
-	assert.Contains(t, out, "every gateway is active where it should be\n")
+	assert.Contains(t, out, "; interrupts nothing\n")
+	assert.Contains(t, out, "every gateway is bound as expected\n")
 	assert.Equal(t, before, w.bound())
 	w.settles(before)
 	for port, list := range w.candidates() {
@@ -46,8 +46,8 @@ func TestReschedulingWakesAGatewayThatWaitsForADeadController(t *testing.T) {
 	w.settles(best(w.candidates()))
 	w.named("ch4").silence()
 	w.addGateway("ch4", "ch2", "ch3", "ch1") // as Neutron would schedule it
-	assert.Contains(t, w.operated("status"), "lrp-4: it is active nowhere, and should be on ch4, whose ovn-controller is silent\n")
-	assert.Contains(t, w.operated("reschedule", "--wait", "60s"), "every gateway is active where it should be\n")
+	assert.Contains(t, w.operated("status"), "lrp-4: not bound to any chassis; expected ch4 (its ovn-controller is not responding)\n")
+	assert.Contains(t, w.operated("reschedule", "--wait", "60s"), "every gateway is bound as expected\n")
 	masters := best(w.candidates())
 	assert.NotEqual(t, "ch4", masters["lrp-4"])
 	w.settles(masters)

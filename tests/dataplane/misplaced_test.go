@@ -26,18 +26,18 @@ func TestGatewaysThatAreNotWhereTheirPrioritiesSayAreNamed(t *testing.T) {
 	w.settles(without("ch1", candidates))
 
 	text := w.operated("status")
-	assert.Contains(t, text, "  lrp-1: it is active on ch2, and should be on ch1\n")
-	assert.Contains(t, text, "  lrp-2: it is active on ch3, and should be on ch1\n")
-	assert.Len(t, w.status().Problems, 2)
+	assert.Contains(t, text, "  lrp-1: bound to ch2; expected ch1\n")
+	assert.Contains(t, text, "  lrp-2: bound to ch3; expected ch1\n")
+	assert.Len(t, w.status().Findings, 2)
 
 	// Their lists grow, but that they are where they should be can't be proved.
 	assert.Equal(t, []string{"lrp-1", "lrp-2"}, w.unproved("ch1", "reschedule", "--wait", "10s"))
 
 	w.named("ch1").plug("up", dataBridge)
 	w.settles(best(w.candidates()))
-	assert.Empty(t, w.status().Problems)
+	assert.Empty(t, w.status().Findings)
 	masters := best(w.candidates())
-	assert.Contains(t, w.operated("reschedule", "--wait", "60s"), "it interrupts nothing\n", "what was left alone as long as gateways worked on backups")
+	assert.Contains(t, w.operated("reschedule", "--wait", "60s"), "interrupts nothing\n", "what was left alone as long as gateways worked on backups")
 	assert.Equal(t, masters, best(w.candidates()))
 	assert.Contains(t, w.operated("reschedule"), "reschedule: nothing to do")
 }
@@ -69,15 +69,15 @@ func (w *world) unproved(chassis string, args ...string) []string {
 	missing := best(candidates).on(chassis)
 	var said []string
 	for line := range strings.Lines(out) {
-		if strings.Contains(line, "it is active") {
+		if strings.Contains(line, ": bound to ") {
 			said = append(said, line)
 		}
 	}
 	var want []string
 	for _, port := range missing {
-		want = append(want, fmt.Sprintf("%s: it is active on %s, and should be on %s\n", port, candidates[port][1], chassis))
+		want = append(want, fmt.Sprintf("%s: bound to %s; expected %s\n", port, candidates[port][1], chassis))
 	}
 	assert.Equal(w.t, want, said)
-	assert.Contains(w.t, stderr, fmt.Sprintf("not all gateways are where they should be: %d after 10s; run: ovn-central-operator gateways status\n", len(missing)))
+	assert.Contains(w.t, stderr, fmt.Sprintf("%d ports are not bound as expected after 10s; run: ovn-central-operator gateways status\n", len(missing)))
 	return missing
 }

@@ -19,7 +19,7 @@ func TestRebalancedGatewaysAreWhereThePlanSaysAndSoIsTheirTraffic(t *testing.T) 
 	require.Equal(t, 6, plan.Moves())
 
 	out := w.operated("rebalance", "--yes", "--wait", "60s")
-	assert.Contains(t, out, "every gateway is active where it should be\n")
+	assert.Contains(t, out, "every gateway is bound as expected\n")
 	placed := w.bound()
 	for _, change := range plan.Changes {
 		for _, port := range change.Ports {
@@ -29,5 +29,5 @@ func TestRebalancedGatewaysAreWhereThePlanSaysAndSoIsTheirTraffic(t *testing.T) 
 	assert.Equal(t, best(w.candidates()), placed)
 	assert.Equal(t, 0, placed.spread(w.but("")...))
 	w.settles(placed)
-	assert.Empty(t, w.status().Problems)
+	assert.Empty(t, w.status().Findings)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // patience bounds every wait. What is waited for takes 5 s at most on an idle machine.
@@ -145,17 +145,17 @@ func (w *world) operated(args ...string) string {
 }
 
 // planned is what the program would do.
-func (w *world) planned(operation string) gateway.Plan {
+func (w *world) planned(operation string) schedule.Plan {
 	w.t.Helper()
-	var p gateway.Plan
+	var p schedule.Plan
 	require.NoError(w.t, json.Unmarshal([]byte(w.operated(operation, "--dry-run", "--format", "json")), &p))
 	return p
 }
 
 // status is what the program says of how things are.
-func (w *world) status() gateway.Status {
+func (w *world) status() schedule.Status {
 	w.t.Helper()
-	var s gateway.Status
+	var s schedule.Status
 	require.NoError(w.t, json.Unmarshal([]byte(w.operated("status", "--format", "json")), &s))
 	return s
 }

@@ -32,7 +32,7 @@ func serverStatus(ctx context.Context, u *lab.Unit, db lab.DB) (raft.Status, err
 // each database, the application's; empty where they are.
 func (c *cloud) disagreement(ctx context.Context, units ...*lab.Unit) string {
 	for _, db := range lab.Databases {
-		cluster := c.LeaderSettings()[string(db)+"_cid"]
+		cluster := c.claimed()[string(db)+"_cid"]
 		if cluster == "" {
 			return fmt.Sprintf("%s: the application has no cluster", db)
 		}
@@ -150,4 +150,12 @@ func (c *cloud) tick(t *testing.T, what string, condition func() bool) {
 		require.Less(t, time.Now(), deadline, "%s\n%s", what, c.statuses())
 		require.NoError(t, c.UpdateStatus(t.Context()))
 	}
+}
+
+// claimed is what the leader has published of the clusters: Juju 4 has no leader settings.
+func (c *cloud) claimed() map[string]string {
+	if settings := c.LeaderSettings(); len(settings) > 0 {
+		return settings
+	}
+	return c.AppData()
 }

@@ -1,9 +1,13 @@
 package deployment
 
 import (
+	"context"
 	"os"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -113,4 +117,119 @@ func TestClustersWhoseMakerIsGoneAreNotMadeAgain(t *testing.T) {
 		assert.NoFileExists(t, u.DBFile(lab.NB))
 	}
 	assert.Equal(t, claimed, c.LeaderSettings())
+}
+
+// Juju 4 has no leader settings: a claim is written at the end of the hook, by whoever
+// leads then. A unit whose hook stands still after its claim, until it leads again,
+// overwrites what the unit that led meanwhile has claimed and serves; or is about to
+// serve, which nobody can know.
+func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// stops says at which call of the other unit's next hook that stands still, too,
+		// until the late claim is written and its unit has run another hook.
+		stops func(call string) bool
+		maker int
+	}{
+		"the other serves":                      {func(string) bool { return false }, 1},
+		"the other has only claimed":            {nil, 0},
+		"the other is about to serve":           {func(call string) bool { return strings.HasPrefix(call, "systemctl start") }, 1},
+		"the other has yet to look at it again": {func(call string) bool { return strings.HasPrefix(call, "is-leader") }, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, lab.Options{JujuVersion: "4.0.15"})
+			c.Hold(true)
+			var units []*lab.Unit
+			for range 2 {
+				u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
+				require.NoError(t, err)
+				units = append(units, u)
+				c.deliverAll(t, u)
+			}
+			late, other := units[0], units[1]
+			c.relateVault(t)
+			for _, u := range units {
+				require.Eventually(t, func() bool { // Juju 4 tells late
+					next := c.Pending(u)
+					if len(next) == 0 || strings.HasPrefix(next[0], "certificates-relation-joined") {
+						return len(next) > 0
+					}
+					_, err := c.Deliver(t.Context(), u)
+					assert.NoError(t, err)
+					return false
+				}, patience, 10*time.Millisecond)
+			}
+			isClaim := func(call string) bool {
+				return strings.HasPrefix(call, "relation-set") && strings.Contains(call, "--app")
+			}
+			lateEnds := standsStill(t, c, late, "certificates-relation-joined", after(isClaim))
+			require.NoError(t, c.SetLeader(t.Context(), other))
+			require.NoError(t, c.RunHook(t.Context(), other, "certificates-relation-joined", "JUJU_REMOTE_UNIT=vault/0"))
+			require.Equal(t, other.Name(), c.AppData()["created-by"])
+			otherEnds := func() {}
+			if test.stops != nil {
+				otherEnds = standsStill(t, c, other, "update-status", test.stops)
+			}
+			require.NoError(t, c.SetLeader(t.Context(), late))
+			lateEnds()
+			require.Equal(t, late.Name(), c.AppData()["created-by"], "the premise: its claim is written last")
+			require.NoError(t, c.RunHook(t.Context(), late, "update-status"))
+			if test.maker == 1 {
+				assert.NoFileExists(t, late.DBFile(lab.NB))
+			}
+			otherEnds()
+			c.Hold(false)
+			require.NoError(t, c.Settle(t.Context()))
+			c.tick(t, "all units are active", c.allActive)
+			c.requireOneCluster(t, units...)
+			assert.Equal(t, units[test.maker].Name(), c.AppData()["created-by"])
+			for _, u := range units {
+				assert.Empty(t, putAway(t, u), u.Name())
+			}
+		})
+	}
+}
+
+// after is true of every call behind the first for which when is.
+func after(when func(call string) bool) func(call string) bool {
+	seen := false
+	return func(call string) bool {
+		if seen {
+			return true
+		}
+		seen = when(call)
+		return false
+	}
+}
+
+// standsStill runs a hook until the first call for which when is true, at which it
+// stands still, or until its end. What it returns has it go on, and awaits its end.
+func standsStill(t *testing.T, c *cloud, u *lab.Unit, hook string, when func(call string) bool) (end func()) {
+	t.Helper()
+	stopped, ended := make(chan struct{}), make(chan error, 1)
+	var once sync.Once
+	var mu sync.Mutex
+	u.OnCall(func(call string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if when(call) {
+			once.Do(func() {
+				assert.NoError(t, u.SignalHook(syscall.SIGSTOP))
+				close(stopped)
+			})
+		}
+	})
+	go func() { ended <- c.RunHook(context.WithoutCancel(t.Context()), u, hook, "JUJU_REMOTE_UNIT=vault/0") }()
+	select {
+	case <-stopped:
+	case err := <-ended:
+		require.NoError(t, err)
+		ended <- nil
+	}
+	u.OnCall(nil)
+	return func() {
+		_ = u.SignalHook(syscall.SIGCONT) // it may have ended
+		require.NoError(t, <-ended)
+	}
 }

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -113,4 +114,22 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	require.NoError(t, err)
 	requireActive(t, u)
 	assert.Equal(t, before, processes(t, u), "no server was restarted")
+}
+
+// Nothing is wrong with what was issued: no operator is to have it issued again.
+func TestCertificateThatIsSpoiledOnTheDiskIsWrittenAnewByTheNextHook(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	require.NoError(t, c.UpdateStatus(t.Context()))
+	used := fileOf(t, u, "cert_host")
+	for name, spoil := range map[string]func(path string) error{
+		"half of it": func(path string) error { return os.WriteFile(path, []byte(used[:len(used)/2]), 0o600) },
+		"gone":       os.Remove,
+	} {
+		require.NoError(t, spoil(filepath.Join(u.SysconfDir(), "ovn", "cert_host")))
+		require.NoError(t, c.UpdateStatus(t.Context()))
+		assert.Equal(t, used, fileOf(t, u, "cert_host"), name)
+		says(t, u, "active")
+	}
 }

@@ -6,8 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -112,6 +114,91 @@ func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testin
 		assert.Contains(t, params, "--ovnsb-db="+strings.ReplaceAll(strings.Join(addresses, ","), ":6641", ":16642"))
 		assert.ElementsMatch(t, []string{"6641/tcp", "6642/tcp", "16642/tcp"}, u.OpenedPorts())
 	}
+	cms.areCountedAndAwaited(t, units)
+}
+
+// areCountedAndAwaited has clients that follow the Northbound database at one member:
+// every unit says how many are where, and the member isn't restarted while it still has
+// something to send to some of them.
+func (k client) areCountedAndAwaited(t *testing.T, units []*lab.Unit) {
+	t.Helper()
+	c, u, other := k.c, units[1], units[0]
+	before := k.counted(t, u, u)
+	processesOf := k.follow(t, u, 24)
+	assert.Equal(t, before+24, k.counted(t, u, u))
+	c.updateStatus(t, u)
+	assert.Equal(t, before+24, k.counted(t, other, u), "the other units know it by its last hook")
+	assert.Contains(t, c.act(t, other, "cluster-status")["clients"], fmt.Sprintf("%s about %d (as of its last hook)", u.Name(), before+24))
+
+	for _, pid := range processesOf[:3] { // they don't read what they are sent
+		require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
+	}
+	for i := range 10 {
+		_, err := k.run(t, "ovn-nbctl", "6641", "set", "NB_Global", ".", fmt.Sprintf("external_ids:large-%d=%s", i, strings.Repeat("x", 100_000)))
+		require.NoError(t, err)
+	}
+	was := processes(t, u)
+	restarted := make(chan string)
+	go func() {
+		r, err := c.RunAction(t.Context(), u, "restart-services", "services=ovn-ovsdb-server-nb")
+		assert.NoError(t, err)
+		assert.Equal(t, "completed", r.Status, r.Message)
+		restarted <- r.Results["restarted"]
+	}()
+	select {
+	case <-restarted:
+		t.Error("it was restarted while clients still were sent what they follow")
+	case <-time.After(6 * time.Second): // without clients it takes less than two
+		assert.Equal(t, was, processes(t, u))
+		for _, pid := range processesOf[:3] {
+			require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
+		}
+		assert.Equal(t, "ovn-ovsdb-server-nb", <-restarted)
+	}
+	assert.NotEqual(t, was[u.Name()+" nb"], processes(t, u)[u.Name()+" nb"])
+	assert.Less(t, k.counted(t, u, u), 24, "who has lost its server does not come back by itself")
+}
+
+// follow starts clients that follow the Northbound database at one member; each has it
+// when this returns.
+func (k client) follow(t *testing.T, u *lab.Unit, n int) (pids []int) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "clients-") //nolint:usetesting // a short name: they make a socket in it
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	for i := range n {
+		path := filepath.Join(dir, fmt.Sprintf("%d.pid", i))
+		_, err := k.c.Exec(within(t, patience), "sh", append([]string{"-c", `OVS_RUNDIR=$0 exec ovsdb-client "$@" >/dev/null 2>&1`, dir}, with(k.files, "--timeout=60", "--no-leader-only", "--detach", "--no-chdir", "--pidfile="+path,
+			"monitor", "ssl:"+u.Address()+":6641", "OVN_Northbound", "NB_Global")...)...)
+		require.NoError(t, err)
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGKILL) })
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// counted is how many clients of the Northbound database a member has, as a unit says.
+func (k client) counted(t *testing.T, from, of *lab.Unit) int {
+	t.Helper()
+	var document struct {
+		Members []struct {
+			Unit    string
+			Clients *int
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(k.c.act(t, from, "cluster-status", "format=json")["ovnnb"]), &document))
+	for _, m := range document.Members {
+		if m.Unit == of.Name() {
+			require.NotNil(t, m.Clients)
+			return *m.Clients
+		}
+	}
+	t.Fatal("no such member")
+	return 0
 }
 
 func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.T) {
@@ -156,5 +243,5 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 	_, err = c.newClient(t, c.cms, "cms", c.vault).run(t, "ovn-nbctl", "6641", "ls-add", "network")
 	require.NoError(t, err)
 	c.tick(t, "ovn-northd has both databases again", c.allActive)
-	says(t, u, "active", "nb: the server's address in the cluster is ssl:"+old+":6643", "remove")
+	says(t, u, "active", "nb: this unit's address has changed; run: juju add-unit", "the member is at ssl:"+old+":6643")
 }

@@ -159,7 +159,7 @@ func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
 	c.updateStatus(t, u)
-	says(t, u, "blocked", "sb: the file is of a newer Open vSwitch than ", "apt-cache policy openvswitch-common")
+	says(t, u, "blocked", "sb: the file is of a newer Open vSwitch; look at: ", "apt-cache policy openvswitch-common")
 	require.True(t, u.Running(lab.NB), "the other database is served")
 
 	// The lab has one Open vSwitch only: the file that it can read stands for a newer one.

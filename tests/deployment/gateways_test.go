@@ -38,16 +38,16 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 
 	status := c.act(t, units[1], "gateway-status")["gateways"]
 	assert.Contains(t, status, "physnet1: 4 gateways\n")
-	assert.Contains(t, status, "lrp-1: it hangs on gw1 alone; 2 could host it")
+	assert.Contains(t, status, "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
 	dry := c.act(t, units[1], "reschedule-gateways", "dry-run=true")
-	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; it interrupts nothing")
-	assert.Equal(t, "nothing was changed: it was a dry run", dry["result"])
+	assert.Contains(t, dry["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")
+	assert.Equal(t, "dry run: nothing changed", dry["result"])
 	// No ovn-controller runs here: nothing is active anywhere, and that is said.
 	r, err := c.RunAction(t.Context(), units[0], "reschedule-gateways", "wait=1")
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status)
-	assert.Equal(t, "not all gateways are where they should be: 4 after 1s; run: juju run "+units[0].Name()+" gateway-status", r.Message)
-	assert.Contains(t, r.Results["misplaced"], "lrp-1: it is active nowhere, and should be on gw1\n")
+	assert.Equal(t, "4 ports are not bound as expected after 1s; run: juju run "+units[0].Name()+" gateway-status", r.Message)
+	assert.Contains(t, r.Results["misplaced"], "lrp-1: not bound to any chassis; expected gw1\n")
 	assert.Contains(t, r.Results["result"], "4 gateways changed")
 	for _, u := range units { // the first has done it
 		c.act(t, u, "reschedule-gateways", "wait=0")
@@ -55,10 +55,10 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	assert.Contains(t, c.act(t, units[2], "reschedule-gateways", "wait=0")["plan"], "nothing to do")
 
 	message := c.refused(t, units[1], "rebalance-gateways")
-	assert.Contains(t, message, "2 gateways would lose their traffic for about a second; if that is what you want, run: juju run "+units[1].Name()+" rebalance-gateways i-really-mean-it=true")
+	assert.Contains(t, message, "this would interrupt 2 gateways for about a second each; to confirm, run: juju run "+units[1].Name()+" rebalance-gateways i-really-mean-it=true")
 	require.NoError(t, units[1].Stop(t.Context(), lab.NB))
 	result := c.act(t, units[1], "rebalance-gateways", "i-really-mean-it=true", "wait=0")["result"]
-	assert.Regexp(t, `^2 gateways changed; to take it back: juju run `+units[1].Name()+` rebalance-gateways revert=g\w+ i-really-mean-it=true$`, result)
+	assert.Regexp(t, `^2 gateways changed; to revert: juju run `+units[1].Name()+` rebalance-gateways revert=g\w+ i-really-mean-it=true$`, result)
 	priorities := tool(t, units[0], "ovn-nbctl", lab.NB, "--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "priority=2")
 	assert.Equal(t, 2, strings.Count(priorities, "gw1"))
 	assert.Equal(t, 2, strings.Count(priorities, "gw2"))

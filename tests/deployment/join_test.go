@@ -236,3 +236,58 @@ func (c *cloud) fill(t *testing.T) {
 	_, err = leader.Appctl(t.Context(), lab.NB, "ovsdb-server/compact")
 	assert.NoError(t, err)
 }
+
+// A member that has taken its own removal, which the others have not, and then lost its
+// power: they count on its vote, and no server starts on its file any more. The entry is
+// written by hand: a server that leads when it is removed hands over first.
+func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	u, other := units[2], units[0]
+	id, err := u.ServerID(t.Context(), lab.NB)
+	require.NoError(t, err)
+	require.NoError(t, u.PowerOff())
+	takeItsRemoval(t, u.DBFile(lab.NB), id)
+	require.NoError(t, u.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, u)
+	says(t, u, "blocked", "nb: its file ends amid a removal; run: juju run "+other.Name()+" kick nb-identity="+id[:8]+" force=true i-really-mean-it=true")
+	assert.Empty(t, archived(t, u, lab.NB))
+	c.act(t, other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
+	c.tick(t, "it has joined again", c.allActive)
+	assert.Len(t, archived(t, u, lab.NB), 1)
+	c.requireOneCluster(t, units...)
+}
+
+// takeItsRemoval has the last entry of a member's file be the cluster without it.
+func takeItsRemoval(t *testing.T, path, id string) {
+	t.Helper()
+	file, err := os.ReadFile(path)
+	require.NoError(t, err)
+	type entry struct {
+		Index   uint64            `json:"index"`
+		Term    uint64            `json:"term"`
+		Servers map[string]string `json:"servers,omitempty"`
+	}
+	var last entry
+	for record := range strings.SplitSeq(string(file), "OVSDB CLUSTER ") {
+		_, text, _ := strings.Cut(record, "\n")
+		var e entry
+		if !strings.Contains(text, `"index":`) {
+			continue
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &e))
+		if e.Servers == nil {
+			e.Servers = last.Servers
+		}
+		last = e
+	}
+	require.Contains(t, last.Servers, id)
+	delete(last.Servers, id)
+	last.Index++
+	text, err := json.Marshal(last)
+	require.NoError(t, err)
+	text = append(text, '\n')
+	file = append(file, fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text)...)
+	require.NoError(t, os.WriteFile(path, file, 0o640))
+}

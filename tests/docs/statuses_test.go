@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 )
 
 var (
@@ -91,6 +93,7 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 	lines := []string{
 		filepath.Join(root, "internal", "converge", "status.go"),
 		filepath.Join(root, "internal", "membership", "summary.go"),
+		filepath.Join(root, "internal", "membership", "trouble.go"),
 	}
 	files = append(files, filepath.Join(root, "internal", "converge", "disk.go"))
 	for _, name := range append(files, lines...) {
@@ -108,6 +111,25 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 			assert.True(t, shown(d, text), "%s has no example of %q, which is in %s", d.path, text, filepath.Base(name))
 		}
 	}
+}
+
+// firstCommand is the end of the first thing to type in a message; 0 where there is none.
+var firstCommand = regexp.MustCompile(`^.*?\bjuju (?:run|exec|ssh|relate|add-unit|remove-unit|resolved|config)\b[^;()]*?(?:$|[;()]|: |,)`)
+
+// At three in the morning there is `juju status`, which shows no more of a message: a
+// command that is cut off can't be typed.
+func TestFirstCommandOfEachStatusIsShownWhole(t *testing.T) {
+	found := 0
+	column := regexp.MustCompile(`^(?:.*  )`) // of an excerpt of juju status
+	for _, message := range readRepository(t).documents["docs/reference/statuses.md"].code() {
+		command := firstCommand.FindString(column.ReplaceAllString(message, ""))
+		if command == "" {
+			continue
+		}
+		found++
+		assert.LessOrEqual(t, len(strings.TrimRight(command, " ;():,")), membership.StatusWidth, message)
+	}
+	assert.Greater(t, found, 15)
 }
 
 func TestTextsOfStatusesAreFound(t *testing.T) {

@@ -1,10 +1,14 @@
 package functional
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -38,6 +42,10 @@ func TestFollowerWithAFullDiskCountsAsDown(t *testing.T) {
 	s, err := m.status(full, lab.NB)
 	require.NoError(t, err)
 	assert.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
+	for _, u := range []*lab.Unit{leader, full} {
+		assert.Contains(t, m.act(u, "cluster-status")["fault-tolerance"], "nb: 0 more of 3 members may fail (2 up)", u.Name())
+	}
+	assert.Contains(t, m.act(full, "cluster-status")["warnings"], full.Name()+" is blocked: no space left on the disk of "+full.DBDir())
 	said := m.refuseRemoval(leader)
 	assert.Contains(t, said, "nb: of 3 members 2 are up; without "+m.short(leader, lab.NB))
 	assert.Contains(t, said, "down: "+m.short(full, lab.NB))
@@ -58,6 +66,39 @@ func TestFollowerWithAFullDiskCountsAsDown(t *testing.T) {
 	require.NoError(t, m.RunHook(t.Context(), full, "update-status"))
 	assert.Equal(t, "blocked", full.Workload().Status)
 	assert.Contains(t, full.Workload().Message, "no space left on the disk of "+full.DBDir())
+}
+
+// R0: an fsync that fails once is never tried again. A sole member then commits nothing
+// more, calls itself a healthy leader, and its file reads as whole.
+func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) {
+	m := deploy(t, 1)
+	u := m.units[0]
+	write := func(name string) error {
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=3", "--db="+u.Client(lab.NB), "ls-add", name)
+		return err
+	}
+	require.NoError(t, write("before"))
+	pid, err := u.ServerPID(lab.NB)
+	require.NoError(t, err)
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	strace := exec.CommandContext(ctx, "strace", "-f", "-o", filepath.Join(t.TempDir(), "strace"), "-p", strconv.Itoa(pid),
+		"-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO:when=1")
+	attached, err := strace.StderrPipe()
+	require.NoError(t, err)
+	require.NoError(t, strace.Start())
+	_, err = bufio.NewReader(attached).ReadString('\n')
+	require.NoError(t, err, "strace says when it is attached")
+	require.Error(t, write("failed"))
+	end()
+	_ = strace.Wait() // ended by us
+	require.Error(t, write("later"))
+	s, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	require.Equal(t, []any{raft.ClusterMember, raft.Leader, uint64(1)}, []any{s.State, s.Role, s.NotCommitted}, "the premise")
+	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	require.NoError(t, write("after"))
+	assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
 }
 
 // addOnSmallDisk adds a unit whose databases are on a disk of their own, and
@@ -82,4 +123,124 @@ func (m *model) addOnSmallDisk() (u *lab.Unit, fill func()) {
 		require.ErrorIs(m.t, err, syscall.ENOSPC)
 		require.NoError(m.t, filler.Close())
 	}
+}
+
+// failedLeader has a unit lead the Northbound database until its full disk has made its
+// server give that up. The others go on.
+func (m *model) failedLeader() (failed *lab.Unit, free func()) {
+	m.t.Helper()
+	failed, fill := m.addOnSmallDisk()
+	if leader := m.leader(lab.NB); leader != failed {
+		// A leader that hands over picks one by itself.
+		third := m.units[0]
+		if third == leader {
+			third = m.units[1]
+		}
+		require.NoError(m.t, third.Kill(lab.NB))
+		m.makeLeader(failed, lab.NB)
+		require.NoError(m.t, third.Start(m.t.Context(), lab.NB))
+	}
+	fill()
+	m.eventually("a server that has given up", func() bool {
+		_, _ = m.units[0].Exec(m.t.Context(), "ovn-nbctl", "--timeout=1", "--db="+failed.Client(lab.NB),
+			"create", "DNS", "external_ids:long="+strings.Repeat("x", 8192))
+		s, err := m.status(failed, lab.NB)
+		require.NoError(m.t, err)
+		return s.State == raft.Failed
+	})
+	m.eventually("another leader", func() bool {
+		s, err := m.status(m.units[0], lab.NB)
+		return err == nil && s.HasLeader() && string(s.Leader) != m.short(failed, lab.NB)
+	})
+	return failed, func() { require.NoError(m.t, os.Remove(filepath.Join(failed.DBDir(), "filler"))) }
+}
+
+// R0: a leader that can't write what a client wants gives the database up, and goes on
+// calling itself the leader. It refuses to compact its file and to leave; its own unit
+// is not taken in by it, and starts it anew.
+func TestLeaderThatCouldNotWriteIsStartedAnewOnceThereIsSpace(t *testing.T) {
+	m := deploy(t, 2)
+	failed, free := m.failedLeader()
+	s, err := m.status(failed, lab.NB)
+	require.NoError(t, err)
+	require.Equal(t, raft.Leader, s.Role, "the premise")
+	_, err = failed.Appctl(t.Context(), lab.NB, "ovsdb-server/compact", "OVN_Northbound")
+	require.ErrorContains(t, err, "cannot store a snapshot following failure", "the premise")
+	before := m.id(failed, lab.NB)
+
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	assert.Equal(t, "blocked", failed.Workload().Status)
+	assert.Contains(t, failed.Workload().Message, "no space left")
+	assert.Contains(t, m.act(failed, "cluster-status")["ovnnb"], "has given up the database")
+	for _, u := range m.units[:2] {
+		assert.Contains(t, u.Workload().Message, before[:4]+" ("+failed.Name()+") down")
+	}
+
+	free()
+	m.eventually("a member again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+		return failed.Workload().Status == "active"
+	})
+	assert.Equal(t, before, m.id(failed, lab.NB), "the same server")
+	m.requireMembers(m.units...)
+	m.requireWritable()
+}
+
+// The unit can be removed all the same: what it leaves behind is kicked as printed.
+func TestUnitOfALeaderThatCouldNotWriteCanBeRemoved(t *testing.T) {
+	m := deploy(t, 2)
+	failed, _ := m.failedLeader()
+	m.remove(failed)
+	stays := m.units[0]
+	m.eventually("a stale member", func() bool {
+		require.NoError(t, m.UpdateStatus(t.Context()))
+		return strings.Contains(stays.Workload().Message, "stale member")
+	})
+	command := strings.TrimSpace(m.act(stays, "cluster-status")["next"])
+	assert.NotContains(t, command, "force=true")
+	assert.Equal(t, "completed", m.typed(command).Status, command)
+	m.requireMembers(m.units[:2]...)
+}
+
+// Where its file lacks entries that it may have acknowledged, no server is started on it
+// as if nothing were missing: it is kicked, and joins as a new one.
+func TestLeaderThatCouldNotWriteAndWhoseFileLacksEntriesJoinsAgain(t *testing.T) {
+	m := deploy(t, 2)
+	failed, free := m.failedLeader()
+	before := m.id(failed, lab.NB)
+	free()
+	takeLast(t, failed.DBFile(lab.NB))
+	require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+	said := failed.Workload()
+	assert.Equal(t, "blocked", said.Status)
+	begins := "nb: its file lacks entries; run: "
+	require.True(t, strings.HasPrefix(said.Message, begins), said.Message)
+	command, _, _ := strings.Cut(strings.TrimPrefix(said.Message, begins), " (")
+	assert.LessOrEqual(t, len(begins+command), 120, "Juju shows so much")
+	assert.Equal(t, "completed", m.typed(command).Status, command)
+	m.eventually("a member again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), failed, "update-status"))
+		return failed.Workload().Status == "active"
+	})
+	assert.NotEqual(t, before, m.id(failed, lab.NB))
+	m.requireMembers(m.units...)
+	m.requireWritable()
+}
+
+// takeLast takes the last entry out of a database's file, as a write that failed does
+// which nothing followed.
+func takeLast(t *testing.T, path string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	const mark = "OVSDB CLUSTER "
+	records := strings.Split(string(text), mark)
+	last := slices.IndexFunc(records, func(r string) bool { return strings.Contains(r, `"index":`) })
+	for i, r := range records {
+		if strings.Contains(r, `"index":`) {
+			last = i
+		}
+	}
+	require.Positive(t, last)
+	require.NoError(t, os.WriteFile(path, []byte(strings.Join(slices.Delete(records, last, len(records)), mark)), 0o600))
 }

@@ -3,6 +3,7 @@ package functional
 import (
 	"os"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -128,4 +129,46 @@ func (m *model) joinAs(u *lab.Unit, db lab.DB, pattern *regexp.Regexp) string {
 		return err == nil && s.State == raft.ClusterMember
 	})
 	return m.short(u, db)
+}
+
+// R16, R4: a unit whose server was kicked has joined again, and its hook has not ended:
+// what it publishes are the IDs from before, complete. No unit calls its new member
+// stale, and none prints a command that would kick it.
+func TestMemberThatHasJoinedAnewAndWasNotYetPublishedIsNotCalledStale(t *testing.T) {
+	m := deploy(t, 3)
+	leader := m.sameLeader()
+	u := m.followers()[0]
+	before := m.short(u, lab.NB)
+	m.act(leader, "kick", kickArgs("", m.id(u, lab.NB), "force=true")...)
+	m.Hold(true) // or the hook that was killed runs again with whatever comes next
+	k, err := m.RunHookKilledWhen(t.Context(), u, "update-status", func(call string) bool { return strings.HasPrefix(call, "relation-set") })
+	require.NoError(t, err)
+	require.True(t, k.Killed)
+	m.requireMembers(m.units...)
+	now := m.short(u, lab.NB)
+	require.NotEqual(t, before, now)
+	require.Equal(t, before, u.Data()["nb-identity"], "the premise")
+	for _, other := range m.units {
+		if other == u {
+			continue
+		}
+		require.NoError(t, m.RunHook(t.Context(), other, "update-status"))
+		assert.NotContains(t, other.Workload().Message, "stale", other.Name())
+		assert.NotContains(t, other.Workload().Message, "kick", other.Name())
+		said := m.act(other, "cluster-status")
+		assert.NotContains(t, said["ovnnb"], "stale", other.Name())
+		assert.NotContains(t, said["next"]+said["warnings"], " kick ", other.Name())
+		refused := m.refuse(other, kickArgs("", m.id(u, lab.NB))...)
+		assert.NotContains(t, refused, "force=true i-really-mean-it=true", other.Name())
+	}
+	require.Equal(t, before, u.Data()["nb-identity"], "still")
+	m.Hold(false)
+	m.eventually("its own word", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Data()["nb-identity"] == now
+	})
+	require.NoError(t, m.UpdateStatus(t.Context()))
+	for _, each := range m.units {
+		assert.Equal(t, "active", each.Workload().Status, each.Workload().Message)
+	}
 }

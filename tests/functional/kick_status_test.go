@@ -5,8 +5,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
 // The unit's own status follows a kick at once, not with the next update-status.
@@ -17,7 +15,7 @@ func TestKickSetsTheStatusThatItHasMadeUntrue(t *testing.T) {
 	m.vanish(gone)
 	m.requireDown(gone)
 	require.NoError(t, m.UpdateStatus(t.Context()))
-	require.Contains(t, leader.Workload().Message, "stale member "+m.short(gone, lab.NB))
+	require.Contains(t, leader.Workload().Message, "stale member: juju run "+leader.Name()+" kick unit="+gone.Name())
 	hooks := len(leader.Hooks())
 	m.act(leader, "kick", "unit="+gone.Name(), "i-really-mean-it=true")
 	assert.NotContains(t, leader.Workload().Message, "stale member")

@@ -103,6 +103,57 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	m.requireWritable()
 }
 
+// R4: of five, one is off, and two leave, the leader among them: both may. What is
+// said while the leader goes sends to no kick, least of all to one of a good member.
+func TestTwoOfFiveLeaveAtOnceWithOneOffAndNoKickIsPrintedMeanwhile(t *testing.T) {
+	m := deploy(t, 5)
+	leader := m.sameLeader()
+	off, going := m.followers()[0], []*lab.Unit{leader, m.followers()[1]}
+	stays := m.followers()[2:]
+	m.powerOff(off)
+	m.requireDown(off)
+	ended := make(chan struct{})
+	var statuses []string
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for {
+			for _, u := range stays {
+				if err := m.RunHook(t.Context(), u, "update-status"); err != nil {
+					assert.NoError(t, err)
+					return
+				}
+				statuses = append(statuses, u.Workload().Status+": "+u.Workload().Message)
+			}
+			select {
+			case <-ended:
+				return
+			default:
+			}
+		}
+	})
+	for i, err := range atOnce(going, func(u *lab.Unit) error { return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{}) }) {
+		if err == nil {
+			continue
+		}
+		said := m.hookFailed(err, "stop")
+		assert.NotContains(t, said, "kick", "a refusal while the leader goes")
+		assert.Contains(t, said, "wait")
+		_, err = m.RetryUntil(t.Context(), going[i])
+		require.NoError(t, err)
+	}
+	close(ended)
+	watching.Wait()
+	require.NotEmpty(t, statuses)
+	for _, line := range statuses {
+		assert.NotContains(t, line, "kick")
+		assert.NotContains(t, line, "no quorum")
+	}
+	for _, db := range lab.Databases {
+		assert.Len(t, m.members(stays[0], db), 3)
+	}
+	m.requireWritable()
+}
+
 func atOnce(units []*lab.Unit, do func(*lab.Unit) error) []error {
 	errs := make([]error, len(units))
 	var wg sync.WaitGroup

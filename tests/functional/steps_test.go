@@ -262,7 +262,7 @@ func kickArgs(sb, nb string, more ...string) []string {
 // typed runs a command that the charm has printed, as an operator would paste it.
 func (m *model) typed(command string) lab.ActionResult {
 	m.t.Helper()
-	words := strings.Fields(command)
+	words := strings.Fields(strings.ReplaceAll(command, "'", "")) // around an ID that is a number, for the shell
 	require.GreaterOrEqual(m.t, len(words), 4, command)
 	require.Equal(m.t, []string{"juju", "run"}, words[:2])
 	u, err := m.Unit(words[2])

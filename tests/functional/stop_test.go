@@ -36,8 +36,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 			require.NoError(t, m.UpdateStatus(t.Context()))
 			survivor := m.leader(lab.NB)
 			assert.Equal(t, "active", survivor.Workload().Status)
-			assert.Contains(t, survivor.Workload().Message, "nb: stale member "+ids[lab.NB]+" (was "+u.Name()+")")
-			assert.Contains(t, survivor.Workload().Message, "run action kick")
+			assert.Contains(t, survivor.Workload().Message, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+ids[lab.NB]+" (was "+u.Name()+"), sb "+ids[lab.SB])
 		})
 	}
 }

@@ -96,7 +96,7 @@ func TestStaleMemberIsNamedUnderJuju4(t *testing.T) {
 	m.requireDown(gone)
 	require.NoError(t, m.UpdateStatus(t.Context()))
 	leader := m.leader(lab.NB)
-	assert.Contains(t, leader.Workload().Message, "stale member "+m.short(gone, lab.NB)+" (was "+gone.Name()+")")
+	assert.Contains(t, leader.Workload().Message, "stale member: juju run "+leader.Name()+" kick unit="+gone.Name())
 	command := strings.TrimSpace(m.act(leader, "cluster-status")["next"])
 	assert.Equal(t, "completed", m.typed(command).Status, command)
 }

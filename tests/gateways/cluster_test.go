@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
 
 // clustered is a cloud whose NB is a cluster of three.
@@ -87,10 +87,10 @@ func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
 	leader := c.leader()
 	killed := false
 	var told []string
-	s := placement.Service{
+	s := gateway.Service{
 		// The leader first: it is what the connection is lost to.
 		Dialer: new(ovsdb.Dialer), NB: append([]string{c.endpoint(fmt.Sprintf("nb%d", leader+1))}, strings.Split(c.nb, ",")...),
-		SB: []string{c.endpoint("sb")}, Catch: patience,
+		SB: []string{c.endpoint("sb")}, NorthdTimeout: patience, Now: time.Now,
 		Progress: func(_ context.Context, line string) {
 			told = append(told, line)
 			if !killed {
@@ -102,10 +102,10 @@ func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
 	t.Cleanup(s.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	_, err := s.Apply(ctx, func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })
+	_, err := s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return schedule.Reschedule(state, schedule.Options{}) })
 	require.NoError(t, err, told)
 	assert.Equal(t, "100 of 120 gateways written", told[0])
-	assert.Contains(t, strings.Join(told, "\n"), "trying again: ")
+	assert.Contains(t, strings.Join(told, "\n"), "retrying: ")
 	c.complete(ports, 3)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // setChassis gives a chassis networks and zones.
@@ -188,8 +188,8 @@ func TestUnhostedRouterGetsAGroupWhereTheOthersHaveOne(t *testing.T) {
 	ports := c.router("new", []string{"physnet1", "physnet2"})
 	late := c.router("late", []string{"physnet1"})
 	s, plans := c.service(), 0
-	_, err := s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan {
-		p := gateway.Reschedule(state, gateway.Options{})
+	_, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan {
+		p := schedule.Reschedule(state, schedule.Options{})
 		if plans++; plans == 1 { // Neutron is first with one of them
 			c.nbctl(c.group("neutron-late", late, "c1")[1:]...)
 		}
@@ -258,7 +258,7 @@ func TestRowsOfUnknownOriginAreNamed(t *testing.T) {
 	c.sbctl("set", "Chassis", "c2", `other_config:ovn-bridge-mappings="physnet1,physnet1:br-ex,:x"`)
 	out := c.operated("reschedule", "--wait", "0")
 	assert.Contains(t, out, ports[0]+": its candidate c2 is a row named "+ports[0]+"-c2, which Neutron can't read: it looks for "+ports[0]+"_c2")
-	assert.Contains(t, out, "by-hand: no port uses this group, and it is none of Neutron's; it is left alone")
+	assert.Contains(t, out, "by-hand: no port uses this group, and Neutron did not create it; left alone")
 	assert.Contains(t, out, `c2: its bridge mapping ":x" is not NETWORK:BRIDGE`)
 	assert.Contains(t, out, `c2: its bridge mapping "physnet1" is not NETWORK:BRIDGE`)
 	assert.Len(t, c.candidates(ports[1]), 2)

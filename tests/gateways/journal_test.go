@@ -7,26 +7,27 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
 )
 
 // history is what the journal says to programs.
-func (c *cloud) history(args ...string) placement.History {
+func (c *cloud) history(args ...string) gateway.History {
 	c.t.Helper()
-	var h placement.History
+	var h gateway.History
 	require.NoError(c.t, json.Unmarshal([]byte(c.operated(append([]string{"history", "--format", "json"}, args...)...)), &h))
 	return h
 }
 
 // service is what the program uses, without its words.
-func (c *cloud) service() *placement.Service {
-	s := &placement.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(c.northbound(), ","), SB: []string{c.endpoint("sb")}, By: "a test"}
+func (c *cloud) service() *gateway.Service {
+	s := &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(c.northbound(), ","), SB: []string{c.endpoint("sb")}, By: "a test", Now: time.Now}
 	c.t.Cleanup(s.Close)
 	return s
 }
@@ -57,12 +58,12 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 	// One plan, wholly; the command that was printed takes it back.
 	text := c.operated("history", rebalanced.ID)
 	assert.Regexp(t, `lrp-00\d: c1 \(3\), c\d \(2\), c\d \(1\) -> c[23] \(3\), c\d \(2\), c\d \(1\)\n`, text)
-	printed := regexp.MustCompile(`to take it back: ovn-central-operator gateways (.*)`).FindStringSubmatch(out)
+	printed := regexp.MustCompile(`to revert: ovn-central-operator gateways (.*)`).FindStringSubmatch(out)
 	require.NotEmpty(t, printed, out)
 	assert.Contains(t, printed[1], "rebalance --revert "+rebalanced.ID)
 	code, _, stderr := c.operate("rebalance", "--revert", rebalanced.ID)
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "4 gateways would lose their traffic")
+	assert.Contains(t, stderr, "this would interrupt 4 gateways")
 	c.operated(append(strings.Fields(printed[1]), "--wait", "0")...)
 	assert.Equal(t, map[string]int{"c1": 6}, c.masters(ports...))
 	assert.Equal(t, before, c.candidates(ports[0]))
@@ -76,7 +77,7 @@ func TestWhatWasChangedIsNotedAndCanBeTakenBack(t *testing.T) {
 	c.nbctl("lrp-set-gateway-chassis", c.history(moved).Plans[0].Changes[0].Group, "c3", "7")
 	out = c.operated("rebalance", "--revert", moved, "--yes", "--wait", "0")
 	assert.Contains(t, out, "revert: 3 gateways")
-	assert.Contains(t, out, "somebody has changed its candidates since then; it stays as it is")
+	assert.Contains(t, out, "its candidates have changed since then; left as it is")
 
 	code, _, stderr = c.operate("rebalance", "--revert", "g0")
 	assert.Equal(t, 1, code)
@@ -96,7 +97,7 @@ func TestJournalDisturbsNobodyAndIsDisturbedByNobody(t *testing.T) {
 	c.nbctl("create", "DNS", "external_ids:ls_name=neutron-7", "records:vm=10.0.0.1")
 	c.nbctl("create", "DNS", "external_ids:ovn-central-operator=gateways", "external_ids:ovn-central-operator\\:plan=garbage")
 	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "2 gateways changed")
-	assert.Contains(t, c.operated("history"), "this row of DNS in NB is of the journal, and can't be read")
+	assert.Contains(t, c.operated("history"), "cannot read this row of the journal (table DNS of NB)")
 	assert.Len(t, c.history().Plans, 1)
 	c.nbctl("--wait=sb", "sync")
 	assert.Empty(t, c.sbctl("list", "DNS"))
@@ -111,7 +112,7 @@ func TestOnlyTheNewestPlansAreKept(t *testing.T) {
 	s := c.service()
 	for n := range 25 {
 		c.nbctl("lrp-set-gateway-chassis", port, "c1", fmt.Sprint(2+n), "--", "lrp-del-gateway-chassis", port, "c2")
-		changed, err := s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })
+		changed, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan { return schedule.Reschedule(state, schedule.Options{}) })
 		require.NoError(t, err)
 		require.Len(t, changed, 1)
 	}
@@ -140,9 +141,9 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := c.service()
-	s.Catch = patience
+	s.NorthdTimeout = patience
 	s.Progress = func(context.Context, string) { cancel() }
-	require.ErrorIs(t, s.Reschedule(ctx, placement.Request{Show: func(gateway.Plan) error { return nil }}), context.Canceled)
+	require.ErrorIs(t, s.Reschedule(ctx, gateway.Request{Show: func(schedule.Plan) error { return nil }}), context.Canceled)
 	part := entries("c6")
 	assert.Positive(t, part)
 	assert.Less(t, part, 120)
@@ -150,8 +151,8 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	require.Len(t, h.Plans, 1)
 	assert.Positive(t, h.Plans[0].Left)
 	assert.Equal(t, []string{"c6"}, h.Plans[0].Added)
-	assert.Contains(t, c.operated("history"), "gateways left: it was interrupted, or runs now)")
-	assert.Regexp(t, "plan "+h.Plans[0].ID+`: this reschedule has \d+ gateways left: it runs now, or was interrupted and is to be run again`, c.operated("status"))
+	assert.Contains(t, c.operated("history"), "gateways left: interrupted, or still running)")
+	assert.Regexp(t, "plan "+h.Plans[0].ID+`: reschedule has \d+ gateways left: still running, or interrupted \(then run it again\)`, c.operated("status"))
 
 	c.operated("reschedule", "--wait", "0")
 	assert.Equal(t, 120, entries("c6"), "as many as the other backups: 600 on 5 chassis")
@@ -171,14 +172,14 @@ func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
 	s := c.service()
 	var told []string
 	s.Progress = func(_ context.Context, line string) { told = append(told, line) }
-	require.NoError(t, s.Rebalance(t.Context(), placement.Request{Confirmed: true, Show: func(p gateway.Plan) error {
+	require.NoError(t, s.Rebalance(t.Context(), gateway.Request{Confirmed: true, Show: func(p schedule.Plan) error {
 		assert.Equal(t, 4, p.Moves())
 		ports = append(ports, c.addGateways(9, "c1", "c2", "c3")...)
 		return nil
 	}}))
 	moved := c.masters(ports...)
 	assert.Equal(t, 4, moved["c2"]+moved["c3"], "of 10 that it would take now: %v", moved)
-	assert.Contains(t, strings.Join(told, "\n"), "more would move by now than the 4 that were agreed to")
+	assert.Contains(t, strings.Join(told, "\n"), "the plan now exceeds the 4 confirmed moves")
 }
 
 // What a seed has shown in a dry run is what it does.
@@ -187,7 +188,7 @@ func TestRandomScheduleIsTheOneThatWasShown(t *testing.T) {
 	c := newCloud(t, "c1", "c2", "c3", "c4")
 	c.addNetwork("physnet1")
 	c.addGateways(20, "c1")
-	var p gateway.Plan
+	var p schedule.Plan
 	require.NoError(t, json.Unmarshal([]byte(c.operated("reschedule", "--scheduler", "random", "--seed", "7", "--dry-run", "--format", "json")), &p))
 	c.operated("reschedule", "--scheduler", "random", "--seed", "7", "--wait", "0")
 	require.Len(t, p.Changes, 20)

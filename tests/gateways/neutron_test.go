@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // interleavings is how often somebody else writes between a plan and its writing.
@@ -111,8 +111,8 @@ func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
 	for acted < interleavings {
 		n.nbctl(n.setCandidates(n.port(), n.some()...)...) // so that there is something to do
 		plans := 0
-		_, err := s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan {
-			p := gateway.Reschedule(state, gateway.Options{})
+		_, err := s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan {
+			p := schedule.Reschedule(state, schedule.Options{})
 			if plans++; !p.Empty() && plans < 6 && n.rand.IntN(8) > 0 {
 				n.act()
 				acted++
@@ -120,7 +120,7 @@ func TestNothingOfNeutronsIsLostWhateverItWritesMeanwhile(t *testing.T) {
 			return p
 		})
 		require.NoError(t, err)
-		_, err = s.Apply(t.Context(), func(state gateway.State, _ int) gateway.Plan { return gateway.Reschedule(state, gateway.Options{}) })
+		_, err = s.Apply(t.Context(), func(state schedule.State, _ int) schedule.Plan { return schedule.Reschedule(state, schedule.Options{}) })
 		require.NoError(t, err) // what it has written since the last plan
 		n.check(plans)
 	}

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/placement"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // shown is a request to whoever has seen the plan.
-var shown = placement.Request{Show: func(gateway.Plan) error { return nil }}
+var shown = gateway.Request{Show: func(schedule.Plan) error { return nil }}
 
 // What is written stays, and what isn't is left for later: there is no use in going on.
 func TestNothingMoreIsWrittenWithoutOvnNorthd(t *testing.T) {
@@ -24,15 +24,15 @@ func TestNothingMoreIsWrittenWithoutOvnNorthd(t *testing.T) {
 	c.addNetwork("physnet1")
 	ports := c.addGateways(120, "c1")
 	s := c.service()
-	s.Catch = time.Second
+	s.NorthdTimeout = time.Second
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	require.EqualError(t, s.Reschedule(t.Context(), shown),
-		"ovn-northd has not taken the changes up in 1s; see that it runs, and in its log what it is busy with, then run this again")
+		"ovn-northd did not process the changes within 1s; check that it is running and what its log says, then run this again")
 	assert.Len(t, c.candidates(ports[99]), 2)
 	assert.Len(t, c.candidates(ports[100]), 1)
 
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
-	s.Catch = patience
+	s.NorthdTimeout = patience
 	require.NoError(t, s.Reschedule(t.Context(), shown))
 	c.complete(ports, 2)
 }
@@ -47,8 +47,8 @@ func TestRunThatIsOutOfTimeSaysHowFarItCame(t *testing.T) {
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
-	s.Progress = func(context.Context, string) { cancel(errors.New("30m0s are over")) }
-	require.EqualError(t, s.Reschedule(ctx, shown), "stopped after 100 gateways (30m0s are over); run it again, and it goes on from there")
+	s.Progress = func(context.Context, string) { cancel(errors.New("timed out after 30m")) }
+	require.EqualError(t, s.Reschedule(ctx, shown), "stopped after 100 gateways: timed out after 30m; run it again to continue")
 
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
 	s.Progress = nil
@@ -64,7 +64,7 @@ func TestOvnNorthdThatIsKnownToBeSlowIsWaitedFor(t *testing.T) {
 	c.addNetwork("physnet1")
 	ports := c.addGateways(250, "c1")
 	s := c.service()
-	s.Catch = 10 * time.Second
+	s.NorthdTimeout = 10 * time.Second
 	stops := []time.Duration{2 * time.Second, 12 * time.Second} // after 100, and after 200
 	s.Progress = func(context.Context, string) {
 		if len(stops) > 0 {

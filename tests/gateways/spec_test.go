@@ -58,8 +58,8 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	// Rescheduling 1: a second chassis gets everything at priority 1.
 	c.addChassis("c2")
 	out := c.operated("reschedule", "--dry-run")
-	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; it interrupts nothing")
-	assert.Contains(t, out, "nothing was changed: it was a dry run")
+	assert.Contains(t, out, "reschedule: 4 gateways and 8 rows change; interrupts nothing")
+	assert.Contains(t, out, "dry run: nothing changed")
 	assert.Equal(t, []string{"1 c1"}, c.candidates(ports[0]))
 	out = c.operated("reschedule", "--wait", "0")
 	assert.Contains(t, out, "4 gateways changed")
@@ -80,7 +80,7 @@ func TestSpecCasesOnRealDatabases(t *testing.T) {
 	// Rebalancing takes a yes.
 	code, _, stderr := c.operate("rebalance")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, "2 gateways would lose their traffic for about a second: say --yes")
+	assert.Contains(t, stderr, "this would interrupt 2 gateways for about a second each; confirm with --yes")
 	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
 	c.operated("rebalance", "--wait", "0", "--yes", "--max-moves", "1")
 	assert.Equal(t, map[string]int{"c1": 1, "c2": 3}, c.masters(ports...))
@@ -123,7 +123,7 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	assert.Contains(t, c.operated("reschedule", "--dry-run"), "reschedule: 5 gateways")
 	assert.Contains(t, c.operated("reschedule", "--dry-run", "--scheduler", "random", "--seed", "7"), "reschedule: 5 gateways")
 	assert.Contains(t, c.operated("rebalance", "--dry-run", "--yes"), "rebalance: ")
-	assert.Contains(t, c.operated("rebalance", "--dry-run", "--max-moves", "1", "--allow-new-candidates"), "nothing was changed: it was a dry run")
+	assert.Contains(t, c.operated("rebalance", "--dry-run", "--max-moves", "1", "--allow-new-candidates"), "dry run: nothing changed")
 	code, _, _ := c.operate("rebalance")
 	assert.Equal(t, 2, code, "nobody has agreed")
 	assert.Equal(t, before, dump())
@@ -155,7 +155,7 @@ func TestStatusForPeopleAndForPrograms(t *testing.T) {
 	c.addGateways(2, "c1")
 	text := c.operated("status")
 	assert.Contains(t, text, "physnet1: 2 gateways\n")
-	assert.Contains(t, text, "lrp-001: it hangs on c1 alone; 2 could host it")
+	assert.Contains(t, text, "lrp-001: c1 is the only candidate (no failover); 2 chassis are eligible")
 	var fromJSON, fromYAML map[string]any
 	require.NoError(t, json.Unmarshal([]byte(c.operated("status", "--format", "json")), &fromJSON))
 	require.NoError(t, yaml.Unmarshal([]byte(c.operated("status", "--format", "yaml")), &fromYAML))
@@ -178,7 +178,7 @@ func TestGatewaysThatAreNotWhereTheyShouldBeAreNamed(t *testing.T) {
 	c.addGateways(1, "c1")
 	code, out, stderr := c.operate("reschedule", "--wait", "300ms")
 	assert.Equal(t, 1, code)
-	assert.Contains(t, out, "lrp-001: it is active nowhere, and should be on c1")
-	assert.Contains(t, stderr, "not all gateways are where they should be: 1 after 300ms; run: ovn-central-operator gateways status")
+	assert.Contains(t, out, "lrp-001: not bound to any chassis; expected c1")
+	assert.Contains(t, stderr, "1 ports are not bound as expected after 300ms; run: ovn-central-operator gateways status")
 	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates("lrp-001"), "the rows are written")
 }

@@ -21,7 +21,7 @@ type Scene struct {
 const shown = 117
 
 var (
-	staleMember = regexp.MustCompile(`stale member\S* [0-9a-f]{4,} \(was ([^)]+)\)`)
+	staleMember = regexp.MustCompile(`stale member.*? [0-9a-f]{4,} \(was ([^)]+)\)`)
 	tally       = regexp.MustCompile(`\b([0-9]+) of ([0-9]+) up\b`)
 )
 

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 )
 
 // LayOut makes dir the charm's directory, as Juju unpacks it, from a checkout at
@@ -46,12 +47,13 @@ func copyFile(from, to string) error {
 	return os.WriteFile(to, text, 0o755) //nolint:gosec // dispatch is executed
 }
 
-func build(ctx context.Context, root, program, out string) error {
+func build(ctx context.Context, root, program, out string, flags ...string) error {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags=-s -w", "-o", out, program)
+	args := slices.Concat([]string{"build", "-trimpath", "-ldflags=-s -w", "-o", out}, flags, []string{program})
+	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	cmd.Stderr = os.Stderr

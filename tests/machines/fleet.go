@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -27,6 +28,9 @@ const closeTimeout = 2 * time.Minute
 type Options struct {
 	// Suite is the Debian suite of the machines: bookworm or sid.
 	Suite string
+	// Newer is a suite whose packages of OVN each machine has in [NewerPackages], so
+	// that they can be installed beside those of Suite; empty: none.
+	Newer string
 	// Dir is where roots are kept, and the disks of machines while they are there;
 	// empty: in the user's cache directory. Not on an overlay.
 	Dir string
@@ -101,6 +105,13 @@ func (f *Fleet) prepare(ctx context.Context) error {
 	}
 	if f.root, err = rootOf(ctx, filepath.Join(f.options.Dir, "roots"), f.options.Suite, f.options.Log); err != nil {
 		return err
+	}
+	if f.options.Newer != "" {
+		packages, err := newerOf(ctx, filepath.Join(f.options.Dir, "roots"), f.options.Newer, f.options.Log)
+		if err != nil {
+			return err
+		}
+		f.options.Shares = append(slices.Clone(f.options.Shares), Share{Host: packages, Machine: NewerPackages, ReadOnly: true})
 	}
 	return f.hub.build(ctx)
 }

@@ -24,33 +24,43 @@ const rootTimeout = 15 * time.Minute
 // rootOf returns the root of a Debian suite below dir, and makes it where it is
 // missing.
 func rootOf(ctx context.Context, dir, suite string, log io.Writer) (string, error) {
-	sum := sha256.Sum256(makeRoot)
-	root := filepath.Join(dir, suite+"-"+hex.EncodeToString(sum[:4]))
+	root := kept(dir, suite, makeRoot)
 	if _, err := os.Stat(root); err == nil {
 		return root, nil
 	}
-	others, err := filepath.Glob(filepath.Join(dir, suite+"-*"))
+	fmt.Fprintf(log, "making a root of Debian %s; it is kept in %s\n", suite, root)
+	return root, keep(ctx, dir, suite, makeRoot, suite)
+}
+
+// kept is where what a program makes is kept below dir: another program's is
+// elsewhere.
+func kept(dir, name string, program []byte) string {
+	sum := sha256.Sum256(program)
+	return filepath.Join(dir, name+"-"+hex.EncodeToString(sum[:4]))
+}
+
+// keep has a program make what is kept of a suite, in the place of what an older
+// program has made.
+func keep(ctx context.Context, dir, name string, program []byte, suite string) error {
+	others, err := filepath.Glob(filepath.Join(dir, name+"-*"))
 	if err != nil {
-		return "", fmt.Errorf("cannot look for older roots: %w", err)
+		return fmt.Errorf("cannot look for what is kept of %s: %w", name, err)
 	}
 	for _, old := range others {
 		if err := os.RemoveAll(old); err != nil {
-			return "", fmt.Errorf("cannot remove an older root: %w", err)
+			return fmt.Errorf("cannot remove what was kept of %s: %w", name, err)
 		}
 	}
-	fmt.Fprintf(log, "making a root of Debian %s; it is kept in %s\n", suite, root)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", fmt.Errorf("cannot make a root: %w", err)
+		return fmt.Errorf("cannot make %s: %w", name, err)
 	}
-	program := filepath.Join(dir, "make-root")
-	if err := os.WriteFile(program, makeRoot, 0o755); err != nil { //nolint:gosec // it is executed
-		return "", fmt.Errorf("cannot make a root: %w", err)
+	file := filepath.Join(dir, "make-"+name)
+	if err := os.WriteFile(file, program, 0o755); err != nil { //nolint:gosec // it is executed
+		return fmt.Errorf("cannot make %s: %w", name, err)
 	}
-	defer os.Remove(program)
+	defer os.Remove(file)
 	ctx, cancel := context.WithTimeout(ctx, rootTimeout)
 	defer cancel()
-	if _, err := run(ctx, program, suite, root); err != nil {
-		return "", err
-	}
-	return root, nil
+	_, err = run(ctx, file, suite, kept(dir, name, program))
+	return err
 }

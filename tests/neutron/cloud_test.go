@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // cloud is what scheduler.py is given.
@@ -85,24 +85,24 @@ func (c cloud) there(operation int) []string {
 }
 
 // state is what the planner is given after an operation, which has left these candidates.
-func (c cloud) state(operation int, candidates map[string][]string) gateway.State {
-	var s gateway.State
+func (c cloud) state(operation int, candidates map[string][]string) schedule.State {
+	var s schedule.State
 	for _, g := range c.Gateways {
-		group := gateway.Group{Name: g[0], Storage: gateway.GatewayChassis, Ports: []gateway.Port{{Name: g[0], Network: g[1]}}}
+		group := schedule.Group{Name: g[0], Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: g[0], Network: g[1]}}}
 		for rank, name := range candidates[g[0]] {
-			group.Candidates = append(group.Candidates, gateway.Candidate{Chassis: name, Priority: gateway.MaxCandidates - rank})
+			group.Candidates = append(group.Candidates, schedule.Candidate{Chassis: name, Priority: schedule.MaxCandidates - rank})
 		}
 		s.Groups = append(s.Groups, group)
 	}
 	networks := c.networks()
 	for _, name := range c.there(operation) {
-		s.Chassis = append(s.Chassis, gateway.Chassis{Name: name, Gateway: true, Networks: networks})
+		s.Chassis = append(s.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: networks})
 	}
 	return s
 }
 
 // after are the candidates when a plan has been carried out.
-func after(s gateway.State, p gateway.Plan) map[string][]string {
+func after(s schedule.State, p schedule.Plan) map[string][]string {
 	all := map[string][]string{}
 	for _, g := range s.Groups {
 		for _, c := range g.Candidates {
@@ -134,7 +134,7 @@ func (c cloud) carryOut(p phase, before []outcome) (all []outcome) {
 	for n := p.first; n <= p.last; n++ {
 		s := c.state(n, candidates)
 		begun := time.Now()
-		plan := gateway.Reschedule(s, gateway.Options{})
+		plan := schedule.Reschedule(s, schedule.Options{})
 		took := time.Since(begun)
 		candidates = after(s, plan)
 		all = append(all, outcome{took.Seconds(), candidates})

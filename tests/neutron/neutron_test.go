@@ -18,7 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 var large = flag.Bool("neutron.large", false, "also 10,000 gateways on 200 chassis, for which Neutron takes more than 10 minutes")
@@ -119,12 +119,12 @@ func rebalance(b *testing.B, c cloud, candidates map[string][]string) {
 	b.Helper()
 	last := len(c.Operations) - 1
 	s := c.state(last, candidates)
-	s = c.state(last, after(s, gateway.Reschedule(s, gateway.Options{})))
-	var p gateway.Plan
+	s = c.state(last, after(s, schedule.Reschedule(s, schedule.Options{})))
+	var p schedule.Plan
 	var took time.Duration
 	for b.Loop() {
 		begun := time.Now()
-		p = gateway.Rebalance(s, gateway.Options{})
+		p = schedule.Rebalance(s, schedule.Options{})
 		took += time.Since(begun)
 	}
 	fewest := 0
@@ -181,7 +181,7 @@ func TestPlansAreNeverWorseThanNeutrons(t *testing.T) {
 			}
 			last := len(c.Operations) - 1
 			s := c.state(last, all[last].Candidates)
-			q := c.measure(c.Chassis, after(s, gateway.Rebalance(s, gateway.Options{})))
+			q := c.measure(c.Chassis, after(s, schedule.Rebalance(s, schedule.Options{})))
 			assert.LessOrEqual(t, q.Spread, 1, "after a rebalancing")
 			assert.LessOrEqual(t, q.Failure, q.Best+1, "after a rebalancing")
 		})

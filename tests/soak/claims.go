@@ -49,6 +49,31 @@ func (w *world) claimKick(args []string, results map[string]string) {
 	}
 }
 
+// claimResumed notes that a unit which says that it is active again has its servers
+// running, as far as no fault has taken them since.
+func (w *world) claimResumed(h *host, results map[string]string) {
+	if !strings.HasPrefix(results["status"], "active") {
+		return
+	}
+	w.claim(h.Name()+" is resumed: "+results["status"], func(context.Context) bool {
+		return h.Removed() || !slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.why(h, db) == Ours })
+	})
+}
+
+// claimRestarted notes that servers were restarted: they are not the ones from before,
+// and run, as far as no fault has taken them since.
+func (w *world) claimRestarted(h *host, service string, before map[lab.DB]int) {
+	for _, db := range lab.Databases {
+		if service != "ovn-central" && service != db.Service() {
+			continue
+		}
+		w.claim(fmt.Sprintf("the %s server of %s is restarted", db, h.Name()), func(context.Context) bool {
+			pid, err := h.ServerPID(db)
+			return h.Removed() || err == nil && pid != before[db] || err != nil && w.why(h, db) != Ours
+		})
+	}
+}
+
 // untrue is the first claim of the step that doesn't hold.
 func (w *world) untrue(ctx context.Context) string {
 	w.mu.Lock()

@@ -42,11 +42,12 @@ func TestSeedDrawsTheSameScheduleAgainWhichCanBeStored(t *testing.T) {
 	t.Parallel()
 	faults := 0
 	for seed := range uint64(500) {
-		s := soak.Generate(seed)
-		require.Equal(t, s, soak.Generate(seed))
+		s := soak.Generate(seed, 0)
+		require.Equal(t, s, soak.Generate(seed, 0))
 		var read soak.Schedule
 		require.NoError(t, json.Unmarshal([]byte(s.JSON()), &read))
 		require.Equal(t, s, read)
+		require.GreaterOrEqual(t, len(soak.Generate(seed, 30).Steps), 30)
 		faults += s.Faults()
 	}
 	assert.Greater(t, faults, 500, "more than one in each")
@@ -56,7 +57,7 @@ func TestSeedDrawsTheSameScheduleAgainWhichCanBeStored(t *testing.T) {
 func TestScheduleIsShrunkToWhatItTakes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(50) {
-		s := soak.Generate(seed)
+		s := soak.Generate(seed, 0)
 		s.Steps = slices.Insert(s.Steps, 1, soak.Step{Do: "cause", With: []soak.Step{{Do: "not needed"}, {Do: "needed"}}})
 		s.Steps = append(s.Steps, soak.Step{Do: "effect"})
 		tries := 0

@@ -58,20 +58,21 @@ func (w *world) fault(ctx context.Context, s Step) error {
 		return h.PowerOff()
 	case "fill":
 		return w.fill(h, s)
+	case "set-clock":
+		w.count()
+		return h.SetClock(time.Duration(s.Seconds * float64(time.Second)))
 	case "kill-hook":
-		w.count()
-		return running(h.SignalHook(syscall.SIGKILL))
+		return w.signalHook(h, syscall.SIGKILL)
 	case "hang-hook":
-		w.count()
 		time.AfterFunc(time.Duration(s.Seconds*float64(time.Second)), func() {
 			w.note(s, running(h.SignalHook(syscall.SIGCONT)))
 		})
-		return running(h.SignalHook(syscall.SIGSTOP))
+		return w.signalHook(h, syscall.SIGSTOP)
 	case "fail-tool":
-		w.count()
 		var once sync.Once
 		h.OnTool(func(call string) (err error) {
 			once.Do(func() {
+				w.count()
 				w.say("fails: %s", call)
 				err = errors.New("connection is shut down")
 			})
@@ -81,6 +82,15 @@ func (w *world) fault(ctx context.Context, s Step) error {
 		return fmt.Errorf("no fault is called %q", s.Do)
 	}
 	return nil
+}
+
+// signalHook counts as a fault where a hook was running.
+func (w *world) signalHook(h *host, sig syscall.Signal) error {
+	err := h.SignalHook(sig)
+	if err == nil {
+		w.count()
+	}
+	return running(err)
 }
 
 // running takes it for no error that a hook had ended.
@@ -209,7 +219,7 @@ func (w *world) heal(ctx context.Context, h *host) error {
 	if h.Removed() {
 		return nil
 	}
-	if err := w.free(h); err != nil {
+	if err := errors.Join(h.SetClock(0), w.free(h)); err != nil {
 		return err
 	}
 	if w.has(h, "power-off") {

@@ -6,13 +6,14 @@ import (
 )
 
 // steps is how many a schedule has, at the least and at the most.
-const minSteps, maxSteps = 6, 16
+const minSteps, maxSteps = 8, 20
 
 // most is how many units there are at once, and maxUnits how many at the start.
 const most, maxUnits = 5, 5
 
-// calls is how many calls of other programs a hook or action makes: a fault at a
-// later one doesn't happen.
+// calls is how many calls of other programs a hook or action makes, of which the early
+// ones are drawn more often: some hooks make few, and a fault at a later one doesn't
+// happen.
 const calls = 70
 
 // kind is a step that can be drawn, and how often beside the others.
@@ -32,8 +33,9 @@ type draw struct {
 	paused      map[int]bool
 }
 
-// Generate draws a schedule: the same seed, the same schedule.
-func Generate(seed uint64) Schedule {
+// Generate draws a schedule of so many steps at the least: the same seed, the same
+// schedule.
+func Generate(seed uint64, least int) Schedule {
 	r := rand.New(rand.NewPCG(seed, 0))
 	d := &draw{Rand: r, down: map[int]bool{}, paused: map[int]bool{}}
 	s := Schedule{Units: min(1+r.IntN(maxUnits), 1+r.IntN(maxUnits+1)), Juju: "3.6.11", Restart: r.IntN(2) == 0}
@@ -43,7 +45,7 @@ func Generate(seed uint64) Schedule {
 	for range s.Units {
 		d.add()
 	}
-	for len(s.Steps) < minSteps+r.IntN(maxSteps-minSteps+1) {
+	for len(s.Steps) < max(least, minSteps+r.IntN(maxSteps-minSteps+1)) {
 		s.Steps = append(s.Steps, d.step())
 	}
 	return s
@@ -74,7 +76,7 @@ func (d *draw) step() Step {
 		kinds := operations
 		if len(d.down) == 0 && d.chance(50) || d.chance(20) {
 			kinds = faults
-		} else if len(d.down) > 0 && d.chance(40) {
+		} else if len(d.down) > 0 && d.chance(50) {
 			kinds = heals
 		}
 		s, ok := d.of(kinds)
@@ -107,7 +109,7 @@ func (d *draw) of(kinds []kind) (Step, bool) {
 // disturb adds faults at calls of the step's hook or action, and now and then a
 // second operation at the same time.
 func (d *draw) disturb(s *Step) {
-	for range []int{0, 1, 1, 2, 3}[d.IntN(5)] {
+	for range []int{0, 1, 2, 3, 4}[d.IntN(5)] {
 		fault, ok := d.of(disturbances)
 		if !ok {
 			continue
@@ -115,7 +117,7 @@ func (d *draw) disturb(s *Step) {
 		if fault.Do == "kill-hook" || fault.Do == "hang-hook" || fault.Do == "fail-tool" {
 			fault.Unit = s.actor()
 		}
-		fault.Call = 1 + d.IntN(calls)
+		fault.Call = 1 + min(d.IntN(calls), d.IntN(calls))
 		s.With = append(s.With, fault)
 	}
 	if d.chance(15) {
@@ -218,6 +220,13 @@ var faults = []kind{
 	{"power-off", 3, standing},
 	{"fill", 2, full},
 	{"lose-socket", 1, standing},
+	{"set-clock", 2, clock},
+}
+
+// clock is one that is set by so many seconds from what it should be: by a leap, an
+// hour, a day or years, on either side.
+func clock(d *draw) (Step, bool) {
+	return Step{Unit: d.unit(), Seconds: []float64{-40e6, -86400, -3600, -20, 0, 20, 3600, 86400, 40e6}[d.IntN(9)]}, true
 }
 
 // muted is a network that is cut one way.
@@ -263,6 +272,7 @@ var disturbances = []kind{
 	{"power-off", 1, standing},
 	{"fill", 1, full},
 	{"lose-socket", 1, standing},
+	{"set-clock", 1, clock},
 }
 
 // isFault says whether a step is a fault.

@@ -10,17 +10,18 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// electionPatience is within what a majority that is up has a leader: elections by
-// load are no fault of the charm's, and end.
+// electionPatience is within what a majority that is up has a leader, on a machine that
+// has nothing else to do ([Charm].Slow): elections by load are no fault of the charm's,
+// and end.
 const electionPatience = 45 * time.Second
 
 // poll is how often the world is looked at while something is waited for.
-const poll = 100 * time.Millisecond
+const poll = 300 * time.Millisecond
 
 // view is one database's cluster as those who see it all see it.
 type view struct {
 	// status is that of the leader of the latest term, else of whoever has the longest
-	// log; the zero one where no server could be asked.
+	// committed log; the zero one where no server could be asked.
 	status raft.Status
 	// leads is whether there is a leader whom a majority of the members follows.
 	leads bool
@@ -38,24 +39,33 @@ type member struct {
 func (w *world) why(h *host, db lab.DB) Why {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	return whyDown(h.faults, w.step, db, h.Running(db), h.paused)
+}
+
+// whyDown says so by the faults that stand, with the step that began each. A disk that
+// is full takes no vote away as long as its server runs, and may at any time: it counts
+// where nothing else does.
+func whyDown(faults map[string]int, step int, db lab.DB, running, paused bool) Why {
 	why := Up
 	fault := func(name string, only bool) {
-		if since, stands := h.faults[name]; stands && only {
-			if since == w.step && why != Standing {
+		if since, stands := faults[name]; stands && only {
+			if since == step && why != Standing {
 				why = New
 			} else {
 				why = Standing
 			}
 		}
 	}
-	running := h.Running(db)
-	for _, name := range []string{"gone", "power-off", "cut", "mute", "full", "hang " + string(db)} {
+	for _, name := range []string{"gone", "power-off", "cut", "mute", "hang " + string(db)} {
 		fault(name, true)
 	}
 	fault("kill "+string(db), !running)
-	fault("was full", !running)
+	if why == Up {
+		fault("full", true)
+		fault("was full", !running)
+	}
 	switch {
-	case why == Up && !running && h.paused:
+	case why == Up && !running && paused:
 		return Asked
 	case why == Up && !running:
 		return Ours
@@ -139,13 +149,20 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 	return v
 }
 
-// better says whether a status tells more of the cluster than another.
+// better says whether a status tells more of the cluster than another: that of a leader
+// does, of leaders that of the latest term; else that of a longer log, as far as it is
+// committed. A member that is cut off goes to later terms all by itself.
 func better(a, b raft.Status) bool {
+	aLeads, bLeads := a.Role == raft.Leader, b.Role == raft.Leader
 	switch {
 	case b.Server == "":
 		return true
-	case (a.Role == raft.Leader) != (b.Role == raft.Leader):
-		return a.Role == raft.Leader
+	case aLeads != bLeads:
+		return aLeads
+	case aLeads && a.Term != b.Term:
+		return a.Term > b.Term
+	case a.Committed() != b.Committed():
+		return a.Committed() > b.Committed()
 	case a.Term != b.Term:
 		return a.Term > b.Term
 	}

@@ -29,7 +29,7 @@ func run(m *testing.M) int {
 	defer os.RemoveAll(dir)
 	charm = soak.Charm{Dir: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab")}
 	ctx, root := context.Background(), filepath.Join("..", "..")
-	if err := errors.Join(os.Mkdir(charm.Dir, 0o755), lab.LayOut(ctx, charm.Dir, root, ""), lab.BuildTools(ctx, root, charm.Program)); err != nil {
+	if err := errors.Join(os.Mkdir(charm.Dir, 0o755), lab.LayOutWithClock(ctx, charm.Dir, root), lab.BuildTools(ctx, root, charm.Program)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,7 +27,7 @@ func (s Step) databases() []lab.DB {
 // play makes one step happen, with what happens at the same time. Its error is
 // what the lab itself can't do; what the charm refuses is none.
 func (w *world) play(ctx context.Context, s Step) error {
-	ctx, cancel := context.WithTimeout(ctx, operationPatience)
+	ctx, cancel := context.WithTimeout(ctx, w.patience(operationPatience))
 	defer cancel()
 	if isFault(s.Do) {
 		return w.fault(ctx, s)
@@ -77,14 +78,14 @@ func (w *world) operate(ctx context.Context, s Step) error {
 	case "add":
 		return w.Settle(ctx)
 	case "remove":
-		if h.Dying() {
+		if h.Dying() || !w.othersStay(h) {
 			return nil
 		}
 		return w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{})
 	case "remove-force":
 		return w.force(ctx, h)
 	case "type":
-		err := w.typeNext(ctx, h)
+		err := w.typeShown(ctx, h)
 		if no := (*refused)(nil); errors.As(err, &no) && len(s.With) == 0 {
 			w.claim(no.Error(), func(context.Context) bool { return false })
 		}
@@ -99,11 +100,14 @@ func (w *world) operate(ctx context.Context, s Step) error {
 		h.paused = false
 		return w.act(ctx, h, "resume")
 	case "restart-services":
-		return w.act(ctx, h, "restart-services", "services="+s.Arg)
+		return w.restart(ctx, h, s.Arg)
 	case "refresh":
 		return w.Refresh(ctx, w.charm.Dir)
 	case "configure":
 		name, value, _ := strings.Cut(s.Arg, "=")
+		if name == electionTimer {
+			value = w.timer(value)
+		}
 		return w.Configure(ctx, map[string]string{name: value})
 	case "update-status":
 		return w.UpdateStatus(ctx)
@@ -127,10 +131,33 @@ func (w *world) act(ctx context.Context, h *host, action string, args ...string)
 		err = fmt.Errorf("%s %v of %s: %s", action, args, h.Name(), r.Message)
 	}
 	w.say("%s %s %v: %s %v %s", h.Name(), action, args, r.Status, r.Results, r.Message)
-	if action == "kick" {
+	switch {
+	case action == "kick":
 		w.claimKick(args, r.Results)
+	case err == nil && action == "resume":
+		w.claimResumed(h, r.Results)
 	}
 	return err
+}
+
+// restart runs the action, and holds against it whether the servers are other ones.
+func (w *world) restart(ctx context.Context, h *host, service string) error {
+	before := map[lab.DB]int{}
+	for _, db := range lab.Databases {
+		before[db], _ = h.ServerPID(db) // 0: it is down, and any will do
+	}
+	err := w.act(ctx, h, "restart-services", "services="+service)
+	if err == nil {
+		w.claimRestarted(h, service, before)
+	}
+	return err
+}
+
+// othersStay says whether a unit of the model beside this one is not on its way out. One
+// that is removed to its end as the last ends the database too, and says where its data
+// stay: that is what was asked then (docs/how-to/remove-a-unit.md, The last units).
+func (w *world) othersStay(h *host) bool {
+	return slices.ContainsFunc(w.inModel(), func(o *host) bool { return o != h && !o.Dying() })
 }
 
 // force is `juju remove-unit --force`, of which an operator knows that it costs a
@@ -214,7 +241,17 @@ func (w *world) replace(ctx context.Context, s Step) error {
 	case "new-first":
 		return errors.Join(add(), remove())
 	case "old-first":
-		return errors.Join(remove(), add())
+		var failed error
+		for _, h := range old {
+			switch {
+			case h.Removed():
+			case !w.othersStay(h):
+				failed = errors.Join(failed, w.Destroy(h.Unit)) // it goes on once the new ones are in the model
+			case !w.has(h, "power-off"):
+				failed = errors.Join(failed, w.RemoveUnit(ctx, h.Unit, lab.RemoveOptions{}))
+			}
+		}
+		return errors.Join(failed, add(), remove())
 	}
 	for _, h := range old {
 		if !h.Removed() {

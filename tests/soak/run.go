@@ -39,9 +39,12 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	if err != nil {
 		return r, fmt.Errorf("cannot deploy: %w", err)
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
+	defer func() {
+		r.Faults, r.Typed = w.faults, w.typed
+		err = errors.Join(err, w.close())
+	}()
 	broken := func(at int, what string) (Result, error) {
-		r.Faults, r.Typed, r.At, r.Broken = w.faults, w.typed, at, what+"\n"+w.statuses()
+		r.At, r.Broken = at, what+"\n"+w.statuses()
 		return r, nil
 	}
 	before := map[lab.DB]bool{}
@@ -66,12 +69,14 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		}
 	}
 	what, err := w.finish(ctx)
-	if what == "" && err == nil {
+	if err != nil {
+		return r, err
+	}
+	if what == "" {
 		what = w.untrue(ctx)
 	}
-	if what != "" || err != nil {
-		r, _ = broken(len(s.Steps)+1, what)
-		return r, err
+	if what != "" {
+		return broken(len(s.Steps)+1, what)
 	}
 	w.writer.Stop()
 	if r.Writes, err = w.writer.Verify(ctx); err != nil {
@@ -82,7 +87,6 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 			return broken(len(s.Steps)+1, fmt.Sprintf("%s: %d of %d acknowledged writes are lost", db, writes.Lost, writes.Acknowledged))
 		}
 	}
-	r.Faults, r.Typed = w.faults, w.typed
 	return r, nil
 }
 
@@ -98,7 +102,7 @@ func (w *world) judge(ctx context.Context, before map[lab.DB]bool) string {
 	for _, db := range lab.Databases {
 		var v view
 		verdict := Faults
-		deadline := time.Now().Add(electionPatience)
+		deadline := time.Now().Add(w.patience(electionPatience))
 		for {
 			v = w.look(ctx, db)
 			verdict = Cost{Before: before[db], Members: v.whys()}.Judge()
@@ -150,7 +154,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 	}
 	var why, seen string
 	since, rounds := time.Now(), 0
-	for deadline := time.Now().Add(endPatience); ; wait(ctx, poll) {
+	for deadline := time.Now().Add(w.patience(endPatience)); ; wait(ctx, poll) {
 		for _, h := range w.inModel() {
 			if h.Agent().Status == "error" || h.Dying() {
 				w.note(Step{Do: "retry", Unit: h.number}, w.again(ctx, h))
@@ -166,7 +170,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			seen, since, rounds = now, time.Now(), 0
 		}
 		rounds++
-		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > standstill {
+		if time.Now().After(deadline) || rounds > roundsStill && time.Since(since) > w.patience(standstill) {
 			return "the end is not reached: " + why, nil
 		}
 		if ctx.Err() != nil {
@@ -191,6 +195,9 @@ func (w *world) typeAll(ctx context.Context) *refused {
 	for _, h := range w.inModel() {
 		typed := w.typed
 		err := w.typeNext(ctx, h)
+		if w.typed == typed && err == nil {
+			err = w.typeStatus(ctx, h)
+		}
 		if no := (*refused)(nil); errors.As(err, &no) {
 			return no
 		}

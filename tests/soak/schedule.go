@@ -35,7 +35,8 @@ type Step struct {
 	// Call is at which call of another program, by the hook or action of the step
 	// that this one stands in, it happens; from 1.
 	Call int `json:"call,omitempty"`
-	// Seconds is how long a fault lasts that ends by itself.
+	// Seconds is how long a fault lasts that ends by itself; of a clock, by how much it
+	// is fast.
 	Seconds float64 `json:"seconds,omitempty"`
 	// With is what happens at the same time: faults at a call, and operations.
 	With []Step `json:"with,omitempty"`
@@ -65,7 +66,9 @@ func (s Step) String() string {
 	if s.Call > 0 {
 		fmt.Fprintf(&b, " at call %d", s.Call)
 	}
-	if s.Seconds > 0 {
+	if s.Do == "set-clock" {
+		fmt.Fprintf(&b, " by %.0f s", s.Seconds)
+	} else if s.Seconds > 0 {
 		fmt.Fprintf(&b, " for %.1f s", s.Seconds)
 	}
 	for _, with := range s.With {

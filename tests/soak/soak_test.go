@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,13 +25,26 @@ var (
 	seed      = flag.Uint64("seed", 0, "of the first schedule; the next ones have the next ones; 0 draws one")
 	soakFor   = flag.Duration("for", 30*time.Second, "how long to begin new schedules")
 	shrinkFor = flag.Duration("shrink", 10*time.Minute, "how long to make a schedule that fails shorter")
+	labs      = flag.Int("labs", 1, "how many schedules are played at the same time, each in a lab of its own")
+	slow      = flag.Int("slow", 1, "how many times as long as usual everything may take, where the machine has other things to do")
+	steps     = flag.Int("steps", 0, "how many steps a schedule has at the least; a longer one has more faults for each deployment")
 	goOn      = flag.Bool("go-on", false, "go on with the next schedule after one that broke an invariant")
 	stored    = flag.String("schedules", "testdata/*.json", "the files of schedules that are played again")
 	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
 )
 
-// grace is for how long a schedule that was begun may go on.
+// grace is for how long a schedule that was begun may go on, on a machine of its own.
 const grace = time.Minute
+
+// played is what became of one schedule.
+type played struct {
+	seed     uint64
+	schedule soak.Schedule
+	result   soak.Result
+	log      string
+	err      error
+	took     time.Duration
+}
 
 // Random operations and faults on real servers break none of the invariants.
 func TestRandomFaultsBreakNoInvariant(t *testing.T) {
@@ -38,68 +53,109 @@ func TestRandomFaultsBreakNoInvariant(t *testing.T) {
 		first = uint64(rand.Uint32())
 	}
 	t.Logf("seed %d; again: make soak SEED=%d FOR=%v", first, first, *soakFor)
-	var total soak.Result
-	schedules := uint64(0)
-	begun := time.Now()
-	ctx, cancel := context.WithTimeout(t.Context(), *soakFor+grace)
+	charm.Slow = *slow
+	ctx, cancel := context.WithTimeout(t.Context(), *soakFor+grace*time.Duration(max(1, *slow)))
 	defer cancel()
-	for ; time.Since(begun) < *soakFor; schedules++ {
-		s := soak.Generate(first + schedules)
-		r, log := play(ctx, t, s, first+schedules)
-		total.Steps += r.Steps
-		total.Faults += r.Faults
-		total.Typed += r.Typed
-		t.Logf("seed %d: %d units, %d steps, %d faults, %d commands typed in %v", first+schedules, s.Units, r.Steps, r.Faults, r.Typed, time.Since(begun).Round(time.Second))
-		if ctx.Err() != nil {
-			t.Logf("seed %d was not at its end when the time was", first+schedules)
-			break
-		}
-		if r.Broken != "" {
-			report(t, first+schedules, s, r, log)
-			if !*goOn {
-				break
+	var total tally
+	stop := make(chan struct{})
+	for p := range playAll(ctx, first, stop) {
+		switch {
+		case ctx.Err() != nil && p.result.Broken == "", p.err != nil && *goOn:
+			total.add(p)
+			t.Logf("seed %d was not played to its end, %d steps, %d faults in %v: %v",
+				p.seed, p.result.Steps, p.result.Faults, p.took.Round(time.Second), p.err)
+		case p.err != nil:
+			require.NoError(t, p.err, "seed %d\n%s\n%s", p.seed, p.schedule.JSON(), tail(p.log))
+		default:
+			total.add(p)
+			t.Logf("seed %d: %d units, %d steps, %d faults, %d commands typed in %v",
+				p.seed, p.schedule.Units, p.result.Steps, p.result.Faults, p.result.Typed, p.took.Round(time.Second))
+			if p.result.Broken == "" {
+				continue
 			}
+			if !*goOn && stop != nil {
+				close(stop)
+				stop = nil
+			}
+			report(t, p)
 		}
 	}
-	t.Logf("%d schedules, %d steps, %d faults, %d commands typed", schedules, total.Steps, total.Faults, total.Typed)
+	t.Logf("%d schedules, %d steps, %d faults, %d commands typed", total.schedules, total.steps, total.faults, total.typed)
 }
 
-func play(ctx context.Context, t *testing.T, s soak.Schedule, seed uint64) (soak.Result, string) {
-	t.Helper()
+// tally counts over schedules.
+type tally struct{ schedules, steps, faults, typed int }
+
+func (t *tally) add(p played) {
+	t.schedules++
+	t.steps += p.result.Steps
+	t.faults += p.result.Faults
+	t.typed += p.result.Typed
+}
+
+// playAll plays the schedules of the seeds from first on, -labs at the same time, each
+// in a lab with networks of its own. It begins new ones until -for is over or stop is
+// closed.
+func playAll(ctx context.Context, first uint64, stop <-chan struct{}) <-chan played {
+	results := make(chan played, 4096) // nobody waits until a schedule that failed is short
+	var next atomic.Uint64
+	var group sync.WaitGroup
+	begun := time.Now()
+	for range *labs {
+		group.Go(func() {
+			for time.Since(begun) < *soakFor && ctx.Err() == nil {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				at, seed := time.Now(), first+next.Add(1)-1
+				p := play(ctx, soak.Generate(seed, *steps), seed)
+				p.took = time.Since(at)
+				results <- p
+			}
+		})
+	}
+	go func() { group.Wait(); close(results) }()
+	return results
+}
+
+func play(ctx context.Context, s soak.Schedule, seed uint64) played {
+	p := played{seed: seed, schedule: s}
 	var log bytes.Buffer
 	locked := &lockedWriter{to: &log}
 	if *keep != "" {
-		file, err := os.Create(filepath.Join(*keep, time.Now().Format("150405")+"-"+itoa(seed)+".log"))
-		require.NoError(t, err)
+		file, err := os.CreateTemp(*keep, time.Now().Format("150405")+"-"+itoa(seed)+"-*.log")
+		if err != nil {
+			p.err = err
+			return p
+		}
 		defer file.Close()
 		locked.to = io.MultiWriter(&log, file)
 	}
-	_, err := io.WriteString(locked, s.JSON())
-	require.NoError(t, err)
-	r, err := soak.Run(ctx, s, charm, locked)
-	_, _ = io.WriteString(locked, r.Broken)
-	if ctx.Err() == nil {
-		require.NoError(t, err, "seed %d\n%s\n%s", seed, s.JSON(), tail(log.String()))
-	}
-	return r, log.String()
+	_, _ = io.WriteString(locked, s.JSON())
+	p.result, p.err = soak.Run(ctx, s, charm, locked)
+	_, _ = io.WriteString(locked, p.result.Broken)
+	p.log = log.String()
+	return p
 }
 
 // report makes a schedule that broke an invariant short, and prints it as it is kept.
-func report(t *testing.T, seed uint64, s soak.Schedule, r soak.Result, log string) {
+func report(t *testing.T, p played) {
 	t.Helper()
-	t.Logf("seed %d broke an invariant in step %d: %s\n%s", seed, r.At, r.Broken, tail(log))
+	t.Logf("seed %d broke an invariant in step %d: %s\n%s", p.seed, p.result.At, p.result.Broken, tail(p.log))
 	ctx, cancel := context.WithTimeout(t.Context(), *shrinkFor)
 	defer cancel()
-	last := r
-	short := soak.Shrink(s, func(try soak.Schedule) bool {
+	last := p.result
+	short := soak.Shrink(p.schedule, func(try soak.Schedule) bool {
 		if ctx.Err() != nil {
 			return false
 		}
-		again, _ := play(ctx, t, try, seed)
-		if again.Broken == "" || ctx.Err() != nil {
+		again := play(ctx, try, p.seed)
+		if again.err != nil || again.result.Broken == "" || ctx.Err() != nil {
 			return false
 		}
-		last = again
+		last = again.result
 		return true
 	})
 	short.Found = strings.SplitN(last.Broken, "\n", 2)[0]
@@ -110,6 +166,7 @@ func report(t *testing.T, seed uint64, s soak.Schedule, r soak.Result, log strin
 func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
 	files, err := filepath.Glob(*stored)
 	require.NoError(t, err)
+	charm.Slow = *slow
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".json"), func(t *testing.T) {
 			t.Parallel()
@@ -117,8 +174,9 @@ func TestSchedulesThatFoundSomethingBreakNothingAnyMore(t *testing.T) {
 			require.NoError(t, err)
 			var s soak.Schedule
 			require.NoError(t, json.Unmarshal(text, &s))
-			r, log := play(t.Context(), t, s, 0)
-			assert.Empty(t, r.Broken, "%s\nin step %d\n%s", s.Found, r.At, tail(log))
+			p := play(t.Context(), s, 0)
+			require.NoError(t, p.err, "%s", tail(p.log))
+			assert.Empty(t, p.result.Broken, "%s\nin step %d\n%s", s.Found, p.result.At, tail(p.log))
 		})
 	}
 }

@@ -28,9 +28,9 @@ func Told(page string) (messages [][]string, err error) {
 }
 
 // parts cuts a phrase at what differs from message to message: names of units,
-// options and databases.
+// options and databases, and counts of members.
 func parts(phrase string) (all []string) {
-	for _, part := range regexp.MustCompile(`…|OPTION|ovn-central/\d+|^nb\b`).Split(phrase, -1) {
+	for _, part := range regexp.MustCompile(`…|OPTION|ovn-central/\d+|^nb\b|\d+ of \d+`).Split(phrase, -1) {
 		if part = strings.TrimSpace(part); part != "" {
 			all = append(all, part)
 		}

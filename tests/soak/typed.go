@@ -2,6 +2,7 @@ package soak
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -12,7 +13,7 @@ import (
 
 // printed finds what the charm tells people to type: a command of juju, up to the
 // end of its line or of the part of the status line that it is in.
-var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;\n]+`)
+var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;,(\n]+`)
 
 // commands are those in a text.
 func commands(text string) (all []string) {
@@ -20,6 +21,50 @@ func commands(text string) (all []string) {
 		all = append(all, strings.TrimRight(strings.TrimSpace(command), ".,"))
 	}
 	return all
+}
+
+// typeStatus types what stands in the unit's status line, as it stands there. What is
+// printed for something that is lost is typed only where it is lost: its machine is off.
+// The first that adds a unit in the place of another is typed once.
+func (w *world) typeStatus(ctx context.Context, h *host) error {
+	message := h.Workload().Message
+	if strings.Contains(message, "if it is lost") && !w.lost(message) {
+		return nil
+	}
+	all := commands(message)
+	if slices.ContainsFunc(all, func(command string) bool { return strings.HasPrefix(command, "juju add-unit") }) {
+		w.mu.Lock()
+		again := w.replaced[h.Name()]
+		w.replaced[h.Name()] = true
+		w.mu.Unlock()
+		if again {
+			return nil
+		}
+	}
+	for _, command := range all {
+		if err := w.enter(ctx, command); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// typeShown types what stands in a unit's status line, as its next hook shows it, and
+// then what its cluster-status says.
+func (w *world) typeShown(ctx context.Context, h *host) error {
+	if h.Agent().Status == "error" || h.Dying() {
+		w.note(Step{Do: "retry", Unit: h.number}, w.again(ctx, h))
+	} else {
+		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+	}
+	return errors.Join(w.typeStatus(ctx, h), w.typeNext(ctx, h))
+}
+
+// lost says whether a message names a unit to be kicked whose machine is off.
+func (w *world) lost(message string) bool {
+	return slices.ContainsFunc(w.inModel(), func(h *host) bool {
+		return w.has(h, "power-off") && strings.Contains(message, "unit="+h.Name()+" ")
+	})
 }
 
 // typeNext types what cluster-status of a unit says is next, as it stands there.
@@ -64,7 +109,7 @@ func (w *world) enter(ctx context.Context, command string) error {
 		}
 		return w.Settle(ctx)
 	}
-	h := w.named(words[2])
+	h := w.meant(words[2])
 	if h == nil || h.Removed() {
 		return &refused{command, "there is no such unit"}
 	}
@@ -78,7 +123,7 @@ func (w *world) enter(ctx context.Context, command string) error {
 		return &refused{command, "the machine that it is to run on is off"}
 	}
 	before := w.living(ctx)
-	r, err := w.RunAction(ctx, h.Unit, words[3], words[4:]...)
+	r, err := w.RunAction(ctx, h.Unit, words[3], unquoted(words[4:])...)
 	if err != nil {
 		return err
 	}
@@ -92,6 +137,24 @@ func (w *world) enter(ctx context.Context, command string) error {
 		return &refused{command, r.Message}
 	}
 	return nil
+}
+
+// meant is the unit that Juju takes a name for: that of a unit, or of whichever leads.
+func (w *world) meant(name string) *host {
+	if strings.HasSuffix(name, "/leader") {
+		if leader := w.Leader(); leader != nil {
+			name = leader.Name()
+		}
+	}
+	return w.named(name)
+}
+
+// unquoted are words as a shell hands them on.
+func unquoted(words []string) (all []string) {
+	for _, word := range words {
+		all = append(all, strings.ReplaceAll(word, "'", ""))
+	}
+	return all
 }
 
 // living are the members that are up and whose unit stays, by their identity.

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 	"time"
@@ -21,6 +22,28 @@ import (
 type Charm struct {
 	Dir, Program string
 	Told         [][]string
+	// Slow is how many times as long as usual everything may take, where the machine has
+	// other things to do; 0 is 1.
+	Slow int
+}
+
+// patience is how long something may take that takes d at the most on a machine of its
+// own.
+func (w *world) patience(d time.Duration) time.Duration {
+	return d * time.Duration(max(1, w.charm.Slow))
+}
+
+// electionTimer is the option that is the measure of all waits of the charm.
+const electionTimer = "ovsdb-server-election-timer"
+
+// timer is an election timer of so many seconds on a machine of its own: where a server
+// gets the processor too late, it is taken for dead by timers that are too short.
+func (w *world) timer(seconds string) string {
+	n, err := strconv.Atoi(seconds)
+	if err != nil {
+		return seconds
+	}
+	return strconv.Itoa(min(n*max(1, w.charm.Slow), 60))
 }
 
 // diskSize is that of the disk of a unit's databases, which take less than 2 MiB.
@@ -44,6 +67,9 @@ type world struct {
 	claims       []claim
 	// typed are the commands that were typed as they were printed.
 	typed int
+	// replaced are the units of which the status said to put another in their place, and
+	// that was typed.
+	replaced map[string]bool
 }
 
 // host is a unit, its machine, and the faults that stand on it.
@@ -63,18 +89,18 @@ type host struct {
 // newWorld deploys an application of fresh machines.
 func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *world, err error) {
 	l, err := lab.New(ctx, lab.Options{
-		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: 4 * time.Minute,
+		Charm: charm.Dir, Program: charm.Program, Log: log, JujuVersion: s.Juju, Restart: s.Restart, HookTimeout: 4 * time.Minute * time.Duration(max(1, charm.Slow)),
 	})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}}
+	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}, replaced: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
 		}
 	}()
-	if err := w.Configure(ctx, map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"}); err != nil {
+	if err := w.Configure(ctx, map[string]string{"source": "distro", electionTimer: w.timer("1")}); err != nil {
 		return nil, err
 	}
 	if _, err := w.RelateCA(ctx); err != nil {
@@ -88,7 +114,7 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 	if err := w.Settle(ctx); err != nil {
 		return nil, err
 	}
-	w.writer = w.StartWriter(ctx, lab.WriterOptions{Interval: 300 * time.Millisecond})
+	w.writer = w.StartWriter(ctx, lab.WriterOptions{Interval: time.Second})
 	return w, nil
 }
 

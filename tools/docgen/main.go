@@ -31,6 +31,7 @@ var pages = []page{
 	{name: "cli.md", render: func(string) ([]byte, error) {
 		return cliPage(cli.Root(func(string) string { return "" }, io.Discard)), nil
 	}},
+	{name: "layers.svg", render: layersPicture},
 }
 
 // fromFile makes a page of one of the charm's files.

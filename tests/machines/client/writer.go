@@ -80,26 +80,45 @@ func (c *Client) Verify(ctx context.Context) (map[string]Writes, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read back what was written to %s: %w", t.database, err)
 		}
-		w := Writes{Unacknowledged: len(c.lines(t.remotes + ".failed"))}
-		var last int64
+		w := Writes{Unacknowledged: len(c.lines(t.remotes + ".failed")), LongestGap: c.longestGap(t, time.Time{})}
 		for _, line := range c.lines(t.remotes + ".acknowledged") {
-			number, at, _ := strings.Cut(line, " ")
-			ms, err := strconv.ParseInt(at, 10, 64)
-			if err != nil {
-				return nil, fmt.Errorf("cannot read the writer's notes: %w", err)
-			}
+			number, _, _ := strings.Cut(line, " ")
 			w.Acknowledged++
 			if !there[number] {
 				w.Lost++
 			}
-			if last != 0 {
-				w.LongestGap = max(w.LongestGap, time.Duration(ms-last)*time.Millisecond)
-			}
-			last = ms
 		}
 		result[t.database] = w
 	}
 	return result, nil
+}
+
+// LongestGap is the longest time between two acknowledgements, of which the second
+// came after from, by database.
+func (c *Client) LongestGap(from time.Time) map[string]time.Duration {
+	gaps := map[string]time.Duration{}
+	for _, t := range targets {
+		gaps[t.database] = c.longestGap(t, from)
+	}
+	return gaps
+}
+
+func (c *Client) longestGap(t target, from time.Time) (gap time.Duration) {
+	var last time.Time
+	for _, line := range c.lines(t.remotes + ".acknowledged") {
+		_, text, _ := strings.Cut(line, " ")
+		// The writer's last line may not be whole yet.
+		ms, err := strconv.ParseInt(text, 10, 64)
+		at := time.UnixMilli(ms)
+		if err != nil {
+			continue
+		}
+		if !last.IsZero() && !at.Before(from) {
+			gap = max(gap, at.Sub(last))
+		}
+		last = at
+	}
+	return gap
 }
 
 // rows are the numbers of the rows that are in the database.

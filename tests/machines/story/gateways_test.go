@@ -40,8 +40,8 @@ func (s *story) spreadGateways(ctx context.Context, t *testing.T) {
 		require.Equal(t, "completed", result.Status, result.Message)
 		return result.Results
 	}
-	assert.Contains(t, act(units[0], "gateway-status")["gateways"], "lrp-1: it hangs on gw1 alone; 2 could host it")
-	assert.Contains(t, act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows change; it interrupts nothing")
+	assert.Contains(t, act(units[0], "gateway-status")["gateways"], "lrp-1: gw1 is the only candidate (no failover); 2 chassis are eligible")
+	assert.Contains(t, act(units[1], "reschedule-gateways", "dry-run=true")["plan"], "reschedule: 4 gateways and 8 rows change; interrupts nothing")
 	assert.Contains(t, act(units[1], "reschedule-gateways", "wait=0", "scheduler=random", "seed=7")["result"], "4 gateways changed")
 	assert.Contains(t, act(units[2], "rebalance-gateways", "wait=0", "max-moves=1", "i-really-mean-it=true", "format=json")["plan"], `"interruptions": 1`)
 	history, _ := act(units[0], "gateway-history")["history"].(string)

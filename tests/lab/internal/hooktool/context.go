@@ -169,6 +169,7 @@ func (c *Context) Commit() {
 	if c.ended {
 		return
 	}
+	leads := c.isLeader() // who leads now may write what was set by who led then
 	c.Model.Do(func(s *model.State) {
 		for _, r := range c.relations {
 			stored := s.Relation(r.id)
@@ -178,7 +179,7 @@ func (c *Context) Commit() {
 			if r.unit != nil && stored.Units[c.Unit] != nil {
 				stored.Units[c.Unit].Write(r.unit.changes)
 			}
-			if r.bag != nil {
+			if r.bag != nil && leads {
 				stored.App.Write(r.bag.changes)
 			}
 		}

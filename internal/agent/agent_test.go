@@ -1,0 +1,165 @@
+package agent
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+func plain() Config {
+	return Config{
+		Unit: "u/0", Mode: Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"}, TTL: 4 * time.Second,
+		Listen: "127.0.0.1:16401", PeerListen: "127.0.0.1:16402",
+	}
+}
+
+func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, plain().Check())
+	secure := plain()
+	secure.Credentials, secure.PeerListen, secure.Peers = ovsdb.Credentials{Key: "k", Certificate: "c", CA: "a"}, "10.0.0.5:16402", []string{"[fd00::6]:16402"}
+	require.NoError(t, secure.Check())
+	for says, change := range map[string]func(*Config){
+		"the unit has no name":                  func(c *Config) { c.Unit = "" },
+		"a TTL of 1s is not between 2s and 5m":  func(c *Config) { c.TTL = time.Second },
+		`mode "on" is neither`:                  func(c *Config) { c.Mode = "on" },
+		`"0.0.0.0:16401" is not an address and`: func(c *Config) { c.Listen = "0.0.0.0:16401" },
+		`"10.0.0.5:1" is not on the loopback`:   func(c *Config) { c.PeerListen = "10.0.0.5:1" },
+		`"10.0.0.6:1" is not on the loopback`:   func(c *Config) { c.Peers = []string{"10.0.0.6:1"} },
+		`":16402" is not an address and port`:   func(c *Config) { c.PeerListen = ":16402" },
+		`"[::]:16402" is not an address and`:    func(c *Config) { c.PeerListen = "[::]:16402" },
+		`"example:16402" is not an address and`: func(c *Config) { c.Peers = []string{"example:16402"} },
+	} {
+		c := plain()
+		change(&c)
+		require.ErrorContains(t, c.Check(), says)
+	}
+}
+
+// played is an agent whose time is given, and which nothing runs.
+func played(t *testing.T) (a *Agent, now *time.Duration) {
+	t.Helper()
+	now = new(time.Duration)
+	*now = time.Hour
+	a, err := New(plain(), func() time.Duration { return *now }, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	return a, now
+}
+
+func get(t *testing.T, a *Agent, path string) *httptest.ResponseRecorder {
+	t.Helper()
+	w := httptest.NewRecorder()
+	a.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+	return w
+}
+
+// 003-2, 003-4: a holder that can't confirm names no unit, nor itself.
+func TestNameIsOfWhoActsNow(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	name := func() string { return get(t, a, "/").Body.String() }
+	assert.JSONEq(t, `{"name":""}`, name())
+	a.tell(func(e *lease.Election, now time.Duration) {
+		e.Stand(true, now)
+		e.Saw("", now)
+	})
+	a.turn()
+	swap := <-a.swaps
+	assert.Empty(t, swap.Old)
+	assert.JSONEq(t, `{"name":""}`, name(), "it is not written yet")
+	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapDone) })
+	a.turn()
+	assert.JSONEq(t, `{"name":"u/0"}`, name())
+	*now += a.config.TTL / 2
+	assert.JSONEq(t, `{"name":""}`, name(), "its own time is over")
+	assert.False(t, a.Status().Acts)
+	assert.Equal(t, "u/0", a.Status().Holder, "though the record is its own")
+}
+
+// An earlier process of this unit is not this one.
+func TestRecordOfAnEarlierProcessIsNotNamed(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	a.tell(func(e *lease.Election, _ time.Duration) {
+		e.Saw(lease.Record{Holder: "u/0", Instance: "other", Term: 3, TTLSeconds: 4}.String(), *now)
+	})
+	assert.JSONEq(t, `{"name":""}`, get(t, a, "/").Body.String())
+	a.tell(func(e *lease.Election, _ time.Duration) {
+		e.Saw(lease.Record{Holder: "u/1", Term: 4, TTLSeconds: 4}.String(), *now)
+	})
+	assert.JSONEq(t, `{"name":"u/1"}`, get(t, a, "/").Body.String())
+}
+
+func TestHealthIsThatTheLoopTurns(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	assert.Equal(t, http.StatusServiceUnavailable, get(t, a, "/healthz").Code)
+	a.turn()
+	assert.Equal(t, http.StatusOK, get(t, a, "/healthz").Code)
+	*now += a.config.TTL
+	assert.Equal(t, http.StatusServiceUnavailable, get(t, a, "/healthz").Code)
+}
+
+func TestStatusTellsWhyADatabaseCannotBeUsed(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	a.tell(func(*lease.Election, time.Duration) { a.seen.northbound = ovsdb.ErrNoLeader })
+	a.turn()
+	var s Status
+	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
+	assert.Equal(t, Status{Unit: "u/0", Mode: Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []PeerStatus{}}, s)
+}
+
+func TestOneClientCannotTakeAllConnections(t *testing.T) {
+	t.Parallel()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	b := newBounded(l)
+	accepted := make(chan net.Conn, maxConnections)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for c, err := b.Accept(); err == nil; c, err = b.Accept() {
+			accepted <- c
+		}
+	}()
+	t.Cleanup(func() {
+		_ = l.Close()
+		<-ended
+	})
+	dial := func(from string) net.Conn {
+		c, err := (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: time.Minute}).DialContext(t.Context(), "tcp", l.Addr().String())
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = c.Close() })
+		return c
+	}
+	var first net.Conn
+	for range maxConnectionsOfOne {
+		dial("127.0.0.2")
+		c := <-accepted
+		if first == nil {
+			first = c
+		}
+	}
+	refused := dial("127.0.0.2")
+	require.NoError(t, refused.SetReadDeadline(time.Now().Add(time.Minute)))
+	_, err = refused.Read(make([]byte, 1))
+	require.Error(t, err)
+	require.NotErrorIs(t, err, os.ErrDeadlineExceeded, "it is closed at once")
+	dial("127.0.0.3")
+	<-accepted
+	require.NoError(t, first.Close())
+	dial("127.0.0.2")
+	<-accepted
+}

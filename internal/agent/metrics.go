@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/ovn-central/ovn-central-operator/internal/version"
+)
+
+// maxScrapes bounds scrapes at once.
+const maxScrapes = 4
+
+var (
+	holderMetric = prometheus.NewDesc("ovn_central_lease_holder",
+		"1 for the unit that acts; no series where that is not known.", []string{"unit"}, nil)
+	actsMetric = prometheus.NewDesc("ovn_central_lease_acts",
+		"1 where this unit acts, else 0.", nil, nil)
+	termMetric = prometheus.NewDesc("ovn_central_lease_term",
+		"Term of the lease as last seen; one higher each time it is taken.", nil, nil)
+	heldMetric = prometheus.NewDesc("ovn_central_lease_held_seconds",
+		"For how many seconds this agent has seen the holder that it last saw.", nil, nil)
+	changesMetric = prometheus.NewDesc("ovn_central_lease_changes_total",
+		"How often this agent has seen another unit take over.", nil, nil)
+	databaseMetric = prometheus.NewDesc("ovn_central_agent_database_usable",
+		"1 where the agent can use the database, else 0.", []string{"database"}, nil)
+	peerMetric = prometheus.NewDesc("ovn_central_agent_peer_answered_seconds",
+		"How many seconds ago another agent was last asked and answered; no series where it never has.", []string{"peer"}, nil)
+	lookMetric = prometheus.NewDesc("ovn_central_agent_last_look_seconds",
+		"Seconds since the agent's loop last turned.", nil, nil)
+	buildMetric = prometheus.NewDesc("ovn_central_build_info",
+		"1, with the version of the program.", []string{"version"}, nil)
+)
+
+// metrics gives what the agent knows to Prometheus.
+type metrics struct{ agent *Agent }
+
+// metricsHandler serves them, and nothing else: the library's own numbers of other programs
+// stay out.
+func (a *Agent) metricsHandler() http.Handler {
+	registry := prometheus.NewPedanticRegistry()
+	registry.MustRegister(metrics{a})
+	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, DisableCompression: true})
+}
+
+// Describe implements [prometheus.Collector].
+func (metrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, lookMetric, buildMetric,
+	} {
+		out <- d
+	}
+}
+
+// Collect implements [prometheus.Collector].
+func (m metrics) Collect(out chan<- prometheus.Metric) {
+	s := m.agent.Status()
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	if s.Acting != "" {
+		gauge(holderMetric, 1, s.Acting)
+	}
+	gauge(actsMetric, oneIf(s.Acts))
+	gauge(termMetric, float64(s.Term))
+	gauge(heldMetric, s.HeldSeconds)
+	out <- prometheus.MustNewConstMetric(changesMetric, prometheus.CounterValue, float64(s.Changes))
+	gauge(databaseMetric, oneIf(s.Northbound == ""), "nb")
+	gauge(databaseMetric, oneIf(s.Southbound == ""), "sb")
+	for _, p := range s.Peers {
+		if p.AnsweredSecondsAgo >= 0 {
+			gauge(peerMetric, p.AnsweredSecondsAgo, p.Address)
+		}
+	}
+	gauge(lookMetric, (m.agent.now() - time.Duration(m.agent.turned.Load())).Seconds())
+	gauge(buildMetric, 1, version.Version)
+}
+
+func oneIf(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
+}

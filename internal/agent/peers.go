@@ -1,0 +1,134 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+)
+
+// Bounds of what other agents can make this one do.
+const (
+	maxAnswer = 4 << 10 // bytes
+	maxPeers  = 32
+)
+
+// peers asks other agents.
+type peers struct {
+	agent  *Agent
+	client *http.Client
+	scheme string
+
+	mu  sync.Mutex
+	all map[string]*peer // by address
+}
+
+// peer is what came of asking one.
+type peer struct {
+	asking   bool
+	answered time.Duration // when the last question began that was answered; 0: never
+	unit     string
+	err      error
+}
+
+func newPeers(a *Agent) *peers {
+	p := &peers{agent: a, scheme: "http", all: map[string]*peer{}}
+	transport := &http.Transport{MaxIdleConnsPerHost: 1, MaxResponseHeaderBytes: maxAnswer, DisableCompression: true}
+	if a.config.secure() {
+		p.scheme = "https"
+		transport.DialTLSContext = a.dialPeer
+	}
+	p.client = &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	return p
+}
+
+// ask asks all at each beat, each no more than once at a time.
+func (p *peers) ask(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer p.client.CloseIdleConnections()
+	for period := time.Duration(0); after(ctx, period); period = p.agent.election.Beat() {
+		for _, address := range p.addresses() {
+			p.mu.Lock()
+			one := p.all[address]
+			if one == nil {
+				one = new(peer)
+				p.all[address] = one
+			}
+			busy := one.asking
+			one.asking = true
+			p.mu.Unlock()
+			if !busy {
+				wg.Go(func() { p.askOne(ctx, address, one) })
+			}
+		}
+	}
+}
+
+// addresses are those of the configuration, and the holder's of the record.
+func (p *peers) addresses() []string {
+	a := p.agent
+	a.mu.Lock()
+	holder, _ := a.election.Holder(a.now())
+	a.mu.Unlock()
+	all := slices.Clone(a.config.Peers)
+	if ip, err := address(holder.Address); err == nil && (a.config.secure() || ip.IsLoopback()) {
+		all = append(all, holder.Address)
+	}
+	slices.Sort(all)
+	all = slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == a.config.PeerListen })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for known := range p.all {
+		if !slices.Contains(all, known) && !p.all[known].asking {
+			delete(p.all, known)
+		}
+	}
+	return all[:min(len(all), maxPeers)]
+}
+
+func (p *peers) askOne(ctx context.Context, address string, one *peer) {
+	asked := p.agent.now()
+	answer, err := p.question(ctx, address)
+	p.mu.Lock()
+	one.asking, one.err = false, err
+	if err == nil {
+		one.answered, one.unit = asked, answer.Unit
+	}
+	p.mu.Unlock()
+	if err == nil {
+		p.agent.tell(func(e *lease.Election, _ time.Duration) { e.Heard(answer, asked) })
+	}
+}
+
+func (p *peers) question(ctx context.Context, address string) (a lease.Answer, err error) {
+	ctx, cancel := context.WithTimeout(ctx, p.agent.election.Beat())
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.scheme+"://"+address+leasePath, http.NoBody)
+	if err != nil {
+		return a, err
+	}
+	response, err := p.client.Do(r)
+	if err != nil {
+		return a, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil {
+		return a, err
+	}
+	if response.StatusCode != http.StatusOK {
+		return a, fmt.Errorf("%s answers %s", address, response.Status)
+	}
+	err = json.Unmarshal(body, &a)
+	return a, err
+}

@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+)
+
+// seen is what the agent has seen of the lease, to say it once.
+type seen struct {
+	holder, address string
+	last            string // the last unit that held it: between two nobody may
+	term            uint64
+	acts            bool
+	known           bool
+	since           time.Duration // when the holder was first seen
+	changes         int           // of holders, after the first
+	// northbound and southbound are why a database can't be used; nil where it can.
+	northbound, southbound error
+	said                   [2]string
+}
+
+// line is one event for the log.
+type line struct {
+	message    string
+	attributes []any
+}
+
+// look compares the election with what it was, and says what has changed.
+func (s *seen) look(e *lease.Election, d lease.Decision, now time.Duration) (lines []line) {
+	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
+		if r.Holder != "" && r.Holder != s.last {
+			if s.last != "" {
+				s.changes++
+			}
+			s.last = r.Holder
+		}
+		s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
+		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
+	}
+	if d.Acts != s.acts {
+		s.acts = d.Acts
+		text := "this unit acts no more"
+		if d.Acts {
+			text = "this unit acts"
+		}
+		lines = append(lines, line{text, []any{"term", s.term}})
+	}
+	for i, err := range []error{s.northbound, s.southbound} {
+		said := ""
+		if err != nil {
+			said = err.Error()
+		}
+		name := []string{"Northbound", "Southbound"}[i]
+		switch {
+		case said == s.said[i]:
+		case said == "":
+			lines = append(lines, line{"database can be used again", []any{"database", name}})
+		default:
+			lines = append(lines, line{"database can't be used", []any{"database", name, "error", said}})
+		}
+		s.said[i] = said
+	}
+	return lines
+}
+
+// Status is what an agent knows.
+type Status struct {
+	Unit string `json:"unit"`
+	Mode Mode   `json:"mode"`
+	// Acting is the unit that acts; empty where that isn't known now.
+	Acting string `json:"acting"`
+	// Acts says that this unit does.
+	Acts bool `json:"acts"`
+	// Holder, Term and Address are those of the record as it was last seen.
+	Holder  string `json:"holder"`
+	Term    uint64 `json:"term"`
+	Address string `json:"address,omitempty"`
+	// HeldSeconds is for how long this process has seen that holder, Changes how often it
+	// has seen another one take over.
+	HeldSeconds float64 `json:"held_seconds"`
+	Changes     int     `json:"changes"`
+	// Northbound and Southbound say why a database can't be used; empty where it can.
+	Northbound string       `json:"northbound_error,omitempty"`
+	Southbound string       `json:"southbound_error,omitempty"`
+	Peers      []PeerStatus `json:"peers"`
+}
+
+// PeerStatus is what is known of another agent.
+type PeerStatus struct {
+	Address string `json:"address"`
+	Unit    string `json:"unit,omitempty"`
+	// AnsweredSecondsAgo is -1 where it never has.
+	AnsweredSecondsAgo float64 `json:"answered_seconds_ago"`
+	Error              string  `json:"error,omitempty"`
+}
+
+// Status is what the agent knows now.
+func (a *Agent) Status() Status {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now, e := a.now(), &a.election
+	s := Status{
+		Unit: a.config.Unit, Mode: a.config.Mode, Acts: e.Tell(now).Acts,
+		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes,
+		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Peers: a.peers.status(now),
+	}
+	if a.seen.known {
+		s.HeldSeconds = (now - a.seen.since).Seconds()
+	}
+	if r, ok := e.Holder(now); ok && (r.Holder != a.config.Unit || s.Acts) {
+		s.Acting = r.Holder
+	}
+	return s
+}
+
+func (p *peers) status(now time.Duration) []PeerStatus {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := []PeerStatus{}
+	for _, address := range slices.Sorted(maps.Keys(p.all)) {
+		one := p.all[address]
+		s := PeerStatus{Address: address, Unit: one.unit, AnsweredSecondsAgo: -1}
+		if one.answered != 0 {
+			s.AnsweredSecondsAgo = (now - one.answered).Seconds()
+		}
+		if one.err != nil {
+			s.Error = one.err.Error()
+		}
+		all = append(all, s)
+	}
+	return all
+}

@@ -1,0 +1,60 @@
+package archtest
+
+// module is the import path of the product.
+const module = "github.com/ovn-central/ovn-central-operator"
+
+// maxLines is the limit of a Go file that isn't a test.
+const maxLines = 400
+
+// Layers are the packages of internal/ from the highest to the lowest. A
+// package may import those of lower layers only: none of its own layer, and
+// none of a higher one. cmd/ stands above them all.
+var Layers = [][]string{
+	{"cli"},
+	{"hook", "action", "agent"},
+	{"converge"},
+	{"membership", "gateway"},
+	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render"},
+	{"run", "atomicfile", "version"},
+}
+
+// Pure are the packages that decide and never act. Every layer may import
+// them; they import each other and the standard library, without what reaches
+// out of the process: time, randomness and I/O come in as values.
+var Pure = []string{"raft", "lease", "deploy", "gateway/schedule", "mincost"}
+
+// outside are the parts of the standard library that pure packages may not
+// import. A path stands for everything below it too.
+var outside = []string{
+	"os", "net", "syscall", "log", "io/ioutil", "math/rand", "crypto/rand", "plugin", "unsafe", "embed",
+}
+
+// clock are the functions of package time that pure packages may not call.
+var clock = []string{
+	"After", "AfterFunc", "NewTicker", "NewTimer", "Now", "Since", "Sleep", "Tick", "Until",
+}
+
+// owners says which packages may import what. A path stands for everything
+// below it too; the longest one that fits an import decides.
+var owners = map[string][]string{
+	"os/exec":                         {"run"},
+	"github.com/ovn-org/libovsdb":     {"ovsdb"},
+	"gopkg.in/yaml.v2":                {},
+	"gopkg.in/yaml.v3":                {"render"},
+	"go.yaml.in/yaml":                 {"render"},
+	"github.com/spf13/cobra":          {"cli"},
+	"github.com/juju/charm/v12":       {}, // its root links a database driver: for tests and tools
+	"github.com/juju/charm/v12/hooks": {"cli", "hook"},
+	"github.com/coreos/go-systemd":    {"agent"},
+	"github.com/prometheus":           {"agent"},
+	"net/http":                        {"agent"},
+	"testing":                         {},
+	"github.com/stretchr/testify":     {},
+}
+
+// testsOnly are the modules of which nothing is linked into the program, also by what it
+// imports. A path stands for all below it. (libovsdb's client itself links testify.)
+var testsOnly = []string{"github.com/juju", "gopkg.in/yaml.v2", "pgregory.net"}
+
+// emptyNames say nothing about what a package is for.
+var emptyNames = []string{"common", "helper", "helpers", "manager", "misc", "util", "utils"}

@@ -1,0 +1,56 @@
+package deploy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+)
+
+func TestClientsHaveSettledOnceNoneComesAndNothingIsOnItsWay(t *testing.T) {
+	t.Parallel()
+	same := func(look deploy.Clients, n int) (all []deploy.Clients) {
+		for range n {
+			all = append(all, look)
+		}
+		return all
+	}
+	idle, busy := deploy.Clients{Connected: 100}, deploy.Clients{Connected: 100, Busy: 60}
+	for name, c := range map[string]struct {
+		looks []deploy.Clients
+		want  bool
+	}{
+		"not looked yet":                     {nil, false},
+		"nobody is there":                    {same(deploy.Clients{}, 1), true},
+		"all went":                           {append(same(busy, 5), deploy.Clients{}), true},
+		"too few looks":                      {same(idle, deploy.SettledLooks-1), false},
+		"idle":                               {same(idle, deploy.SettledLooks), true},
+		"all are sent the database":          {same(busy, 50), false},
+		"were, and now have it":              {append(same(busy, 50), idle), true},
+		"one comes":                          {append(same(idle, 50), deploy.Clients{Connected: 101}), false},
+		"one came before":                    {append(same(deploy.Clients{Connected: 99}, 5), same(idle, deploy.SettledLooks)...), true},
+		"some go":                            {append(same(idle, 5), deploy.Clients{Connected: 90}), true},
+		"few that never read":                {same(deploy.Clients{Connected: 100, Busy: 5}, deploy.SettledLooks), true},
+		"now and then all are told a change": {append(same(busy, 4), idle, busy, busy), true},
+	} {
+		assert.Equal(t, c.want, deploy.Settled(c.looks), name)
+	}
+}
+
+func TestCountOfClientsIsToldAgainOnlyWhereItIsNotAboutRight(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ told, now, want int }{
+		{0, 0, 0},
+		{0, 5, 0},
+		{0, 6, 6},
+		{100, 125, 100},
+		{100, 126, 126},
+		{100, 75, 100},
+		{100, 74, 74},
+		{3, 103, 103},
+		{300, 0, 0},
+	} {
+		assert.Equal(t, c.want, deploy.AboutClients(c.told, c.now), "%+v", c)
+	}
+}

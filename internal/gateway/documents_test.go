@@ -1,0 +1,54 @@
+package gateway_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
+)
+
+// Programs read these documents: what is in them stays, by name and by kind.
+func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
+	t.Parallel()
+	inventory := gateway.BuildInventory(northbound(), southbound())
+	inventory.State.Chassis[1].Unresponsive = false
+	taken := []schedule.AppliedChange{
+		{Group: "lrp-1", Storage: schedule.GatewayChassis, Before: []schedule.Candidate{{Chassis: "c1", Priority: 1}}, After: inventory.State.Groups[0].Candidates},
+		{
+			Group: "neutron-R2", Storage: schedule.HAChassisGroup,
+			Before: []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}}, After: inventory.State.Groups[1].Candidates,
+		},
+	}
+	at := time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
+	one := gateway.Entry{
+		ID: "g5c0f1b7e", At: at, Operation: "rebalance", By: "ovn-central/1, action 12", Gateways: 2, Moves: 1, Left: 30, Added: []string{"c2"}, Changes: taken,
+	}
+	list := []gateway.Entry{one, {ID: "g90a3d2e4", At: at.Add(-time.Hour), Operation: "reschedule", By: "ubuntu@admin", Gateways: 12}}
+	list[0].Changes = nil
+	for name, document := range map[string]interface{ Text() string }{
+		"status":      schedule.Evaluate(inventory.State, schedule.Options{}),
+		"plan":        schedule.Reschedule(inventory.State, schedule.Options{}),
+		"rebalance":   schedule.Rebalance(inventory.State, schedule.Options{AllowNewCandidates: true}),
+		"revert":      schedule.Revert(inventory.State, schedule.Options{}, taken),
+		"history":     gateway.History{Plans: list, Findings: []schedule.Finding{}},
+		"history-one": gateway.History{Plans: []gateway.Entry{one}, Findings: []schedule.Finding{{Where: "0f7a", Text: "can't be read"}}},
+		"no-history":  gateway.History{Plans: []gateway.Entry{}, Findings: []schedule.Finding{}},
+	} {
+		goldentest.Equal(t, name+".txt", document.Text())
+		yaml, err := render.YAML(document)
+		require.NoError(t, err)
+		goldentest.Equal(t, name+".yaml", yaml+"\n")
+		json, err := render.JSON(document)
+		require.NoError(t, err)
+		goldentest.Equal(t, name+".json", json+"\n")
+	}
+	short := gateway.History{Plans: []gateway.Entry{one}}.Shortened(1)
+	assert.Contains(t, short.Text(), "  … and 1 more\n")
+	assert.Len(t, one.Changes, 2, "the whole is not touched")
+}

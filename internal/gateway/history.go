@@ -1,0 +1,65 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// History is what was done to gateways, the newest first.
+type History struct {
+	Plans    []Entry            `json:"plans" yaml:"plans"`
+	Findings []schedule.Finding `json:"problems" yaml:"problems"`
+}
+
+// UnknownPlanError says that the journal has no plan of this name.
+type UnknownPlanError struct {
+	ID    string
+	Known []string
+}
+
+// Error names the plans that there are.
+func (e *UnknownPlanError) Error() string {
+	if len(e.Known) == 0 {
+		return fmt.Sprintf("the journal has no plan %q: it is empty", e.ID)
+	}
+	return fmt.Sprintf("the journal has no plan %q; it has %s", e.ID, strings.Join(e.Known, ", "))
+}
+
+// History reads the journal: all of it without the single changes, or one plan with them.
+// A plan that is not there is an [*UnknownPlanError].
+func (s *Service) History(ctx context.Context, id string) (History, error) {
+	rows, err := s.journal(ctx)
+	if err != nil {
+		return History{}, err
+	}
+	all, findings := parseJournal(rows)
+	h := History{Plans: []Entry{}, Findings: append([]schedule.Finding{}, findings...)}
+	var known []string
+	for _, run := range byRun(all) {
+		e := newEntry(run)
+		if id == e.ID {
+			h.Plans = []Entry{e}
+			return h, nil
+		}
+		known = append(known, e.ID)
+		e.Changes = nil
+		h.Plans = append(h.Plans, e)
+	}
+	if id != "" {
+		return History{}, &UnknownPlanError{id, known}
+	}
+	return h, nil
+}
+
+// Shortened is the journal with no more changes of a plan than so many.
+func (h History) Shortened(most int) History {
+	h.Plans = slices.Clone(h.Plans)
+	for i := range h.Plans {
+		h.Plans[i].Changes = h.Plans[i].Changes[:min(most, len(h.Plans[i].Changes))]
+	}
+	return h
+}

@@ -1,0 +1,279 @@
+// Package gateway shows where routers' gateways are and should be, and moves them:
+// it reads the databases, lets package schedule plan, writes what is planned as long as
+// nothing else has changed meanwhile, and proves what has come of it.
+package gateway
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// Keys that Neutron sets (neutron/common/ovn/constants.py): what it says of a router's
+// gateway and of the zones that an operator has asked for.
+const (
+	gatewayKey   = "neutron:is_ext_gw"
+	zoneHintsKey = "neutron:availability_zone_hints"
+	routerIDKey  = "neutron:router_id"
+	// namePrefix is what it puts before the UUID of a router to name its row and its group.
+	namePrefix = "neutron-"
+)
+
+// Options of a chassis, in ovn-cms-options.
+const (
+	gatewayOption = "enable-chassis-as-gw"
+	zonesOption   = "availability-zones="
+)
+
+// Inventory is what both databases hold of gateways.
+type Inventory struct {
+	NB ovsdb.Northbound
+	SB ovsdb.Southbound
+	// State is what a plan is made from; Findings are what is odd in the rows.
+	State    schedule.State
+	Findings []schedule.Finding
+	// stored are the rows of each group of the state, by its name.
+	stored map[string]stored
+}
+
+// stored is where a group's candidates stand.
+type stored struct {
+	storage schedule.Storage
+	// holder is the UUID of the port, or of the row of the group; empty is a group that is
+	// to be created.
+	holder string
+	rows   []ovsdb.CandidateRow
+	create ovsdb.NewGroup
+	// routers are those of the ports.
+	routers []ovsdb.LogicalRouter
+}
+
+// BuildInventory makes a state of what the databases hold.
+func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
+	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
+	for _, row := range sb.Chassis {
+		c.State.Chassis = append(c.State.Chassis, c.chassis(row))
+	}
+	t := newTopology(nb)
+	users, unhosted := c.gateways(t)
+	for _, g := range nb.Groups {
+		c.group(t, g, users[g.UUID])
+	}
+	c.host(t, unhosted, len(users) > 0)
+	slices.SortFunc(c.Findings, func(a, b schedule.Finding) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+	c.Findings = slices.Compact(c.Findings)
+	return c
+}
+
+func (inv *Inventory) find(where, format string, args ...any) {
+	inv.Findings = append(inv.Findings, schedule.Finding{Where: where, Text: fmt.Sprintf(format, args...)})
+}
+
+// chassis reads what ovn-controller has written of its machine.
+func (inv *Inventory) chassis(row ovsdb.ChassisRow) schedule.Chassis {
+	x := schedule.Chassis{
+		Name: row.Name, Hostname: row.Hostname, Remote: row.Config["is-remote"] == "true",
+		Unresponsive: row.Known && row.Follows < inv.NB.Config,
+	}
+	for _, option := range items(row.Config["ovn-cms-options"], ",") {
+		if option == gatewayOption {
+			x.Gateway = true
+		} else if zones, found := strings.CutPrefix(option, zonesOption); found {
+			x.Zones = items(zones, ":")
+		}
+	}
+	for _, mapping := range items(row.Config["ovn-bridge-mappings"], ",") {
+		network, bridge, found := strings.Cut(mapping, ":")
+		if !found || network == "" || bridge == "" {
+			inv.find(row.Name, "its bridge mapping %q is not NETWORK:BRIDGE", mapping)
+			continue
+		}
+		x.Networks = append(x.Networks, network)
+	}
+	return x
+}
+
+// items are those of a list, without the empty ones.
+func items(list, separator string) (all []string) {
+	for _, item := range strings.Split(list, separator) {
+		if trimmed := strings.TrimSpace(item); trimmed != "" {
+			all = append(all, trimmed)
+		}
+	}
+	return all
+}
+
+// gateways adds the gateways that have candidates of their own, and returns those of groups
+// by the UUID of their group, and those that have neither.
+func (inv *Inventory) gateways(t *topology) (users map[string][]ovsdb.LogicalRouterPort, unhosted []ovsdb.LogicalRouterPort) {
+	users = map[string][]ovsdb.LogicalRouterPort{}
+	for _, p := range inv.NB.RouterPorts {
+		switch {
+		case p.Group != "":
+			users[p.Group] = append(users[p.Group], p)
+			if len(p.GatewayChassis) > 0 {
+				inv.find(p.Name, "it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter")
+			}
+		case len(p.GatewayChassis) > 0:
+			inv.single(t, p)
+		case strings.EqualFold(p.ExternalIDs[gatewayKey], "true"):
+			unhosted = append(unhosted, p)
+		}
+	}
+	return users, unhosted
+}
+
+// single adds a gateway that has candidates of its own, or is to get them.
+func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
+	rows := pick(inv.NB.GatewayChassis, p.GatewayChassis)
+	for _, r := range rows {
+		if p.ExternalIDs[gatewayKey] != "" && r.Name != p.Name+"_"+r.Chassis {
+			inv.find(p.Name, "its candidate %s is a row named %s, which Neutron can't read: it looks for %s_%s", r.Chassis, r.Name, p.Name, r.Chassis)
+		}
+	}
+	inv.add(schedule.Group{
+		Name: p.Name, Storage: schedule.GatewayChassis, Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)}, Candidates: planned(rows),
+	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
+}
+
+// host adds the gateways that have no candidates yet. They are to get them as the others
+// have them: Neutron from 2026.2 on has a group for each router, and names it like that.
+func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grouped bool) {
+	grouped = grouped && len(inv.NB.GatewayChassis) == 0
+	byRouter, there := map[string][]ovsdb.LogicalRouterPort{}, map[string]bool{}
+	for _, g := range inv.NB.Groups {
+		there[g.Name] = true
+	}
+	for _, p := range unhosted {
+		router := t.routerOf[p.UUID].Name
+		switch {
+		case !grouped:
+			inv.single(t, p)
+		case router == "":
+			inv.find(p.Name, "no chassis hosts it, and it belongs to no router")
+		case there[router]:
+			inv.find(p.Name, "no chassis hosts it, though its router has a group; give it that: "+
+				"ovn-nbctl --id=@g get HA_Chassis_Group %s -- set Logical_Router_Port %s ha_chassis_group=@g", router, p.Name)
+		default:
+			byRouter[router] = append(byRouter[router], p)
+		}
+	}
+	for _, router := range slices.Sorted(maps.Keys(byRouter)) {
+		g := schedule.Group{Name: router, Storage: schedule.HAChassisGroup}
+		var create ovsdb.NewGroup
+		for _, p := range byRouter[router] {
+			g.Ports, g.Zones = append(g.Ports, inv.port(t, p)), inv.zones(t, p)
+			create.Ports = append(create.Ports, p.UUID)
+		}
+		create.ExternalIDs = map[string]string{zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix)}
+		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...)})
+	}
+}
+
+// group adds an HA_Chassis_Group: of routers' gateways, or of external ports that follow
+// their router.
+func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
+	rows := pick(inv.NB.HAChassis, row.Members)
+	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Candidates: planned(rows)}
+	routers := map[string]bool{}
+	for _, p := range users {
+		g.Ports = append(g.Ports, inv.port(t, p))
+		g.Zones = append(g.Zones, inv.zones(t, p)...)
+		routers[t.routerOf[p.UUID].Name] = true
+	}
+	if len(routers) > 1 {
+		inv.find(row.Name, "several routers share it and move together: %s", strings.Join(slices.Sorted(maps.Keys(routers)), ", "))
+	}
+	if len(users) == 0 {
+		external := t.external[row.UUID]
+		if len(external) == 0 {
+			if _, neutrons := row.ExternalIDs[zoneHintsKey]; !neutrons && len(rows) > 0 {
+				inv.find(row.Name, "no port uses this group, and Neutron did not create it; left alone")
+			}
+			return
+		}
+		for _, p := range external {
+			g.Ports = append(g.Ports, schedule.Port{Name: p.Name})
+		}
+		g.Follows = inv.followed(t, row.Name, external)
+		if g.Follows == "" {
+			return
+		}
+	}
+	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...)})
+}
+
+func (inv *Inventory) add(g schedule.Group, s stored) {
+	if _, twice := inv.stored[g.Name]; twice {
+		inv.find(g.Name, "a port and a group have this name; the group is left alone")
+		return
+	}
+	inv.State.Groups = append(inv.State.Groups, g)
+	s.storage = g.Storage
+	inv.stored[g.Name] = s
+}
+
+// followed is the group of the router that external ports are connected to.
+func (inv *Inventory) followed(t *topology, name string, external []ovsdb.LogicalSwitchPort) string {
+	found := map[string]bool{}
+	for _, p := range external {
+		for _, router := range t.routersOn[t.switchOf[p.UUID]] {
+			if group := t.groupOf[router]; group != "" {
+				found[group] = true
+			}
+		}
+	}
+	groups := slices.Sorted(maps.Keys(found))
+	switch len(groups) {
+	case 0:
+		return "" // no router, no gateway to follow
+	case 1:
+	default:
+		inv.find(name, "its external ports are connected to several routers' gateways: %s; it follows the first", strings.Join(groups, ", "))
+	}
+	if groups[0] == name {
+		return ""
+	}
+	return groups[0]
+}
+
+func (inv *Inventory) port(t *topology, p ovsdb.LogicalRouterPort) schedule.Port {
+	return schedule.Port{
+		Name: p.Name, Router: t.routerOf[p.UUID].Name, Network: t.networkOf[p.Name], Active: inv.SB.Redirects["cr-"+p.Name],
+	}
+}
+
+// zones are the hints of the port's router.
+func (inv *Inventory) zones(t *topology, p ovsdb.LogicalRouterPort) []string {
+	router := t.routerOf[p.UUID]
+	hints := router.ExternalIDs[zoneHintsKey]
+	all := items(hints, ",")
+	if hints != "" && len(all) != 1+strings.Count(hints, ",") {
+		inv.find(router.Name, "its availability zone hints %q have empty items", hints)
+	}
+	return all
+}
+
+// pick are the rows that are there of those referred to.
+func pick(rows map[string]ovsdb.CandidateRow, uuids []string) (all []ovsdb.CandidateRow) {
+	for _, uuid := range uuids {
+		if r, found := rows[uuid]; found {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+func planned(rows []ovsdb.CandidateRow) (all []schedule.Candidate) {
+	for _, r := range rows {
+		all = append(all, schedule.Candidate{Chassis: r.Chassis, Priority: r.Priority})
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package gateway_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// northbound has two provider networks: on the first a router with Gateway_Chassis and
+// one with a group, which is also on the second; a switch with an external port behind
+// the second router.
+func northbound() ovsdb.Northbound {
+	return ovsdb.Northbound{
+		Config: 5,
+		Routers: []ovsdb.LogicalRouter{
+			{UUID: "R1", Name: "r1", Ports: []string{"P1"}, ExternalIDs: map[string]string{"neutron:availability_zone_hints": "az1,az2"}},
+			{UUID: "R2", Name: "r2", Ports: []string{"P2", "P3", "P4"}},
+		},
+		RouterPorts: []ovsdb.LogicalRouterPort{
+			{UUID: "P1", Name: "lrp-1", GatewayChassis: []string{"G1", "G2"}},
+			{UUID: "P2", Name: "lrp-2", Group: "H1"},
+			{UUID: "P3", Name: "lrp-3", Group: "H1"},
+			{UUID: "P4", Name: "lrp-inside"},
+		},
+		Switches: []ovsdb.LogicalSwitch{
+			{UUID: "S1", Name: "one", Ports: []string{"N1", "L1", "L2"}},
+			{UUID: "S2", Name: "two", Ports: []string{"N2", "L3"}},
+			{UUID: "S3", Name: "inside", Ports: []string{"L4", "X1"}},
+		},
+		SwitchPorts: []ovsdb.LogicalSwitchPort{
+			{UUID: "N1", Type: "localnet", Options: map[string]string{"network_name": "physnet1"}},
+			{UUID: "N2", Type: "localnet", Options: map[string]string{"network_name": "physnet2"}},
+			{UUID: "L1", Type: "router", Options: map[string]string{"router-port": "lrp-1"}},
+			{UUID: "L2", Type: "router", Options: map[string]string{"router-port": "lrp-2"}},
+			{UUID: "L3", Type: "router", Options: map[string]string{"router-port": "lrp-3"}},
+			{UUID: "L4", Type: "router", Options: map[string]string{"router-port": "lrp-inside"}},
+			{UUID: "X1", Name: "baremetal", Type: "external", Group: "H2"},
+		},
+		GatewayChassis: map[string]ovsdb.CandidateRow{
+			"G1": {UUID: "G1", Name: "lrp-1_c1", Chassis: "c1", Priority: 2}, "G2": {UUID: "G2", Name: "lrp-1_c2", Chassis: "c2", Priority: 1},
+		},
+		HAChassis: map[string]ovsdb.CandidateRow{
+			"M1": {UUID: "M1", Chassis: "c1", Priority: 2}, "M2": {UUID: "M2", Chassis: "c2", Priority: 1}, "M3": {UUID: "M3", Chassis: "c2", Priority: 1},
+		},
+		Groups: []ovsdb.HAChassisGroup{
+			{UUID: "H1", Name: "neutron-R2", Members: []string{"M1", "M2"}},
+			{UUID: "H2", Name: "neutron-extport", Members: []string{"M3"}},
+			{UUID: "H3", Name: "nobody's"},
+		},
+	}
+}
+
+func southbound() ovsdb.Southbound {
+	config := func(options, mappings string) map[string]string {
+		return map[string]string{"ovn-cms-options": options, "ovn-bridge-mappings": mappings}
+	}
+	return ovsdb.Southbound{
+		Chassis: []ovsdb.ChassisRow{
+			{Name: "c1", Hostname: "one", Config: config("enable-chassis-as-gw,availability-zones=az1:az3", "physnet1:br-ex,physnet2:br-2"), Known: true, Follows: 5},
+			{Name: "c2", Hostname: "two", Config: config("availability-zones=, enable-chassis-as-gw", "physnet1:br-ex"), Known: true, Follows: 4},
+			{Name: "c3", Config: map[string]string{"is-remote": "true"}},
+			{Name: "c4", Config: config("card-serial-number=1", "physnet1,:br-ex, physnet2:br-ex ,")},
+		},
+		Redirects: map[string]string{"cr-lrp-1": "c1", "cr-lrp-2": "c2"},
+	}
+}
+
+func TestStateIsWhatTheRowsSay(t *testing.T) {
+	t.Parallel()
+	c := gateway.BuildInventory(northbound(), southbound())
+	assert.Equal(t, []schedule.Chassis{
+		{Name: "c1", Hostname: "one", Gateway: true, Networks: []string{"physnet1", "physnet2"}, Zones: []string{"az1", "az3"}},
+		{Name: "c2", Hostname: "two", Gateway: true, Networks: []string{"physnet1"}, Unresponsive: true},
+		{Name: "c3", Remote: true},
+		{Name: "c4", Networks: []string{"physnet2"}},
+	}, c.State.Chassis)
+	assert.Equal(t, []schedule.Group{
+		{
+			Name: "lrp-1", Storage: schedule.GatewayChassis, Zones: []string{"az1", "az2"},
+			Ports:      []schedule.Port{{Name: "lrp-1", Router: "r1", Network: "physnet1", Active: "c1"}},
+			Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
+		},
+		{
+			Name: "neutron-R2", Storage: schedule.HAChassisGroup,
+			Ports: []schedule.Port{
+				{Name: "lrp-2", Router: "r2", Network: "physnet1", Active: "c2"}, {Name: "lrp-3", Router: "r2", Network: "physnet2"},
+			},
+			Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
+		},
+		{
+			Name: "neutron-extport", Storage: schedule.HAChassisGroup, Follows: "neutron-R2", Ports: []schedule.Port{{Name: "baremetal"}},
+			Candidates: []schedule.Candidate{{Chassis: "c2", Priority: 1}},
+		},
+	}, c.State.Groups)
+	assert.Equal(t, []schedule.Finding{
+		{Where: "c4", Text: `its bridge mapping ":br-ex" is not NETWORK:BRIDGE`},
+		{Where: "c4", Text: `its bridge mapping "physnet1" is not NETWORK:BRIDGE`},
+	}, c.Findings)
+}
+
+func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		change  func(*ovsdb.Northbound)
+		problem schedule.Finding
+	}{
+		"both forms": {
+			func(nb *ovsdb.Northbound) { nb.RouterPorts[1].GatewayChassis = []string{"G1"} },
+			schedule.Finding{Where: "lrp-2", Text: "it has both an HA_Chassis_Group and Gateway_Chassis; OVN ignores the latter"},
+		},
+		"a group of two routers": {
+			func(nb *ovsdb.Northbound) {
+				nb.RouterPorts[0].GatewayChassis, nb.RouterPorts[0].Group = nil, "H1"
+			},
+			schedule.Finding{Where: "neutron-R2", Text: "several routers share it and move together: r1, r2"},
+		},
+		"hints with nothing in between": {
+			func(nb *ovsdb.Northbound) {
+				nb.Routers[0].ExternalIDs["neutron:availability_zone_hints"] = "az1,,az2"
+			},
+			schedule.Finding{Where: "r1", Text: `its availability zone hints "az1,,az2" have empty items`},
+		},
+		"a group of the same name as a port": {
+			func(nb *ovsdb.Northbound) { nb.Groups[0].Name = "lrp-1" },
+			schedule.Finding{Where: "lrp-1", Text: "a port and a group have this name; the group is left alone"},
+		},
+	} {
+		nb := northbound()
+		x.change(&nb)
+		c := gateway.BuildInventory(nb, southbound())
+		assert.Contains(t, c.Findings, x.problem, name)
+		require.NotEmpty(t, c.State.Groups, name)
+	}
+}
+
+func TestGatewayThatNeutronKnowsAndNothingHostsIsOneWithoutCandidates(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	nb.RouterPorts = append(nb.RouterPorts, ovsdb.LogicalRouterPort{UUID: "P5", Name: "lrp-5", ExternalIDs: map[string]string{"neutron:is_ext_gw": "True"}})
+	c := gateway.BuildInventory(nb, southbound())
+	var names []string
+	for _, g := range c.State.Groups {
+		names = append(names, g.Name)
+	}
+	assert.Equal(t, []string{"lrp-1", "neutron-R2", "neutron-extport", "lrp-5"}, names)
+}

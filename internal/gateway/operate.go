@@ -1,0 +1,194 @@
+package gateway
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// DefaultWait bounds the wait for the data plane. A move takes it about a second; where
+// the chassis of a group have yet to hear one another, some more.
+const DefaultWait = 60 * time.Second
+
+// Request is what somebody wants to be done to gateways.
+type Request struct {
+	Options schedule.Options
+	// Seed is what the random scheduler chooses by.
+	Seed uint64
+	// Revert is the name of a plan that a rebalancing is to take back.
+	Revert string
+	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
+	DryRun, Confirmed bool
+	// Wait is how long to wait for gateways to be active where they should be; 0 doesn't
+	// look.
+	Wait time.Duration
+	// Show is given the first plan, before anything is done.
+	Show func(schedule.Plan) error
+}
+
+// UnconfirmedError says that traffic would be interrupted, and nobody has agreed.
+type UnconfirmedError struct{ Moves int }
+
+// Error says what would be interrupted; how to agree depends on who is asked.
+func (e *UnconfirmedError) Error() string {
+	if e.Moves == 1 {
+		return "this would interrupt 1 gateway for about a second"
+	}
+	return fmt.Sprintf("this would interrupt %d gateways for about a second each", e.Moves)
+}
+
+// MisplacedError says which ports are not where they should be in the end.
+type MisplacedError struct {
+	Ports []schedule.Finding
+	Wait  time.Duration
+}
+
+// Error counts the ports; whoever shows it names them.
+func (e *MisplacedError) Error() string {
+	return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Ports), e.Wait)
+}
+
+// Status looks how gateways are spread.
+func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Status, error) {
+	inventory, err := s.Observe(ctx)
+	if err != nil {
+		return schedule.Status{}, err
+	}
+	status := schedule.Evaluate(inventory.State, o)
+	status.Findings = append(status.Findings, inventory.Findings...)
+	h, err := s.History(ctx, "")
+	if err != nil {
+		return schedule.Status{}, err
+	}
+	for _, e := range h.Plans {
+		if e.Left > 0 {
+			status.Findings = append(status.Findings, schedule.Finding{
+				Where: "plan " + e.ID, Text: fmt.Sprintf("%s has %d gateways left: still running, or interrupted (then run it again)", e.Operation, e.Left),
+			})
+		}
+	}
+	return status, nil
+}
+
+// Reschedule gives every gateway its candidates. It finishes what earlier runs have begun.
+func (s *Service) Reschedule(ctx context.Context, r Request) error {
+	earlier, err := s.unfinished(ctx, "reschedule")
+	if err != nil {
+		return err
+	}
+	added := map[string]bool{}
+	for _, e := range earlier {
+		addAll(added, e.Added)
+	}
+	r.Confirmed = true // it interrupts only what may not stay
+	return s.operate(ctx, r, func(state schedule.State, _ int) schedule.Plan {
+		o := r.Options
+		// From the beginning for each plan: what is done is what was shown.
+		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
+		for _, c := range state.Chassis {
+			if added[c.Name] {
+				o.Added = append(o.Added, c.Name)
+			}
+		}
+		p := schedule.Reschedule(state, o)
+		addAll(added, p.Added) // where this plan is given up, the next one is to finish it
+		return p
+	}, earlier...)
+}
+
+// unfinished are the earlier runs of operations that were not finished.
+func (s *Service) unfinished(ctx context.Context, operations ...string) ([]Entry, error) {
+	h, err := s.History(ctx, "")
+	return slices.DeleteFunc(h.Plans, func(e Entry) bool { return e.Left == 0 || !slices.Contains(operations, e.Operation) }), err
+}
+
+func addAll(all map[string]bool, names []string) {
+	for _, name := range names {
+		all[name] = true
+	}
+}
+
+// Rebalance moves gateways, or takes a plan back. Where traffic would be interrupted and
+// nobody has agreed it is an [*UnconfirmedError]; where there is no such plan an
+// [*UnknownPlanError].
+func (s *Service) Rebalance(ctx context.Context, r Request) error {
+	earlier, err := s.unfinished(ctx, "rebalance", "revert")
+	if err != nil {
+		return err
+	}
+	plan := schedule.Rebalance
+	if r.Revert != "" {
+		h, err := s.History(ctx, r.Revert)
+		if err != nil {
+			return err
+		}
+		plan = func(state schedule.State, o schedule.Options) schedule.Plan {
+			return schedule.Revert(state, o, h.Plans[0].Changes)
+		}
+	}
+	shown := -1
+	return s.operate(ctx, r, func(state schedule.State, done int) schedule.Plan {
+		p := plan(state, r.Options)
+		switch left := shown - done; {
+		case shown < 0:
+			shown = p.Moves()
+		case p.Moves() > left: // others have changed something meanwhile
+			s.progress(ctx, fmt.Sprintf("the plan now exceeds the %d confirmed moves; run it again to review", shown))
+			if left == 0 {
+				return schedule.Plan{}
+			}
+			o := r.Options
+			o.MaxMoves = left
+			return plan(state, o)
+		}
+		return p
+	}, earlier...)
+}
+
+func (s *Service) operate(ctx context.Context, r Request, plan Planner, earlier ...Entry) error {
+	// An ovn-controller that died since the last sign of life looks as if it lived, and
+	// takes over nothing. Without ovn-northd there is no use in changing anything.
+	if r.Wait > 0 && r.Confirmed && !r.DryRun {
+		if err := s.waitForNorthd(ctx); err != nil {
+			return err
+		}
+	}
+	inventory, err := s.Observe(ctx)
+	if err != nil {
+		return err
+	}
+	p := plan(inventory.State, 0)
+	p.Findings = append(p.Findings, inventory.Findings...)
+	if err := r.Show(p); err != nil {
+		return err
+	}
+	switch {
+	case p.Empty() && (r.DryRun || len(earlier) == 0):
+		return nil
+	case r.DryRun:
+		s.progress(ctx, "dry run: nothing changed")
+		return nil
+	case !r.Confirmed && p.Moves() > 0:
+		return &UnconfirmedError{p.Moves()}
+	}
+	changed, err := s.Apply(ctx, plan, earlier...)
+	if err != nil {
+		return err
+	}
+	if r.Wait == 0 || len(changed) == 0 {
+		return nil
+	}
+	missing, err := s.Verify(ctx, changed, r.Wait)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		return &MisplacedError{missing, r.Wait}
+	}
+	s.progress(ctx, "every gateway is bound as expected")
+	return nil
+}

@@ -1,0 +1,96 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// locate notes where groups really are. Where no port is known to be anywhere, as where
+// no ovn-controller runs, the candidates' order is all that there is to go by.
+func (in *instance) locate() {
+	known := slices.ContainsFunc(in.groups, func(g *group) bool {
+		return slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })
+	})
+	for _, g := range in.groups {
+		g.works, g.nowhere = 0, known
+		for _, p := range g.Ports {
+			if p.Active == "" {
+				continue
+			}
+			g.nowhere = false
+			g.dropped = g.dropped || slices.Contains(g.gone, p.Active)
+			if c, found := in.number[p.Active]; found {
+				g.works = max(g.works, slices.Index(g.was, c))
+			}
+		}
+	}
+}
+
+// kept is how many of the first candidates are to keep their ranks where the group is not
+// moved: those up to the one on which it works, which is a backup where those before it are
+// dead.
+func (g *group) kept() int {
+	if len(g.was) > 0 && len(g.order) > 0 && g.order[0] != g.was[0] {
+		return 1
+	}
+	return g.works + 1
+}
+
+// interrupted says whether the group works elsewhere afterwards than it does now.
+func (g *group) interrupted() bool {
+	if g.dropped {
+		return true
+	}
+	if len(g.was) == 0 || g.nowhere {
+		return false // there is nothing to interrupt
+	}
+	dead := g.was[:g.works]
+	for _, c := range g.order {
+		if !slices.Contains(dead, c) {
+			return c != g.was[g.works]
+		}
+	}
+	return true
+}
+
+// replaceUnresponsiveMasters gives groups that are active nowhere, since the ovn-controller of their master is
+// dead while its tunnels are up, one of their other candidates as master: these wait for it
+// for as long as they hear it (measured: tests/dataplane).
+func (in *instance) replaceUnresponsiveMasters() {
+	for _, g := range in.groups {
+		if g.held || !g.nowhere || len(g.order) == 0 || !in.chassis[g.order[0]].Unresponsive {
+			continue
+		}
+		at := slices.IndexFunc(g.order, g.accepts)
+		if at < 0 {
+			continue
+		}
+		silent, c := g.order[0], g.order[at]
+		g.order[0], g.order[at] = c, silent
+		g.explain(in, fmt.Sprintf("not bound to any chassis: ovn-controller on %s is not responding", in.chassis[silent].Name), c, silent)
+	}
+}
+
+// unschedulable says why nothing new is hosted on a chassis of a network; empty where it is.
+func unschedulable(c Chassis, network string) string {
+	switch {
+	case c.Remote:
+		return "it belongs to another OVN"
+	case !c.Gateway:
+		return "it has no enable-chassis-as-gw"
+	case !slices.Contains(c.Networks, network):
+		return "it is not connected to " + network
+	}
+	return unavailable(c)
+}
+
+// unavailable says why a chassis that may host something takes nothing new; empty if it does.
+func unavailable(c Chassis) string {
+	switch {
+	case c.Unresponsive:
+		return "its ovn-controller is not responding (nb_cfg is stale)"
+	case c.Cordoned:
+		return "it is cordoned"
+	}
+	return ""
+}

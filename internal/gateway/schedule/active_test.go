@@ -1,0 +1,129 @@
+package schedule_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// on says where a gateway really is.
+func on(g schedule.Group, chassis string) schedule.Group {
+	g.Ports = slices.Clone(g.Ports)
+	for i := range g.Ports {
+		g.Ports[i].Active = chassis
+	}
+	return g
+}
+
+// names are the chassis of candidates, best first.
+func names(candidates []schedule.Candidate) (all []string) {
+	for _, c := range candidates {
+		all = append(all, c.Chassis)
+	}
+	return all
+}
+
+// What works on a backup, since its master is dead, goes on where it is: whoever comes to
+// stand before that backup would take it over.
+func TestRescheduleLeavesWhatWorksOnABackupWhereItIs(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{}
+	for _, name := range []string{"c1", "c2", "c3", "c4"} {
+		s.Chassis = append(s.Chassis, chassis(name, "provnet1"))
+	}
+	s.Chassis[0].Unresponsive = true
+	for n := range 8 {
+		s.Groups = append(s.Groups, on(hosted(n, "c1", "c2"), "c2"))
+	}
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		p := schedule.Reschedule(s, options(scheduler, 1))
+		assert.Zero(t, p.Moves())
+		require.Len(t, p.Changes, 8, "they get more candidates")
+		for _, c := range p.Changes {
+			assert.Equal(t, []string{"c1", "c2"}, names(c.After)[:2], c.Group)
+			assert.Len(t, c.After, 4)
+		}
+	}
+}
+
+// The others wait for a master that they hear, though its ovn-controller is dead.
+func TestRescheduleWakesWhatIsActiveNowhere(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
+	s.Chassis[0].Unresponsive = true
+	s.Groups = []schedule.Group{on(hosted(0, "c2", "c3", "c1"), "c2"), hosted(1, "c1", "c2", "c3"), hosted(2, "c1"), on(hosted(3, "c1", "c3", "c2"), "c1")}
+	p := schedule.Reschedule(s, schedule.Options{})
+	assert.Zero(t, p.Moves(), "nothing works there")
+	after := applied(s, p)
+	assert.Equal(t, "c2", top(after.Groups[1].Candidates))
+	assert.NotEqual(t, "c1", top(after.Groups[2].Candidates))
+	assert.Equal(t, "c1", top(after.Groups[3].Candidates), "it works there: its flows stay")
+	assert.Contains(t, p.Text(), "not bound to any chassis: ovn-controller on c1 is not responding")
+	assert.True(t, schedule.Reschedule(after, schedule.Options{}).Empty())
+
+	for i := range s.Groups { // where nothing is known to be anywhere, there is nothing to wake
+		s.Groups[i] = on(s.Groups[i], "")
+	}
+	assert.Equal(t, "c1", top(applied(s, schedule.Reschedule(s, schedule.Options{})).Groups[1].Candidates))
+}
+
+// A chassis that may not host it any more may still do so.
+func TestReplacingAChassisThatStillHostsIsAnInterruption(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
+	s.Chassis[0].Gateway = false
+	s.Groups = []schedule.Group{on(hosted(0, "c1", "c2", "c3"), "c1"), on(hosted(1, "c2", "c3"), "c2")}
+	p := schedule.Reschedule(s, schedule.Options{})
+	assert.Equal(t, 1, p.Moves())
+	assert.Contains(t, p.Text(), "interrupts 1 gateway for about a second")
+}
+
+// A move to where the gateway works already interrupts nothing.
+func TestRebalancingCountsWhatItReallyInterrupts(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1")}}
+	s.Groups = []schedule.Group{on(hosted(0, "c1", "c2"), "c2"), on(hosted(1, "c1", "c2"), "c2")}
+	p := schedule.Rebalance(s, schedule.Options{})
+	require.Len(t, p.Changes, 1)
+	assert.Zero(t, p.Moves())
+}
+
+// Wherever gateways are, rescheduling leaves those that work where they may be there.
+func TestG1RescheduleInterruptsNothingWhereverGatewaysAre(t *testing.T) {
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		t.Run(string(scheduler), func(t *testing.T) {
+			each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
+				t.Helper()
+				known := byName(s)
+				dead := map[string][]string{}
+				for i, g := range s.Groups {
+					valid := slices.DeleteFunc(slices.Clone(g.Candidates), func(c schedule.Candidate) bool { return !mayHost(known[c.Chassis], g) })
+					if len(valid) == 0 || r.IntN(4) == 0 {
+						continue
+					}
+					slices.SortFunc(valid, func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
+					rank := r.IntN(len(valid))
+					dead[g.Name] = names(valid[:rank])
+					s.Groups[i] = on(g, valid[rank].Chassis)
+				}
+				p := schedule.Reschedule(s, options(scheduler, 1))
+				assert.Zero(t, p.Moves())
+				for _, c := range p.Changes {
+					if c.Ports[0].Active == "" {
+						continue
+					}
+					after := slices.DeleteFunc(names(c.After), func(name string) bool { return slices.Contains(dead[c.Group], name) })
+					require.NotEmpty(t, after)
+					assert.Equal(t, c.Ports[0].Active, after[0], c)
+				}
+				again := schedule.Reschedule(applied(s, p), options(scheduler, 2))
+				assert.Empty(t, again.Changes)
+			})
+		})
+	}
+}

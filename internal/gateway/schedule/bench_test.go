@@ -1,0 +1,107 @@
+package schedule_test
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// cloud is one of n gateways in 4 networks, all of which every chassis is connected to.
+func cloud(n, chassisCount int) schedule.State {
+	networks := []string{"physnet0", "physnet1", "physnet2", "physnet3"}
+	var s schedule.State
+	for i := range chassisCount {
+		s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("chassis-%04d", i), networks...))
+	}
+	for i := range n {
+		s.Groups = append(s.Groups, hostedIn(networks[i%len(networks)], i))
+	}
+	return s
+}
+
+// failed is the state when a chassis is gone.
+func failed(s schedule.State, name string) schedule.State {
+	s.Chassis = slices.DeleteFunc(slices.Clone(s.Chassis), func(c schedule.Chassis) bool { return c.Name == name })
+	return s
+}
+
+// rolled is the state after all chassis were restarted one after the other, each of them
+// rescheduled twice, as Neutron does.
+func rolled(s schedule.State) schedule.State {
+	for _, c := range s.Chassis {
+		without := failed(s, c.Name)
+		without = applied(without, schedule.Reschedule(without, schedule.Options{}))
+		s = schedule.State{Chassis: s.Chassis, Groups: without.Groups}
+		s = applied(s, schedule.Reschedule(s, schedule.Options{}))
+	}
+	return s
+}
+
+// Fresh schedule, removal of a chassis, its return and a rebalancing after a rolling
+// restart: each under 0.2 s and 200 MB with 10,000 gateways on 200 chassis.
+func BenchmarkPlan(b *testing.B) {
+	for _, size := range []struct{ gateways, chassis int }{{1000, 50}, {10000, 200}, {100000, 1000}} {
+		fresh := cloud(size.gateways, size.chassis)
+		full := applied(fresh, schedule.Reschedule(fresh, schedule.Options{}))
+		first := full.Chassis[0].Name
+		without := failed(full, first)
+		returned := applied(without, schedule.Reschedule(without, schedule.Options{}))
+		returned.Chassis = full.Chassis
+		restarted := full
+		if size.gateways <= 10000 {
+			restarted = rolled(full)
+		} else {
+			restarted = lopsided(full)
+		}
+		for name, plan := range map[string]func() schedule.Plan{
+			"fresh":     func() schedule.Plan { return schedule.Reschedule(fresh, schedule.Options{}) },
+			"removal":   func() schedule.Plan { return schedule.Reschedule(without, schedule.Options{}) },
+			"return":    func() schedule.Plan { return schedule.Reschedule(returned, schedule.Options{}) },
+			"rebalance": func() schedule.Plan { return schedule.Rebalance(restarted, schedule.Options{}) },
+		} {
+			b.Run(fmt.Sprintf("%s/%d-on-%d", name, size.gateways, size.chassis), func(b *testing.B) {
+				var p schedule.Plan
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				begun := time.Now()
+				for b.Loop() {
+					p = plan()
+				}
+				took := time.Since(begun)
+				runtime.ReadMemStats(&after)
+				b.ReportMetric(took.Seconds()/float64(b.N), "s")
+				b.ReportMetric(float64(after.TotalAlloc-before.TotalAlloc)/float64(b.N)/(1<<20), "MB-allocated")
+				b.ReportMetric(float64(len(p.Changes)), "changes")
+				worst := 0
+				for _, n := range p.After {
+					worst = max(worst, n.Spread())
+				}
+				b.ReportMetric(float64(worst), "spread")
+			})
+		}
+	}
+}
+
+// lopsided swaps masters and first backups such that few chassis host much.
+func lopsided(s schedule.State) schedule.State {
+	after := schedule.State{Chassis: s.Chassis}
+	for _, g := range s.Groups {
+		order := slices.Clone(g.Candidates)
+		slices.SortFunc(order, func(a, b schedule.Candidate) int {
+			if a.Chassis < b.Chassis {
+				return -1
+			}
+			return 1
+		})
+		g.Candidates = nil
+		for i, c := range order {
+			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c.Chassis, Priority: len(order) - i})
+		}
+		after.Groups = append(after.Groups, g)
+	}
+	return after
+}

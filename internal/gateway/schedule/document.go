@@ -1,0 +1,202 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// The operations.
+const (
+	reschedule = "reschedule"
+	rebalance  = "rebalance"
+	revert     = "revert"
+)
+
+// Plan is what to change, and what it leads to.
+type Plan struct {
+	// Operation is "reschedule", "rebalance" or "revert".
+	Operation string `json:"operation" yaml:"operation"`
+	Cost      Cost   `json:"cost" yaml:"cost"`
+	// Changes are those of groups, by their names.
+	Changes []Change `json:"changes" yaml:"changes"`
+	// Before and After are the loads of each network, by its name.
+	Before []Network `json:"before" yaml:"before"`
+	After  []Network `json:"after" yaml:"after"`
+	// Bounds are those of a rebalancing, one for each network.
+	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
+	// Findings are what could not be done and why, and what is odd.
+	Findings []Finding `json:"problems" yaml:"problems"`
+	// Added are the chassis that were added and get something: who finishes the plan has
+	// to know, since they don't look like it once they have a part of it.
+	Added []string `json:"-" yaml:"-"`
+}
+
+// Cost is what a plan takes.
+type Cost struct {
+	// Gateways is how many groups change, Rows how many candidates come, go or get another
+	// priority.
+	Gateways int `json:"gateways" yaml:"gateways"`
+	Rows     int `json:"rows" yaml:"rows"`
+	// Interruptions is how many groups lose their traffic for about a second.
+	Interruptions int `json:"interruptions" yaml:"interruptions"`
+}
+
+// Moves counts the groups whose traffic is interrupted.
+func (p Plan) Moves() int { return p.Cost.Interruptions }
+
+// Shortened is the plan with no more changes and problems than so many, for where there is
+// no room for all; its cost is that of the whole.
+func (p Plan) Shortened(most int) Plan {
+	p.Changes, p.Findings = p.Changes[:min(most, len(p.Changes))], shortened(p.Findings, most)
+	return p
+}
+
+func shortened(findings []Finding, most int) []Finding {
+	if len(findings) <= most {
+		return findings
+	}
+	return append(slices.Clone(findings[:most]), Finding{"…", fmt.Sprintf("and %d more", len(findings)-most)})
+}
+
+// Empty says that there is nothing to do.
+func (p Plan) Empty() bool { return len(p.Changes) == 0 }
+
+// Change is what happens to one group.
+type Change struct {
+	Group   string  `json:"group" yaml:"group"`
+	Storage Storage `json:"storage" yaml:"storage"`
+	Ports   []Port  `json:"ports" yaml:"ports"`
+	// Before and After are the candidates, best first.
+	Before []Candidate `json:"before" yaml:"before"`
+	After  []Candidate `json:"after" yaml:"after"`
+	Rows   []Row       `json:"rows" yaml:"rows"`
+	// Interrupts says that the group works, and on another chassis afterwards.
+	Interrupts bool `json:"interrupts" yaml:"interrupts"`
+}
+
+// Row is a candidate that comes, goes or gets another priority.
+type Row struct {
+	Chassis string `json:"chassis" yaml:"chassis"`
+	// Before and After are priorities; nil is no candidate.
+	Before *int   `json:"before" yaml:"before"`
+	After  *int   `json:"after" yaml:"after"`
+	Reason string `json:"reason" yaml:"reason"`
+}
+
+// From is the chassis that hosted the group, as far as the rows say; To hosts it after
+// the change. Either is empty where there is none.
+func (c Change) From() string { return first(c.Before) }
+
+// To is the chassis that is to host the group.
+func (c Change) To() string { return first(c.After) }
+
+func first(candidates []Candidate) string {
+	if len(candidates) == 0 {
+		return ""
+	}
+	return candidates[0].Chassis
+}
+
+// Finding is what could not be done, or what an operator should know.
+type Finding struct {
+	// Where is a group, port, chassis or network.
+	Where string `json:"where" yaml:"where"`
+	Text  string `json:"text" yaml:"text"`
+}
+
+// Bound says of a network why a rebalancing takes the moves that it takes.
+type Bound struct {
+	Network string `json:"network" yaml:"network"`
+	// Moves is how many groups move. Fewest is the least number that could make the load
+	// even, if every gateway could go everywhere.
+	Moves  int `json:"moves" yaml:"moves"`
+	Fewest int `json:"fewest" yaml:"fewest"`
+	// Spread is the difference between the largest and the smallest load in the end.
+	Spread int `json:"spread" yaml:"spread"`
+	// Proof is why nothing better is possible, for people.
+	Proof string `json:"proof" yaml:"proof"`
+}
+
+// Network is how the gateways of a provider network are spread.
+type Network struct {
+	Name string `json:"network" yaml:"network"`
+	// Ports is how many gateways there are; Unhosted of them have no candidate.
+	Ports    int    `json:"gateways" yaml:"gateways"`
+	Unhosted int    `json:"unhosted" yaml:"unhosted"`
+	Hosts    []Host `json:"chassis" yaml:"chassis"`
+}
+
+// Host is a chassis's part in a network.
+type Host struct {
+	Chassis  string `json:"name" yaml:"name"`
+	Hostname string `json:"hostname" yaml:"hostname"`
+	// Masters and Backups count ports.
+	Masters int `json:"masters" yaml:"masters"`
+	Backups int `json:"backups" yaml:"backups"`
+	// Share is how many percent of the network's gateways it hosts.
+	Share int `json:"share" yaml:"share"`
+	// Schedulable says that new gateways may be hosted here, Unschedulable why not.
+	Schedulable   bool   `json:"takes-new" yaml:"takes-new"`
+	Unschedulable string `json:"takes-nothing-new,omitempty" yaml:"takes-nothing-new,omitempty"`
+	// Failure is what would become of the others if this one failed.
+	Failure Failure `json:"if-it-fails" yaml:"if-it-fails"`
+}
+
+// Failure is the load of the chassis that remain when one fails, in masters.
+type Failure struct {
+	Most  int `json:"most" yaml:"most"`
+	Least int `json:"least" yaml:"least"`
+	// Lost is how many gateways would have nobody.
+	Lost int `json:"lost" yaml:"lost"`
+	// Best is the largest load that no plan can go below: that of an even spread.
+	Best int `json:"best" yaml:"best"`
+}
+
+// Spread is the difference between the chassis that hosts most and the one that hosts
+// least, of those that may host gateways.
+func (n Network) Spread() int {
+	var masters []int
+	for _, h := range n.Hosts {
+		if h.Schedulable {
+			masters = append(masters, h.Masters)
+		}
+	}
+	if len(masters) == 0 {
+		return 0
+	}
+	return slices.Max(masters) - slices.Min(masters)
+}
+
+// Status is how gateways are spread, what is not as it should be, and what to do about it.
+type Status struct {
+	Networks []Network `json:"networks" yaml:"networks"`
+	Findings []Finding `json:"problems" yaml:"problems"`
+	// Next are the operations that would change something by now.
+	Next []Step `json:"next" yaml:"next"`
+}
+
+// Step is an operation and what it would take.
+type Step struct {
+	Operation string `json:"operation" yaml:"operation"`
+	Cost      Cost   `json:"cost" yaml:"cost"`
+}
+
+// Shortened is the status with no more problems than so many.
+func (s Status) Shortened(most int) Status {
+	s.Findings = shortened(s.Findings, most)
+	return s
+}
+
+// AppliedChange is what an earlier plan changed of a group: its candidates before and after,
+// best first.
+type AppliedChange struct {
+	Group   string      `json:"group" yaml:"group"`
+	Storage Storage     `json:"storage" yaml:"storage"`
+	Before  []Candidate `json:"before" yaml:"before"`
+	After   []Candidate `json:"after" yaml:"after"`
+}
+
+// Interrupted says that another chassis hosted the group afterwards.
+func (t AppliedChange) Interrupted() bool {
+	return len(t.Before) > 0 && first(t.Before) != first(t.After)
+}

@@ -1,0 +1,168 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// entries counts in how many groups of a network each chassis is a candidate.
+type entries struct {
+	groups []*group
+	count  []int
+	// share is what each chassis would have if all had as many.
+	share int
+}
+
+func (in *instance) entries(network int) *entries {
+	e := &entries{count: make([]int, len(in.chassis))}
+	total := 0
+	for _, g := range in.groups {
+		if !g.in(network) || g.held {
+			continue
+		}
+		e.groups = append(e.groups, g)
+		for _, c := range g.order {
+			e.count[c]++
+		}
+		total += len(g.order)
+	}
+	if all := in.schedulable(network); len(all) > 0 {
+		e.share = total / len(all)
+	}
+	return e
+}
+
+// spares says whether one chassis has enough to give to another: it must not come to
+// have less, lest it be the next one to get something.
+func (e *entries) spares(from, to int) bool { return e.count[from]-e.count[to] >= 2 }
+
+// replace gives a chassis the place of a backup.
+func (e *entries) replace(in *instance, g *group, rank, c int) {
+	old := g.order[rank]
+	e.count[old]--
+	e.count[c]++
+	reason := fmt.Sprintf("%s was added and gets its share of the backups", in.chassis[c].Name)
+	g.reasons[in.chassis[c].Name], g.reasons[in.chassis[old].Name] = reason, reason
+	g.order[rank] = c
+}
+
+// shares replaces backups. First backups come first, as long as it makes the load evener
+// whichever chassis fails; then the last ones of the chassis that have most.
+func (leastLoaded) shares(in *instance, added []int) {
+	for n := range in.networks {
+		e := in.entries(n)
+		short := slices.DeleteFunc(slices.Clone(added), func(c int) bool {
+			return e.count[c] >= e.share || !slices.Contains(in.schedulable(n), c)
+		})
+		if len(short) == 0 {
+			continue
+		}
+		for _, s := range in.swaps(n, e, short) {
+			if e.count[s.chassis] < e.share && e.spares(s.group.order[1], s.chassis) {
+				e.replace(in, s.group, 1, s.chassis)
+			}
+		}
+		for _, c := range short {
+			e.fill(in, c)
+		}
+	}
+	// A chassis that is new among the candidates may be the better first backup.
+	in.chooseFirstBackups(func(*group) bool { return true }, false)
+}
+
+// swap is a group whose first backup should be another chassis.
+type swap struct {
+	group   *group
+	chassis int
+}
+
+// swaps are the first backups that would make the load evener, in turns of one for each
+// chassis that may fail, since none of these is more likely to.
+func (in *instance) swaps(network int, e *entries, short []int) (all []swap) {
+	loads := in.loads()
+	total := in.totals(loads)
+	hosted, byMaster := make([][]*group, len(in.chassis)), make([][]swap, len(in.chassis))
+	for _, g := range e.groups {
+		if len(g.order) > 0 {
+			hosted[g.order[0]] = append(hosted[g.order[0]], g)
+		}
+	}
+	for failed, groups := range hosted {
+		byMaster[failed] = swapsOf(groups, short, slices.Clone(loads[network]), total)
+	}
+	for turn := 0; ; turn++ {
+		before := len(all)
+		for _, swaps := range byMaster {
+			if turn < len(swaps) {
+				all = append(all, swaps[turn])
+			}
+		}
+		if len(all) == before {
+			return all
+		}
+	}
+}
+
+// swapsOf are those of the groups of one chassis, where the others carry so much.
+func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
+	var l jobList
+	shared := l.class(short)
+	for _, g := range groups {
+		if len(g.order) < 2 {
+			continue
+		}
+		allowed := slices.DeleteFunc(slices.Clone(short), func(c int) bool { return g.has(c) || !g.accepts(c) })
+		switch {
+		case !g.single() || g.kept() > 1 || len(g.order) < MaxCandidates || len(allowed) == 0:
+			load[g.order[1]] += g.weight[0].ports
+		case len(allowed) == len(short):
+			l.add(g, g.order[1], shared)
+		default:
+			l.add(g, g.order[1], l.class(allowed))
+		}
+	}
+	if len(l.jobs) == 0 {
+		return nil
+	}
+	a := l.start(load, total, nil)
+	a.Optimize()
+	for i, g := range l.groups {
+		if c := a.of(i); c != g.order[1] {
+			swaps = append(swaps, swap{g, c})
+		}
+	}
+	return swaps
+}
+
+// fill gives a chassis the rest of its share: the last places of those who have most.
+// First backups are not taken: they were chosen for what happens when a master fails.
+func (e *entries) fill(in *instance, c int) {
+	type place struct {
+		group *group
+		rank  int
+	}
+	places := make([][]place, len(e.count))
+	for rank := 2; rank < MaxCandidates; rank++ { // the last ones are taken first
+		for _, g := range e.groups {
+			if rank >= g.kept() && rank < len(g.order) && !g.has(c) && g.accepts(c) {
+				places[g.order[rank]] = append(places[g.order[rank]], place{g, rank})
+			}
+		}
+	}
+	for e.count[c] < e.share {
+		most := -1
+		for x := range places {
+			if len(places[x]) > 0 && (most < 0 || e.count[x] > e.count[most]) {
+				most = x
+			}
+		}
+		if most < 0 || !e.spares(most, c) {
+			return
+		}
+		p := places[most][len(places[most])-1]
+		places[most] = places[most][:len(places[most])-1]
+		if !p.group.has(c) && p.group.order[p.rank] == most {
+			e.replace(in, p.group, p.rank, c)
+		}
+	}
+}

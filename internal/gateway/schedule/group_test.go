@@ -1,0 +1,148 @@
+package schedule_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Several gateways of one router share a list of candidates: they are hosted only where
+// all their networks are, and move together.
+func TestGatewaysOfOneRouterMoveTogether(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1", "provnet2"), chassis("c2", "provnet1", "provnet2"), chassis("c3", "provnet1")},
+		Groups:  append(many(0, 3, "c1", "c2"), many(3, 1, "c2", "c1")...),
+	}
+	s.Groups = append(s.Groups, schedule.Group{
+		Name: "neutron-r9", Storage: schedule.HAChassisGroup,
+		Ports:      []schedule.Port{{Name: "lrp-a", Router: "r9", Network: "provnet1"}, {Name: "lrp-b", Router: "r9", Network: "provnet2"}},
+		Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
+	})
+	p := schedule.Reschedule(s, schedule.Options{})
+	for _, c := range p.Changes {
+		assert.NotEqual(t, "neutron-r9", c.Group, "c3 is not connected to provnet2")
+	}
+	s.Groups = append(many(0, 2, "c1"), s.Groups[4]) // nothing else can move
+	p = schedule.Rebalance(s, schedule.Options{})
+	require.Len(t, p.Changes, 1)
+	assert.Equal(t, "neutron-r9", p.Changes[0].Group)
+	assert.Equal(t, 1, p.Moves())
+	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 0}, masters(applied(s, p)), "of both networks")
+}
+
+// An external port works only where its router's gateway is: its group follows.
+func TestGroupOfExternalPortsFollowsItsRouter(t *testing.T) {
+	t.Parallel()
+	follower := func(follows string, candidates ...schedule.Candidate) schedule.Group {
+		return schedule.Group{Name: "extport", Storage: schedule.HAChassisGroup, Follows: follows, Ports: []schedule.Port{{Name: "vm"}}, Candidates: candidates}
+	}
+	base := two(4, 0)
+	for name, x := range map[string]struct {
+		group schedule.Group
+		want  []schedule.Candidate
+	}{
+		"a candidate already": {
+			follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c2", Priority: 2}, schedule.Candidate{Chassis: "c1", Priority: 1}),
+			[]schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
+		},
+		"no candidate yet": {
+			follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c2", Priority: 1}),
+			[]schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
+		},
+		"first already": {follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 1}), nil},
+	} {
+		s := schedule.State{Chassis: base.Chassis, Groups: append([]schedule.Group{x.group}, base.Groups...)}
+		p := schedule.Reschedule(s, schedule.Options{})
+		if x.want == nil {
+			assert.True(t, p.Empty(), name)
+			continue
+		}
+		require.Len(t, p.Changes, 1, name)
+		assert.Equal(t, x.want, p.Changes[0].After, name)
+	}
+	s := schedule.State{Chassis: base.Chassis, Groups: append(base.Groups, follower("lrp-gone"))}
+	assert.Equal(t, []schedule.Finding{{Where: "extport", Text: "used by external ports, but their router's gateway lrp-gone is unknown"}},
+		schedule.Reschedule(s, schedule.Options{}).Findings)
+
+	// In a rebalancing it moves with its router.
+	s = schedule.State{Chassis: base.Chassis, Groups: append(base.Groups, follower("lrp-provnet1-0000", schedule.Candidate{Chassis: "c1", Priority: 9}))}
+	after := applied(s, schedule.Rebalance(s, schedule.Options{}))
+	assert.Equal(t, top(after.Groups[0].Candidates), top(after.Groups[4].Candidates))
+}
+
+func TestChassisThatIsSilentOrCordonedIsGivenNothing(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(*schedule.Chassis){
+		"silent": func(c *schedule.Chassis) { c.Unresponsive = true }, "cordoned": func(c *schedule.Chassis) { c.Cordoned = true },
+	} {
+		s := two(6, 0)
+		change(&s.Chassis[1])
+		assert.True(t, schedule.Rebalance(s, schedule.Options{}).Empty(), name)
+		assert.True(t, schedule.Reschedule(s, schedule.Options{}).Empty(), "%s: what it has, it keeps", name)
+		s = two(0, 6)
+		change(&s.Chassis[1])
+		assert.Equal(t, 3, schedule.Rebalance(s, schedule.Options{}).Moves(), "%s: what it hosts may go", name)
+	}
+}
+
+func TestRandomSchedulerIsRepeatable(t *testing.T) {
+	t.Parallel()
+	s := wide(rand.New(rand.NewPCG(4, 4)))
+	with := func(seed uint64) schedule.Plan {
+		return schedule.Reschedule(s, options(schedule.Random, seed))
+	}
+	again := with(1)
+	assert.Equal(t, again, with(1))
+	assert.NotEqual(t, with(1), with(2))
+}
+
+func TestPlanOfSomeNetworksLeavesTheOthersAlone(t *testing.T) {
+	t.Parallel()
+	s := wide(rand.New(rand.NewPCG(5, 5)))
+	ofOne := options(schedule.Random, 1)
+	ofOne.Networks = []string{"provnet2"}
+	for _, p := range []schedule.Plan{
+		schedule.Reschedule(s, schedule.Options{Networks: []string{"provnet2"}}),
+		schedule.Reschedule(s, ofOne),
+	} {
+		require.NotEmpty(t, p.Changes)
+		for _, c := range p.Changes {
+			assert.Equal(t, "provnet2", c.Ports[0].Network)
+		}
+		require.Len(t, p.After, 1)
+	}
+}
+
+func TestPrioritiesOfUnknownOriginAreKeptWhereTheyCanBe(t *testing.T) {
+	t.Parallel()
+	chassisThree := []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}
+	group := func(candidates ...schedule.Candidate) schedule.State {
+		g := hosted(0)
+		g.Candidates = candidates
+		return schedule.State{Chassis: chassisThree, Groups: []schedule.Group{g}}
+	}
+	c := func(name string, priority int) schedule.Candidate {
+		return schedule.Candidate{Chassis: name, Priority: priority}
+	}
+	for name, x := range map[string]struct {
+		state schedule.State
+		want  []schedule.Candidate
+	}{
+		"room below":    {group(c("c1", 100), c("c2", 50)), []schedule.Candidate{c("c1", 100), c("c2", 50), c("c3", 49)}},
+		"no room below": {group(c("c1", 100), c("c2", 0)), []schedule.Candidate{c("c1", 3), c("c2", 2), c("c3", 1)}},
+		"one has gone":  {group(c("c9", 100), c("c1", 70), c("c2", 50), c("c3", 20)), []schedule.Candidate{c("c1", 70), c("c2", 50), c("c3", 20)}},
+	} {
+		p := schedule.Reschedule(x.state, schedule.Options{})
+		require.Len(t, p.Changes, 1, name)
+		after := p.Changes[0].After
+		if name != "one has gone" { // who is first backup is free to choose
+			after[1].Chassis, after[2].Chassis = x.want[1].Chassis, x.want[2].Chassis
+		}
+		assert.Equal(t, x.want, after, name)
+	}
+}

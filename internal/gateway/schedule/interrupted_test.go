@@ -1,0 +1,70 @@
+package schedule_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// A plan is written in batches, and a run may end after any of them: the next one writes
+// what is left, and leaves alone what was written.
+func TestPlanThatWasCarriedOutInPartIsFinishedByWhatIsLeftOfIt(t *testing.T) {
+	t.Parallel()
+	finished := func(s schedule.State, written int) (judged bool) {
+		p := schedule.Reschedule(s, schedule.Options{})
+		all := p.Changes
+		p.Changes = all[:written]
+		done, used := map[string]bool{}, map[string]bool{}
+		for _, c := range p.Changes {
+			done[c.Group] = true
+			for _, candidate := range c.After {
+				used[candidate.Chassis] = true
+			}
+		}
+		if len(used) < len(s.Chassis) {
+			return false // who has nothing yet counts as added, and takes its share from others
+		}
+		again := schedule.Reschedule(applied(s, p), schedule.Options{})
+		require.Len(t, again.Changes, len(all)-written)
+		for _, c := range again.Changes {
+			require.False(t, done[c.Group], c.Group)
+		}
+		return true
+	}
+	judged := 0
+	for seed := range uint64(instances / 2) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		gateways := 1 + r.IntN(120)
+		if finished(cloud(gateways, 2+r.IntN(12)), r.IntN(gateways+1)) {
+			judged++
+		}
+	}
+	t.Logf("%d of %d judged", judged, instances/2)
+	require.Greater(t, judged, instances*2/5)
+	for _, written := range []int{100, 3000, 8200} {
+		require.True(t, finished(cloud(10_000, 200), written), written)
+	}
+}
+
+// Routers come and go: new ones are hosted such that the first backups of the others
+// remain right.
+func TestNewGatewaysLeaveTheBackupsOfOthersAlone(t *testing.T) {
+	t.Parallel()
+	s := cloud(10_000, 200)
+	s = applied(s, schedule.Reschedule(s, schedule.Options{}))
+	r := rand.New(rand.NewPCG(1, 6))
+	fresh := map[string]bool{}
+	for i := range s.Groups {
+		if r.IntN(12) == 0 {
+			fresh[s.Groups[i].Name], s.Groups[i].Candidates = true, nil
+		}
+	}
+	p := schedule.Reschedule(s, schedule.Options{})
+	require.Len(t, p.Changes, len(fresh))
+	for _, c := range p.Changes {
+		require.True(t, fresh[c.Group], c.Group)
+	}
+}

@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
+)
+
+// jobList is groups that are to be assigned to chassis, which are the slots.
+type jobList struct {
+	groups  []*group
+	jobs    []mincost.Job
+	classes [][]int
+	shared  map[*class]int
+}
+
+// add has a group, which is on a chassis or on [mincost.None], assigned to one of a class.
+func (l *jobList) add(g *group, current, class int) {
+	l.groups, l.jobs = append(l.groups, g), append(l.jobs, mincost.Job{Current: current, Class: class})
+}
+
+// class is the number of a set of chassis.
+func (l *jobList) class(chassis []int) int {
+	if len(chassis) == 0 {
+		return mincost.None
+	}
+	l.classes = append(l.classes, chassis)
+	return len(l.classes) - 1
+}
+
+// sharedClass is the number of the set of chassis that all groups of a class may go to.
+func (l *jobList) sharedClass(c *class, chassis []int) int {
+	number, found := l.shared[c]
+	if !found {
+		number = l.class(chassis)
+		if l.shared == nil {
+			l.shared = map[*class]int{}
+		}
+		l.shared[c] = number
+	}
+	return number
+}
+
+// assignment is groups on chassis.
+type assignment struct {
+	*mincost.Assignment
+	chassis []int
+}
+
+// start is the assignment that there is, with what each chassis carries beside the groups.
+// Only chassis that a group can be on become slots, and others that are to be.
+func (l *jobList) start(loads, ties, others []int) assignment {
+	chassis := slices.Concat(others, slices.Concat(l.classes...))
+	for _, j := range l.jobs {
+		if j.Current != mincost.None {
+			chassis = append(chassis, j.Current)
+		}
+	}
+	slices.Sort(chassis)
+	chassis = slices.Compact(chassis)
+	slot := make([]int, len(loads))
+	p := mincost.Problem{Loads: make([]int, len(chassis)), Ties: make([]int, len(chassis)), Jobs: slices.Clone(l.jobs)}
+	for s, c := range chassis {
+		slot[c], p.Loads[s], p.Ties[s] = s, loads[c], ties[c]
+	}
+	for i, j := range p.Jobs {
+		if j.Current != mincost.None {
+			p.Jobs[i].Current = slot[j.Current]
+		}
+	}
+	for _, class := range l.classes {
+		slots := make([]int, len(class))
+		for i, c := range class {
+			slots[i] = slot[c]
+		}
+		p.Classes = append(p.Classes, slots)
+	}
+	return assignment{mincost.New(p), chassis}
+}
+
+// of is the chassis that a group of the list is on, or [mincost.None].
+func (a assignment) of(i int) int {
+	if a.Slot(i) == mincost.None {
+		return mincost.None
+	}
+	return a.chassis[a.Slot(i)]
+}

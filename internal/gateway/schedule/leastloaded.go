@@ -1,0 +1,264 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
+)
+
+// leastLoaded is the scheduler that chooses the chassis with least to carry.
+type leastLoaded struct{}
+
+// masters hosts what is hosted nowhere on the chassis of each network with the fewest
+// masters; of these on the one that is the first backup of fewest, for what fails over to a
+// chassis adds to what it carries; and of these on the one with the fewest in all networks.
+// Without that a plan that was carried out in part would be finished with other masters than
+// it had, and the first backups that were chosen for those would have to change.
+func (leastLoaded) masters(in *instance) {
+	loads := in.loads()
+	singles := make([][]*group, len(in.networks))
+	for _, g := range in.unhosted() {
+		if g.single() {
+			n := g.weight[0].network
+			singles[n] = append(singles[n], g)
+			continue
+		}
+		best := slices.MinFunc(g.class.schedulable, func(a, b int) int {
+			return cmp.Or(cmp.Compare(g.carried(loads, a), g.carried(loads, b)), cmp.Compare(a, b))
+		})
+		g.append(in, best)
+		for _, s := range g.weight {
+			loads[s.network][best] += s.ports
+		}
+	}
+	total := in.totals(loads)
+	for n, groups := range singles {
+		var l jobList
+		for _, g := range groups {
+			l.add(g, mincost.None, l.sharedClass(g.class, g.class.schedulable))
+		}
+		ties, unit := in.firstBackups(n), 1+slices.Max(append([]int{0}, total...))
+		for c := range ties {
+			ties[c] = ties[c]*unit + total[c]
+		}
+		a := l.start(loads[n], ties, in.slots(n, loads[n]))
+		a.Optimize()
+		for i, g := range l.groups {
+			c := a.of(i)
+			total[c]++
+			g.append(in, c)
+		}
+	}
+}
+
+// carried is what a chassis carries of the group's networks.
+func (g *group) carried(loads [][]int, chassis int) (most int) {
+	for _, s := range g.weight {
+		most = max(most, loads[s.network][chassis])
+	}
+	return most
+}
+
+// totals is what each chassis carries of all networks.
+func (in *instance) totals(loads [][]int) []int {
+	total := make([]int, len(in.chassis))
+	for _, load := range loads {
+		for c, l := range load {
+			total[c] += l
+		}
+	}
+	return total
+}
+
+// slots are the chassis that gateways of a network may be given to, and those that carry some.
+func (in *instance) slots(network int, load []int) []int {
+	all := slices.Clone(in.schedulable(network))
+	for c, l := range load {
+		if l > 0 {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// firstBackups counts for each chassis the gateways of a network whose first backup it is.
+func (in *instance) firstBackups(network int) []int {
+	count := make([]int, len(in.chassis))
+	for _, g := range in.groups {
+		if g.in(network) && len(g.order) > 1 {
+			count[g.order[1]]++
+		}
+	}
+	return count
+}
+
+// backups chooses the first backup of each group such that the load is even if the master
+// fails, of candidates that it has where it has all; and the others such that all chassis
+// have as many.
+func (leastLoaded) backups(in *instance) {
+	in.chooseFirstBackups(func(*group) bool { return true }, true)
+	counts := make([][]int, len(in.networks))
+	for n := range counts {
+		counts[n] = make([]int, len(in.chassis))
+	}
+	for _, g := range in.groups {
+		for _, c := range g.order {
+			counts[g.weight[0].network][c]++
+		}
+	}
+	for _, g := range in.groups {
+		count := counts[g.weight[0].network]
+		if len(g.order) == 0 {
+			continue
+		}
+		fewest := smallest(g.class.schedulable, g.missing(), g.has, func(a, b int) bool { return count[a] < count[b] })
+		for _, c := range fewest {
+			g.append(in, c)
+			count[c]++
+		}
+	}
+}
+
+// smallest are the first n in an order of some chassis, but for those that are left out; of
+// equals the one that is listed first.
+func smallest(chassis []int, n int, leaveOut func(int) bool, less func(a, b int) bool) []int {
+	var all []int
+	for _, c := range chassis {
+		full := len(all) == n
+		if n == 0 || full && !less(c, all[n-1]) || leaveOut(c) {
+			continue
+		}
+		if full {
+			all = all[:n-1]
+		}
+		at := len(all)
+		for at > 0 && less(c, all[at-1]) {
+			at--
+		}
+		all = slices.Insert(all, at, c)
+	}
+	return all
+}
+
+// firstBackupChoice is that of the first backups in one network. Which chassis failure it is
+// that they are for is a question of its own for each: it concerns the gateways that the
+// chassis hosts.
+type firstBackupChoice struct {
+	*instance
+	network int
+	// load is what each chassis hosts, firsts how many gateways' first backup it is.
+	load, firsts []int
+	// concerns says whether a group may get another first backup, complete that one with too
+	// few candidates may get one that it does not have yet.
+	concerns func(*group) bool
+	complete bool
+}
+
+// chooseFirstBackups changes as few first backups as can be.
+func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool) {
+	loads := in.loads()
+	for n := range in.networks {
+		choice := firstBackupChoice{in, n, loads[n], in.firstBackups(n), concerns, complete}
+		hosted := make([][]*group, len(in.chassis))
+		for _, g := range in.groups {
+			if len(g.order) > 0 && g.in(n) {
+				hosted[g.order[0]] = append(hosted[g.order[0]], g)
+			}
+		}
+		for failed, groups := range hosted {
+			choice.forFailureOf(failed, groups)
+		}
+	}
+}
+
+// in says whether the group is planned for with the network: that of its first port.
+func (g *group) in(network int) bool { return g.weight[0].network == network }
+
+// forFailureOf chooses for the groups of one chassis. Of backups that are as good the one is
+// taken that is the first backup of fewer: else all chassis would lean on the same.
+func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
+	load := slices.Clone(f.load)
+	var chosen []*group
+	current := map[*class][]int{} // the first backups of those that are free to get any
+	for _, g := range groups {
+		second := g.firstBackup()
+		movable := g.single() && !g.held && g.kept() == 1 && f.concerns(g) && (second != mincost.None || f.complete)
+		switch {
+		case movable:
+			chosen = append(chosen, g)
+			if f.free(g) {
+				current[g.class] = append(current[g.class], second)
+			}
+		case second != mincost.None:
+			load[second] += g.weight[0].ports
+		}
+	}
+	if len(chosen) == 0 {
+		return
+	}
+	choices := map[*class][]int{}
+	for k, current := range current {
+		choices[k] = k.choices(len(chosen), failed, load, f.firsts, current)
+	}
+	var l jobList
+	for _, g := range chosen {
+		if f.free(g) {
+			l.add(g, g.firstBackup(), l.sharedClass(g.class, choices[g.class]))
+		} else {
+			l.add(g, g.firstBackup(), l.class(slices.DeleteFunc(slices.Clone(g.order[1:]), func(c int) bool { return !g.accepts(c) })))
+		}
+	}
+	a := l.start(load, f.firsts, nil)
+	a.Optimize()
+	for i, g := range l.groups {
+		if c := a.of(i); c != mincost.None && c != g.firstBackup() {
+			f.set(g, c)
+		}
+	}
+}
+
+// free says whether the group may get a first backup that is no candidate of it yet.
+func (f *firstBackupChoice) free(g *group) bool { return f.complete && g.missing() > 0 }
+
+// firstBackup is the second of the candidates, or [mincost.None].
+func (g *group) firstBackup() int {
+	if len(g.order) < 2 {
+		return mincost.None
+	}
+	return g.order[1]
+}
+
+// set makes a chassis the group's first backup.
+func (f *firstBackupChoice) set(g *group, c int) {
+	f.firsts[c]++
+	if old := g.firstBackup(); old != mincost.None {
+		f.firsts[old]--
+	}
+	if !g.has(c) {
+		g.append(f.instance, c)
+		g.order = slices.Insert(g.order[:len(g.order)-1], 1, c)
+		return
+	}
+	at := slices.Index(g.order, c)
+	g.order[1], g.order[at] = c, g.order[1]
+	g.explain(f.instance, fmt.Sprintf("balances the load if %s fails", f.chassis[g.order[0]].Name), c, g.order[at])
+}
+
+// choices are the chassis that matter to so many gateways which are free to go wherever it is
+// schedulable, but for the one that fails: where these are, and as many of the lightest as
+// there are gateways, since a gateway on any other would leave one of them free that carries
+// no more.
+func (k *class) choices(gateways, failed int, load, ties, current []int) []int {
+	all := smallest(k.schedulable, gateways, func(c int) bool { return c == failed }, func(a, b int) bool {
+		return cmp.Or(cmp.Compare(load[a], load[b]), cmp.Compare(ties[a], ties[b])) < 0
+	})
+	for _, c := range current {
+		if c != mincost.None && k.accepts[c] {
+			all = append(all, c)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}

@@ -1,0 +1,111 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// plan compares what is planned with what there was.
+func (in *instance) plan(operation string, o Options, before []Network) Plan {
+	p := Plan{Operation: operation, Before: in.selected(o, before), After: in.selected(o, in.networkReports())}
+	changed := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
+	p.Changes = make([]Change, len(changed))
+	for i, g := range changed {
+		p.Changes[i] = in.change(g.Group, g.order, g.reasons)
+		p.Changes[i].Interrupts = g.interrupted()
+	}
+	for _, f := range in.followers {
+		if order, reasons := in.followerOrder(f); order != nil {
+			p.Changes = append(p.Changes, in.change(f, order, reasons))
+		}
+	}
+	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
+	p.Findings = sorted(in.findings)
+	p.Cost.Gateways = len(p.Changes)
+	for _, c := range p.Changes {
+		p.Cost.Rows += len(c.Rows)
+		if c.Interrupts {
+			p.Cost.Interruptions++
+		}
+	}
+	return p
+}
+
+// changes says whether the group is to have other candidates, or others first. Who may not
+// host it is dropped by a reschedule alone: the others leave alone what they do not move.
+func (g *group) changes(operation string) bool {
+	invalid := len(g.gone) > 0 && operation == reschedule
+	return !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was))
+}
+
+func (in *instance) change(g Group, order []int, reasons map[string]string) Change {
+	c := Change{Group: g.Name, Storage: g.Storage, Ports: g.Ports, Before: ranked(g.Candidates)}
+	names := make([]string, len(order))
+	for i, n := range order {
+		names[i] = in.chassis[n].Name
+	}
+	c.After = prioritized(g.Candidates, names)
+	before, after := map[string]*int{}, map[string]*int{}
+	c.Rows = make([]Row, 0, max(len(c.Before), len(c.After)))
+	for _, b := range slices.Backward(c.Before) { // of two of one name the better counts
+		before[b.Chassis] = &b.Priority
+	}
+	for _, a := range c.After {
+		after[a.Chassis] = &a.Priority
+		if b := before[a.Chassis]; b == nil || *b != a.Priority {
+			c.Rows = append(c.Rows, Row{a.Chassis, b, &a.Priority, cmp.Or(reasons[a.Chassis], "moved in rank")})
+		}
+	}
+	for _, b := range c.Before {
+		if after[b.Chassis] == nil {
+			c.Rows = append(c.Rows, Row{b.Chassis, &b.Priority, nil, reasons[b.Chassis]})
+		}
+	}
+	return c
+}
+
+// selected are the networks that a plan is about.
+func (in *instance) selected(o Options, all []Network) []Network {
+	return slices.DeleteFunc(all, func(n Network) bool { return len(o.Networks) > 0 && !slices.Contains(o.Networks, n.Name) })
+}
+
+// findLostFollowers names the followers of groups that there are not.
+func (in *instance) findLostFollowers() {
+	for _, f := range in.followers {
+		if in.groupNamed(f.Follows) == nil {
+			in.find(f.Name, fmt.Sprintf("used by external ports, but their router's gateway %s is unknown", f.Follows))
+		}
+	}
+}
+
+// followerOrder is the order of a group of external ports, if it has to change: whoever
+// hosts the router's gateway comes first.
+func (in *instance) followerOrder(f Group) ([]int, map[string]string) {
+	lead := in.groupNamed(f.Follows)
+	if lead == nil || lead.held || len(lead.order) == 0 {
+		return nil, nil
+	}
+	master := lead.order[0]
+	var order []int
+	for _, c := range ranked(f.Candidates) {
+		if n, found := in.number[c.Chassis]; found && !slices.Contains(order, n) {
+			order = append(order, n)
+		}
+	}
+	if len(order) > 0 && order[0] == master {
+		return nil, nil
+	}
+	reason := "external ports work only on the chassis that hosts " + f.Follows
+	reasons := map[string]string{in.chassis[master].Name: reason}
+	if at := slices.Index(order, master); at >= 0 {
+		order[0], order[at] = order[at], order[0]
+		return order, reasons
+	}
+	order = slices.Insert(order, 0, master)
+	if len(order) > MaxCandidates {
+		reasons[in.chassis[order[MaxCandidates]].Name] = reason
+		order = order[:MaxCandidates]
+	}
+	return order, reasons
+}

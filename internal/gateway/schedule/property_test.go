@@ -1,0 +1,307 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// instances is how many random states each property is tried on.
+const instances = 1000
+
+// anyState is a cloud of a few chassis, networks and zones, in which not all is as it
+// should be.
+func anyState(r *rand.Rand) schedule.State {
+	var s schedule.State
+	networks := []string{"physnet0", "physnet1", "physnet2"}[:1+r.IntN(3)]
+	zones := []string{"az0", "az1"}
+	for i := range 1 + r.IntN(9) {
+		c := schedule.Chassis{Name: fmt.Sprintf("c%d", i), Gateway: r.IntN(8) > 0, Unresponsive: r.IntN(9) == 0, Cordoned: r.IntN(9) == 0, Remote: r.IntN(20) == 0}
+		for _, n := range networks {
+			if r.IntN(4) > 0 {
+				c.Networks = append(c.Networks, n)
+			}
+		}
+		for _, z := range zones {
+			if r.IntN(2) > 0 {
+				c.Zones = append(c.Zones, z)
+			}
+		}
+		s.Chassis = append(s.Chassis, c)
+	}
+	for i := range r.IntN(30) {
+		g := schedule.Group{Name: fmt.Sprintf("g%02d", i), Storage: schedule.GatewayChassis}
+		for p := range 1 + r.IntN(6)/5*2 {
+			g.Ports = append(g.Ports, schedule.Port{Name: fmt.Sprintf("g%02d-%d", i, p), Network: networks[r.IntN(len(networks))]})
+		}
+		if r.IntN(4) == 0 {
+			g.Zones = append(g.Zones, zones[r.IntN(2)])
+		}
+		top := r.IntN(3) * 10
+		for k, c := range r.Perm(len(s.Chassis) + 1)[:r.IntN(min(6, len(s.Chassis)+2))] {
+			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: fmt.Sprintf("c%d", c), Priority: top + 5 - k})
+		}
+		s.Groups = append(s.Groups, g)
+	}
+	return s
+}
+
+// options are those of a scheduler; a random one does the same for the same seed.
+func options(scheduler schedule.Scheduler, seed uint64) schedule.Options {
+	return schedule.Options{Scheduler: scheduler, Draw: rand.New(rand.NewPCG(seed, 0)).IntN}
+}
+
+// each tries a property on many states.
+func each(t *testing.T, property func(t *testing.T, r *rand.Rand, s schedule.State)) {
+	t.Helper()
+	t.Parallel()
+	for seed := range uint64(instances) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		s := anyState(r)
+		property(t, r, s)
+		if t.Failed() {
+			t.Fatalf("seed %d: %+v", seed, s)
+		}
+	}
+}
+
+func byName(s schedule.State) map[string]schedule.Chassis {
+	all := map[string]schedule.Chassis{}
+	for _, c := range s.Chassis {
+		all[c.Name] = c
+	}
+	return all
+}
+
+// mayHost is the rule of Neutron, written once more.
+func mayHost(c schedule.Chassis, g schedule.Group) bool {
+	for _, p := range g.Ports {
+		if !slices.Contains(c.Networks, p.Network) {
+			return false
+		}
+	}
+	zone := len(g.Zones) == 0
+	for _, z := range g.Zones {
+		zone = zone || slices.Contains(c.Zones, z)
+	}
+	return c.Name != "" && c.Gateway && !c.Remote && zone
+}
+
+func top(candidates []schedule.Candidate) string {
+	best := schedule.Candidate{Priority: -1}
+	for _, c := range candidates {
+		if c.Priority > best.Priority || c.Priority == best.Priority && c.Chassis > best.Chassis {
+			best = c
+		}
+	}
+	return best.Chassis
+}
+
+func TestG1RescheduleNeverChangesAMasterThatMayStay(t *testing.T) {
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		t.Run(string(scheduler), func(t *testing.T) {
+			each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+				chassis := byName(s)
+				after := applied(s, schedule.Reschedule(s, options(scheduler, 1)))
+				for i, g := range s.Groups {
+					if master := top(g.Candidates); mayHost(chassis[master], g) {
+						assert.Equal(t, master, top(after.Groups[i].Candidates), g.Name)
+					}
+				}
+			})
+		})
+	}
+}
+
+// No group falls below five candidates, or as many as it can have, and none is hosted
+// where it may not be.
+func TestRescheduleGivesEveryGroupAllCandidatesThatItCanHave(t *testing.T) {
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		t.Run(string(scheduler), func(t *testing.T) {
+			each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+				chassis := byName(s)
+				p := schedule.Reschedule(s, options(scheduler, 1))
+				changed := map[string]bool{}
+				for _, c := range p.Changes {
+					changed[c.Group] = true
+				}
+				for i, g := range applied(s, p).Groups {
+					possible := 0
+					has := map[string]bool{}
+					for _, c := range s.Groups[i].Candidates {
+						has[c.Chassis] = true
+					}
+					for _, c := range s.Chassis {
+						if mayHost(c, g) && (has[c.Name] || !c.Unresponsive && !c.Cordoned) {
+							possible++
+						}
+					}
+					if possible == 0 {
+						assert.False(t, changed[g.Name], g.Name)
+						continue
+					}
+					assert.GreaterOrEqual(t, len(g.Candidates), min(schedule.MaxCandidates, possible), g.Name)
+					seen := map[int]bool{}
+					for _, c := range g.Candidates {
+						assert.True(t, mayHost(chassis[c.Chassis], g), "%s on %s", g.Name, c.Chassis)
+						if c := chassis[c.Chassis]; c.Unresponsive || c.Cordoned {
+							assert.True(t, has[c.Name], "%s was given %s", g.Name, c.Name)
+						}
+						assert.False(t, seen[c.Priority], "%s has priority %d twice", g.Name, c.Priority)
+						seen[c.Priority] = true
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestG5SameStateSamePlanWhateverTheOrderOfRows(t *testing.T) {
+	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
+		other := schedule.State{Chassis: shuffled(r, s.Chassis), Groups: shuffled(r, s.Groups)}
+		for i := range other.Groups {
+			other.Groups[i].Candidates = shuffled(r, other.Groups[i].Candidates)
+			other.Groups[i].Ports = shuffled(r, other.Groups[i].Ports)
+		}
+		same := func(a, b schedule.Plan) { assert.Equal(t, a, b) }
+		for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+			same(schedule.Reschedule(s, options(scheduler, 7)), schedule.Reschedule(other, options(scheduler, 7)))
+		}
+		same(schedule.Rebalance(s, schedule.Options{}), schedule.Rebalance(other, schedule.Options{}))
+	})
+}
+
+func shuffled[T any](r *rand.Rand, all []T) []T {
+	all = slices.Clone(all)
+	r.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all
+}
+
+func TestG6SecondRunFindsNothingToDo(t *testing.T) {
+	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+		for _, o := range []schedule.Options{{}, options(schedule.Random, 3), {AllowNewCandidates: true}} {
+			after := applied(s, schedule.Reschedule(s, o))
+			assert.Empty(t, schedule.Reschedule(after, o).Changes)
+			after = applied(after, schedule.Rebalance(after, o))
+			assert.Empty(t, schedule.Rebalance(after, o).Changes)
+			assert.Empty(t, schedule.Reschedule(after, o).Changes, "after the rebalancing")
+		}
+	})
+}
+
+func TestRebalanceMovesNoMoreThanItMay(t *testing.T) {
+	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
+		most := 1 + r.IntN(4)
+		all := schedule.Rebalance(s, schedule.Options{}).Moves()
+		p := schedule.Rebalance(s, schedule.Options{MaxMoves: most})
+		assert.LessOrEqual(t, p.Moves(), min(most, max(all, most)))
+		if all <= most {
+			assert.Equal(t, all, p.Moves(), "there was no need to hold back")
+		}
+	})
+}
+
+// A gateway moves only to a chassis that is a candidate already, and may host it.
+func TestRebalanceMovesOnlyToCandidates(t *testing.T) {
+	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+		chassis := byName(s)
+		for _, c := range schedule.Rebalance(s, schedule.Options{}).Changes {
+			if !c.Interrupts {
+				continue
+			}
+			assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }), c.Group)
+			to := chassis[c.To()]
+			assert.True(t, mayHost(to, schedule.Group{Ports: c.Ports}) && !to.Unresponsive && !to.Cordoned, c.Group)
+		}
+	})
+}
+
+// G7: whoever changes has a reason to, and of its rows only those that differ.
+func TestG7NoRowIsTouchedWithoutNeed(t *testing.T) {
+	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+		groups := map[string]schedule.Group{}
+		for _, g := range s.Groups {
+			groups[g.Name] = g
+		}
+		for _, p := range []schedule.Plan{schedule.Reschedule(s, schedule.Options{}), schedule.Rebalance(s, schedule.Options{})} {
+			for _, c := range p.Changes {
+				assert.NotEmpty(t, c.Rows, c.Group)
+				before := map[string]int{}
+				for _, b := range c.Before {
+					before[b.Chassis] = b.Priority
+				}
+				for _, row := range c.Rows {
+					assert.NotEmpty(t, row.Reason, "%s %s", c.Group, row.Chassis)
+					if row.Before != nil && row.After != nil {
+						assert.NotEqual(t, *row.Before, *row.After)
+					}
+				}
+			}
+		}
+	})
+}
+
+// Rows move to a chassis that was added, and never between those that were there.
+func TestRowsMoveOnlyToTheChassisThatWasAdded(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 0))
+		var s schedule.State
+		for i := range 6 + r.IntN(6) {
+			s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("c%02d", i), "provnet1"))
+		}
+		for i := range 20 + r.IntN(100) {
+			s.Groups = append(s.Groups, hosted(i))
+		}
+		scheduler := []schedule.Scheduler{schedule.LeastLoaded, schedule.Random}[r.IntN(2)]
+		s = applied(s, schedule.Reschedule(s, options(scheduler, seed)))
+		s.Chassis = append(s.Chassis, chassis("new", "provnet1"))
+		p := schedule.Reschedule(s, options(scheduler, seed))
+		share := 0
+		for _, c := range p.Changes {
+			for _, row := range c.Rows {
+				if row.Before == nil {
+					assert.Equal(t, "new", row.Chassis)
+					share++
+				}
+			}
+		}
+		assert.Equal(t, 5*len(s.Groups)/len(s.Chassis), share, "seed %d, %s", seed, scheduler)
+	}
+}
+
+// wide is a cloud in which every chassis may host the gateways of both networks.
+func wide(r *rand.Rand) schedule.State {
+	var s schedule.State
+	for i := range 2 + r.IntN(11) {
+		s.Chassis = append(s.Chassis, chassis(fmt.Sprintf("c%02d", i), "provnet1", "provnet2"))
+	}
+	for i := range r.IntN(150) {
+		s.Groups = append(s.Groups, hostedIn([]string{"provnet1", "provnet2"}[r.IntN(2)], i))
+	}
+	return s
+}
+
+// G4 where everything may be hosted everywhere: from nothing, whichever chassis fails,
+// the load of the others is within one.
+func TestG4LoadIsEvenAfterAnyFailure(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(150) {
+		s := wide(rand.New(rand.NewPCG(seed, 2)))
+		s = applied(s, schedule.Reschedule(s, schedule.Options{}))
+		for _, n := range schedule.Reschedule(s, schedule.Options{}).Before {
+			assert.LessOrEqual(t, n.Spread(), 1)
+			for _, h := range n.Hosts {
+				assert.LessOrEqual(t, h.Failure.Most-h.Failure.Least, 1, "seed %d: %s without %s: %+v", seed, n.Name, h.Chassis, h.Failure)
+				assert.Equal(t, h.Failure.Best, h.Failure.Most)
+			}
+		}
+		require.False(t, t.Failed())
+	}
+}

@@ -1,0 +1,56 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+)
+
+// ranked is the candidates as OVN would choose among them, best first.
+func ranked(candidates []Candidate) []Candidate {
+	sorted := slices.Clone(candidates)
+	slices.SortFunc(sorted, func(a, b Candidate) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(b.Chassis, a.Chassis))
+	})
+	return sorted
+}
+
+// dense says whether the priorities are n to 1, as Neutron writes them.
+func dense(sorted []Candidate) bool {
+	for i, c := range sorted {
+		if c.Priority != len(sorted)-i {
+			return false
+		}
+	}
+	return true
+}
+
+// prioritized gives the chassis of an order their priorities, such that few rows of
+// those before change: n to 1 where it was so; else what stays, stays, and who takes
+// another one's place takes its priority.
+func prioritized(before []Candidate, order []string) []Candidate {
+	sorted := ranked(before)
+	after := make([]Candidate, len(order))
+	for i, chassis := range order {
+		after[i] = Candidate{chassis, len(order) - i}
+	}
+	if dense(sorted) {
+		return after
+	}
+	kept := slices.Clone(sorted)
+	if len(order) < len(sorted) {
+		kept = slices.DeleteFunc(kept, func(c Candidate) bool { return !slices.Contains(order, c.Chassis) })
+	}
+	sparse := slices.Clone(after)
+	for i := range sparse {
+		switch {
+		case i < len(kept):
+			sparse[i].Priority = kept[i].Priority
+		case i > 0:
+			sparse[i].Priority = sparse[i-1].Priority - 1
+		}
+		if sparse[i].Priority < 0 || i > 0 && sparse[i].Priority >= sparse[i-1].Priority {
+			return after // no room, or two that had the same
+		}
+	}
+	return sparse
+}

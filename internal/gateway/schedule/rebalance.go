@@ -1,0 +1,237 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
+)
+
+// Rebalance moves gateways from chassis that host many of a network to those that host
+// few: only where there are at least two fewer, and only to chassis that are candidates
+// already, unless new ones are allowed. Each move interrupts the gateway's traffic, so
+// that it takes as few as can be.
+func Rebalance(s State, o Options) Plan {
+	if o.MaxMoves > 0 {
+		unbounded := o
+		unbounded.MaxMoves = 0
+		if p := Rebalance(s, unbounded); p.Moves() <= o.MaxMoves {
+			return p
+		}
+	}
+	in := newInstance(s)
+	in.hold(o)
+	before := in.networkReports()
+	r := rebalancing{instance: in, options: o, bounds: make([]Bound, len(in.networks))}
+	// Each round makes the load evener, except that a bound on moves could have groups
+	// take them from each other for ever.
+	for range len(in.groups) + 1 {
+		for n := range in.networks {
+			r.moveSinglePorts(n)
+		}
+		if !r.moveSeveralPorts() {
+			break
+		}
+	}
+	moved := map[*group]bool{}
+	for _, g := range in.groups {
+		if len(g.order) > 0 && g.order[0] != g.was[0] {
+			moved[g] = true
+		}
+	}
+	touched := map[int]bool{}
+	for g := range moved {
+		for _, s := range g.weight {
+			touched[s.network] = true
+		}
+	}
+	in.chooseFirstBackups(func(g *group) bool { return touched[g.weight[0].network] }, false)
+	in.findLostFollowers()
+	p := in.plan(rebalance, o, before)
+	for _, after := range p.After {
+		n, _ := slices.BinarySearch(in.networks, after.Name)
+		p.Bounds = append(p.Bounds, r.bound(r.bounds[n], n, moved, after))
+	}
+	return p
+}
+
+// rebalancing is one on its way.
+type rebalancing struct {
+	*instance
+	options Options
+	bounds  []Bound
+	// limited says that there would be more to move than is allowed.
+	limited bool
+}
+
+// left is how many moves are allowed beside those of other groups than these.
+func (r *rebalancing) left(but func(*group) bool) int {
+	left := r.options.MaxMoves
+	if left == 0 {
+		return len(r.groups)
+	}
+	for _, g := range r.groups {
+		if len(g.order) > 0 && g.order[0] != g.was[0] && !but(g) {
+			left--
+		}
+	}
+	return left
+}
+
+// destinations are the chassis that the group may be moved to.
+func (r *rebalancing) destinations(g *group) []int {
+	if r.options.AllowNewCandidates {
+		return g.class.schedulable
+	}
+	return slices.DeleteFunc(slices.Clone(g.was[1:]), func(c int) bool { return !g.accepts(c) })
+}
+
+// moveSinglePorts moves the groups that are one port of the network.
+func (r *rebalancing) moveSinglePorts(n int) {
+	movable := func(g *group) bool { return len(g.order) > 0 && g.in(n) && g.single() && !g.held }
+	loads := r.loads()
+	load := slices.Clone(loads[n])
+	var l jobList
+	for _, g := range r.groups {
+		if !movable(g) {
+			continue
+		}
+		load[g.order[0]]--
+		var class int
+		if r.options.AllowNewCandidates {
+			class = l.sharedClass(g.class, g.class.schedulable)
+		} else {
+			class = l.class(r.destinations(g))
+		}
+		l.add(g, g.was[0], class)
+	}
+	total, slots := r.totals(loads), r.slots(n, loads[n])
+	a := l.start(load, total, slots)
+	a.Optimize()
+	r.bounds[n] = Bound{Fewest: a.LowerBound()}
+	if budget := r.left(movable); a.Moves() > budget {
+		r.limited = true
+		a = l.start(load, total, slots)
+		a.OptimizeWithBudget(budget)
+	}
+	for i, g := range l.groups {
+		r.promote(g, a.of(i))
+	}
+}
+
+// moveSeveralPorts moves the groups of several ports, each as long as it makes the load of its
+// networks evener. They hang together, so that no order of moves is known to be best.
+func (r *rebalancing) moveSeveralPorts() (moved bool) {
+	loads := r.loads()
+	for _, g := range r.groups {
+		if g.single() || g.held || len(g.order) == 0 {
+			continue
+		}
+		from, to := g.order[0], -1
+		gain := 0
+		for _, c := range append([]int{g.was[0]}, r.destinations(g)...) {
+			if d := g.gain(loads, from, c); d > gain {
+				gain, to = d, c
+			}
+		}
+		if to < 0 {
+			continue
+		}
+		if to != g.was[0] && from == g.was[0] && r.left(func(*group) bool { return false }) < 1 {
+			r.limited = true
+			continue
+		}
+		for _, s := range g.weight {
+			loads[s.network][from] -= s.ports
+			loads[s.network][to] += s.ports
+		}
+		r.promote(g, to)
+		moved = true
+	}
+	return moved
+}
+
+// gain is by how much the squares of the loads get less if the group moves.
+func (g *group) gain(loads [][]int, from, to int) (gain int) {
+	if from == to {
+		return 0
+	}
+	for _, s := range g.weight {
+		gain += 2 * s.ports * (loads[s.network][from] - loads[s.network][to] - s.ports)
+	}
+	return gain
+}
+
+// bound says why the moves are those that they are.
+func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network) Bound {
+	b.Network, b.Spread = r.networks[n], after.Spread()
+	several, largest := 0, 1
+	home := make([]int, len(r.chassis))
+	for _, g := range r.groups {
+		at := slices.IndexFunc(g.weight, func(s share) bool { return s.network == n })
+		if at < 0 {
+			continue
+		}
+		if moved[g] {
+			b.Moves++
+		}
+		if !g.single() {
+			several++
+		}
+		largest = max(largest, g.weight[at].ports)
+		if len(g.was) > 0 {
+			home[g.was[0]] += g.weight[at].ports
+		}
+	}
+	if several > 0 { // each move takes no more than the largest group along
+		b.Fewest = (mincost.LowerBound(r.slotLoads(n, home)) + largest - 1) / largest
+	}
+	switch {
+	case r.limited:
+		b.Proof = fmt.Sprintf("as balanced as max-moves=%d allows", r.options.MaxMoves)
+	case b.Moves == 0 && b.Spread <= 1:
+		b.Proof = "already balanced"
+	case b.Spread <= 1 && b.Moves == b.Fewest:
+		b.Proof = fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share", count(b.Fewest, "move"), count(b.Fewest, "gateway"))
+	case several > 0:
+		b.Proof = fmt.Sprintf("optimal for gateways of one port; not proved optimal for %s of several ports, which move together", count(several, "group"))
+	default:
+		b.Proof = "optimal among the candidates: no chain of moves balances the load better, or as well with fewer moves"
+	}
+	return b
+}
+
+// slotLoads are the loads of the chassis that a network's gateways may be on, or are.
+func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
+	for c, l := range load {
+		if _, open := slices.BinarySearch(r.schedulable(n), c); open || l > 0 {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// promote makes a chassis the master of the candidates that there were; who was it takes
+// its place.
+func (in *instance) promote(g *group, c int) {
+	old := g.was[0]
+	g.order = slices.Clone(g.was)
+	clear(g.reasons)
+	for _, name := range g.gone {
+		g.reasons[name] = in.invalid(g.Group, name)
+	}
+	if c == old {
+		return
+	}
+	reason := fmt.Sprintf("%s hosts more than %s", in.chassis[old].Name, in.chassis[c].Name)
+	g.reasons[in.chassis[c].Name], g.reasons[in.chassis[old].Name] = reason, reason
+	if at := slices.Index(g.order, c); at > 0 {
+		g.order[0], g.order[at] = c, old
+		return
+	}
+	g.order = slices.Insert(g.order, 0, c)
+	if len(g.order) > MaxCandidates {
+		g.reasons[in.chassis[g.order[MaxCandidates]].Name] = reason
+		g.order = g.order[:MaxCandidates]
+	}
+}

@@ -1,0 +1,87 @@
+package schedule
+
+import (
+	"math"
+	"slices"
+)
+
+// networkReports says how all is spread by now.
+func (in *instance) networkReports() []Network {
+	loads := in.loads()
+	all := make([]Network, len(in.networks))
+	for n := range in.networks {
+		all[n] = in.network(n, loads[n])
+	}
+	return all
+}
+
+func (in *instance) network(n int, load []int) Network {
+	report := Network{Name: in.networks[n]}
+	backups := make([]int, len(in.chassis))
+	// after is what each chassis gets of each one that fails.
+	after := make([]map[int]int, len(in.chassis))
+	lost := make([]int, len(in.chassis))
+	for _, g := range in.groups {
+		for _, s := range g.weight {
+			if s.network != n {
+				continue
+			}
+			report.Ports += s.ports
+			if len(g.order) == 0 {
+				report.Unhosted += s.ports
+				continue
+			}
+			for _, c := range g.order[1:] {
+				backups[c] += s.ports
+			}
+			master := g.order[0]
+			if len(g.order) == 1 {
+				lost[master] += s.ports
+				continue
+			}
+			if after[master] == nil {
+				after[master] = map[int]int{}
+			}
+			after[master][g.order[1]] += s.ports
+		}
+	}
+	schedulable := in.schedulable(n)
+	for c := range in.chassis {
+		reason := unschedulable(in.chassis[c], report.Name)
+		if reason != "" && load[c] == 0 && backups[c] == 0 {
+			continue
+		}
+		h := Host{Chassis: in.chassis[c].Name, Hostname: in.chassis[c].Hostname, Masters: load[c], Backups: backups[c], Schedulable: reason == "", Unschedulable: reason}
+		if report.Ports > 0 {
+			h.Share = (100*load[c] + report.Ports/2) / report.Ports
+		}
+		h.Failure = failure(schedulable, load, c, after[c])
+		h.Failure.Lost = lost[c]
+		report.Hosts = append(report.Hosts, h)
+	}
+	return report
+}
+
+// failure is the load of the other schedulable chassis when one fails and they take over from
+// it.
+func failure(schedulable, load []int, failed int, takes map[int]int) Failure {
+	load = slices.Clone(load)
+	for c, ports := range takes {
+		load[c] += ports
+	}
+	f := Failure{Least: math.MaxInt}
+	total, others := 0, 0
+	for _, c := range schedulable {
+		if c == failed {
+			continue
+		}
+		f.Most, f.Least = max(f.Most, load[c]), min(f.Least, load[c])
+		total += load[c]
+		others++
+	}
+	if others == 0 {
+		return Failure{}
+	}
+	f.Best = (total + others - 1) / others
+	return f
+}

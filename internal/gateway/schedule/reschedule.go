@@ -1,0 +1,209 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Reschedule gives every group as many candidates as it can have, up to
+// [MaxCandidates]. A master that may host its group stays; what may not host it any
+// more is replaced; chassis that were added get their share of backups, and nothing
+// moves between those that were there. With [LeastLoaded] the first backup is chosen
+// such that the load stays even whichever chassis fails.
+func Reschedule(s State, o Options) Plan {
+	in := newInstance(s)
+	in.hold(o)
+	before := in.networkReports()
+	choose := scheduler(leastLoaded{})
+	if o.Scheduler == Random {
+		choose = randomScheduler(o.Draw)
+	}
+	choose.masters(in)
+	in.replaceUnresponsiveMasters()
+	choose.backups(in)
+	in.replaceUnresponsiveMasters() // by those that are new, where it had no other
+	added := in.added(o)
+	choose.shares(in, added)
+	in.findIncomplete()
+	in.findLostFollowers()
+	p := in.plan(reschedule, o, before)
+	p.Added = in.gaining(added, p.Changes)
+	return p
+}
+
+// scheduler chooses chassis where there is a choice.
+type scheduler interface {
+	// masters hosts what is hosted nowhere.
+	masters(*instance)
+	// backups gives each group as many candidates as it can have.
+	backups(*instance)
+	// shares gives chassis that were added their share, where it takes another's place.
+	shares(*instance, []int)
+}
+
+// hold keeps groups as they are that are of none of the networks asked for.
+func (in *instance) hold(o Options) {
+	if len(o.Networks) == 0 {
+		return
+	}
+	for _, n := range o.Networks {
+		if !slices.Contains(in.networks, n) {
+			in.find(n, "no gateway is connected to a network of this name")
+		}
+	}
+	for _, g := range in.groups {
+		g.held = slices.ContainsFunc(g.weight, func(s share) bool { return !slices.Contains(o.Networks, in.networks[s.network]) })
+	}
+}
+
+// added are the chassis that were added: those that something may be hosted on and
+// nothing is, and those that are said to be.
+func (in *instance) added(o Options) (all []int) {
+	used := make([]bool, len(in.chassis))
+	for _, g := range in.groups {
+		for _, c := range g.was {
+			used[c] = true
+		}
+	}
+	for i, c := range in.chassis {
+		if !used[i] || slices.Contains(o.Added, c.Name) {
+			all = append(all, i)
+		}
+	}
+	for _, name := range o.Added {
+		if _, found := in.number[name]; !found {
+			in.find(name, "the chassis does not exist")
+		}
+	}
+	return all
+}
+
+// gaining are the chassis of these that become candidates of something.
+func (in *instance) gaining(chassis []int, changes []Change) (names []string) {
+	gains := map[string]bool{}
+	for _, c := range changes {
+		for _, r := range c.Rows {
+			if r.Before == nil {
+				gains[r.Chassis] = true
+			}
+		}
+	}
+	for _, c := range chassis {
+		if name := in.chassis[c].Name; gains[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// missing is how many candidates the group could have beside those that it has.
+func (g *group) missing() int {
+	if g.held {
+		return 0
+	}
+	n := len(g.class.schedulable)
+	for _, c := range g.order {
+		if g.accepts(c) {
+			n--
+		}
+	}
+	return max(0, min(n, MaxCandidates-len(g.order)))
+}
+
+// append adds a candidate behind the others.
+func (g *group) append(in *instance, c int) {
+	if g.lacking == "" {
+		g.lacking = fmt.Sprintf("the gateway had %d of %d candidates", len(g.was), g.possible)
+	}
+	g.reasons[in.chassis[c].Name] = g.lacking
+	g.order = append(g.order, c)
+}
+
+// explain notes why chassis get other ranks, unless they are new here.
+func (g *group) explain(in *instance, reason string, chassis ...int) {
+	for _, c := range chassis {
+		if slices.Contains(g.was, c) {
+			g.reasons[in.chassis[c].Name] = reason
+		}
+	}
+}
+
+// unhosted are the groups without a candidate; those that nobody may host are told of.
+func (in *instance) unhosted() (all []*group) {
+	for _, g := range in.groups {
+		switch {
+		case len(g.order) > 0 || g.held:
+		case len(g.class.schedulable) == 0:
+			in.find(g.Name, "no chassis is eligible: "+in.whyNoOther(g))
+		default:
+			all = append(all, g)
+		}
+	}
+	return all
+}
+
+// findIncomplete says of each network how many groups have fewer candidates than they could have,
+// since chassis take nothing new.
+func (in *instance) findIncomplete() {
+	groups, closed := make([]int, len(in.networks)), make([]map[int]bool, len(in.networks))
+	for _, g := range in.groups {
+		if g.held || len(g.order) == 0 || len(g.order) >= MaxCandidates {
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(g.class.unschedulable), g.has)
+		if len(others) == 0 {
+			continue
+		}
+		n := g.weight[0].network
+		groups[n]++
+		if closed[n] == nil {
+			closed[n] = map[int]bool{}
+		}
+		for _, c := range others {
+			closed[n][c] = true
+		}
+	}
+	for n, chassis := range closed {
+		reasons := map[string]int{}
+		for c := range chassis {
+			reasons[unavailable(in.chassis[c])]++
+		}
+		if groups[n] > 0 {
+			in.find(in.networks[n], fmt.Sprintf("%s with fewer than %d candidates; eligible chassis are unschedulable: %s", count(groups[n], "gateway"), MaxCandidates, counted(reasons)))
+		}
+	}
+}
+
+// whyNoOther says of the chassis that are no candidates what stands against hosting a group, most
+// frequent first. The group has one candidate at most, and no chassis is open to it beside
+// that: groups of the same chassis share the answer.
+func (in *instance) whyNoOther(g *group) string {
+	q := whyKey{g.class, slices.Max(append([]int{-1}, g.order...))}
+	if in.whys[q] == "" {
+		in.whys[q] = in.reasonsAgainst(g)
+	}
+	return in.whys[q]
+}
+
+// whyKey is a class of groups and the one chassis that hosts them, or -1.
+type whyKey struct {
+	class *class
+	on    int
+}
+
+func (in *instance) reasonsAgainst(g *group) string {
+	count := map[string]int{}
+	for i, c := range in.chassis {
+		switch reason := ineligible(c, g.Group); {
+		case g.has(i):
+		case reason != "":
+			count[reason]++
+		default:
+			count[unavailable(c)]++
+		}
+	}
+	if len(count) == 0 {
+		return "there are none"
+	}
+	return counted(count)
+}

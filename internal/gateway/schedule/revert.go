@@ -1,0 +1,108 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Revert takes groups back to the candidates that they had before an earlier plan, as far
+// as the rules of the other operations allow: to chassis that may host them and live, a
+// master only to a candidate unless new ones are allowed, and without dropping one that a
+// group needs to have [MaxCandidates]. What somebody else has changed since then stays.
+func Revert(s State, o Options, taken []AppliedChange) Plan {
+	in := newInstance(s)
+	in.hold(o)
+	before := in.networkReports()
+	left := o.MaxMoves
+	for _, t := range slices.SortedFunc(slices.Values(taken), func(a, b AppliedChange) int { return cmp.Compare(a.Group, b.Group) }) {
+		g := in.groupNamed(t.Group)
+		if g == nil {
+			if !slices.ContainsFunc(in.followers, func(f Group) bool { return f.Name == t.Group }) {
+				in.find(t.Group, "the gateway no longer exists")
+			}
+			continue // external ports follow their router
+		}
+		order := in.revertedOrder(g, o, t)
+		if order == nil || g.held {
+			continue
+		}
+		if moves := len(g.was) > 0 && order[0] != g.was[0]; moves && o.MaxMoves > 0 {
+			if left == 0 {
+				in.find(t.Group, fmt.Sprintf("max-moves=%d is used up", o.MaxMoves))
+				continue
+			}
+			left--
+		}
+		g.order = order
+		for _, c := range order {
+			g.reasons[in.chassis[c].Name] = "restored: it was so before the plan"
+		}
+		for _, c := range g.was {
+			if !g.has(c) {
+				g.reasons[in.chassis[c].Name] = "not a candidate before the plan"
+			}
+		}
+	}
+	in.findLostFollowers()
+	return in.plan(revert, o, before)
+}
+
+// revertedOrder is the order that takes the group back; nil where it is to stay as it is.
+func (in *instance) revertedOrder(g *group, o Options, t AppliedChange) (order []int) {
+	was, is := chassisOf(ranked(t.Before)), chassisOf(ranked(g.Candidates))
+	switch {
+	case slices.Equal(was, is):
+		return nil // it is back already
+	case !slices.Equal(chassisOf(ranked(t.After)), is):
+		in.find(g.Name, "its candidates have changed since then; left as it is")
+		return nil
+	case len(was) == 0:
+		in.find(g.Name, "it had no candidates before; left as it is")
+		return nil
+	}
+	for i, name := range was {
+		c, found := in.number[name]
+		switch {
+		case !found || !g.class.eligible[c]:
+			in.find(g.Name, fmt.Sprintf("%s can no longer host it: %s", name, in.invalid(g.Group, name)))
+		case !g.accepts(c) && (i == 0 || !g.has(c)):
+			in.find(g.Name, fmt.Sprintf("%s is unschedulable", name))
+		case i == 0 && !g.has(c) && !o.AllowNewCandidates:
+			in.find(g.Name, fmt.Sprintf("%s hosted it before and is not a candidate now; allow new candidates to revert it", name))
+		default:
+			order = append(order, c)
+			continue
+		}
+		if i == 0 {
+			return nil
+		}
+	}
+	for _, c := range g.was {
+		if !slices.Contains(order, c) {
+			order = append(order, c)
+		}
+	}
+	order = order[:min(len(order), max(MaxCandidates, len(was)))]
+	if slices.Equal(order, g.was) {
+		return nil // with fewer candidates than it can have it would be given them again
+	}
+	return order
+}
+
+// groupNamed is the group of a name, if it is there.
+func (in *instance) groupNamed(name string) *group {
+	n, found := slices.BinarySearchFunc(in.groups, name, func(g *group, name string) int { return cmp.Compare(g.Name, name) })
+	if !found {
+		return nil
+	}
+	return in.groups[n]
+}
+
+func chassisOf(candidates []Candidate) []string {
+	names := make([]string, len(candidates))
+	for i, c := range candidates {
+		names[i] = c.Chassis
+	}
+	return names
+}

@@ -1,0 +1,171 @@
+package schedule_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// taken is what a journal keeps of a plan.
+func taken(p schedule.Plan) (all []schedule.AppliedChange) {
+	for _, c := range p.Changes {
+		all = append(all, schedule.AppliedChange{Group: c.Group, Storage: c.Storage, Before: c.Before, After: c.After})
+	}
+	return all
+}
+
+func TestRebalancingIsTakenBackWholly(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
+		Groups:  many(0, 9, "c1", "c2", "c3"),
+	}
+	p := schedule.Rebalance(s, schedule.Options{})
+	require.Equal(t, 6, p.Moves())
+	after := applied(s, p)
+	back := schedule.Revert(after, schedule.Options{}, taken(p))
+	assert.Equal(t, 6, back.Moves())
+	assert.Empty(t, back.Findings)
+	assert.Equal(t, s, applied(after, back), "priorities and all")
+	assert.True(t, schedule.Revert(s, schedule.Options{}, taken(p)).Empty(), "what is back stays")
+
+	bounded := schedule.Revert(after, schedule.Options{MaxMoves: 2}, taken(p))
+	assert.Equal(t, 2, bounded.Moves())
+	assert.Len(t, bounded.Findings, 4)
+}
+
+func TestRevertFollowsTheRulesOfTheOthers(t *testing.T) {
+	t.Parallel()
+	all := []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}
+	without := func(change func(c *schedule.Chassis)) []schedule.Chassis {
+		some := slices.Clone(all)
+		change(&some[0])
+		return some
+	}
+	name := hosted(0).Name
+	for title, x := range map[string]struct {
+		chassis       []schedule.Chassis
+		before, after []string
+		now           []string
+		options       schedule.Options
+		// want is the order in the end; nil is that nothing changes.
+		want    []string
+		problem string
+	}{
+		"a master that is a candidate comes back": {before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, want: []string{"c1", "c2"}},
+		"somebody has changed it since": {
+			before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, now: []string{"c3", "c2", "c1"},
+			problem: "its candidates have changed since then; left as it is",
+		},
+		"a master that is gone": {
+			chassis: all[1:], before: []string{"c1", "c2"}, after: []string{"c2", "c1"}, problem: "c1 can no longer host it: the chassis does not exist",
+		},
+		"a master whose ovn-controller is silent": {
+			chassis: without(func(c *schedule.Chassis) { c.Unresponsive = true }), before: []string{"c1", "c2"}, after: []string{"c2", "c1"},
+			problem: "c1 is unschedulable",
+		},
+		"a master that is no candidate any more": {
+			before: []string{"c1", "c2"}, after: []string{"c3", "c2"},
+			problem: "c1 hosted it before and is not a candidate now; allow new candidates to revert it",
+		},
+		"the same where new candidates are allowed": {
+			before: []string{"c1", "c2"}, after: []string{"c3", "c2"}, options: schedule.Options{AllowNewCandidates: true}, want: []string{"c1", "c2", "c3"},
+		},
+		"a backup that lost its flag": {
+			chassis: without(func(c *schedule.Chassis) { c.Gateway = false }), before: []string{"c3", "c1", "c2"}, after: []string{"c2", "c3", "c1"},
+			want: []string{"c3", "c2"}, problem: "c1 can no longer host it: it has no enable-chassis-as-gw",
+		},
+		"candidates that were only added stay": {before: []string{"c1"}, after: []string{"c1", "c2", "c3"}},
+		"nobody hosted it":                     {before: nil, after: []string{"c1"}, problem: "it had no candidates before; left as it is"},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			if x.chassis == nil {
+				x.chassis = all
+			}
+			if x.now == nil {
+				x.now = x.after
+			}
+			s := schedule.State{Chassis: x.chassis, Groups: []schedule.Group{hosted(0, x.now...)}}
+			was := schedule.AppliedChange{Group: name, Before: hosted(0, x.before...).Candidates, After: hosted(0, x.after...).Candidates}
+			p := schedule.Revert(s, x.options, []schedule.AppliedChange{was})
+			if x.want == nil {
+				assert.Empty(t, p.Changes)
+			} else {
+				require.Len(t, p.Changes, 1)
+				assert.Equal(t, hosted(0, x.want...).Candidates, p.Changes[0].After)
+			}
+			if x.problem == "" {
+				assert.Empty(t, p.Findings)
+			} else {
+				assert.Contains(t, p.Findings, schedule.Finding{Where: name, Text: x.problem})
+			}
+		})
+	}
+	p := schedule.Revert(schedule.State{Chassis: all}, schedule.Options{}, []schedule.AppliedChange{{Group: name}})
+	assert.Equal(t, []schedule.Finding{{Where: name, Text: "the gateway no longer exists"}}, p.Findings)
+	s := schedule.State{Chassis: all, Groups: []schedule.Group{hosted(0, "c2", "c1")}}
+	p = schedule.Revert(s, schedule.Options{Networks: []string{"physnet7"}}, []schedule.AppliedChange{{
+		Group: name, Before: hosted(0, "c1", "c2").Candidates, After: hosted(0, "c2", "c1").Candidates,
+	}})
+	assert.Empty(t, p.Changes, "of another network than was asked for")
+}
+
+// The backup that was swapped for one on a chassis that was added comes back.
+func TestSharesOfAnAddedChassisAreTakenBack(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Groups: many(0, 12, "c1", "c2", "c3", "c4", "c5")}
+	for _, name := range []string{"c1", "c2", "c3", "c4", "c5", "c6"} {
+		s.Chassis = append(s.Chassis, chassis(name, "provnet1"))
+	}
+	p := schedule.Reschedule(s, schedule.Options{})
+	assert.Equal(t, []string{"c6"}, p.Added)
+	after := applied(s, p)
+	assert.Equal(t, s, applied(after, schedule.Revert(after, schedule.Options{}, taken(p))))
+}
+
+// Whatever there is: no gateway loses a candidate that it needs, a master moves only to
+// a candidate that lives, and there is nothing to take back twice.
+func TestRevertKeepsToTheRulesWhateverThereIs(t *testing.T) {
+	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
+		t.Helper()
+		p := schedule.Reschedule(s, schedule.Options{})
+		if r.IntN(2) == 0 {
+			s = applied(s, p)
+			p = schedule.Rebalance(s, schedule.Options{AllowNewCandidates: r.IntN(2) == 0})
+		}
+		s = applied(s, p)
+		for i := range s.Chassis { // time goes by
+			s.Chassis[i].Unresponsive = s.Chassis[i].Unresponsive || r.IntN(9) == 0
+			s.Chassis[i].Gateway = s.Chassis[i].Gateway && r.IntN(9) > 0
+		}
+		back := schedule.Revert(s, schedule.Options{}, taken(p))
+		known, groups := byName(s), map[string]schedule.Group{}
+		for _, g := range s.Groups {
+			groups[g.Name] = g
+		}
+		for _, c := range back.Changes {
+			if c.Interrupts {
+				assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }), c)
+				assert.False(t, known[c.To()].Unresponsive, c)
+			}
+			may := func(x schedule.Candidate) bool { return mayHost(known[x.Chassis], groups[c.Group]) }
+			valid := 0
+			for _, b := range c.Before {
+				if may(b) {
+					valid++
+				}
+			}
+			assert.GreaterOrEqual(t, len(c.After), min(valid, schedule.MaxCandidates), c)
+			for _, a := range c.After {
+				assert.True(t, may(a), c)
+			}
+		}
+		assert.Empty(t, schedule.Revert(applied(s, back), schedule.Options{}, taken(p)).Changes)
+	})
+}

@@ -1,0 +1,157 @@
+package schedule_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// chassis is one that may host gateways of networks.
+func chassis(name string, networks ...string) schedule.Chassis {
+	return schedule.Chassis{Name: name, Hostname: name + ".example", Gateway: true, Networks: networks}
+}
+
+// hosted is a gateway of provnet1 with these candidates, best first, as Neutron writes
+// them.
+func hosted(n int, candidates ...string) schedule.Group {
+	return hostedIn("provnet1", n, candidates...)
+}
+
+func hostedIn(network string, n int, candidates ...string) schedule.Group {
+	name := fmt.Sprintf("lrp-%s-%04d", network, n)
+	g := schedule.Group{Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: fmt.Sprintf("r%d", n), Network: network}}}
+	for i, c := range candidates {
+		g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(candidates) - i})
+	}
+	return g
+}
+
+// many are gateways of provnet1 that have the same candidates.
+func many(from, n int, candidates ...string) (all []schedule.Group) {
+	for i := range n {
+		all = append(all, hosted(from+i, candidates...))
+	}
+	return all
+}
+
+// applied is the state after a plan.
+func applied(s schedule.State, p schedule.Plan) schedule.State {
+	after := schedule.State{Chassis: s.Chassis}
+	changed := map[string]schedule.Change{}
+	for _, c := range p.Changes {
+		changed[c.Group] = c
+	}
+	for _, g := range s.Groups {
+		if c, found := changed[g.Name]; found {
+			g.Candidates = c.After
+		}
+		after.Groups = append(after.Groups, g)
+	}
+	return after
+}
+
+// masters counts who hosts what.
+func masters(s schedule.State) map[string]int {
+	count := map[string]int{}
+	for _, n := range schedule.Reschedule(s, schedule.Options{}).Before {
+		for _, h := range n.Hosts {
+			count[h.Chassis] += h.Masters
+		}
+	}
+	return count
+}
+
+func TestSpecRescheduleCase1SecondChassisIsAddedAtPriority1(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1")},
+		Groups:  many(0, 7, "c1"),
+	}
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		p := schedule.Reschedule(s, options(scheduler, 1))
+		assert.Len(t, p.Changes, 7)
+		for _, c := range p.Changes {
+			assert.Equal(t, []schedule.Candidate{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}}, c.After)
+		}
+	}
+}
+
+func TestSpecRescheduleCase2ChassisThatReturnsComesLast(t *testing.T) {
+	t.Parallel()
+	groups := append(many(0, 4, "c1", "c2"), many(4, 4, "c2", "c1")...)
+	down := schedule.State{Chassis: []schedule.Chassis{chassis("c2", "provnet1")}, Groups: groups}
+	p := schedule.Reschedule(down, schedule.Options{})
+	assert.Len(t, p.Changes, 8)
+	for _, c := range p.Changes {
+		assert.Equal(t, []schedule.Candidate{{Chassis: "c2", Priority: 1}}, c.After)
+	}
+	back := applied(down, p)
+	back.Chassis = append(back.Chassis, chassis("c1", "provnet1"))
+	p = schedule.Reschedule(back, schedule.Options{})
+	assert.Len(t, p.Changes, 8)
+	for _, c := range p.Changes {
+		assert.Equal(t, []schedule.Candidate{{Chassis: "c2", Priority: 2}, {Chassis: "c1", Priority: 1}}, c.After)
+	}
+}
+
+func TestSpecRescheduleCase3MastersStayAsAThirdChassisIsAdded(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
+		Groups:  append(many(0, 6, "c1", "c2"), many(6, 6, "c2", "c1")...),
+	}
+	for _, scheduler := range []schedule.Scheduler{schedule.LeastLoaded, schedule.Random} {
+		p := schedule.Reschedule(s, options(scheduler, 1))
+		assert.Len(t, p.Changes, 12)
+		for _, c := range p.Changes {
+			assert.Equal(t, c.From(), c.To())
+			assert.Len(t, c.After, 3)
+		}
+	}
+}
+
+func TestSpecRebalanceCase1EvenLoadStays(t *testing.T) {
+	t.Parallel()
+	s := two(3, 3)
+	assert.True(t, schedule.Rebalance(s, schedule.Options{}).Empty())
+}
+
+func two(one, other int) schedule.State {
+	return schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1")},
+		Groups:  append(many(0, one, "c1", "c2"), many(one, other, "c2", "c1")...),
+	}
+}
+
+func TestSpecRebalanceCase2DifferenceOfOneStays(t *testing.T) {
+	t.Parallel()
+	s := two(3, 2)
+	assert.True(t, schedule.Rebalance(s, schedule.Options{}).Empty())
+}
+
+func TestSpecRebalanceCase3ThirdChassisGetsItsShare(t *testing.T) {
+	t.Parallel()
+	s := two(6, 6)
+	s.Chassis = append(s.Chassis, chassis("c3", "provnet1"))
+	assert.True(t, schedule.Rebalance(s, schedule.Options{}).Empty(), "it is no candidate yet")
+	s = applied(s, schedule.Reschedule(s, schedule.Options{}))
+	p := schedule.Rebalance(s, schedule.Options{})
+	assert.Equal(t, 4, p.Moves())
+	assert.Equal(t, 4, p.Bounds[0].Moves)
+	assert.Equal(t, 4, p.Bounds[0].Fewest)
+	for _, c := range p.Changes {
+		if c.Interrupts {
+			assert.Equal(t, "c3", c.To())
+		}
+	}
+	assert.Equal(t, map[string]int{"c1": 4, "c2": 4, "c3": 4}, masters(applied(s, p)))
+}
+
+func TestSpecRebalanceCase4NetworksAreApart(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet2")}, Groups: many(0, 9, "c1")}
+	assert.True(t, schedule.Rebalance(s, schedule.Options{AllowNewCandidates: true}).Empty())
+}

@@ -1,0 +1,103 @@
+// Package schedule plans which chassis hosts which router's gateway. It is pure: it
+// is given what the databases hold, and returns what to change in them, why, and
+// the bound that shows that nothing smaller would do.
+package schedule
+
+// MaxCandidates is how many chassis may host one gateway, one after the other
+// (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
+const MaxCandidates = 5
+
+// State is what a plan is made from. The order of its rows is of no meaning.
+type State struct {
+	Chassis []Chassis
+	Groups  []Group
+}
+
+// Chassis is one that may host gateways.
+type Chassis struct {
+	// Name is that of the row in SB, which is the machine's system-id, not its host
+	// name.
+	Name, Hostname string
+	// Gateway says that enable-chassis-as-gw is set.
+	Gateway bool
+	// Remote says that the chassis belongs to another OVN (ovn-ic(8)).
+	Remote bool
+	// Networks are those of the bridge mappings.
+	Networks []string
+	Zones    []string
+	// Unresponsive says that the chassis's ovn-controller no longer follows nb_cfg. What it
+	// hosts goes on, but it would take over nothing new.
+	Unresponsive bool
+	// Cordoned says that an operator lets nothing new be hosted here.
+	Cordoned bool
+}
+
+// Storage is how OVN keeps a list of candidates.
+type Storage string
+
+// The two ways. Where a port has both, OVN ignores the first.
+const (
+	GatewayChassis Storage = "Gateway_Chassis"
+	HAChassisGroup Storage = "HA_Chassis_Group"
+)
+
+// Group is the ports that share one list of candidates: a single one with
+// Gateway_Chassis, all gateways of a router with HA_Chassis_Group.
+type Group struct {
+	// Name is that of the port, or of the row of the group.
+	Name    string
+	Storage Storage
+	Ports   []Port
+	// Follows is the name of a group, where this one is of external ports of its
+	// networks: these work only on the chassis that hosts their router's gateway.
+	Follows string
+	// Zones are the router's availability zone hints; none is any zone.
+	Zones []string
+	// Candidates are in any order.
+	Candidates []Candidate
+}
+
+// Port is a router's port to a provider network.
+type Port struct {
+	Name   string `json:"name" yaml:"name"`
+	Router string `json:"router" yaml:"router"`
+	// Network is that of the bridge mappings; empty where the port's network is not
+	// connected to one.
+	Network string `json:"network" yaml:"network"`
+	// Active is the chassis on which the port really is; empty is none, or not known.
+	Active string `json:"active" yaml:"active"`
+}
+
+// Candidate is a chassis that may host a group. Of those that are alive the one
+// with the largest priority does, and among equals the one with the larger name
+// (ha_chassis_group_is_active in controller/ha-chassis.c).
+type Candidate struct {
+	Chassis  string `json:"chassis" yaml:"chassis"`
+	Priority int    `json:"priority" yaml:"priority"`
+}
+
+// Scheduler is how chassis are chosen where there is a choice.
+type Scheduler string
+
+// The schedulers, named as in Neutron.
+const (
+	LeastLoaded Scheduler = "least-loaded"
+	Random      Scheduler = "random"
+)
+
+// Options are what an operator may choose.
+type Options struct {
+	Scheduler Scheduler
+	// Draw gives [Random] a number from 0 to n-1; it is not needed otherwise.
+	Draw func(n int) int
+	// Networks limits a plan to some; empty is all.
+	Networks []string
+	// MaxMoves bounds the gateways that a rebalancing moves; 0 is no bound.
+	MaxMoves int
+	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that was no
+	// candidate of it.
+	AllowNewCandidates bool
+	// Added are chassis that are to get their share of backups, beside those that have
+	// none yet: where a run was interrupted, they have a part of it.
+	Added []string
+}

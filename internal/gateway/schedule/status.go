@@ -1,0 +1,71 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Evaluate says how gateways are spread, what is wrong, and what would mend it. Where a port really is counts only if any port is known to be
+// anywhere: without an ovn-controller none is.
+func Evaluate(s State, o Options) Status {
+	in := newInstance(s)
+	in.hold(o)
+	for _, g := range in.groups {
+		if g.held {
+			continue
+		}
+		for _, name := range g.gone {
+			in.find(g.Name, fmt.Sprintf("candidate %s cannot host it: %s", name, g.reasons[name]))
+		}
+		switch {
+		case len(g.order) == 0 && len(g.class.schedulable) == 0:
+			in.find(g.Name, "no chassis is eligible: "+in.whyNoOther(g))
+		case len(g.order) == 0:
+			in.find(g.Name, "no chassis hosts it")
+		case len(g.order) == 1 && g.possible > 1:
+			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover); %d chassis are eligible", in.chassis[g.order[0]].Name, g.possible))
+		case len(g.order) == 1:
+			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover), and no other chassis is eligible: %s", in.chassis[g.order[0]].Name, in.whyNoOther(g)))
+		}
+		if len(g.order) > 0 && (g.nowhere || slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })) {
+			in.findMisplaced(g)
+		}
+	}
+	in.findLostFollowers()
+	status := Status{Networks: in.selected(o, in.networkReports()), Findings: sorted(in.findings), Next: []Step{}}
+	if p := Reschedule(s, o); !p.Empty() {
+		status.Next = append(status.Next, Step{p.Operation, p.Cost})
+	}
+	// Groups that only follow others do so in either operation.
+	if p := Rebalance(s, o); slices.ContainsFunc(p.Bounds, func(b Bound) bool { return b.Moves > 0 }) {
+		status.Next = append(status.Next, Step{p.Operation, p.Cost})
+	}
+	return status
+}
+
+// findMisplaced names ports that are not where their priorities say.
+func (in *instance) findMisplaced(g *group) {
+	should := in.chassis[g.order[0]].Name
+	on := should
+	if in.chassis[g.order[0]].Unresponsive {
+		on += " (its ovn-controller is not responding)"
+	}
+	for _, p := range g.Ports {
+		switch p.Active {
+		case should:
+		case "":
+			in.find(p.Name, fmt.Sprintf("not bound to any chassis; expected %s", on))
+		default:
+			in.find(p.Name, fmt.Sprintf("bound to %s; expected %s", p.Active, on))
+		}
+	}
+}
+
+// sorted has each problem once, by where it is.
+func sorted(findings []Finding) []Finding {
+	slices.SortFunc(findings, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+	return append([]Finding{}, slices.Compact(findings)...) // none is a list too, for programs
+}

@@ -1,0 +1,71 @@
+package schedule_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// What has one candidate only is named, whether or not something can be done about it.
+func TestGatewaysThatHangOnOneChassisAreNamed(t *testing.T) {
+	t.Parallel()
+	problems := func(chassis ...schedule.Chassis) []schedule.Finding {
+		s := schedule.State{Chassis: chassis, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}
+		return schedule.Evaluate(s, schedule.Options{}).Findings
+	}
+	port := hostedIn("physnet1", 1).Name
+	silent, cordoned, plain := chassis("c2", "physnet1"), chassis("c3", "physnet1"), chassis("c4", "physnet1")
+	silent.Unresponsive, cordoned.Cordoned, plain.Gateway = true, true, false
+
+	assert.Equal(t, []schedule.Finding{{port, "c1 is the only candidate (no failover); 2 chassis are eligible"}},
+		problems(chassis("c1", "physnet1"), chassis("c2", "physnet1")))
+	assert.Equal(t, []schedule.Finding{{port, "c1 is the only candidate (no failover), and no other chassis is eligible: there are none"}},
+		problems(chassis("c1", "physnet1")))
+	assert.Equal(t, []schedule.Finding{{port, "c1 is the only candidate (no failover), and no other chassis is eligible: " +
+		"1 × it has no enable-chassis-as-gw; 1 × it is cordoned; 1 × its ovn-controller is not responding (nb_cfg is stale)"}},
+		problems(chassis("c1", "physnet1"), silent, cordoned, plain))
+}
+
+// A plan that gives fewer candidates than there could be says what stands against it.
+func TestCandidatesThatTakeNothingNewAreMissed(t *testing.T) {
+	t.Parallel()
+	silent := chassis("c3", "physnet1")
+	silent.Unresponsive = true
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1"), silent, chassis("c4", "physnet2")},
+		Groups:  []schedule.Group{hostedIn("physnet1", 1, "c1"), hostedIn("physnet1", 2, "c2", "c3"), hostedIn("physnet2", 3, "c4")},
+	}
+	p := schedule.Reschedule(s, schedule.Options{})
+	assert.Len(t, p.Changes, 2)
+	assert.Equal(t, []schedule.Finding{{"physnet1", "1 gateway with fewer than 5 candidates; eligible chassis are unschedulable: 1 × its ovn-controller is not responding (nb_cfg is stale)"}}, p.Findings)
+	s.Chassis[2].Unresponsive = false
+	assert.Empty(t, schedule.Reschedule(s, schedule.Options{}).Findings)
+}
+
+// Whoever reads a status need not guess what to type next, nor what it would cost.
+func TestStatusSaysWhatToDoNext(t *testing.T) {
+	t.Parallel()
+	next := func(s schedule.State) (all []string) {
+		for _, step := range schedule.Evaluate(s, schedule.Options{}).Next {
+			all = append(all, fmt.Sprint(step.Operation, " ", step.Cost.Gateways, " ", step.Cost.Interruptions))
+		}
+		return all
+	}
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}}
+	for n := range 4 {
+		g := hostedIn("physnet1", n, "c1")
+		g.Ports[0].Active = "c1"
+		s.Groups = append(s.Groups, g)
+	}
+	assert.Equal(t, []string{"reschedule 4 0"}, next(s))
+	s = applied(s, schedule.Reschedule(s, schedule.Options{}))
+	assert.Equal(t, []string{"rebalance 2 2"}, next(s))
+	assert.Contains(t, schedule.Evaluate(s, schedule.Options{}).Text(),
+		"\nnext\n  rebalance: 2 gateways and 4 rows change; interrupts 2 gateways for about a second each\n")
+	s = applied(s, schedule.Rebalance(s, schedule.Options{}))
+	assert.Empty(t, next(s))
+	assert.NotContains(t, schedule.Evaluate(s, schedule.Options{}).Text(), "next")
+}

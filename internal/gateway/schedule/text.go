@@ -1,0 +1,188 @@
+package schedule
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+)
+
+// Text shows a plan such that a person can judge it: what there is and what it would
+// become, each change with its reason, and why nothing smaller would do.
+func (p Plan) Text() string {
+	var b strings.Builder
+	fmt.Fprintln(&b, p.summary())
+	for i, n := range p.After {
+		b.WriteString("\n" + network(p.Before[i], n))
+		for _, bound := range p.Bounds {
+			if bound.Network == n.Name {
+				fmt.Fprintf(&b, "%s, spread %d: %s\n", count(bound.Moves, "move"), bound.Spread, bound.Proof)
+			}
+		}
+	}
+	if len(p.Changes) > 0 {
+		b.WriteString("\nchanges\n")
+	}
+	for _, c := range p.Changes {
+		b.WriteString(c.text())
+	}
+	if omitted := p.Cost.Gateways - len(p.Changes); omitted > 0 {
+		fmt.Fprintf(&b, "  … and %d more\n", omitted)
+	}
+	return b.String() + Told(p.Findings)
+}
+
+// Told are problems for people.
+func Told(findings []Finding) string {
+	if len(findings) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	b.WriteString("\nproblems\n")
+	for _, p := range findings {
+		fmt.Fprintf(&b, "  %s: %s\n", p.Where, p.Text)
+	}
+	return b.String()
+}
+
+func (p Plan) summary() string {
+	if p.Empty() {
+		return p.Operation + ": nothing to do"
+	}
+	return p.Operation + ": " + p.Cost.text()
+}
+
+// text is what is to be changed, and who notices.
+func (c Cost) text() string {
+	interrupts := "interrupts nothing"
+	switch {
+	case c.Interruptions == 1:
+		interrupts = "interrupts 1 gateway for about a second"
+	case c.Interruptions > 1:
+		interrupts = fmt.Sprintf("interrupts %d gateways for about a second each", c.Interruptions)
+	}
+	return fmt.Sprintf("%s and %s change; %s", count(c.Gateways, "gateway"), count(c.Rows, "row"), interrupts)
+}
+
+// network is a network's chassis, before and after.
+func network(before, after Network) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s", after.Name, count(after.Ports, "gateway"))
+	if after.Unhosted > 0 {
+		fmt.Fprintf(&b, ", %s", becomes(before.Unhosted, after.Unhosted)+" hosted nowhere")
+	}
+	b.WriteString("\n")
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  chassis\tmasters\tshare\tbackups\tif it fails\tbest\t")
+	for _, h := range after.Hosts {
+		was := Host{}
+		if i := slices.IndexFunc(before.Hosts, func(o Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
+			was = before.Hosts[i]
+		}
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", h.name(), becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
+			becomes(was.Backups, h.Backups),
+			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, h.remark())
+	}
+	_ = table.Flush() // into a builder, which takes all
+	lines := strings.Split(b.String(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// name is the chassis, and its host's name where that is another.
+func (h Host) name() string {
+	if h.Hostname == "" || h.Hostname == h.Chassis {
+		return h.Chassis
+	}
+	return h.Chassis + " (" + h.Hostname + ")"
+}
+
+func (h Host) remark() string {
+	var remarks []string
+	if h.Unschedulable != "" {
+		remarks = append(remarks, "unschedulable: "+h.Unschedulable)
+	}
+	if h.Failure.Lost > 0 {
+		remarks = append(remarks, "no failover for "+count(h.Failure.Lost, "gateway"))
+	}
+	return strings.Join(remarks, "; ")
+}
+
+// text is a change, its rows and why.
+func (c Change) text() string {
+	var b strings.Builder
+	what := c.From() + " stays"
+	switch {
+	case c.From() == "":
+		what = "hosted on " + c.To()
+	case c.From() != c.To():
+		what = c.From() + " -> " + c.To()
+	}
+	fmt.Fprintf(&b, "  %s: %s\n", c.Group, what)
+	for _, r := range c.Rows {
+		fmt.Fprintf(&b, "    %s %s: %s\n", r.Chassis, r.text(), r.Reason)
+	}
+	return b.String()
+}
+
+func (r Row) text() string {
+	switch {
+	case r.Before == nil:
+		return fmt.Sprintf("added at %d", *r.After)
+	case r.After == nil:
+		return fmt.Sprintf("dropped from %d", *r.Before)
+	}
+	return fmt.Sprintf("%d -> %d", *r.Before, *r.After)
+}
+
+func becomes(before, after int) string {
+	if before == after {
+		return fmt.Sprint(after)
+	}
+	return fmt.Sprintf("%d -> %d", before, after)
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// Text shows a status to a person.
+func (s Status) Text() string {
+	var b strings.Builder
+	for i, n := range s.Networks {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		b.WriteString(network(n, n))
+		fmt.Fprintf(&b, "spread %d\n", n.Spread())
+	}
+	if len(s.Networks) == 0 {
+		b.WriteString("no gateways are connected to provider networks\n")
+	}
+	b.WriteString(Told(s.Findings))
+	if len(s.Next) > 0 {
+		b.WriteString("\nnext\n")
+	}
+	for _, step := range s.Next {
+		fmt.Fprintf(&b, "  %s: %s\n", step.Operation, step.Cost.text())
+	}
+	return b.String()
+}
+
+// counted lists reasons, the most frequent first.
+func counted(count map[string]int) string {
+	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
+		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
+	})
+	for i, r := range reasons {
+		reasons[i] = fmt.Sprintf("%d × %s", count[r], r)
+	}
+	return strings.Join(reasons, "; ")
+}

@@ -1,0 +1,123 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// DefaultNorthdTimeout is what a command gives ovn-northd after each batch of changes.
+const DefaultNorthdTimeout = 2 * time.Minute
+
+// Service shows and changes where gateways are. It keeps its connections until it is
+// closed, and may do one thing at a time.
+type Service struct {
+	Dialer *ovsdb.Dialer
+	// NB and SB are endpoints of the databases.
+	NB, SB []string
+	// By is who asks, for the journal.
+	By string
+	// Undo is the command that takes a plan back.
+	Undo func(plan string) string
+	// Progress tells a person how far it is.
+	Progress func(ctx context.Context, line string)
+	// Now is the time.
+	Now func() time.Time
+	// NorthdTimeout bounds the wait for ovn-northd between batches, but where it has been known to
+	// be slow; 0 doesn't wait.
+	NorthdTimeout time.Duration
+
+	g *ovsdb.Gateways
+	// unresponsive are the chassis whose ovn-controllers were when it was last looked.
+	unresponsive map[string]bool
+	// slowest is the longest that ovn-northd took.
+	slowest time.Duration
+}
+
+// Close ends the connections.
+func (s *Service) Close() {
+	if s.g != nil {
+		s.g.Close()
+		s.g = nil
+	}
+}
+
+// withConnection does something with the connections. They are given up where it fails, and made
+// again when they are next needed.
+func (s *Service) withConnection(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
+	if s.g == nil {
+		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
+			return err
+		}
+	}
+	if err = question(s.g); err != nil && !errors.Is(err, ovsdb.ErrChanged) {
+		s.Close()
+	}
+	return err
+}
+
+// grace is how long an ovn-controller may take to follow nb_cfg until it counts as
+// silent; one that lives takes some milliseconds.
+const grace = 5 * time.Second
+
+// pollInterval is how often it is looked whether something has come about.
+const pollInterval = 250 * time.Millisecond
+
+// Observe reads both databases, and once more for a while where some ovn-controller lags.
+func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
+	err = s.withConnection(ctx, func(g *ovsdb.Gateways) error {
+		c, err = observe(ctx, g)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.unresponsive = map[string]bool{}
+	for _, x := range c.State.Chassis {
+		s.unresponsive[x.Name] = x.Unresponsive
+	}
+	return c, nil
+}
+
+func observe(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
+	patience, cancel := context.WithTimeout(ctx, grace)
+	defer cancel()
+	for {
+		nb, err := g.Northbound(ctx)
+		if err != nil {
+			return nil, err
+		}
+		sb, err := g.Southbound(ctx)
+		if err != nil {
+			return nil, err
+		}
+		c := BuildInventory(nb, sb)
+		lags := func(x schedule.Chassis) bool { return x.Unresponsive && x.Gateway && !x.Remote }
+		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience, pollInterval) {
+			return c, nil
+		}
+	}
+}
+
+// pause waits for a moment, and says whether there is still time.
+func pause(ctx context.Context, moment time.Duration) bool {
+	timer := time.NewTimer(moment)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// progress tells a person how far it is.
+func (s *Service) progress(ctx context.Context, line string) {
+	if s.Progress != nil {
+		s.Progress(ctx, line)
+	}
+}

@@ -1,0 +1,53 @@
+package gateway
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Text shows a journal to a person.
+func (h History) Text() string {
+	if len(h.Plans) == 0 {
+		return "no plan has changed gateways\n" + schedule.Told(h.Findings)
+	}
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "plan\twhen\toperation\tgateways\tmoved\tby")
+	for _, e := range h.Plans {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways, e.Moves, e.By, e.remark())
+	}
+	_ = table.Flush() // into a builder, which takes all
+	for _, e := range h.Plans {
+		for _, t := range e.Changes {
+			fmt.Fprintf(&b, "  %s: %s -> %s\n", t.Group, listed(t.Before), listed(t.After))
+		}
+		if omitted := e.Gateways - len(e.Changes); len(e.Changes) > 0 && omitted > 0 {
+			fmt.Fprintf(&b, "  … and %d more\n", omitted)
+		}
+	}
+	return b.String() + schedule.Told(h.Findings)
+}
+
+// remark tells of a plan that was not carried out wholly.
+func (e Entry) remark() string {
+	if e.Left == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d gateways left: interrupted, or still running)", e.Left)
+}
+
+// listed are candidates, best first, with their priorities.
+func listed(candidates []schedule.Candidate) string {
+	if len(candidates) == 0 {
+		return "none"
+	}
+	all := make([]string, len(candidates))
+	for i, c := range candidates {
+		all[i] = fmt.Sprintf("%s (%d)", c.Chassis, c.Priority)
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,116 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// stableFor is how long gateways must be where they should be. They bounce while the chassis
+// of a group that grows first hear one another.
+const stableFor = 3 * time.Second
+
+// Verify waits until every port of what was changed is active where it should be, and stays
+// there for a moment. It names those that are not when the time is over, but for those that
+// somebody else has changed since. A server that is lost meanwhile is only a delay.
+func (s *Service) Verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]schedule.Finding, error) {
+	patience, cancel := context.WithTimeout(ctx, wait)
+	defer cancel()
+	var since time.Time
+	for {
+		sb, err := s.southbound(ctx)
+		missing := s.misplaced(changed, sb)
+		switch {
+		case err != nil || len(missing) > 0:
+			since = time.Time{}
+		case since.IsZero():
+			since = s.Now()
+		case s.Now().Sub(since) >= stableFor:
+			return nil, nil
+		}
+		switch {
+		case pause(patience, pollInterval):
+		case err == nil && len(missing) == 0:
+			return []schedule.Finding{{Where: "all", Text: fmt.Sprintf("bound as expected, but not yet for %s", stableFor)}}, nil
+		case err == nil:
+			inventory, err := s.Observe(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return s.misplaced(inventory.stillApplied(changed), inventory.SB), nil
+		default:
+			return nil, err
+		}
+	}
+}
+
+func (s *Service) southbound(ctx context.Context) (sb ovsdb.Southbound, err error) {
+	err = s.withConnection(ctx, func(g *ovsdb.Gateways) error {
+		sb, err = g.Southbound(ctx)
+		return err
+	})
+	return sb, err
+}
+
+// stillApplied are the changes that nobody has changed again since, nor deleted.
+func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Change) {
+	now := map[string][]ovsdb.CandidateRow{}
+	for name, s := range inv.stored {
+		now[name] = s.rows
+	}
+	same := func(a, b schedule.Candidate) int { return cmp.Compare(a.Chassis, b.Chassis) }
+	for _, change := range changed {
+		rows, found := now[change.Group]
+		if found && slices.Equal(slices.SortedFunc(slices.Values(planned(rows)), same), slices.SortedFunc(slices.Values(change.After), same)) {
+			all = append(all, change)
+		}
+	}
+	return all
+}
+
+// misplaced are the ports that are not where the rows say by now. The last change of a
+// group counts. Where the master's ovn-controller is silent, its next one may host it too.
+func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []schedule.Finding) {
+	last := map[string]int{}
+	for i, c := range changed {
+		last[c.Group] = i
+	}
+	for i, c := range changed {
+		if last[c.Group] != i {
+			continue
+		}
+		for _, p := range c.Ports {
+			where, known := sb.Redirects["cr-"+p.Name]
+			if external, is := sb.Externals[p.Name]; is {
+				where, known = external, true
+			}
+			switch {
+			case !known:
+				missing = append(missing, schedule.Finding{Where: p.Name, Text: "no Port_Binding in SB; ovn-northd has not created it"})
+			case s.mayHost(c, where):
+			case where == "":
+				missing = append(missing, schedule.Finding{Where: p.Name, Text: fmt.Sprintf("not bound to any chassis; expected %s", c.To())})
+			default:
+				missing = append(missing, schedule.Finding{Where: p.Name, Text: fmt.Sprintf("bound to %s; expected %s", where, c.To())})
+			}
+		}
+	}
+	return missing
+}
+
+func (s *Service) mayHost(c schedule.Change, where string) bool {
+	for _, candidate := range c.After {
+		if candidate.Chassis == where {
+			return true
+		}
+		if !s.unresponsive[candidate.Chassis] {
+			return false
+		}
+	}
+	return false
+}

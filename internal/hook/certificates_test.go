@@ -1,0 +1,40 @@
+package hook_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// goal-state has a relation before a unit is in it, and for seconds after it is out.
+func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
+	const missing = "missing relation: certificates"
+	m := healthy()
+	m.goal = `{"units":{"ovn-central/0":{"status":"active"}},"relations":{"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}}}}`
+	for _, name := range []string{"install", "config-changed", "update-status"} {
+		require.NoError(t, m.run(t, name))
+		assert.NotContains(t, m.status, missing, "%s: the unit is yet to enter it", name)
+	}
+	m.certificates = []string{"certificates:3"}
+	require.NoError(t, m.run(t, "config-changed"))
+	assert.NotContains(t, m.status, missing)
+
+	m.gone = "certificates:3"
+	require.NoError(t, m.run(t, "certificates-relation-broken"))
+	assert.Contains(t, m.status, missing)
+	m.gone, m.certificates = "", nil
+	for _, name := range []string{"update-status", "config-changed", "update-status"} {
+		require.NoError(t, m.run(t, name))
+		assert.Contains(t, m.status, missing, name)
+	}
+
+	m.certificates = []string{"certificates:4"}
+	require.NoError(t, m.run(t, "config-changed"))
+	assert.NotContains(t, m.status, missing)
+
+	m.certificates = nil
+	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
+	require.NoError(t, m.run(t, "update-status"))
+	assert.NotContains(t, m.status, missing, "Juju takes the relations away before the unit")
+}

@@ -1,0 +1,102 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// clientsPatience bounds the wait for clients before a server is taken down; what a
+// large database takes to be sent adds to it ([raft.Patience]). Some clients never
+// settle, and a restart that is due is to come.
+const clientsPatience = 30 * time.Second
+
+// clientsInterval is how often they are counted meanwhile.
+const clientsInterval = 250 * time.Millisecond
+
+// awaitClients returns once the clients of this unit's server have settled, or after a
+// while. Those that the unit which had its turn before has driven out come here: to take
+// this server down, too, while it sends them the database would have all of them fetch it
+// once more from the one that is left.
+func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) error {
+	patience := s.patience(db, clientsPatience)
+	until, told := s.Now().Add(patience), time.Time{}
+	for looks := []deploy.Clients{}; ; {
+		now, err := s.clients(db)
+		if err != nil {
+			s.Log.WarnContext(ctx, err.Error())
+			return nil
+		}
+		if looks = append(looks, now); deploy.Settled(looks) {
+			return nil
+		}
+		waits := fmt.Sprintf("%s: %d clients, %d of which are being served", db.Short(), now.Connected, now.Busy)
+		if !s.Now().Before(until) {
+			s.Log.InfoContext(ctx, waits+"; going on without waiting for them any longer", "waited", patience.String())
+			return nil
+		}
+		if len(looks) > deploy.SettledLooks && s.Now().Sub(told) >= tellInterval {
+			told = s.Now()
+			s.Progress(ctx, fmt.Sprintf("%s; waiting until they have what they need, at most %s", waits, patience))
+		}
+		if err := wait(ctx, clientsInterval); err != nil {
+			return err
+		}
+		if err := k.renew(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Service) clients(db raft.Database) (deploy.Clients, error) {
+	if s.Clients != nil {
+		return s.Clients(db)
+	}
+	return ovn.ClientsOf(db)
+}
+
+// clientsOf is how many clients a member's server has, nil where that is not known:
+// this unit's now, another's as of its last hook, and about.
+func (s *Service) clientsOf(m Model, db raft.Database, unit string) *int {
+	if unit != m.Unit {
+		published, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		if n, known := published.Clients[db]; known {
+			return &n
+		}
+		return nil
+	}
+	now, err := s.clients(db)
+	if err != nil {
+		return nil
+	}
+	return &now.Connected
+}
+
+// Clients says, a line for each database, how the clients are spread over the members.
+func (r Report) Clients() []string {
+	var all []string
+	for _, c := range r.Clusters {
+		var members []string
+		for _, row := range c.Rows {
+			switch {
+			case row.Clients == nil:
+				members = append(members, row.Label()+" not known")
+			case row.Self:
+				members = append(members, fmt.Sprintf("%s %d", row.Label(), *row.Clients))
+			default:
+				members = append(members, fmt.Sprintf("%s about %d (as of its last hook)", row.Label(), *row.Clients))
+			}
+		}
+		if len(members) == 0 {
+			members = []string{"not known"}
+		}
+		all = append(all, c.Database.Short()+": "+strings.Join(members, ", "))
+	}
+	return all
+}

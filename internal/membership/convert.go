@@ -1,0 +1,118 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// conversionKey in external_ids of NB_Global and SB_Global says at which election timer
+// a conversion of the database was last begun, and to the schema of which packages: no
+// unit tries again at that timer. It stays there, since to take it out would make
+// ovn-northd compute everything anew (rule R17), and says nothing of other packages.
+const conversionKey = "ovn-central:conversion"
+
+const conversionUnit = " ms, "
+
+// TriedConversion is the election timer at which any unit has last begun to convert the
+// database to the schema of that version of the packages; 0 where none has.
+func (s *Service) TriedConversion(ctx context.Context, d raft.Database, version string) (time.Duration, error) {
+	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
+	if err != nil {
+		return 0, fmt.Errorf("cannot read whether %s was converted: %w", d, err)
+	}
+	defer global.Close()
+	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
+	defer cancel()
+	ids, err := global.Read(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("cannot read whether %s was converted: %w", d, err)
+	}
+	millis, of, _ := strings.Cut(ids[conversionKey], conversionUnit)
+	if n, err := strconv.Atoi(millis); err == nil && of == version {
+		return time.Duration(n) * time.Millisecond, nil
+	}
+	return 0, nil
+}
+
+func (s *Service) noteConversion(ctx context.Context, d raft.Database, version string, timer time.Duration) error {
+	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error {
+		return g.Put(ctx, map[string]string{conversionKey: fmt.Sprint(timer.Milliseconds(), conversionUnit, version)})
+	})
+}
+
+func (s *Service) dropConversion(ctx context.Context, d raft.Database) error {
+	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error { return g.Drop(ctx, conversionKey) })
+}
+
+func (s *Service) onConversion(ctx context.Context, d raft.Database, write func(context.Context, *ovsdb.Global) error) error {
+	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
+	if err != nil {
+		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
+	}
+	defer global.Close()
+	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
+	defer cancel()
+	if err := write(ctx, global); err != nil {
+		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
+	}
+	return nil
+}
+
+// ErrLeadLost means that another member leads, or none does, since this one has begun
+// to convert the database. It was ended: it would go on for ever, at full load.
+var ErrLeadLost = errors.New("this unit's member has lost the lead meanwhile; the next try is made at a larger election timer")
+
+// leadInterval is how often a member that converts is asked whether it leads. It
+// answers between two of the times in which it is silent.
+const leadInterval = 250 * time.Millisecond
+
+// convertBase and the election timer bound a conversion. Clients wait for about as long
+// as the timer that it needs ([deploy.ConversionTimer]); it ends with the lead in any case.
+const convertBase = 2 * time.Minute
+
+// Convert brings the database, which this unit's member leads, to the schema of these
+// packages, and ends that where the member does not lead any more: then it is
+// [ErrLeadLost]. At which election timer it is tried is noted in the database before.
+func (s *Service) Convert(ctx context.Context, d raft.Database, version string, timer time.Duration) error {
+	begun, err := s.Control.Status(ctx, d)
+	if err != nil {
+		return fmt.Errorf("cannot convert %s: %w", d, err)
+	}
+	if begun.Role != raft.Leader {
+		return fmt.Errorf("cannot convert %s: %w", d, ErrLeadLost)
+	}
+	if err := s.noteConversion(ctx, d, version, timer); err != nil {
+		return err
+	}
+	leading, lost := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	watch.Go(func() {
+		for wait(leading, leadInterval) == nil {
+			now, err := s.Control.Status(leading, d)
+			if err == nil && (now.Role != raft.Leader || now.Term != begun.Term) {
+				lost(ErrLeadLost)
+			}
+		}
+	})
+	err = s.Files.Convert(leading, d, convertBase+2*timer)
+	switch {
+	case err == nil:
+	case errors.Is(context.Cause(leading), ErrLeadLost):
+		err = fmt.Errorf("cannot convert %s: %w", d, ErrLeadLost)
+	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // the time was not why
+		if dropped := s.dropConversion(ctx, d); dropped != nil {
+			err = errors.Join(err, dropped)
+		}
+	}
+	lost(nil)
+	watch.Wait()
+	return err
+}

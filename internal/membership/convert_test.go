@@ -1,0 +1,119 @@
+package membership
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// newerSchema has the unit's packages bring a newer schema of the Southbound database.
+func (u *realUnit) newerSchema() {
+	u.t.Helper()
+	text, err := os.ReadFile("/usr/share/ovn/ovn-sb.ovsschema")
+	require.NoError(u.t, err)
+	before, rest, found := strings.Cut(string(text), `"version": "`)
+	require.True(u.t, found)
+	_, after, _ := strings.Cut(rest, `"`)
+	u.Files.Paths.Data = u.t.TempDir()
+	require.NoError(u.t, os.WriteFile(filepath.Join(u.Files.Paths.Data, "ovn-sb.ovsschema"), []byte(before+`"version": "99.0.0"`+after), 0o600))
+}
+
+// converting counts the processes of ovsdb-client that convert at the unit's socket.
+func (u *realUnit) converting() (n int) {
+	commands, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(u.t, err)
+	for _, path := range commands {
+		text, _ := os.ReadFile(path)
+		if strings.Contains(string(text), "convert\x00unix:"+u.Control.Paths.Socket(raft.SB)) {
+			n++
+		}
+	}
+	return n
+}
+
+// A conversion that its leader begins and can't have stored goes on with the next
+// leader, and at a follower for ever: it is ended with the lead. That it was tried at
+// this election timer is known to all units.
+func TestConversionEndsWithTheLead(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, raft.SB)
+	leader := units[0]
+	global, err := leader.Dialer.Global(t.Context(), raft.SB, "unix:"+leader.Control.Paths.Socket(raft.SB))
+	require.NoError(t, err)
+	ok, err := global.Swap(t.Context(), "there-is", "", "a row")
+	global.Close()
+	require.NoError(t, err)
+	require.True(t, ok)
+	leader.newerSchema()
+
+	tried, err := units[1].TriedConversion(t.Context(), raft.SB, "25.03 openvswitch 3.5")
+	require.NoError(t, err)
+	require.Zero(t, tried)
+	leader.Files.Runner = stopBefore{leader.Files.Runner, func() {
+		for _, u := range units[1:] {
+			require.NoError(t, u.cmd[raft.SB].Process.Signal(syscall.SIGSTOP))
+		}
+	}}
+	begun := time.Now()
+	err = leader.Convert(t.Context(), raft.SB, "25.03 openvswitch 3.5", time.Second)
+	require.ErrorIs(t, err, ErrLeadLost)
+	assert.Less(t, time.Since(begun), 30*time.Second, "it was ended by its own deadline")
+	assert.Zero(t, leader.converting())
+
+	for _, u := range units[1:] {
+		require.NoError(t, u.cmd[raft.SB].Process.Signal(syscall.SIGCONT))
+	}
+	for _, u := range units {
+		u.until(raft.SB, raft.Status.HasLeader)
+		var tried time.Duration
+		require.Eventually(t, func() bool { // a server that hears of another leader drops its clients
+			tried, err = u.TriedConversion(t.Context(), raft.SB, "25.03 openvswitch 3.5")
+			return err == nil
+		}, 30*time.Second, 50*time.Millisecond, "%v", err)
+		assert.Equal(t, time.Second, tried)
+		tried, err = u.TriedConversion(t.Context(), raft.SB, "26.03 openvswitch 4.0")
+		require.NoError(t, err)
+		assert.Zero(t, tried, "other packages may do better")
+	}
+}
+
+// stopBefore calls stop before a conversion is begun.
+type stopBefore struct {
+	run.Runner
+	stop func()
+}
+
+func (s stopBefore) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	if c.Name == "ovsdb-client" {
+		s.stop()
+	}
+	return s.Runner.Run(ctx, c)
+}
+
+func TestConversionThatIsRefusedIsNotTriedAtALongerElectionTimer(t *testing.T) {
+	t.Parallel()
+	u := realCluster(t, 1, raft.SB)[0]
+	global, err := u.Dialer.Global(t.Context(), raft.SB, "unix:"+u.Control.Paths.Socket(raft.SB))
+	require.NoError(t, err)
+	_, err = global.Swap(t.Context(), "there-is", "", "a row")
+	global.Close()
+	require.NoError(t, err)
+	u.Files.Paths.Data = t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(u.Files.Paths.Data, "ovn-sb.ovsschema"), []byte(`{"name":"OVN_Northbound","version":"99.0.0","tables":{}}`), 0o600))
+	err = u.Convert(t.Context(), raft.SB, "25.03", 4*time.Second)
+	require.Error(t, err)
+	require.NotErrorIs(t, err, ErrLeadLost)
+	tried, err := u.TriedConversion(t.Context(), raft.SB, "25.03")
+	require.NoError(t, err)
+	assert.Zero(t, tried)
+}

@@ -1,0 +1,52 @@
+package membership
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// joinPatience is how long a server that joins, and has reached a member, may take to
+// become one, besides what its database's size adds ([raft.Patience]).
+const joinPatience = 10 * time.Second
+
+// EndJoin stops a server that joins, and makes sure that it has not become a member
+// meanwhile: nothing else keeps it from that, and the others would count it for ever.
+// One that has is started again; then the error is a [*PendingError].
+func (s *Service) EndJoin(ctx context.Context, d raft.Database) error {
+	joined := &PendingError{d, "the server has joined the cluster meanwhile, and goes on as its member; the next try goes on from there"}
+	if s.joins(ctx, d) {
+		return joined
+	}
+	service := ovn.ServerOf(d)
+	if err := s.Services.Stop(ctx, service); err != nil {
+		return err
+	}
+	member, err := s.Files.Joined(ctx, d)
+	if err == nil && !member {
+		return nil
+	}
+	if started := s.Services.Start(ctx, service); started != nil {
+		return fmt.Errorf("cannot start the server of %s again, which has joined: %w", d, started)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot find out whether the server of %s has joined: %w", d, err)
+	}
+	return joined
+}
+
+// joins says whether a server has become a member. One that has reached the cluster is
+// given the time for it: the leader may count it before it knows of it itself.
+func (s *Service) joins(ctx context.Context, d raft.Database) bool {
+	ctx, cancel := context.WithTimeout(ctx, s.patience(d, joinPatience))
+	defer cancel()
+	for {
+		l := s.Observe(ctx, d)
+		if l.Member() || l.Condition != Serving || !l.Status.HasLeader() || wait(ctx, pollInterval) != nil {
+			return l.Member()
+		}
+	}
+}

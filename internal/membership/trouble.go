@@ -1,0 +1,179 @@
+package membership
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// standing is what one database of this unit can do, as this unit sees it.
+type standing int
+
+const (
+	// working: a leader is up, and with it a majority.
+	working standing = iota
+	// absent: there is no database yet.
+	absent
+	// notServing: there is a file, or a server, and no member that can be asked.
+	notServing
+	joining
+	leaving
+	// unsure: the server hears a leader, so there is a quorum, but this unit itself
+	// can't make sure that a majority is up: client ports are closed, or the
+	// certificate is not there yet.
+	unsure
+	// cutOff: a majority of the members says that it has a leader, and this server
+	// does not hear it.
+	cutOff
+	// electing: no leader is heard, and a majority answers.
+	electing
+	// noQuorum: no leader is heard, and no majority answers.
+	noQuorum
+)
+
+func (c Cluster) standing() standing {
+	switch {
+	case c.Condition == Absent:
+		return absent
+	case c.Condition != Serving:
+		return notServing
+	case c.Status.State == raft.JoiningCluster:
+		return joining
+	case c.Status.State == raft.LeavingCluster:
+		return leaving
+	case c.View.LeaderUp() && c.commits():
+		return working
+	case c.Status.Role == raft.Leader:
+		return noQuorum
+	case c.Status.HearsLeader():
+		return unsure
+	}
+	answering, connected := c.View.Answering()
+	switch majority := raft.Majority(len(c.Rows)); {
+	case connected >= majority:
+		return cutOff
+	case answering+1 >= majority:
+		return electing
+	}
+	return noQuorum
+}
+
+// commits says whether a majority takes part in what the leader commits. A member that
+// only counts as down, since its disk is full or its unit is about to stop it, does so
+// still: there is a quorum, and what is wrong with it is said of the member.
+func (c Cluster) commits() bool {
+	up := 0
+	for _, row := range c.Rows {
+		if row.Up || row.Noted {
+			up++
+		}
+	}
+	return raft.Quorum{Members: len(c.Rows), Up: up}.Holds()
+}
+
+// trouble is what keeps this unit from being a working member: first what an
+// operator has to mend, then what ends by itself.
+func (s *Service) trouble(r Report) (juju.StatusWord, string) {
+	word, text := juju.StatusWord(""), ""
+	for _, c := range r.Clusters {
+		w, t := c.trouble(r.Model)
+		if c.standing() == noQuorum {
+			t = s.noQuorumText(r)
+		}
+		if t != "" && (text == "" || w == juju.Blocked && word != juju.Blocked) {
+			word, text = w, t
+		}
+	}
+	return word, text
+}
+
+// trouble is that of one database, without the command that a lost quorum has.
+func (c Cluster) trouble(m Model) (juju.StatusWord, string) {
+	name := c.Database.Short()
+	switch c.standing() {
+	case absent:
+		return juju.Waiting, name + ": no database yet"
+	case notServing:
+		return juju.Blocked, name + ": " + c.Local.Text()
+	case joining:
+		return juju.Waiting, name + ": joining the cluster"
+	case leaving:
+		return juju.Waiting, name + ": leaving the cluster"
+	case unsure, cutOff, electing:
+		return juju.Waiting, name + ": " + c.leaderText(m)
+	case noQuorum:
+		return juju.Blocked, c.leaderText(m)
+	}
+	return "", ""
+}
+
+// leaderText says what this unit can make out of a cluster whose leader it does not
+// see at work.
+func (c Cluster) leaderText(m Model) string {
+	answering, connected := c.View.Answering()
+	switch n := len(c.Rows); c.standing() {
+	case unsure:
+		up, why := 0, ""
+		for _, row := range c.Rows {
+			if row.Up {
+				up++
+			} else if why == "" {
+				why = m.nameOf(c.Database, row) + ": " + row.Why
+			}
+		}
+		return fmt.Sprintf("a leader is known, but this unit sees only %d of %d members up (%s)", up, n, why)
+	case cutOff:
+		return fmt.Sprintf("this unit's server hears no leader, and %d of %d members do; is port %s open between them?", connected, n, ovsdb.RaftPort(c.Status.Address))
+	case electing:
+		return fmt.Sprintf("a leader is being elected; %d of %d members answer", answering+1, n)
+	}
+	silent := c.silent(m)
+	text := fmt.Sprintf("%d of %d members answer", len(c.Rows)-len(silent), len(c.Rows))
+	if len(silent) > 0 {
+		text += "; none from " + strings.Join(silent, ", ")
+	}
+	return text
+}
+
+// silent names the members that do not answer: by their units, where these are known.
+func (c Cluster) silent(m Model) []string {
+	var all []string
+	for _, row := range c.Rows {
+		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Answered(row.Member)) {
+			all = append(all, m.nameOf(c.Database, row))
+		}
+	}
+	slices.SortFunc(all, compareUnits)
+	return all
+}
+
+// nameOf is the member's unit, or what else it is known by.
+func (m Model) nameOf(d raft.Database, row Row) string {
+	if row.Owner.Unit != "" {
+		return row.Owner.Unit
+	}
+	return m.describe(d, row.Peer)
+}
+
+// noQuorumText is one line for both databases, with the unit that may see more: this
+// one may be the one that is cut off.
+func (s *Service) noQuorumText(r Report) string {
+	var names, texts []string
+	for _, c := range r.Clusters {
+		if c.standing() != noQuorum {
+			continue
+		}
+		names = append(names, c.Database.Short())
+		if text := c.leaderText(r.Model); !slices.Contains(texts, text) {
+			texts = append(texts, text)
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), s.statusCommand(r.Model.otherUnit(r.seen())), strings.Join(texts, "; "))
+}

@@ -1,0 +1,94 @@
+package mincost
+
+import "slices"
+
+// isOptimal says that it takes no search to see that nothing is better: all jobs are of one
+// class; or none has moved, and no slot that may give one has more than one above one that
+// may take it; or the loads are within one of each other, and that took the fewest moves.
+// False says nothing.
+func (a *Assignment) isOptimal() bool {
+	if len(a.load) == 0 || a.oneClass() {
+		return true
+	}
+	moves := a.Moves()
+	if moves == 0 && a.difference() <= 1 {
+		return true
+	}
+	return slices.Max(a.load)-slices.Min(a.load) <= 1 && moves == a.LowerBound()
+}
+
+// oneClass says that all jobs that can be moved may go to the same slots.
+func (a *Assignment) oneClass() bool {
+	class := None
+	for _, j := range a.problem.Jobs {
+		if class == None {
+			class = j.Class
+		}
+		if j.Class != None && j.Class != class {
+			return false
+		}
+	}
+	return true
+}
+
+// difference is that between the largest load that may get smaller and the smallest one that
+// may grow.
+func (a *Assignment) difference() int {
+	smallest, largest := slices.Max(a.load), 0
+	a.visit++
+	for i, j := range a.problem.Jobs {
+		if j.Class == None {
+			continue
+		}
+		largest = max(largest, a.load[a.slot[i]])
+		if a.visited[j.Class] != a.visit {
+			a.visited[j.Class] = a.visit
+			smallest = min(smallest, a.load[a.lightest(a.problem.Classes[j.Class], None)])
+		}
+	}
+	return largest - smallest
+}
+
+// LowerBound is the number of moves without which the loads can't be within one of each
+// other, wherever the jobs may go.
+func (a *Assignment) LowerBound() int {
+	first := slices.Clone(a.load)
+	for i, j := range a.problem.Jobs {
+		if a.slot[i] != None {
+			first[a.slot[i]]--
+		}
+		if j.Current != None {
+			first[j.Current]++
+		}
+	}
+	return lowerBound(first, sum(a.load))
+}
+
+// LowerBound is the number of moves of one unit each without which loads can't be within one
+// of each other.
+func LowerBound(loads []int) int { return lowerBound(loads, sum(loads)) }
+
+// lowerBound is for slots that carry so much in the end, of which these loads are there at
+// first: what is above the larger of the two final loads has to go, and one from each slot
+// that has the larger one, where there are more of these than can keep it.
+func lowerBound(first []int, total int) int {
+	if len(first) == 0 {
+		return 0
+	}
+	floor := total / len(first)
+	moves, larger := 0, -total%len(first)
+	for _, l := range first {
+		if l > floor {
+			moves += l - floor - 1
+			larger++
+		}
+	}
+	return moves + max(0, larger)
+}
+
+func sum(loads []int) (total int) {
+	for _, l := range loads {
+		total += l
+	}
+	return total
+}

@@ -1,0 +1,148 @@
+package mincost
+
+import "slices"
+
+// weights are what a unit of each part of the cost counts: the sum of the squares of the
+// loads, and the number of moves.
+type weights struct{ squares, moves int64 }
+
+// lexicographic weighs such that more evenness is worth any number of moves.
+func (a *Assignment) lexicographic() weights { return weights{int64(len(a.problem.Jobs)) + 1, 1} }
+
+// cycle is slots of which each gives a job to the next one, and the last one to the first.
+// Where it is open it goes through the sink: the first slot only gives, the last one only
+// takes. Squares and moves are by how much it changes the two parts of the cost.
+type cycle struct {
+	slots          []int
+	open           bool
+	squares, moves int64
+}
+
+// edges is how many jobs a cycle moves.
+func (c cycle) edges() int {
+	if c.open {
+		return len(c.slots) - 1
+	}
+	return len(c.slots)
+}
+
+func (c cycle) edge(i int) (from, to int) { return c.slots[i], c.slots[(i+1)%len(c.slots)] }
+
+// Optimize makes the loads as even as can be, with the fewest moves that bring that about.
+func (a *Assignment) Optimize() {
+	a.greedyBalance()
+	if a.isOptimal() {
+		return
+	}
+	g := a.newResidualGraph()
+	for {
+		c, found := a.findNegativeCycle(g, a.lexicographic())
+		if !found {
+			return
+		}
+		a.cancel(g, c)
+		if a.isOptimal() {
+			return
+		}
+	}
+}
+
+// findNegativeCycle is the algorithm of Bellman and Ford from all slots at once, which looks
+// for a cycle among the predecessors after each pass (Cherkassky, Goldberg: Negative-cycle
+// detection algorithms, Mathematical Programming 85, 1999). The node behind the slots is the
+// sink: an edge to it is a unit that a slot gets more, one from it a unit that it gets less.
+func (a *Assignment) findNegativeCycle(g *residualGraph, w weights) (cycle, bool) {
+	sink := g.slots
+	dist, pred := make([]int64, sink+1), make([]int, sink+1)
+	for i := range pred {
+		pred[i] = None
+	}
+	changed := false
+	relax := func(from, to int, cost int64) {
+		if dist[from]+cost < dist[to] {
+			dist[to], pred[to], changed = dist[from]+cost, from, true
+		}
+	}
+	for {
+		changed = false
+		for s, load := range a.load {
+			if len(g.next[s]) > 0 {
+				relax(sink, s, -w.squares*lastUnit(load))
+			}
+		}
+		for s := range a.load {
+			for _, t := range g.next[s] {
+				relax(s, t, w.moves*int64(g.cost[s*g.slots+t]))
+			}
+		}
+		for s, load := range a.load {
+			relax(s, sink, w.squares*nextUnit(load))
+		}
+		if !changed {
+			return cycle{}, false
+		}
+		if nodes := predecessorCycle(pred); nodes != nil {
+			return a.newCycle(g, nodes), true
+		}
+	}
+}
+
+// lastUnit is what the last unit of a load adds to its square, nextUnit what one more would.
+func lastUnit(load int) int64 { return int64(2*load - 1) }
+
+func nextUnit(load int) int64 { return int64(2*load + 1) }
+
+// predecessorCycle is a cycle in which each node is the predecessor of the next one; nil if
+// there is none.
+func predecessorCycle(pred []int) []int {
+	seen := make([]int, len(pred)) // 0 not yet, else 1 more than the node that it was reached from
+	for start := range pred {
+		v := start
+		for v != None && seen[v] == 0 {
+			seen[v] = start + 1
+			v = pred[v]
+		}
+		if v == None || seen[v] != start+1 {
+			continue
+		}
+		nodes := []int{v}
+		for u := pred[v]; u != v; u = pred[u] {
+			nodes = append(nodes, u)
+		}
+		slices.Reverse(nodes)
+		return nodes
+	}
+	return nil
+}
+
+// newCycle is the cycle of these nodes, with what it changes.
+func (a *Assignment) newCycle(g *residualGraph, nodes []int) cycle {
+	c := cycle{slots: nodes}
+	if i := slices.Index(nodes, g.slots); i >= 0 {
+		c.open = true
+		c.slots = slices.Concat(nodes[i+1:], nodes[:i])
+		first, last := c.slots[0], c.slots[len(c.slots)-1]
+		c.squares = nextUnit(a.load[last]) - lastUnit(a.load[first])
+	}
+	for i := range c.edges() {
+		from, to := c.edge(i)
+		c.moves += int64(g.cost[from*g.slots+to])
+	}
+	return c
+}
+
+// cancel makes the changes of a cycle.
+func (a *Assignment) cancel(g *residualGraph, c cycle) {
+	jobs := make([]int, c.edges())
+	for i := range jobs {
+		from, to := c.edge(i)
+		jobs[i] = int(g.job[from*g.slots+to])
+	}
+	for i, job := range jobs {
+		_, to := c.edge(i)
+		a.move(job, to)
+	}
+	for _, s := range c.slots {
+		a.rebuildEdges(g, s)
+	}
+}

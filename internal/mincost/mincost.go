@@ -1,0 +1,126 @@
+// Package mincost assigns jobs to slots: as evenly as can be, and with the fewest jobs that
+// leave the slot which they are on.
+//
+// Even means the least sum of the squares of the slots' loads. An assignment that has it is
+// the best for every other convex measure of evenness too, the largest load included: it is
+// an optimal semi-matching (Harvey, Ladner, Lovász, Tamir: Semi-matchings for bipartite
+// graphs and load balancing, Journal of Algorithms 59, 2006).
+//
+// As a flow of least cost, each job sends one unit to one of its slots, for 1 where that is a
+// move and for nothing where it is not; and of what a slot sends on to the sink, the first
+// unit costs 1, the next ones 3, 5, 7 and so on, which adds up to the square of its load. The
+// algorithm is Klein's cycle cancelling (A primal method for minimal cost flows, Management
+// Science 14, 1967; Ahuja, Magnanti, Orlin: Network Flows, 1993, section 9.6): begin with any
+// assignment, and change it along a cycle of negative cost in its residual graph for as long
+// as there is one. An assignment is of least cost exactly if there is none (ibid., theorem
+// 9.1). A greedy balance makes the first assignment, and does most of the work.
+//
+// The package is pure, and the same problem has the same assignment each time.
+package mincost
+
+import "slices"
+
+// None is the slot of a job that is on none, and the class of one that can't be moved.
+const None = -1
+
+// Problem is what to assign. Slots are numbers from 0 on.
+type Problem struct {
+	// Loads is what each slot carries beside the jobs.
+	Loads []int
+	// Ties decides between slots of the same load, the smaller one first; nil, and between
+	// equals, the slot's number does.
+	Ties []int
+	// Classes are sets of slots, none of them empty.
+	Classes [][]int
+	Jobs    []Job
+}
+
+// Job is one unit of load.
+type Job struct {
+	// Current is the slot which it is on at first, or [None]: going from none is no move, and
+	// neither is coming back to it, which a job always may.
+	Current int
+	// Class is the number of the set of slots that it may be assigned to, or [None].
+	Class int
+}
+
+// Assignment is which job is on which slot.
+type Assignment struct {
+	problem Problem
+	load    []int
+	// slot is where each job is; at are the jobs on each slot, in the order in which they came.
+	slot []int
+	at   [][]int
+	// visited is the last visit in which each class was seen.
+	visited []int
+	visit   int
+}
+
+// New puts each job on the slot which it is on at first, and then each that is on none on the
+// slot of its class with the least load.
+func New(p Problem) *Assignment {
+	a := &Assignment{problem: p, load: slices.Clone(p.Loads), slot: make([]int, len(p.Jobs)), at: make([][]int, len(p.Loads)), visited: make([]int, len(p.Classes))}
+	for i, j := range p.Jobs {
+		a.slot[i] = None
+		if j.Current != None {
+			a.put(i, j.Current)
+		}
+	}
+	for i, j := range p.Jobs {
+		if j.Current == None && j.Class != None {
+			a.put(i, a.lightest(p.Classes[j.Class], None))
+		}
+	}
+	return a
+}
+
+// Slot is the one that a job is on, or [None].
+func (a *Assignment) Slot(job int) int { return a.slot[job] }
+
+// Moves counts the jobs that have left the slot which they were on at first.
+func (a *Assignment) Moves() (n int) {
+	for i, j := range a.problem.Jobs {
+		if j.Current != None && j.Current != a.slot[i] {
+			n++
+		}
+	}
+	return n
+}
+
+func (a *Assignment) put(job, slot int) {
+	a.slot[job] = slot
+	a.at[slot] = append(a.at[slot], job)
+	a.load[slot]++
+}
+
+// move takes a job to another slot.
+func (a *Assignment) move(job, to int) {
+	from := a.slot[job]
+	i := slices.Index(a.at[from], job)
+	a.at[from] = slices.Delete(a.at[from], i, i+1)
+	a.load[from]--
+	a.put(job, to)
+}
+
+// lighter orders slots: the one with the smaller load first.
+func (a *Assignment) lighter(s, t int) bool {
+	ties := a.problem.Ties
+	switch {
+	case a.load[s] != a.load[t]:
+		return a.load[s] < a.load[t]
+	case ties != nil && ties[s] != ties[t]:
+		return ties[s] < ties[t]
+	}
+	return s < t
+}
+
+// lightest is the slot of the least load, but for one; [None] if there is no other.
+func (a *Assignment) lightest(slots []int, but int) int {
+	best := None
+	for _, s := range slots {
+		if s != but && (best == None || a.lighter(s, best)) {
+			best = s
+		}
+	}
+	return best
+}

@@ -1,0 +1,81 @@
+package mincost
+
+// absent is the cost of an edge that isn't there.
+const absent = 2
+
+// residualGraph has an edge from one slot to another where a job on the first may go to the
+// second: the cheapest such job. Its cost is 1 where the job leaves its first slot, -1 where
+// it comes back to that, and 0 otherwise.
+type residualGraph struct {
+	slots int
+	// cost and job are those of the edge from s to t, at s*slots+t; next are the slots that
+	// an edge goes to from each.
+	cost []int8
+	job  []int32
+	next [][]int
+}
+
+func (a *Assignment) newResidualGraph() *residualGraph {
+	n := len(a.load)
+	g := &residualGraph{slots: n, cost: make([]int8, n*n), job: make([]int32, n*n), next: make([][]int, n)}
+	for e := range g.cost {
+		g.cost[e] = absent
+	}
+	for s := range n {
+		a.rebuildEdges(g, s)
+	}
+	return g
+}
+
+// rebuildEdges finds the edges from a slot. Of the jobs of one class the cheapest will do,
+// but for the edges by which others come back to their first slots.
+func (a *Assignment) rebuildEdges(g *residualGraph, from int) {
+	for _, to := range g.next[from] {
+		g.cost[from*g.slots+to] = absent
+	}
+	g.next[from] = g.next[from][:0]
+	jobs := a.problem.Jobs
+	a.visit++
+	for _, away := range []bool{true, false} {
+		for _, i := range a.at[from] {
+			j := jobs[i]
+			if (j.Current != from) != away {
+				continue
+			}
+			if away && j.Current != None {
+				g.add(from, j.Current, -1, i)
+			}
+			if j.Class == None || a.visited[j.Class] == a.visit {
+				continue
+			}
+			a.visited[j.Class] = a.visit
+			for _, to := range a.problem.Classes[j.Class] {
+				g.add(from, to, j.cost(from, to), i)
+			}
+		}
+	}
+}
+
+func (g *residualGraph) add(from, to int, cost int8, job int) {
+	e := from*g.slots + to
+	if from == to || g.cost[e] <= cost {
+		return
+	}
+	if g.cost[e] == absent {
+		g.next[from] = append(g.next[from], to)
+	}
+	g.cost[e], g.job[e] = cost, int32(job)
+}
+
+// cost is by how much the number of moves grows if the job goes from one slot to another.
+func (j Job) cost(from, to int) int8 {
+	switch j.Current {
+	case None:
+		return 0
+	case to:
+		return -1
+	case from:
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,67 @@
+package ovn
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+	"strconv"
+
+	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// connectionTables are the kernel's, of the network that this process is in
+// (proc_pid_net(5)). The second also has those of IPv4 to a socket of IPv6.
+var connectionTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
+
+// ClientsOf counts the connections from the network to the server of database d, with
+// that of each ovn-northd. The kernel is asked, not the server: what `memory/show` says
+// of the server's sessions has those of this machine's sockets in it, too, and not what
+// is on its way in the kernel, and it has to wait for a server that is busy with clients.
+func ClientsOf(d raft.Database) (deploy.Clients, error) {
+	return connections(deploy.ClientPorts(d)...)
+}
+
+func connections(ports ...uint16) (sum deploy.Clients, err error) {
+	for _, path := range connectionTables {
+		text, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // a kernel without IPv6
+		}
+		if err != nil {
+			return deploy.Clients{}, fmt.Errorf("cannot count the clients: %w", err)
+		}
+		one := countConnections(text, ports)
+		sum.Connected += one.Connected
+		sum.Busy += one.Busy
+	}
+	return sum, nil
+}
+
+// established is TCP_ESTABLISHED in the kernel's include/net/tcp_states.h.
+const established = "01"
+
+// countConnections reads a table. The columns are: number, local address, remote
+// address, state, what is on its way out and in, and more; numbers are hexadecimal
+// (get_tcp4_sock() in net/ipv4/tcp_ipv4.c).
+func countConnections(table []byte, ports []uint16) (c deploy.Clients) {
+	for line := range bytes.Lines(table) {
+		words := bytes.Fields(line)
+		if len(words) < 5 || string(words[3]) != established {
+			continue
+		}
+		_, text, _ := bytes.Cut(words[1], []byte{':'})
+		port, err := strconv.ParseUint(string(text), 16, 16)
+		if err != nil || !slices.Contains(ports, uint16(port)) {
+			continue
+		}
+		c.Connected++
+		if len(bytes.Trim(words[4], "0:")) > 0 {
+			c.Busy++
+		}
+	}
+	return c
+}

@@ -1,0 +1,28 @@
+package ovn
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"syscall"
+)
+
+// minFree is the space, in bytes, below which the databases' disk counts as full.
+// It is our own choice: a transaction of a busy cloud is smaller.
+const minFree = 512 << 10
+
+// Full says what is wrong with the disk of the databases; empty if nothing is, or it is
+// not there yet. The error is that of statfs(2).
+func (p Paths) Full() (problem string, err error) {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(p.DB, &stat); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	} else if err != nil {
+		return "", fmt.Errorf("cannot look at the disk of %s: %w", p.DB, err)
+	}
+	free := stat.Bavail * uint64(stat.Bsize)
+	if outOfFiles := stat.Files > 0 && stat.Ffree == 0; free >= minFree && !outOfFiles {
+		return "", nil
+	}
+	return fmt.Sprintf("no space left on the disk of %s (%d KiB free); make space", p.DB, free>>10), nil
+}

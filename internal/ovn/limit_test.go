@@ -1,0 +1,106 @@
+package ovn_test
+
+import (
+	"os"
+	"os/signal"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// limitFileSize sets how long files may become that the process writes: as a quota
+// does, and seen by it as one error of write() of many.
+func limitFileSize(t *testing.T, process *os.Process, bytes uint64) {
+	t.Helper()
+	limit := syscall.Rlimit{Cur: bytes, Max: ^uint64(0)}
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(process.Pid), syscall.RLIMIT_FSIZE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	require.Zero(t, errno)
+}
+
+const unlimited = ^uint64(0)
+
+// size is that of a server's file.
+func size(t *testing.T, s *server) uint64 {
+	t.Helper()
+	info, err := os.Stat(s.paths.File(s.database))
+	require.NoError(t, err)
+	return uint64(info.Size())
+}
+
+// three are members, the last of which is started by start.
+func three(t *testing.T, start func(*server)) (leader, third *server) {
+	t.Helper()
+	net := loopbacktest.Network(t)
+	leader = newServer(t, raft.NB, net+".1").create(t).start(t)
+	second := newServer(t, raft.NB, net+".2").join(t, leader.address).start(t)
+	third = newServer(t, raft.NB, net+".3").join(t, leader.address)
+	start(third)
+	for _, m := range []*server{leader, second, third} {
+		m.reaches(t, func(s raft.Status) bool {
+			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == 3
+		}, "the members do not find each other")
+	}
+	return leader, third
+}
+
+// A quota, and a disk that was made read-only, are as a full disk: what a write that
+// failed has lost is found, and is written anew once it can be. The stand-ins are a
+// limit of the process for the length of its files, and a mount over the folder, which
+// hinders new files and not the one that is open.
+func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t *testing.T) {
+	t.Parallel()
+	leader, third := three(t, func(s *server) {
+		signal.Ignore(syscall.SIGXFSZ) // else it ends at once, as by kill; who starts it next inherits that
+		s.start(t)
+	})
+	write(t, leader, 10)
+	third.reaches(t, func(s raft.Status) bool { return s.Committed() == leader.status(t).Committed() }, "it does not follow")
+	log, end := stored(t, third)
+	require.Equal(t, ovn.LogFile{End: end}, log)
+
+	limitFileSize(t, third.process, size(t, third)+100)
+	write(t, leader, 4096)
+	third.reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.status(t).Log.End }, "it does not follow")
+	log, end = stored(t, third)
+	assert.Less(t, log.End, end, "the server believes to have stored it")
+	limitFileSize(t, third.process, unlimited)
+	write(t, leader, 10)
+	require.Eventually(t, func() bool { log, _ = stored(t, third); return log.Damage != "" }, patience, pollEvery)
+
+	require.NoError(t, syscall.Mount(third.paths.DB, third.paths.DB, "", syscall.MS_BIND, ""))
+	mounted := true
+	t.Cleanup(func() {
+		if mounted {
+			assert.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH))
+		}
+	})
+	require.NoError(t, syscall.Mount("", third.paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
+	refused := new(ovn.ServerError)
+	if err := third.control().Compact(t.Context(), raft.NB); err != nil { // else a later turn tries
+		require.ErrorAs(t, err, &refused)
+		assert.Contains(t, refused.Text, "Read-only file system")
+	}
+	again, err := ovn.Files{Runner: third.files().Runner, Paths: ovn.Paths{Run: t.TempDir(), DB: third.paths.DB}}.Log(t.Context(), raft.NB)
+	require.NoError(t, err)
+	assert.Equal(t, log.Damage, again.Damage)
+	assert.Equal(t, raft.ClusterMember, third.status(t).State)
+	require.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH))
+	mounted = false
+
+	require.Eventually(t, func() bool {
+		_ = third.control().Compact(t.Context(), raft.NB) // the second time there may be nothing to do
+		log, end = stored(t, third)
+		return log == ovn.LogFile{End: end}
+	}, patience, pollEvery)
+	third.kill(t)
+	third.start(t)
+	third.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
+	assert.Len(t, rows(t, third), 3)
+}

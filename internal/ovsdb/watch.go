@@ -1,0 +1,131 @@
+package ovsdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/ovn-org/libovsdb/cache"
+	"github.com/ovn-org/libovsdb/client"
+	"github.com/ovn-org/libovsdb/model"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// ErrNoLeader is returned where a server answers that it is not connected to a leader: what
+// it shows may be old.
+var ErrNoLeader = errors.New("server is not connected to a leader")
+
+// Watch follows one key of external_ids of a database's only row, on one server. Its
+// reads change nothing in the database. Its calls are made one at a time.
+type Watch struct {
+	global  *Global
+	member  *Member
+	key     string
+	changed chan struct{}
+}
+
+// Watch connects to the first of the endpoints that serves the database and is connected to
+// a leader; where none is, the error is of all. The caller closes the watch.
+func (d *Dialer) Watch(ctx context.Context, db raft.Database, key string, endpoints ...string) (*Watch, error) {
+	if len(endpoints) == 0 {
+		return nil, errors.New("cannot watch: no endpoint is known")
+	}
+	var failures []error
+	for i, endpoint := range endpoints {
+		share, cancel := shareOf(ctx, len(endpoints)-i)
+		w, err := d.watchOne(share, db, key, endpoint)
+		cancel()
+		if err == nil {
+			return w, nil
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+func (d *Dialer) watchOne(ctx context.Context, db raft.Database, key, endpoint string) (_ *Watch, err error) {
+	w := &Watch{key: key, changed: make(chan struct{}, 1)}
+	if w.member, err = d.Member(ctx, db, endpoint); err != nil {
+		return nil, err
+	}
+	if w.global, err = d.Global(ctx, db, endpoint); err != nil {
+		w.member.Close()
+		return nil, err
+	}
+	if _, err = w.Read(ctx); err == nil {
+		err = w.monitor(ctx)
+	}
+	if err != nil {
+		w.Close()
+		return nil, fmt.Errorf("cannot watch %s at %s: %w", db, endpoint, err)
+	}
+	return w, nil
+}
+
+// monitor has changes of the key wake who waits for [Watch.Changed]. Of what the library
+// keeps nothing is read.
+func (w *Watch) monitor(ctx context.Context) error {
+	c := w.global.client
+	kept := c.Cache()
+	if kept == nil {
+		return errors.New("the connection is lost")
+	}
+	kept.AddEventHandler(&cache.EventHandlerFuncs{
+		AddFunc:    func(_ string, now model.Model) { w.wake(nil, now) },
+		UpdateFunc: func(_ string, was, now model.Model) { w.wake(was, now) },
+		DeleteFunc: func(_ string, was model.Model) { w.wake(was, nil) },
+	})
+	row := new(globalRow)
+	_, err := c.Monitor(ctx, c.NewMonitor(client.WithTable(row, &row.ExternalIDs)))
+	return err
+}
+
+func (w *Watch) wake(was, now model.Model) {
+	if w.value(was) == w.value(now) {
+		return
+	}
+	select {
+	case w.changed <- struct{}{}:
+	default: // it is to be woken already
+	}
+}
+
+func (w *Watch) value(row model.Model) string {
+	g, ok := row.(*globalRow)
+	if !ok {
+		return ""
+	}
+	return g.ExternalIDs[w.key]
+}
+
+// Changed gives something once the key may have another value than at the last read.
+func (w *Watch) Changed() <-chan struct{} { return w.changed }
+
+// Lost gives something once the connection is gone.
+func (w *Watch) Lost() <-chan struct{} { return w.global.client.DisconnectNotify() }
+
+// Read is the key's value, empty where it is not there, as a server has it that is
+// connected to a leader; of one that is not it returns [ErrNoLeader].
+func (w *Watch) Read(ctx context.Context) (string, error) {
+	state, err := w.member.State(ctx)
+	switch {
+	case err != nil:
+		return "", err
+	case state.Clustered && !state.Connected:
+		return "", ErrNoLeader
+	}
+	ids, err := w.global.Read(ctx)
+	return ids[w.key], err
+}
+
+// Swap is [Global.Swap] of the key.
+func (w *Watch) Swap(ctx context.Context, old, next string) (bool, error) {
+	return w.global.Swap(ctx, w.key, old, next)
+}
+
+// Close ends the watch.
+func (w *Watch) Close() {
+	w.member.Close()
+	w.global.Close()
+}

@@ -1,0 +1,97 @@
+package ovsdb_test
+
+import (
+	"context"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func watch(t *testing.T, endpoints ...string) *ovsdb.Watch {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	w, err := new(ovsdb.Dialer).Watch(ctx, raft.NB, key, endpoints...)
+	require.NoError(t, err)
+	t.Cleanup(w.Close)
+	return w
+}
+
+// woken says whether the watch wakes within the time.
+func woken(w *ovsdb.Watch, within time.Duration) bool {
+	select {
+	case <-w.Changed():
+		return true
+	case <-time.After(within):
+		return false
+	}
+}
+
+func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	writer := connect(t, members[0])
+	w := watch(t, members[2].socket())
+	value, err := w.Read(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, value)
+
+	require.True(t, swap(t, writer, "", "one"), "this makes the row")
+	require.True(t, woken(w, patience))
+	value, err = w.Read(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, "one", value)
+
+	require.NoError(t, writer.Put(t.Context(), map[string]string{"another": "key"}))
+	require.NoError(t, writer.Drop(t.Context(), key))
+	require.True(t, woken(w, patience))
+	assert.False(t, woken(w, 100*time.Millisecond), "one change of the key, one wake-up")
+
+	swapped, err := w.Swap(t.Context(), "", "two")
+	require.NoError(t, err)
+	assert.True(t, swapped)
+}
+
+// What a member shows that is cut off may be old.
+func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, raft.NB, 3)
+	w := watch(t, members[2].socket())
+	members[0].signal(t, syscall.SIGKILL)
+	members[1].signal(t, syscall.SIGKILL)
+	require.Eventually(t, func() bool {
+		_, err := w.Read(t.Context())
+		return err != nil
+	}, patience, 20*time.Millisecond)
+	_, err := w.Read(t.Context())
+	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	_, err = new(ovsdb.Dialer).Watch(ctx, raft.NB, key, members[2].socket())
+	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
+
+	members[2].signal(t, syscall.SIGKILL)
+	select {
+	case <-w.Lost():
+	case <-time.After(patience):
+		assert.Fail(t, "the end of the connection is not told")
+	}
+}
+
+func TestWatchPassesOverMembersWithoutALeader(t *testing.T) {
+	t.Parallel()
+	alone := newServer(t, raft.NB, loopbacktest.Network(t)+".1").join(t, "tcp:127.0.0.1:1")
+	alone.start(t, nil)
+	good := cluster(t, raft.NB, 1)[0]
+	w := watch(t, alone.socket(), good.socket())
+	swapped, err := w.Swap(t.Context(), "", "one")
+	require.NoError(t, err)
+	assert.True(t, swapped)
+}

@@ -1,0 +1,56 @@
+package agent
+
+import (
+	"crypto/tls"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestAPIIsReadOnlyAndPeersNeedACertificate(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	holder := p.holder(p.agents...)
+	for _, a := range p.agents {
+		assert.JSONEq(t, `{"name":"`+holder.unit+`"}`, p.get(a, "/"))
+		assert.Equal(t, "ok", p.get(a, "/healthz"))
+		for _, method := range []string{http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodHead} {
+			assert.Equal(t, http.StatusMethodNotAllowed, p.code(method, a.url+"/", p.client))
+		}
+		assert.Equal(t, http.StatusNotFound, p.code(http.MethodGet, a.url+"/other", p.client))
+		require.Eventually(t, func() bool {
+			for _, peer := range p.status(a).Peers {
+				if peer.AnsweredSecondsAgo < 0 || peer.Unit == "" {
+					return false
+				}
+			}
+			return len(p.status(a).Peers) == 2
+		}, patience, 50*time.Millisecond, "it asks both others")
+	}
+	peer := "https" + strings.TrimSuffix(strings.TrimPrefix(holder.url, "http"), "1") + "2/lease"
+	stranger := &tls.Config{InsecureSkipVerify: true} //nolint:gosec // it is to be refused
+	assert.Zero(t, p.code(http.MethodGet, peer, &http.Client{Transport: &http.Transport{TLSClientConfig: stranger}, Timeout: patience}))
+	pair, err := tls.LoadX509KeyPair(p.path("cert"), p.path("key"))
+	require.NoError(t, err)
+	known := stranger.Clone()
+	known.Certificates = []tls.Certificate{pair}
+	assert.Equal(t, http.StatusOK, p.code(http.MethodGet, peer, &http.Client{Transport: &http.Transport{TLSClientConfig: known}, Timeout: patience}))
+}
+
+// code is the status of an answer; 0 where there is none.
+func (p *plane) code(method, url string, client *http.Client) int {
+	p.t.Helper()
+	r, err := http.NewRequestWithContext(p.t.Context(), method, url, http.NoBody)
+	require.NoError(p.t, err)
+	response, err := client.Do(r)
+	if err != nil {
+		return 0
+	}
+	defer client.CloseIdleConnections()
+	require.NoError(p.t, response.Body.Close())
+	return response.StatusCode
+}

@@ -1,0 +1,274 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"math/big"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent"
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// patience bounds waits for what has no bound of its own.
+const patience = 60 * time.Second
+
+// plane is a control plane of three units, each with a member of NB and an agent.
+type plane struct {
+	t       *testing.T
+	dir     string
+	network string
+	client  *http.Client
+	agents  []*process
+}
+
+// process is a program that was started.
+type process struct {
+	*os.Process
+	ended chan struct{}
+	log   *safeBuffer
+	url   string // of the agent's API
+	unit  string
+}
+
+// safeBuffer is what a process has written.
+type safeBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (s *safeBuffer) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.Write(p)
+}
+
+// String implements [fmt.Stringer].
+func (s *safeBuffer) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.b.String()
+}
+
+func newPlane(t *testing.T) *plane {
+	t.Helper()
+	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}}
+	t.Cleanup(p.client.CloseIdleConnections)
+	for n := range 3 {
+		file, address := p.member(n)+".db", "tcp:"+p.host(n)+":6643"
+		if n == 0 {
+			p.run("ovsdb-tool", "--election-timer=4000", "create-cluster", file, "/usr/share/ovn/ovn-nb.ovsschema", address)
+		} else {
+			p.run("ovsdb-tool", "join-cluster", file, "OVN_Northbound", address, "tcp:"+p.host(0)+":6643")
+		}
+		p.server(p.member(n))
+		p.run("ovsdb-client", "--timeout=60", "wait", "unix:"+p.member(n)+".sock", "OVN_Northbound", "connected")
+	}
+	p.run("ovsdb-tool", "create", p.path("sb.db"), "/usr/share/ovn/ovn-sb.ovsschema")
+	p.server(p.path("sb"))
+	p.authority()
+	for n := range 3 {
+		p.agents = append(p.agents, p.agent(n))
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			for _, a := range p.agents {
+				t.Logf("%s:\n%s", a.unit, a.log)
+			}
+		}
+	})
+	return p
+}
+
+func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
+func (p *plane) member(n int) string     { return p.path(fmt.Sprintf("nb%d", n)) }
+func (p *plane) host(n int) string       { return fmt.Sprintf("%s.%d", p.network, n+1) }
+
+func (p *plane) run(name string, args ...string) string {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), patience)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, name, args...).CombinedOutput()
+	require.NoError(p.t, err, "%s", out)
+	return string(out)
+}
+
+func (p *plane) start(env []string, name string, args ...string) *process {
+	p.t.Helper()
+	one := &process{ended: make(chan struct{}), log: new(safeBuffer)}
+	cmd := exec.CommandContext(context.WithoutCancel(p.t.Context()), name, args...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Env = append(os.Environ(), env...)
+	cmd.Stdout, cmd.Stderr = one.log, one.log
+	require.NoError(p.t, cmd.Start())
+	one.Process = cmd.Process
+	go func() {
+		defer close(one.ended)
+		_ = cmd.Wait() // killed, or the test looks at what it did
+	}()
+	p.t.Cleanup(func() {
+		_ = one.Kill()
+		<-one.ended
+	})
+	return one
+}
+
+// server starts an ovsdb-server, and returns once it answers.
+func (p *plane) server(base string) {
+	p.t.Helper()
+	p.start(nil, "ovsdb-server", "-vconsole:off", "--unixctl="+base+".ctl", "--remote=punix:"+base+".sock", base+".db")
+	require.Eventually(p.t, func() bool {
+		return exec.CommandContext(p.t.Context(), "ovs-appctl", "-t", base+".ctl", "version").Run() == nil
+	}, patience, 10*time.Millisecond, "ovsdb-server does not start")
+}
+
+// agent starts the agent of a unit, which speaks TLS to the others.
+func (p *plane) agent(n int) *process {
+	p.t.Helper()
+	args := []string{
+		"agent", "--unit", fmt.Sprintf("ovn-central/%d", n), "--nb", "unix:" + p.member(n) + ".sock", "--sb", "unix:" + p.path("sb.sock"),
+		"--private-key", p.path("key"), "--certificate", p.path("cert"), "--ca-cert", p.path("ca"),
+		"--listen", p.host(n) + ":16401", "--peer-listen", p.host(n) + ":16402",
+	}
+	for other := range 3 {
+		if other != n {
+			args = append(args, "--peer", p.host(other)+":16402")
+		}
+	}
+	self, err := os.Executable()
+	require.NoError(p.t, err)
+	one := p.start([]string{program + "=1"}, self, args...)
+	one.url, one.unit = "http://"+p.host(n)+":16401", fmt.Sprintf("ovn-central/%d", n)
+	return one
+}
+
+// authority makes a CA, and one certificate for all units.
+func (p *plane) authority() {
+	p.t.Helper()
+	template := func(serial int64, name string) *x509.Certificate {
+		return &x509.Certificate{
+			SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name},
+			NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), BasicConstraintsValid: true,
+			ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		}
+	}
+	caKey, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(p.t, err)
+	ca := template(1, "CA")
+	ca.IsCA, ca.KeyUsage, ca.ExtKeyUsage = true, x509.KeyUsageCertSign, nil
+	p.certificate("ca", ca, ca, caKey, caKey)
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(p.t, err)
+	p.certificate("cert", template(2, "unit"), ca, key, caKey)
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	require.NoError(p.t, err)
+	p.pem("key", "PRIVATE KEY", der)
+}
+
+func (p *plane) certificate(name string, c, parent *x509.Certificate, key, by *ecdsa.PrivateKey) {
+	p.t.Helper()
+	der, err := x509.CreateCertificate(rand.Reader, c, parent, &key.PublicKey, by)
+	require.NoError(p.t, err)
+	p.pem(name, "CERTIFICATE", der)
+}
+
+func (p *plane) pem(name, kind string, der []byte) {
+	p.t.Helper()
+	require.NoError(p.t, os.WriteFile(p.path(name), pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
+}
+
+// get asks an agent; the text is what it answers, empty where it doesn't.
+func (p *plane) get(a *process, path string) string {
+	r, err := http.NewRequestWithContext(p.t.Context(), http.MethodGet, a.url+path, http.NoBody)
+	if err != nil {
+		return ""
+	}
+	response, err := p.client.Do(r)
+	if err != nil {
+		return ""
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	if err != nil || response.StatusCode != http.StatusOK {
+		return ""
+	}
+	return strings.TrimSpace(string(body))
+}
+
+// name is what an agent says at /.
+func (p *plane) name(a *process) string {
+	var said struct{ Name string }
+	if json.Unmarshal([]byte(p.get(a, "/")), &said) != nil {
+		return ""
+	}
+	return said.Name
+}
+
+func (p *plane) status(a *process) (s agent.Status) {
+	_ = json.Unmarshal([]byte(p.get(a, "/status")), &s) // of one that doesn't answer: nothing
+	return s
+}
+
+// holder waits until one of the agents acts and all say so, and returns it.
+func (p *plane) holder(agents ...*process) (holder *process) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		acting := 0
+		for _, a := range agents {
+			if p.status(a).Acts {
+				acting, holder = acting+1, a
+			}
+		}
+		return acting == 1 && p.all(agents, holder.unit)
+	}, patience, 50*time.Millisecond, "not one agent acts")
+	return holder
+}
+
+// all says whether all of the agents name the unit.
+func (p *plane) all(agents []*process, unit string) bool {
+	for _, a := range agents {
+		if p.name(a) != unit {
+			return false
+		}
+	}
+	return true
+}
+
+// but are the agents without one.
+func (p *plane) but(a *process) (others []*process) {
+	for _, other := range p.agents {
+		if other != a {
+			others = append(others, other)
+		}
+	}
+	return others
+}
+
+// database is the status of the cluster, as its first member has it.
+func (p *plane) database() raft.Status {
+	p.t.Helper()
+	status, err := raft.Parse(p.run("ovs-appctl", "-t", p.member(0)+".ctl", "cluster/status", "OVN_Northbound"))
+	require.NoError(p.t, err)
+	return status
+}

@@ -1,0 +1,116 @@
+package agent
+
+import (
+	"encoding/json"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+)
+
+// ttl is the agent's own.
+const ttl = 5 * time.Second
+
+// replaced waits until another one than gone acts, and says how long that took; then until
+// all name it.
+func (p *plane) replaced(gone *process, begun time.Time) (next *process, took time.Duration) {
+	p.t.Helper()
+	others := p.but(gone)
+	require.Eventually(p.t, func() bool {
+		for _, a := range others {
+			if p.status(a).Acts {
+				next, took = a, time.Since(begun)
+			}
+		}
+		return next != nil
+	}, patience, 10*time.Millisecond, "no other agent takes over")
+	require.Eventually(p.t, func() bool { return p.all(others, next.unit) }, ttl, 10*time.Millisecond, "/ is not right within the TTL")
+	return next, took
+}
+
+// 003-5
+func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	first := p.holder(p.agents...)
+	begun := time.Now()
+	require.NoError(t, first.Kill())
+	next, took := p.replaced(first, begun)
+	t.Logf("%s after %s: %s", next.unit, first.unit, took)
+	assert.LessOrEqual(t, took, 10*time.Second)
+	assert.GreaterOrEqual(t, took, ttl/2, "this test can fail: the first one was the holder")
+	assert.Equal(t, 1, p.status(next).Changes)
+}
+
+// What is released is taken at once.
+func TestStoppedHolderHandsOverWithinASecond(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	first := p.holder(p.agents...)
+	begun := time.Now()
+	require.NoError(t, first.Signal(syscall.SIGTERM))
+	_, took := p.replaced(first, begun)
+	t.Logf("after %s", took)
+	assert.LessOrEqual(t, took, time.Second)
+	select {
+	case <-first.ended:
+	case <-time.After(patience):
+		assert.Fail(t, "a stopped agent does not end")
+	}
+	assert.NotContains(t, first.log.String(), "error:")
+}
+
+// R14
+func TestHolderThatSleptActsNoMore(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	first := p.holder(p.agents...)
+	begun := time.Now()
+	require.NoError(t, first.Signal(syscall.SIGSTOP))
+	next, took := p.replaced(first, begun)
+	assert.LessOrEqual(t, took, 10*time.Second)
+	require.NoError(t, first.Signal(syscall.SIGCONT))
+	answers := 0
+	for until := time.Now().Add(ttl); time.Now().Before(until); {
+		var said lease.Answer
+		if json.Unmarshal([]byte(p.get(first, "/lease")), &said) == nil {
+			answers++
+			require.False(t, said.Acts)
+		}
+		require.NotEqual(t, first.unit, p.name(first), "it does not name itself either")
+	}
+	assert.Positive(t, answers)
+	assert.True(t, p.all(p.agents, next.unit), "and knows who does")
+	assert.True(t, p.status(next).Acts)
+}
+
+// R17. OVN_CENTRAL_IDLE=1m looks for longer.
+func TestIdleAgentsWriteNothing(t *testing.T) {
+	t.Parallel()
+	idle := 4 * ttl
+	if long, err := time.ParseDuration(os.Getenv("OVN_CENTRAL_IDLE")); err == nil {
+		idle = long
+	}
+	p := newPlane(t)
+	holder := p.holder(p.agents...)
+	before := p.database()
+	assert.Positive(t, before.Committed())
+	over := time.After(idle)
+	for waiting := true; waiting; {
+		select {
+		case <-over:
+			waiting = false
+		case <-time.After(ttl / 4):
+			require.True(t, p.status(holder).Acts)
+		}
+	}
+	after := p.database()
+	require.Equal(t, before.Term, after.Term, "the database has had an election")
+	assert.Equal(t, before.Committed(), after.Committed(), "commits in %s", idle)
+	assert.Equal(t, uint64(1), p.status(holder).Term, "the record was written once")
+}

@@ -1,0 +1,59 @@
+package functional
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// R1, R10: a server becomes a member after `stop` has looked for the last time, just as
+// its service is stopped. The only other one then counts on it, so it leaves as any
+// member does.
+func TestServerThatBecomesAMemberWhileItIsStoppedLeaves(t *testing.T) {
+	m := deploy(t, 1)
+	other := m.units[0]
+	u := m.addSilent()
+	clusters := map[lab.DB]string{}
+	for _, db := range lab.Databases {
+		s, err := m.status(other, db)
+		require.NoError(t, err)
+		clusters[db] = string(*s.Cluster)
+		require.NoError(t, other.Hang(db))
+	}
+	for _, db := range lab.Databases {
+		require.NoError(t, u.JoinWith(t.Context(), lab.JoinOptions{
+			DB: db, ClusterID: clusters[db], Remotes: []string{"ssl:" + other.Address() + map[lab.DB]string{lab.NB: ":6643", lab.SB: ":6644"}[db]},
+		}))
+	}
+	require.NoError(t, m.Destroy(u))
+	var once sync.Once
+	u.OnCall(func(call string) {
+		if !strings.Contains(call, "systemctl stop ") {
+			return
+		}
+		once.Do(func() {
+			for _, db := range lab.Databases {
+				assert.NoError(t, other.Resume(db))
+				m.eventually("a member", func() bool {
+					s, err := m.status(u, db)
+					return err == nil && s.State == raft.ClusterMember
+				})
+			}
+		})
+	})
+	said := m.hookFailed(m.RunHook(t.Context(), u, "stop"), "stop")
+	u.OnCall(nil)
+	assert.Contains(t, said, "has joined the cluster meanwhile")
+	m.eventually("its end", func() bool { return m.RunHook(t.Context(), u, "stop") == nil })
+	m.requireMembers(other)
+	m.requireWritable()
+	left, live := leftFiles(t, u)
+	assert.Len(t, left, 2)
+	assert.Empty(t, live)
+}

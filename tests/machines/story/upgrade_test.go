@@ -1,0 +1,314 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/machines"
+	"github.com/ovn-central/ovn-central-operator/tests/machines/juju"
+)
+
+// upgrade is a deployment that gets the packages of another release.
+type upgrade struct {
+	*story
+	first, second, last string            // the units, in the order in which they upgrade
+	schemas             map[string]string // those of the older release, by database
+}
+
+// TestUpgradesToANewerRelease takes three units from one release of OVN to another
+// with restarts held back, while two machines lose their power amid what they do and
+// the third is off for a while: no database is converted as long as there is an older
+// server, and no write is lost.
+func TestUpgradesToANewerRelease(t *testing.T) {
+	options := machines.Options{Newer: newer(t)}
+	ctx, m := newModel(t, packedCharm(t), options)
+	u := &upgrade{story: &story{model: m}}
+	for _, part := range []struct {
+		name string
+		play func(context.Context, *testing.T)
+	}{
+		{"three units of the older release serve", u.begin},
+		{"packages come, also to a machine that loses its power amid dpkg", u.takePackages},
+		{"units restart one by one, also one that loses its power while its server is down", u.restartTwo},
+		{"nothing is converted while a unit is off that has older servers", u.lastIsOff},
+		{"the unit that was off upgrades before it starts", u.lastComesBack},
+		{"all is converted once nothing older is left", u.converted},
+		{"the writer has lost nothing", func(ctx context.Context, t *testing.T) { nothingIsLost(ctx, t, u.client) }},
+	} {
+		began := time.Now()
+		if !t.Run(part.name, func(t *testing.T) { part.play(ctx, t) }) {
+			t.Fatalf("the parts after %q stand on it", part.name)
+		}
+		t.Logf("%s: %v", part.name, time.Since(began).Round(time.Second))
+		if u.client == nil {
+			continue
+		}
+		for db, gap := range u.client.LongestGap(began) {
+			if gap == 0 {
+				continue // the writer has ended
+			}
+			t.Logf("  the longest time without an acknowledged write to %s: %.2f s, %.1f election timers", db, gap.Seconds(), gap.Seconds()/electionTimer.Seconds())
+		}
+	}
+}
+
+// electionTimer is the default of the option.
+const electionTimer = 4 * time.Second
+
+func (u *upgrade) begin(ctx context.Context, t *testing.T) {
+	u.deployThree(ctx, t)
+	u.connectClients(ctx, t)
+	u.writes(ctx, t)
+	u.schemas = u.schemasOf(ctx, t, u.alive(ctx, t)[0])
+	t.Log("schemas: ", u.schemas)
+}
+
+// takePackages has no agent on the unit that comes last: its packages stay old, and
+// its servers serve.
+func (u *upgrade) takePackages(ctx context.Context, t *testing.T) {
+	order := u.turns(ctx, t)
+	u.first, u.second, u.last = order[0], order[1], order[2]
+	_, err := u.machines[u.last].Exec(ctx, "systemctl", "stop", juju.AgentService(u.last))
+	require.NoError(t, err)
+
+	first := u.machines[u.first]
+	resume := holdDpkg(t, first)
+	require.NoError(t, u.Configure(ctx, map[string]string{"enable-auto-restarts": "false", "ovn-source": newerSource}))
+	losePowerAt(ctx, t, first)
+	audit, err := exec.CommandContext(ctx, "dpkg", "--admindir="+filepath.Join(first.Root(), "var/lib/dpkg"), "--audit").CombinedOutput()
+	require.NoError(t, err)
+	t.Logf("dpkg without power: %s", audit)
+	assert.Contains(t, string(audit), "ovn-common", "the packages of %s are half installed", u.first)
+	resume()
+	u.writes(ctx, t)
+	require.NoError(t, first.Start(ctx))
+
+	for _, unit := range []string{u.first, u.second} {
+		u.says(ctx, t, unit, "restarts are held back")
+		assert.NotEqual(t, installedOn(t, u.machines[u.last]), installedOn(t, u.machines[unit]), unit)
+		t.Logf("%s, held back: %s", unit, u.deferred(ctx, t, unit))
+	}
+	deferred := u.deferred(ctx, t, u.second)
+	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
+		assert.Contains(t, deferred, "restart "+service+": upgrade from ", u.second)
+	}
+	u.notConverted(ctx, t, u.first, u.second, u.last)
+	u.writes(ctx, t)
+}
+
+func (u *upgrade) restartTwo(ctx context.Context, t *testing.T) {
+	u.restarts(ctx, t, u.first)
+	u.notConverted(ctx, t, u.first, u.second, u.last)
+
+	second := u.machines[u.second]
+	resume := holdStart(ctx, t, second)
+	acted := make(chan string, 1)
+	acting, end := context.WithCancel(ctx)
+	defer end()
+	go func() {
+		result, err := u.Run(acting, u.second, "restart-services", "deferred-only=true")
+		acted <- fmt.Sprint(result, err)
+	}()
+	losePowerAt(ctx, t, second)
+	end()
+	t.Logf("restart-services of %s, which lost its power: %v", u.second, <-acted)
+	u.writes(ctx, t)
+	resume()
+	require.NoError(t, second.Start(ctx))
+	u.restarts(ctx, t, u.second)
+	u.notConverted(ctx, t, u.first, u.second, u.last)
+	for _, unit := range []string{u.first, u.second} {
+		assert.NotEqual(t, runs(ctx, t, u.machines[u.last]), runs(ctx, t, u.machines[unit]), "%s runs the newer release", unit)
+		require.NoError(t, u.UpdateStatus(ctx, unit))
+		u.says(ctx, t, unit, "the schema is older than the packages'; it is converted once "+u.last+" runs ")
+	}
+	u.writes(ctx, t)
+}
+
+func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
+	require.NoError(t, u.machines[u.last].Kill(ctx))
+	u.writes(ctx, t)
+	for range 2 {
+		for _, unit := range []string{u.first, u.second} {
+			u.updates(ctx, t, unit)
+			u.says(ctx, t, unit, u.last+" runs ", "and it is down: start it again, or remove it")
+			u.notConverted(ctx, t, unit)
+		}
+	}
+	u.writes(ctx, t)
+}
+
+// lastComesBack keeps the services from starting at boot, as a machine that fails to
+// may: its unit finds them down.
+func (u *upgrade) lastComesBack(ctx context.Context, t *testing.T) {
+	m := u.machines[u.last]
+	require.NoError(t, os.Remove(filepath.Join(m.Root(), "etc/systemd/system/multi-user.target.wants/ovn-central.service")))
+	before := installedOn(t, m)
+	starts := started(t, m)
+	require.NoError(t, m.Start(ctx))
+	eventually(ctx, t, convergence, func() error {
+		for _, db := range databases {
+			if _, err := clusterStatus(ctx, m, db.short, db.schema); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	assert.NotEqual(t, before, installedOn(t, m), u.last)
+	for db, lines := range started(t, m) {
+		since := lines[len(starts[db]):]
+		t.Logf("%s of %s since it is on: %v", db, u.last, since)
+		assert.NotEmpty(t, since)
+		assert.NotContains(t, since, lines[0], "its older server was started again")
+	}
+	u.writes(ctx, t)
+}
+
+// converted is the end: what was held back is restarted, and then the leaders convert.
+func (u *upgrade) converted(ctx context.Context, t *testing.T) {
+	u.restarts(ctx, t, u.last)
+	eventually(ctx, t, convergence, func() error {
+		for _, unit := range u.alive(ctx, t) {
+			u.updates(ctx, t, unit)
+		}
+		for _, unit := range u.alive(ctx, t) {
+			for db, schema := range u.schemasOf(ctx, t, unit) {
+				if want := u.bundled(ctx, t, unit, db); schema != want {
+					return fmt.Errorf("%s of %s has the schema %s, not %s", db, unit, schema, want)
+				}
+				require.NotEqual(t, u.schemas[db], schema, "the newer release has another schema")
+			}
+		}
+		return nil
+	})
+	require.NoError(t, u.Configure(ctx, map[string]string{"enable-auto-restarts": "true"}))
+	u.settle(ctx, t)
+	versions := map[string]bool{}
+	for _, unit := range u.alive(ctx, t) {
+		m := u.machines[unit]
+		assert.Contains(t, u.deferred(ctx, t, unit), "nothing is held back", unit)
+		_, err := m.Shell(ctx, `! grep -i assertion /var/log/ovn/ovsdb-server-*.log`)
+		assert.NoError(t, err, "a server of %s has ended on what a newer one wrote", unit)
+		versions[fmt.Sprint(installedOn(t, m), runs(ctx, t, m))] = true
+	}
+	assert.Len(t, versions, 1)
+	t.Log("at the end: ", versions)
+	_, err := u.client.NB(ctx, "--wait=sb", "ls-add", "net-after")
+	require.NoError(t, err)
+	u.writes(ctx, t)
+}
+
+// turns are the units in the order in which they upgrade: those that lead fewer
+// databases first, then by number.
+func (u *upgrade) turns(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	led := map[string]int{}
+	for _, db := range databases {
+		led[u.leaderOf(ctx, t, db.short, db.schema)]++
+	}
+	units := u.alive(ctx, t)
+	slices.SortStableFunc(units, func(a, b string) int { return led[a] - led[b] })
+	return units
+}
+
+// deferred is what a unit lists as restarts that are held back.
+func (u *upgrade) deferred(ctx context.Context, t *testing.T, unit string) string {
+	t.Helper()
+	result, err := u.Run(ctx, unit, "show-deferred-events")
+	require.NoError(t, err)
+	require.Equal(t, "completed", result.Status, "show-deferred-events of %s: %s %v", unit, result.Message, result.Results)
+	return fmt.Sprint(result.Results["output"])
+}
+
+// restarts makes the restarts that a unit holds back. Another unit may be in its turn
+// still, and a lock of one that has lost its power is taken over after a while only.
+func (u *upgrade) restarts(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	eventually(ctx, t, convergence, func() error {
+		result, err := u.Run(ctx, unit, "restart-services", "deferred-only=true")
+		if err == nil && result.Status != "completed" {
+			err = fmt.Errorf("restart-services of %s: %s: %s", unit, result.Status, result.Message)
+			t.Log(err)
+		}
+		return err
+	})
+	require.Contains(t, u.deferred(ctx, t, unit), "nothing is held back", unit)
+}
+
+// updates has a unit run update-status, and waits for its end.
+func (u *upgrade) updates(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	hooks := func() int {
+		status, err := u.Status(ctx)
+		require.NoError(t, err)
+		return len(status.Units[unit].Hooks)
+	}
+	before := hooks()
+	require.NoError(t, u.UpdateStatus(ctx, unit))
+	eventually(ctx, t, convergence, func() error {
+		if hooks() == before {
+			return fmt.Errorf("%s has run no hook", unit)
+		}
+		return nil
+	})
+}
+
+// says waits until a unit's status has all of these words.
+func (u *upgrade) says(ctx context.Context, t *testing.T, unit string, words ...string) {
+	t.Helper()
+	var message string
+	eventually(ctx, t, convergence, func() error {
+		status, err := u.Status(ctx)
+		if err != nil {
+			return err
+		}
+		message = status.Units[unit].Workload.Message
+		for _, word := range words {
+			if !strings.Contains(message, word) {
+				return fmt.Errorf("%s says %q, and not %q", unit, message, word)
+			}
+		}
+		return nil
+	})
+	t.Logf("%s says: %s", unit, message)
+}
+
+// notConverted shows that units serve the older release's schemas.
+func (u *upgrade) notConverted(ctx context.Context, t *testing.T, units ...string) {
+	t.Helper()
+	for _, unit := range units {
+		require.Equal(t, u.schemas, u.schemasOf(ctx, t, unit), unit)
+	}
+}
+
+// schemasOf are the versions of the schemas that a unit's servers serve, by database.
+func (u *upgrade) schemasOf(ctx context.Context, t *testing.T, unit string) map[string]string {
+	t.Helper()
+	schemas := map[string]string{}
+	for _, db := range databases {
+		eventually(ctx, t, convergence, func() error {
+			out, err := u.machines[unit].Exec(ctx, "ovsdb-client", "--timeout=5", "get-schema-version", "unix:/var/run/ovn/ovn"+db.short+"_db.sock", db.schema)
+			schemas[db.short] = strings.TrimSpace(out)
+			return err
+		})
+	}
+	return schemas
+}
+
+// bundled is the version of the schema that the packages of a unit bring.
+func (u *upgrade) bundled(ctx context.Context, t *testing.T, unit, db string) string {
+	t.Helper()
+	out, err := u.machines[unit].Exec(ctx, "ovsdb-tool", "schema-version", "/usr/share/ovn/ovn-"+db+".ovsschema")
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
