@@ -13,10 +13,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
 // Timeout bounds a whole action.
@@ -28,7 +28,7 @@ type Unit struct {
 	Env     juju.Env
 	Service *membership.Service
 	// Deployment is this unit as a whole.
-	Deployment *converge.Unit
+	Deployment *reconcile.Unit
 	Log        *slog.Logger
 }
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
@@ -50,7 +50,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 
 // trouble is the status of this unit where it is not active, or why it can't be found
 // out; what is wrong with the unit is not seen in its clusters.
-func (u Unit) trouble(o converge.Outcome, err error) string {
+func (u Unit) trouble(o reconcile.Outcome, err error) string {
 	if err != nil {
 		return "cannot find out how " + u.Env.Unit + " itself is: " + err.Error()
 	}

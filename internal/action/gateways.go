@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
@@ -134,7 +134,7 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 		}
 		for _, other := range sight.Model.Others() {
 			if p, _ := relation.ParseDeployment(sight.Model.Bags[other].Values()); p.Address.IsValid() {
-				members = append(members, deploy.RaftAddress(db, p.Address.String()))
+				members = append(members, plan.RaftAddress(db, p.Address.String()))
 			}
 		}
 		slices.Sort(members)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
@@ -73,7 +73,7 @@ func runDeferredHooks(ctx context.Context, u Unit, _ params) (results, error) {
 
 func (u Unit) restart(ctx context.Context, names []string) (results, error) {
 	done, err := u.Deployment.Restart(ctx, names...)
-	found := results{"restarted": converge.Names(done)}
+	found := results{"restarted": reconcile.Names(done)}
 	if err != nil {
 		return found, err
 	}
@@ -105,7 +105,7 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 		return nil, err
 	}
 	events, text := []deferredEvent{}, []string{}
-	for _, service := range deploy.RestartOrder() {
+	for _, service := range plan.RestartOrder() {
 		if reason := pending[service]; reason != "" {
 			events = append(events, deferredEvent{string(service), "restart", reason})
 			text = append(text, fmt.Sprintf("restart %s: %s", service, reason))

@@ -17,12 +17,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
@@ -95,7 +95,7 @@ func unit(t *testing.T, a *agent) Unit {
 		Progress: func(context.Context, string) {},
 	}
 	tools := juju.New(a)
-	return Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &converge.Unit{
+	return Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &reconcile.Unit{
 		Env: env, Tools: tools, Members: service, Paths: paths, Now: time.Now, Log: log,
 	}}
 }

@@ -50,7 +50,7 @@ func TestImportChecker(t *testing.T) {
 		"support for tests":               {in("membership", "run/runtest"), "internal/run/runtest: it is for tests"},
 		"package without a layer":         {in("queue", "os"), "internal/queue has no layer in rules.go"},
 		"pure with the standard library":  {in("raft", "fmt", "strings", "time", "encoding/json"), ""},
-		"pure with pure":                  {in("deploy", "raft", "gateway/schedule"), ""},
+		"pure with pure":                  {in("plan", "raft", "gateway/schedule"), ""},
 		"pure with files":                 {in("raft", "os"), "os: a pure package imports no such thing"},
 		"pure with a part of files":       {in("raft", "os/signal"), "a pure package imports no such thing"},
 		"pure with the network":           {in("lease", "net/netip"), "a pure package imports no such thing"},

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -20,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
@@ -171,7 +171,7 @@ type parts struct {
 	tools      *juju.Tools
 	env        juju.Env
 	service    *membership.Service
-	deployment *converge.Unit
+	deployment *reconcile.Unit
 	log        *slog.Logger
 }
 
@@ -198,7 +198,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },
 		Log:      p.log,
 	}
-	p.deployment = &converge.Unit{
+	p.deployment = &reconcile.Unit{
 		Env:        p.env,
 		Tools:      p.tools,
 		Members:    p.service,

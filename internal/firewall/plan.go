@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// plan is what has to be done, in this order: whoever may connect is let in before
+// changes is what has to be done, in this order: whoever may connect is let in before
 // anybody is shut out, and whoever may not any more is shut out last.
-type plan struct {
+type changes struct {
 	// misplaced are rules of ours that stand behind one that makes them void; each
 	// is added again, which ufw would refuse to do twice.
 	misplaced []rule
@@ -22,8 +22,8 @@ type plan struct {
 // compare plans how the rules that there are become those that are wanted. Rules
 // that are not ours are left as they are, and count: where one lets somebody in, or
 // decides about a port for everybody, none of ours is added.
-func compare(have []rule, want Rules) plan {
-	var p plan
+func compare(have []rule, want Rules) changes {
+	var p changes
 	var kept []rule
 	grants := want.grants()
 	for _, r := range have {

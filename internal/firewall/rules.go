@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
 // Comment marks the rules that are the charm's. The charm before this one marked
@@ -17,11 +17,11 @@ const Comment = "charm-ovn-central"
 var (
 	// peerPorts are what a unit needs of another, in ascending order, as ufw keeps
 	// several ports of a rule.
-	peerPorts = []uint16{deploy.NorthboundPort, deploy.NorthboundRaftPort, deploy.SouthboundRaftPort, deploy.ManagementPort}
+	peerPorts = []uint16{plan.NorthboundPort, plan.NorthboundRaftPort, plan.SouthboundRaftPort, plan.ManagementPort}
 	// clientPorts are what a CMS needs of a unit.
-	clientPorts = []uint16{deploy.NorthboundPort, deploy.ManagementPort}
+	clientPorts = []uint16{plan.NorthboundPort, plan.ManagementPort}
 	// openPorts are for everybody, whatever the firewall's default.
-	openPorts = []uint16{deploy.SouthboundPort}
+	openPorts = []uint16{plan.SouthboundPort}
 )
 
 // Rules say who may connect to this unit. Whoever is not in them reaches only SB's

@@ -11,9 +11,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -28,7 +28,7 @@ type Unit struct {
 	Env     juju.Env
 	Service *membership.Service
 	// Deployment is this unit as a whole.
-	Deployment *converge.Unit
+	Deployment *reconcile.Unit
 	Log        *slog.Logger
 }
 
@@ -101,7 +101,7 @@ func updateStatus(ctx context.Context, u Unit) error {
 	return nil
 }
 
-func converged(ctx context.Context, u Unit, thorough bool) (converge.Outcome, error) {
+func converged(ctx context.Context, u Unit, thorough bool) (reconcile.Outcome, error) {
 	o, err := u.Deployment.Converge(ctx, thorough)
 	if err != nil {
 		return o, err

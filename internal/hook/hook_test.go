@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/converge"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -26,6 +25,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -204,7 +204,7 @@ func (m *machine) run(t *testing.T, name string) error {
 		Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Goal: tools.GoalState, Now: time.Now,
 		Progress: func(context.Context, string) {}, Log: log,
 	}
-	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &converge.Unit{
+	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &reconcile.Unit{
 		Env: env, Tools: tools, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
 		Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
 		Dialer: service.Dialer, Now: time.Now, Log: log,

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -27,13 +27,13 @@ const clientsInterval = 250 * time.Millisecond
 func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) error {
 	patience := s.patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}
-	for looks := []deploy.Clients{}; ; {
+	for looks := []plan.Clients{}; ; {
 		now, err := s.clients(db)
 		if err != nil {
 			s.Log.WarnContext(ctx, err.Error())
 			return nil
 		}
-		if looks = append(looks, now); deploy.Settled(looks) {
+		if looks = append(looks, now); plan.Settled(looks) {
 			return nil
 		}
 		waits := fmt.Sprintf("%s: %d clients, %d of which are being served", db.Short(), now.Connected, now.Busy)
@@ -41,7 +41,7 @@ func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) e
 			s.Log.InfoContext(ctx, waits+"; going on without waiting for them any longer", "waited", patience.String())
 			return nil
 		}
-		if len(looks) > deploy.SettledLooks && s.Now().Sub(told) >= tellInterval {
+		if len(looks) > plan.SettledLooks && s.Now().Sub(told) >= tellInterval {
 			told = s.Now()
 			s.Progress(ctx, fmt.Sprintf("%s; waiting until they have what they need, at most %s", waits, patience))
 		}
@@ -54,7 +54,7 @@ func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) e
 	}
 }
 
-func (s *Service) clients(db raft.Database) (deploy.Clients, error) {
+func (s *Service) clients(db raft.Database) (plan.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients(db)
 	}

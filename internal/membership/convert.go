@@ -75,7 +75,7 @@ var ErrLeadLost = errors.New("this unit's member has lost the lead meanwhile; th
 const leadInterval = 250 * time.Millisecond
 
 // convertBase and the election timer bound a conversion. Clients wait for about as long
-// as the timer that it needs ([deploy.ConversionTimer]); it ends with the lead in any case.
+// as the timer that it needs ([plan.ConversionTimer]); it ends with the lead in any case.
 const convertBase = 2 * time.Minute
 
 // Convert brings the database, which this unit's member leads, to the schema of these

@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -232,7 +232,7 @@ func sameServer(id raft.ID, p raft.Peer) bool {
 // at says whether another unit of the model has the address, by what it publishes.
 func (m Model) at(address string) bool {
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && p.Address.String() == deploy.HostOf(address) {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && p.Address.String() == plan.HostOf(address) {
 			return true
 		}
 	}

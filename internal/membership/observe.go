@@ -7,25 +7,25 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Condition is what this unit has of a database.
-type Condition = deploy.Condition
+type Condition = plan.Condition
 
 // The conditions of a database on a unit.
 const (
-	Serving    = deploy.Serving
-	Absent     = deploy.Absent
-	Left       = deploy.Left
-	Standalone = deploy.Standalone
-	Failed     = deploy.Failed
-	Down       = deploy.Down
-	Hung       = deploy.Hung
-	Unreadable = deploy.Unreadable
+	Serving    = plan.Serving
+	Absent     = plan.Absent
+	Left       = plan.Left
+	Standalone = plan.Standalone
+	Failed     = plan.Failed
+	Down       = plan.Down
+	Hung       = plan.Hung
+	Unreadable = plan.Unreadable
 )
 
 // Local is what was found of one database on this unit.

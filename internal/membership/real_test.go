@@ -14,11 +14,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -60,7 +60,7 @@ func realCluster(t *testing.T, n int, databases ...raft.Database) []*realUnit {
 			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
 			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
 			Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: goal}, nil },
-			Clients:  func(raft.Database) (deploy.Clients, error) { return deploy.Clients{}, nil }, // other tests have some on this machine
+			Clients:  func(raft.Database) (plan.Clients, error) { return plan.Clients{}, nil }, // other tests have some on this machine
 			Now:      time.Now,
 			Progress: func(context.Context, string) {}, Log: slog.New(slog.DiscardHandler),
 		}

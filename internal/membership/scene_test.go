@@ -8,11 +8,11 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -234,7 +234,7 @@ func (s scene) service() *membership.Service {
 		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
 		Control: ovn.Control{Paths: ovn.Paths{DB: s.t.TempDir()}},
 		Dialer:  new(ovsdb.Dialer),
-		Clients: func(raft.Database) (deploy.Clients, error) { return deploy.Clients{}, errors.New("not counted") },
+		Clients: func(raft.Database) (plan.Clients, error) { return plan.Clients{}, errors.New("not counted") },
 		Now:     func() time.Time { return now },
 		Log:     slog.New(slog.DiscardHandler),
 	}

@@ -9,10 +9,10 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -27,7 +27,7 @@ type Service struct {
 	// during every wait.
 	Goal func(context.Context) (juju.GoalState, error)
 	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
-	Clients func(raft.Database) (deploy.Clients, error)
+	Clients func(raft.Database) (plan.Clients, error)
 	// Now is the clock.
 	Now func() time.Time
 	// Progress tells a person who waits what goes on.

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -200,7 +200,7 @@ func (s *Service) KickedWhileDown(ctx context.Context, m Model, d raft.Database,
 		if !published.Address.IsValid() {
 			continue
 		}
-		address := deploy.RaftAddress(d, published.Address.String())
+		address := plan.RaftAddress(d, published.Address.String())
 		removed, err := s.readRecords(ctx, d, ovsdb.Endpoints(d, address)...)
 		if err == nil {
 			return removed[id] != ""

@@ -14,9 +14,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -225,17 +225,17 @@ func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
 	units := realCluster(t, 3, raft.NB)
 	u, m := units[1], model(units[1], units...)
 	for name, c := range map[string]struct {
-		looks  func(n int) deploy.Clients
+		looks  func(n int) plan.Clients
 		ahead  time.Duration // of the clock, after the third look
 		looked int
 	}{
-		"nobody is there":   {func(int) deploy.Clients { return deploy.Clients{} }, 0, 1},
-		"they have come":    {func(n int) deploy.Clients { return deploy.Clients{Connected: min(n, 4)} }, 0, 8},
-		"they have all":     {func(n int) deploy.Clients { return deploy.Clients{Connected: 9, Busy: max(0, 9-n)} }, 0, 9},
-		"some never settle": {func(int) deploy.Clients { return deploy.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},
+		"nobody is there":   {func(int) plan.Clients { return plan.Clients{} }, 0, 1},
+		"they have come":    {func(n int) plan.Clients { return plan.Clients{Connected: min(n, 4)} }, 0, 8},
+		"they have all":     {func(n int) plan.Clients { return plan.Clients{Connected: 9, Busy: max(0, 9-n)} }, 0, 9},
+		"some never settle": {func(int) plan.Clients { return plan.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},
 	} {
 		looked, ran := 0, false
-		u.Clients = func(raft.Database) (deploy.Clients, error) {
+		u.Clients = func(raft.Database) (plan.Clients, error) {
 			looked++
 			assert.Equal(t, u.Env.Unit, units[0].record().Holder, name)
 			return c.looks(looked), nil
@@ -250,7 +250,7 @@ func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
 		assert.True(t, ran, name)
 		assert.Equal(t, c.looked, looked, name)
 	}
-	u.Clients = func(raft.Database) (deploy.Clients, error) { return deploy.Clients{}, errors.New("no table") }
+	u.Clients = func(raft.Database) (plan.Clients, error) { return plan.Clients{}, errors.New("no table") }
 	u.Now = time.Now
 	require.NoError(t, u.Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return nil }))
 }

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -34,7 +34,7 @@ func (d Defaults) Render() []byte {
 		"# The clusters that the servers join are named in the database files.\n" +
 		optionsVariable + "=\"")
 	for _, database := range raft.Databases() {
-		port, short := int(deploy.RaftPort(database)), database.Short()
+		port, short := int(plan.RaftPort(database)), database.Short()
 		d.cluster(out, short, "local", d.Local, port)
 		if d.Remote.IsValid() {
 			d.cluster(out, short, "remote", d.Remote, port)

@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
 // NorthdParams are the arguments that ovn-ctl gives to ovn-northd.
@@ -28,9 +28,9 @@ type NorthdParams struct {
 // the order in which they were given.
 func (p NorthdParams) Render() []byte {
 	out := new(bytes.Buffer)
-	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(deploy.NorthboundPort))
+	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(plan.NorthboundPort))
 	// Its other port would forbid what ovn-northd writes.
-	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(deploy.ManagementPort))
+	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(plan.ManagementPort))
 	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
 	return out.Bytes()
 }
@@ -120,19 +120,19 @@ func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 
 // NorthdHealth is how this unit's ovn-northd is, as far as can be found out within
 // the timeout of a question.
-func (c Control) NorthdHealth(ctx context.Context) deploy.NorthdHealth {
+func (c Control) NorthdHealth(ctx context.Context) plan.NorthdHealth {
 	connected, err := c.NorthdConnected(ctx)
 	if err == nil && connected {
 		var state NorthdState
 		if state, err = c.NorthdStatus(ctx); err == nil {
-			return deploy.NorthdHealth(state)
+			return plan.NorthdHealth(state)
 		}
 	}
 	switch {
 	case err == nil:
-		return deploy.NorthdUnconnected
+		return plan.NorthdUnconnected
 	case errors.Is(err, ErrNotRunning):
-		return deploy.NorthdDown
+		return plan.NorthdDown
 	}
-	return deploy.NorthdSilent
+	return plan.NorthdSilent
 }

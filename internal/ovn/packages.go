@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -50,7 +50,7 @@ type Packages struct {
 // Installed says which versions of ovn-central and openvswitch-common are installed.
 // ok is false where ovn-central isn't, and where dpkg was interrupted before it was
 // configured; [Packages.Install] mends that.
-func (p Packages) Installed(ctx context.Context) (version deploy.Version, ok bool, err error) {
+func (p Packages) Installed(ctx context.Context) (version plan.Version, ok bool, err error) {
 	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
 		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
 	}})
@@ -68,7 +68,7 @@ func (p Packages) Installed(ctx context.Context) (version deploy.Version, ok boo
 		}
 	}
 	if version.OVN == "" {
-		return deploy.Version{}, false, nil
+		return plan.Version{}, false, nil
 	}
 	return version, true, nil
 }

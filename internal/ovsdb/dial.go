@@ -22,7 +22,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -57,9 +57,9 @@ func Endpoints(d raft.Database, raftAddress string) []string {
 	}
 	at := func(port uint16) string { return protocol + ":" + net.JoinHostPort(host, strconv.Itoa(int(port))) }
 	if d == raft.SB {
-		return []string{at(deploy.ManagementPort), at(deploy.SouthboundPort)}
+		return []string{at(plan.ManagementPort), at(plan.SouthboundPort)}
 	}
-	return []string{at(deploy.NorthboundPort)}
+	return []string{at(plan.NorthboundPort)}
 }
 
 // connect returns a connected client of the database that m models, at the first
@@ -203,4 +203,4 @@ func RaftPort(raftAddress string) string {
 
 // DefaultRaftPort is the port on which the packages' servers of a database speak
 // Raft (--db-nb-cluster-local-port in ovn-ctl(8)).
-func DefaultRaftPort(d raft.Database) string { return strconv.Itoa(int(deploy.RaftPort(d))) }
+func DefaultRaftPort(d raft.Database) string { return strconv.Itoa(int(plan.RaftPort(d))) }

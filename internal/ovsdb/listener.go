@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -43,9 +43,9 @@ func WantedConnections(db raft.Database, probe time.Duration, ipv6 bool) []Conne
 		return Connection{Target: target, Role: role, InactivityProbe: probe}
 	}
 	if db == raft.SB {
-		return []Connection{listener(deploy.SouthboundPort, chassisRole), listener(deploy.ManagementPort, "")}
+		return []Connection{listener(plan.SouthboundPort, chassisRole), listener(plan.ManagementPort, "")}
 	}
-	return []Connection{listener(deploy.NorthboundPort, "")}
+	return []Connection{listener(plan.NorthboundPort, "")}
 }
 
 // Suffixes of targets that listen on every address of the machine.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -20,7 +20,7 @@ type Deployment struct {
 	// Source is the package source that it has applied.
 	Source string
 	// Running are the versions that its services run, each once.
-	Running []deploy.Version
+	Running []plan.Version
 	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of the CA
 	// that its certificate is from.
 	Trusts []string
@@ -96,7 +96,7 @@ func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
 	}
 	for version := range strings.SplitSeq(bag[keyRunning], ",") {
 		if version != "" {
-			d.Running = append(d.Running, deploy.ParseVersion(version))
+			d.Running = append(d.Running, plan.ParseVersion(version))
 		}
 	}
 	for ca := range strings.SplitSeq(bag[keyTrusts], ",") {
@@ -116,7 +116,7 @@ func northd(value string) string {
 	return ""
 }
 
-func texts(versions []deploy.Version) []string {
+func texts(versions []plan.Version) []string {
 	all := make([]string, len(versions))
 	for i, v := range versions {
 		all[i] = v.String()
@@ -126,7 +126,7 @@ func texts(versions []deploy.Version) []string {
 
 // oldest is the first of the versions that are not all the same, which [Deployment]
 // has in the order in which they are to go; empty where there is none.
-func oldest(versions []deploy.Version) string {
+func oldest(versions []plan.Version) string {
 	if len(versions) == 0 {
 		return ""
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -15,13 +15,13 @@ import (
 // itself is not taken for what it runs.
 func TestVersionsThatRunAreToldToPeersOfBothKinds(t *testing.T) {
 	t.Parallel()
-	before, after := deploy.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, deploy.Version{OVN: "25.03.0-1", OVS: "3.5.0-1"}
-	bag := relation.Deployment{Running: []deploy.Version{before, after}}.Bag()
+	before, after := plan.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}, plan.Version{OVN: "25.03.0-1", OVS: "3.5.0-1"}
+	bag := relation.Deployment{Running: []plan.Version{before, after}}.Bag()
 	assert.Equal(t, "23.03.1-1 openvswitch 3.1.0-2,25.03.0-1 openvswitch 3.5.0-1", bag["running-version"])
 	assert.Equal(t, "23.03.1-1", bag["package-version"])
 	d, problems := relation.ParseDeployment(bag)
 	assert.Empty(t, problems)
-	assert.Equal(t, []deploy.Version{before, after}, d.Running)
+	assert.Equal(t, []plan.Version{before, after}, d.Running)
 
 	d, _ = relation.ParseDeployment(map[string]string{"package-version": "25.03.0-1"})
 	assert.Empty(t, d.Running, "installed is not running")

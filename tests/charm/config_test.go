@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
 func options(t *testing.T) *charm.Config {
@@ -49,7 +49,7 @@ func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
 	}
 	seconds := func(text string) string { return strings.TrimSuffix(text, ", in seconds") }
 	for name, bad := range map[string]string{"ovsdb-server-election-timer": "0", "ovsdb-server-inactivity-probe": "-1"} {
-		failed := (*deploy.OptionError)(nil)
+		failed := (*plan.OptionError)(nil)
 		_, err := set(t, map[string]string{name: bad})
 		require.ErrorAs(t, err, &failed)
 		described := strings.Join(strings.Fields(options(t).Options[name].Description), " ")
@@ -59,7 +59,7 @@ func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
 
 // set is what the charm makes of options that an operator has typed after
 // `juju config`, by Juju's own parser and then as config-get gives them.
-func set(t *testing.T, typed map[string]string) (deploy.Settings, error) {
+func set(t *testing.T, typed map[string]string) (plan.Settings, error) {
 	t.Helper()
 	config := options(t)
 	parsed, err := config.ParseSettingsStrings(typed)
@@ -73,7 +73,7 @@ func set(t *testing.T, typed map[string]string) (deploy.Settings, error) {
 	var given map[string]any
 	require.NoError(t, decoder.Decode(&given))
 	maps.DeleteFunc(given, func(_ string, value any) bool { return value == nil })
-	return deploy.ParseSettings(given)
+	return plan.ParseSettings(given)
 }
 
 func TestDefaultsAreAccepted(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
-	"github.com/ovn-central/ovn-central-operator/internal/deploy"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -79,11 +79,11 @@ func TestEveryEndpointIsDocumentedWithItsInterface(t *testing.T) {
 func TestEveryPortIsDocumented(t *testing.T) {
 	page := readRepository(t).documents["docs/reference/ports.md"]
 	for _, db := range raft.Databases() {
-		for _, port := range deploy.ClientPorts(db) {
+		for _, port := range plan.ClientPorts(db) {
 			assert.Empty(t, missing(page, []string{fmt.Sprintf("pssl:%d", port)}))
 			assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", port))
 		}
-		assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", deploy.RaftPort(db)))
+		assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", plan.RaftPort(db)))
 	}
 }
 

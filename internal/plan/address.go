@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// The ports for clients, which are those of the charm before this one; clients
+// compute them.
+const (
+	NorthboundPort uint16 = 6641
+	// SouthboundPort is for ovn-controllers, which may write what their role allows.
+	SouthboundPort uint16 = 6642
+	// ManagementPort is the Southbound database's for ovn-northd and the CMS, without
+	// a role (LP#1864640).
+	ManagementPort uint16 = 16642
+)
+
+// The ports on which members speak Raft (DB_NB_CLUSTER_LOCAL_PORT and
+// DB_SB_CLUSTER_LOCAL_PORT in ovn-ctl).
+const (
+	NorthboundRaftPort uint16 = 6643
+	SouthboundRaftPort uint16 = 6644
+)
+
+// ClientPorts are those on which the server of a database serves clients.
+func ClientPorts(db raft.Database) []uint16 {
+	if db == raft.SB {
+		return []uint16{SouthboundPort, ManagementPort}
+	}
+	return []uint16{NorthboundPort}
+}
+
+// RaftPort is the one on which the server of a database speaks Raft.
+func RaftPort(db raft.Database) uint16 {
+	if db == raft.SB {
+		return SouthboundRaftPort
+	}
+	return NorthboundRaftPort
+}
+
+// Host is an address as it stands in URLs: IPv6 in brackets.
+func Host(address string) string {
+	if strings.Contains(address, ":") {
+		return "[" + address + "]"
+	}
+	return address
+}
+
+// RaftAddress is where the member at an address speaks Raft.
+func RaftAddress(db raft.Database, address string) string {
+	return "ssl:" + Host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
+}
+
+// HostOf is the address in a Raft address, without brackets.
+func HostOf(raftAddress string) string {
+	_, rest, _ := strings.Cut(raftAddress, ":")
+	if i := strings.LastIndex(rest, ":"); i >= 0 {
+		rest = rest[:i]
+	}
+	return strings.Trim(rest, "[]")
+}

@@ -1,0 +1,42 @@
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestRaftAddressIsReadBack(t *testing.T) {
+	t.Parallel()
+	for address, want := range map[string]string{
+		"10.0.0.1":        "ssl:10.0.0.1:6643",
+		"fd99::1":         "ssl:[fd99::1]:6643",
+		"::ffff:10.0.0.1": "ssl:[::ffff:10.0.0.1]:6643",
+		"ovn-0.example":   "ssl:ovn-0.example:6643",
+	} {
+		got := plan.RaftAddress(raft.NB, address)
+		assert.Equal(t, want, got)
+		assert.Equal(t, address, plan.HostOf(got))
+	}
+	assert.Equal(t, "ssl:10.0.0.1:6644", plan.RaftAddress(raft.SB, "10.0.0.1"))
+	assert.Equal(t, "10.0.0.1", plan.HostOf("tcp:10.0.0.1:6643"))
+}
+
+func TestHostOfWhatIsNoAddressIsHarmless(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "ssl", "ssl:", ":", "[", "ssl:[]:", "ssl::6643"} {
+		assert.Empty(t, plan.HostOf(text), text)
+	}
+}
+
+func TestServiceOfADatabase(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, plan.NorthboundServer, plan.ServiceOf(raft.NB))
+	assert.Equal(t, plan.SouthboundServer, plan.ServiceOf(raft.SB))
+	for _, db := range raft.Databases() {
+		assert.Contains(t, plan.RestartOrder(), plan.ServiceOf(db))
+	}
+}

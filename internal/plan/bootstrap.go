@@ -1,0 +1,195 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// agree brings the application to one cluster for each database, and says whether
+// it is there. Only the leader creates, and it publishes the clusters' IDs before
+// any server can run on them, in a way that only a leader can: so of two units
+// that both were the leader for a while, one finds the other's IDs and discards
+// what it has made.
+func (s State) agree(d *Decision) bool {
+	running := s.running()
+	if s.disputed(d, running) {
+		return false
+	}
+	for _, db := range raft.Databases() {
+		if clusters := running[db]; len(clusters) > 1 || len(clusters) == 1 && s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
+			d.block("%s", s.twoClusters(db, clusters))
+		}
+	}
+	if s.Clusters.Known() {
+		return true
+	}
+	if s.Unrelated {
+		d.wait("peers: the relation to the other units is not there yet")
+		return false
+	}
+	if here := s.foreign(); here != "" {
+		d.block("%s", here)
+		return false
+	}
+	switch found := len(running[raft.NB]) + len(running[raft.SB]); {
+	case len(d.Blocked) > 0:
+	case !s.Leader && found == 0:
+		s.discardStaged(d)
+		d.wait("peers: the unit that leads has not created the clusters yet")
+	case !s.Leader:
+		s.discardStaged(d)
+		d.wait("peers: the unit that leads has not published the clusters' IDs yet")
+	case found == 2:
+		s.discardStaged(d)
+		d.do(Step{Kind: Claim, IDs: only(running), Reason: "the clusters are there already"})
+	case found == 1:
+		d.wait("peers: a unit has a server of one database only; waiting for the other")
+	case s.unread() != "":
+		d.wait("peers: what %s publishes could not be read; it may have the clusters", s.unread())
+	default:
+		s.create(d)
+	}
+	return false
+}
+
+// disputed says whether the clusters' IDs that the application has are perhaps not those
+// that are to be served. Where Juju writes a claim at the end of the hook (Juju 4), one
+// that stood still until its unit leads again overwrites another unit's, which may be
+// acted upon already. But each unit's own claim stays, and a unit that finds another's
+// there puts nothing into place: so of two that have claimed, whichever was written
+// last, at most the one that was written first is served.
+func (s State) disputed(d *Decision, running map[raft.Database]map[raft.ID][]string) bool {
+	if !s.Clusters.Known() {
+		return false
+	}
+	claimed := s.Clusters.IDs[raft.NB]
+	claimers := append([]Peer{{Unit: s.Unit, Claim: s.Claim}}, s.Peers...)
+	for _, p := range claimers {
+		nb, sb := running[raft.NB], running[raft.SB]
+		served := slices.Contains(nb[p.Claim], p.Unit) && len(nb) == 1 && len(sb) == 1
+		if p.Claim == "" || p.Claim == claimed || !served {
+			continue
+		}
+		if s.Leader {
+			d.do(Step{Kind: Claim, IDs: only(running), Reason: p.Unit + " serves them already"})
+		}
+		d.wait("peers: %s serves other clusters than the unit that leads has published; it publishes theirs", p.Unit)
+		return true
+	}
+	if s.Databases[raft.NB].Staged != claimed {
+		return false
+	}
+	if s.Blind {
+		d.wait("peers: the relation to the other units is not there yet")
+		return true
+	}
+	for _, p := range s.Peers {
+		if p.Claim != "" && p.Claim != claimed {
+			d.wait("peers: %s has claimed clusters too; waiting until it has put them away, or serves them", p.Unit)
+			return true
+		}
+	}
+	return false
+}
+
+// create stages both clusters, and claims them once both are staged.
+func (s State) create(d *Decision) {
+	staged := map[raft.Database]raft.ID{}
+	for _, db := range raft.Databases() {
+		if s.Databases[db].Condition == Left {
+			d.do(Step{Kind: Archive, Database: db, Reason: "its server has left another unit's cluster"})
+		}
+	}
+	for _, db := range raft.Databases() {
+		staged[db] = s.Databases[db].Staged
+		if staged[db] == "" {
+			d.do(Step{Kind: Stage, Database: db, Timer: s.Settings.ElectionTimer})
+		}
+	}
+	d.do(Step{Kind: Claim, IDs: staged, Reason: "the application has no clusters yet"})
+}
+
+// unread is the first peer of which nothing could be read.
+func (s State) unread() string {
+	i := slices.IndexFunc(s.Peers, func(p Peer) bool { return p.Data == Unread })
+	if i < 0 {
+		return ""
+	}
+	return s.Peers[i].Unit
+}
+
+func (s State) discardStaged(d *Decision) {
+	for _, db := range raft.Databases() {
+		if s.Databases[db].Staged != "" {
+			d.do(Step{Kind: Discard, Database: db, Reason: "another unit leads"})
+		}
+	}
+}
+
+// running are the clusters that units have servers of, each with these units.
+func (s State) running() map[raft.Database]map[raft.ID][]string {
+	all := map[raft.Database]map[raft.ID][]string{}
+	add := func(db raft.Database, cluster raft.ID, unit string) {
+		if cluster == "" {
+			return
+		}
+		if all[db] == nil {
+			all[db] = map[raft.ID][]string{}
+		}
+		all[db][cluster] = append(all[db][cluster], unit)
+	}
+	for _, db := range raft.Databases() {
+		if x := s.Databases[db]; x.Condition == Serving && (s.Clusters.Known() || s.Packages.Adopted) {
+			add(db, x.Cluster(), s.Unit)
+		}
+		for _, p := range s.Peers {
+			add(db, p.Clusters[db], p.Unit)
+		}
+	}
+	return all
+}
+
+func (s State) twoClusters(db raft.Database, clusters map[raft.ID][]string) string {
+	var parts []string
+	for _, id := range slices.Sorted(maps.Keys(clusters)) {
+		parts = append(parts, fmt.Sprintf("%s on %s", id, strings.Join(clusters[id], " and ")))
+	}
+	if s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
+		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db]))
+	}
+	return fmt.Sprintf("%s: two clusters under one application: %s; remove the units of the wrong one", db.Short(), strings.Join(parts, ", "))
+}
+
+// foreign names a database that was on this machine before the application, or
+// may be there.
+func (s State) foreign() string {
+	for _, db := range raft.Databases() {
+		x := s.Databases[db]
+		switch {
+		case x.Condition == Absent, x.Condition == Left, x.Condition == Serving && s.Packages.Adopted:
+		case x.Condition == Standalone:
+			return fmt.Sprintf("%s: %s", db.Short(), x.standalone(db))
+		case x.Condition != Serving && (x.Condition != Down || x.FileUnknown): // it may be a member that votes
+			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
+		case !s.Leader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
+		default:
+			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), or(string(x.Cluster()), "unknown"), ServiceOf(db), x.File.Path)
+		}
+	}
+	return ""
+}
+
+// only is the one cluster of each database.
+func only(running map[raft.Database]map[raft.ID][]string) map[raft.Database]raft.ID {
+	ids := map[raft.Database]raft.ID{}
+	for db, clusters := range running {
+		for id := range clusters {
+			ids[db] = id
+		}
+	}
+	return ids
+}

@@ -1,0 +1,244 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// fresh makes a state of an application without clusters, in which no peer has any.
+func fresh(leader bool, change func(*plan.State)) func(*plan.State) {
+	return func(s *plan.State) {
+		s.Leader, s.Clusters = leader, plan.Clusters{}
+		set(s, plan.Database{Condition: plan.Absent}, raft.NB, raft.SB)
+		for i := range s.Peers {
+			s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
+		}
+		change(s)
+	}
+}
+
+func staged(nb, sb raft.ID) func(*plan.State) {
+	return func(s *plan.State) {
+		edit(s, raft.NB, func(x *plan.Database) { x.Staged = nb })
+		edit(s, raft.SB, func(x *plan.Database) { x.Staged = sb })
+	}
+}
+
+func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
+	t.Parallel()
+	as := func(*plan.State) {}
+	const created, published = "peers: the unit that leads has not created the clusters yet", "peers: the unit that leads has not published the clusters' IDs yet"
+	check(t, map[string]situation{
+		"nothing is staged": {fresh(true, as), decided{step: "stage nb with an election timer of 4000 ms"}},
+		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "stage sb with an election timer of 4000 ms"}},
+		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "claim (the application has no clusters yet)"}},
+		"a peer could not be read": {
+			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Unread }),
+			decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}},
+		},
+		"a peer has published nothing": {
+			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Silent }), decided{step: "stage nb with an election timer of 4000 ms"},
+		},
+		"there is no relation to the peers": {
+			fresh(true, func(s *plan.State) { s.Unrelated = true }),
+			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
+		},
+		"there is none, and this unit has a server that serves": {
+			fresh(true, func(s *plan.State) {
+				s.Unrelated = true
+				s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 0)
+			}),
+			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
+		},
+		"not the leader": {fresh(false, as), decided{waiting: []string{created}}},
+		"no longer the leader": {
+			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard nb (another unit leads)", waiting: []string{created}},
+		},
+		"no longer the leader, nb is discarded": {
+			fresh(false, staged("", sbCluster)), decided{step: "discard sb (another unit leads)", waiting: []string{created}},
+		},
+		"not the leader, and a peer has servers": {
+			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{waiting: []string{published}},
+		},
+		"a peer has servers of both, as after a refresh": {
+			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "claim (the clusters are there already)"},
+		},
+		"a peer has servers, and this unit has staged": {
+			fresh(true, func(s *plan.State) {
+				staged(otherCluster, otherCluster)(s)
+				s.Peers[1] = peer(2)
+			}),
+			decided{step: "discard nb (another unit leads)"},
+		},
+		"a peer has a server of one database only": {
+			fresh(true, func(s *plan.State) { s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.SB: sbCluster} }),
+			decided{waiting: []string{"peers: a unit has a server of one database only; waiting for the other"}},
+		},
+		"adopted: the servers that run are the application's": {
+			fresh(true, func(s *plan.State) {
+				s.Packages.Adopted = true
+				set(s, serving(raft.NB, 0), raft.NB)
+				set(s, serving(raft.SB, 0), raft.SB)
+			}),
+			decided{step: "claim (the clusters are there already)"},
+		},
+		"a certificate that can't be used holds it back": {
+			fresh(true, func(s *plan.State) {
+				s.Certificates.Issued = &plan.Certificate{Problem: "certificate is malformed"}
+			}),
+			decided{blocked: []string{"the certificate that was issued can't be used: certificate is malformed; the one from before is in use"}},
+		},
+		"a file that has left is put away first": {
+			fresh(true, func(s *plan.State) {
+				set(s, plan.Database{Condition: plan.Left, Staged: nbCluster}, raft.NB)
+				set(s, plan.Database{Condition: plan.Left, Staged: sbCluster}, raft.SB)
+			}),
+			decided{step: "archive nb (its server has left another unit's cluster)"},
+		},
+	})
+}
+
+func TestClaimNamesTheClusters(t *testing.T) {
+	t.Parallel()
+	ids := map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}
+	for name, change := range map[string]func(*plan.State){
+		"that are staged":     staged(nbCluster, sbCluster),
+		"that a peer has":     func(s *plan.State) { s.Peers[1] = peer(2) },
+		"that two peers have": func(s *plan.State) { s.Peers[0], s.Peers[1] = peer(1), peer(2) },
+	} {
+		s := well()
+		fresh(true, change)(&s)
+		d := plan.Decide(s)
+		require.NotNil(t, d.Step, name)
+		assert.Equal(t, ids, d.Step.IDs, name)
+	}
+}
+
+// The election timer is that of the options from the first moment.
+func TestStageHasTheElectionTimer(t *testing.T) {
+	t.Parallel()
+	s := well()
+	fresh(true, func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second })(&s)
+	d := plan.Decide(s)
+	require.NotNil(t, d.Step)
+	assert.Equal(t, plan.Step{Kind: plan.Stage, Database: raft.NB, Timer: 16 * time.Second}, *d.Step)
+}
+
+// It may be of the application's own cluster, which this unit is yet to hear of.
+func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing.T) {
+	t.Parallel()
+	before := plan.Database{Condition: plan.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}
+	check(t, map[string]situation{
+		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, raft.SB) }), decided{
+			waiting: []string{"peers: the unit that leads has not created the clusters yet"},
+		}},
+		"a peer could not be read": {fresh(true, func(s *plan.State) {
+			set(s, before, raft.SB)
+			s.Peers[0].Data = plan.Unread
+		}), decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}}},
+	})
+}
+
+// What may be a member that votes, or somebody's data, has to be looked at first.
+func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
+	t.Parallel()
+	here := func(x plan.Database) func(*plan.State) {
+		return fresh(true, func(s *plan.State) {
+			x.File.Path = "/var/lib/ovn/ovnsb_db.db"
+			set(s, x, raft.SB)
+		})
+	}
+	other := serving(raft.SB, 0)
+	other.Status.Cluster = new(otherCluster)
+	joining := serving(raft.SB, 0)
+	joining.Status.Cluster = nil
+	const foreign = "; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away"
+	check(t, map[string]situation{
+		"hung":       {here(plan.Database{Condition: plan.Hung, Text: "the server hangs"}), decided{blocked: []string{"sb: the server hangs"}}},
+		"unreadable": {here(plan.Database{Condition: plan.Unreadable, Text: "no status"}), decided{blocked: []string{"sb: no status"}}},
+		"failed":     {here(plan.Database{Condition: plan.Failed, Text: "given up"}), decided{blocked: []string{"sb: given up"}}},
+		"a file that can't be read": {
+			here(plan.Database{Condition: plan.Down, FileUnknown: true, Text: "EOF"}), decided{blocked: []string{"sb: EOF"}},
+		},
+		"standalone": {here(plan.Database{Condition: plan.Standalone}), decided{blocked: []string{
+			"sb: the database on this machine is standalone, not a member of a cluster" + foreign + " to let this unit join",
+		}}},
+		"a file": {here(plan.Database{Condition: plan.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}), decided{blocked: []string{
+			"sb: this machine has a database of cluster dddd0009-0000-4000-8000-000000000000, and this application has no cluster yet" + foreign,
+		}}},
+		"a server": {here(other), decided{blocked: []string{
+			"sb: this machine has a database of cluster dddd0009-0000-4000-8000-000000000000, and this application has no cluster yet" + foreign,
+		}}},
+		"a server of an unknown cluster": {here(joining), decided{blocked: []string{
+			"sb: this machine has a database of cluster unknown, and this application has no cluster yet" + foreign,
+		}}},
+	})
+}
+
+func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
+	t.Parallel()
+	two := func(s *plan.State) {
+		s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: sbCluster}
+		s.Peers[0].Servers, s.Peers[1] = peer(1).Servers, peer(2)
+	}
+	check(t, map[string]situation{
+		"before any was agreed on": {fresh(true, two), decided{blocked: []string{
+			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/2, " +
+				"dddd0009-0000-4000-8000-000000000000 on ovn-central/1; remove the units of the wrong one",
+		}}},
+		"a member of the right one": {two, decided{ready: true, blocked: []string{
+			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/0 and ovn-central/2, " +
+				"dddd0009-0000-4000-8000-000000000000 on ovn-central/1; remove the units of the wrong one",
+		}}},
+		"all of them have another than was agreed on": {func(s *plan.State) {
+			s.Clusters.IDs = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: sbCluster}
+		}, decided{blocked: []string{
+			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/0 and ovn-central/1 and ovn-central/2, " +
+				"dddd0009-0000-4000-8000-000000000000 is the application's; remove the units of the wrong one",
+			"nb: this unit's server is of cluster cccc0001-0000-4000-8000-000000000000, the application's is dddd0009-0000-4000-8000-000000000000",
+		}}},
+	})
+}
+
+// Where Juju writes claims late, what a unit has staged is put into place only where no
+// other unit has claimed clusters, and so may serve them.
+func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
+	t.Parallel()
+	mine := func(leader bool, change func(*plan.State)) func(*plan.State) {
+		return fresh(leader, func(s *plan.State) {
+			staged(nbCluster, sbCluster)(s)
+			s.Clusters = plan.Clusters{IDs: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}, CreatedBy: "ovn-central/0"}
+			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
+			change(s)
+		})
+	}
+	const anew = "peers: ovn-central/1 serves other clusters than the unit that leads has published; it publishes theirs"
+	serves := func(s *plan.State) {
+		s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: otherCluster}
+	}
+	check(t, map[string]situation{
+		"it may serve them": {mine(true, func(*plan.State) {}), decided{waiting: []string{
+			"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them",
+		}}},
+		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{waiting: []string{
+			"peers: the relation to the other units is not there yet",
+		}}},
+		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "commit nb"}},
+		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "commit nb"}},
+		"it serves them":        {mine(true, serves), decided{step: "claim (ovn-central/1 serves them already)", waiting: []string{anew}}},
+		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them"}}},
+		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
+		"this one is the server": {fresh(true, func(s *plan.State) {
+			s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 0)
+			s.Clusters.IDs = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: otherCluster}
+			s.Claim = nbCluster
+		}), decided{step: "claim (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
+	})
+}

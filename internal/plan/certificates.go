@@ -1,0 +1,135 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// ExpiryNotice is how long before its end a certificate is in the status.
+const ExpiryNotice = 30 * 24 * time.Hour
+
+// Certificates are those of this unit.
+type Certificates struct {
+	// Related says that there is a relation to a provider, Provider which unit of
+	// it answers; empty while none does.
+	Related  bool
+	Provider string
+	// Issued is what the provider has issued, Used what is on the disk. Nil: none.
+	Issued, Used *Certificate
+}
+
+// Certificate is a key, its certificate and the CAs beside it, as far as a
+// decision depends on them.
+type Certificate struct {
+	// Fingerprint tells it from another one.
+	Fingerprint string
+	// Issuer is the CA that it is from, Trusts all CAs beside it.
+	Issuer string
+	Trusts []string
+	// NotAfter is its end.
+	NotAfter time.Time
+	// Problem is why it can't be used: for people, one line.
+	Problem string
+}
+
+func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
+
+// certificates brings the certificate that was issued into use, so that no
+// connection is refused on the way: first every unit trusts the new CA, then
+// each uses its new certificate, then the old CA goes. It says whether there is
+// a certificate to work with.
+func (s State) certificates(d *Decision) bool {
+	c := s.Certificates
+	switch {
+	case !c.Related && s.Dying: // Juju takes the relations away before the unit
+	case !c.Related:
+		d.block("missing relation: certificates; run: juju relate %s:certificates vault", application(s.Unit))
+	case c.Issued == nil && !c.Used.usable():
+		d.wait("certificates: waiting for %s to issue one for %s", or(c.Provider, "the provider"), or(s.Address, "this unit"))
+	case c.Issued != nil && c.Issued.Problem != "" && !c.Used.usable():
+		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Issued.Problem)
+	case c.Issued != nil && c.Issued.Problem != "":
+		d.block("the certificate that was issued can't be used: %s; the one from before is in use", c.Issued.Problem)
+	case c.Issued != nil:
+		s.rotate(d, c)
+	}
+	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
+		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Used.Problem)
+	}
+	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(ExpiryNotice)) {
+		d.note("certificate expires on %s", c.Used.NotAfter.UTC().Format(time.DateOnly))
+	}
+	return c.Used.usable()
+}
+
+// rotate is one step from what is used to what was issued, which is good.
+func (s State) rotate(d *Decision, c Certificates) {
+	switch {
+	case !c.Used.usable():
+		d.do(Step{Kind: Certify, Reason: "there is none that can be used"})
+	case c.Used.Fingerprint == c.Issued.Fingerprint:
+		if slices.Equal(c.Used.Trusts, c.Issued.Trusts) {
+			return
+		}
+		if missing(c.Issued.Trusts, c.Used.Trusts) {
+			d.do(Step{Kind: Trust, Reason: "the CA's own certificates have changed"})
+		} else if late := s.others(func(p Peer) bool { return p.Issuer == c.Issued.Issuer }); late == "" {
+			d.do(Step{Kind: Distrust, Reason: "every unit uses the new CA"})
+		} else {
+			d.note("certificates: the old CA stays trusted until %s uses the new one", late)
+		}
+	case missing(c.Issued.Trusts, c.Used.Trusts):
+		d.do(Step{Kind: Trust, Reason: "the CA is a new one"})
+	default:
+		if late := s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(c.Issued.Issuer) }); late == "" {
+			d.do(Step{Kind: Certify, Reason: "it was issued again"})
+		} else {
+			d.note("certificates: the new one is used once %s trusts its CA", late)
+		}
+	}
+}
+
+// others names the first peer that is up and for which not all is well; empty if
+// there is none. One of which nothing was read is not well. One that is down is not
+// waited for: it finds all it needs when it is back.
+func (s State) others(well func(Peer) bool) string {
+	for _, p := range s.Peers {
+		if s.hears(p) && (p.Data == Unread || !well(p)) {
+			return p.Unit
+		}
+	}
+	return ""
+}
+
+// hears says whether one of this unit's servers has the peer's as connected. A
+// unit without servers can't know, and takes it that every peer is there.
+func (s State) hears(p Peer) bool {
+	if s.Databases[raft.NB].Condition != Serving && s.Databases[raft.SB].Condition != Serving {
+		return true
+	}
+	for db, id := range p.Servers {
+		if x := s.Databases[db]; x.Condition == Serving && x.Status.Hears(id.Short()) {
+			return true
+		}
+	}
+	return false
+}
+
+func missing(wanted, have []string) bool {
+	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(have, w) })
+}
+
+func or(text, fallback string) string {
+	if text == "" {
+		return fallback
+	}
+	return text
+}
+
+func application(unit string) string {
+	name, _, _ := strings.Cut(unit, "/")
+	return name
+}

@@ -1,0 +1,158 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// having makes a state with these certificates.
+func having(issued, used *plan.Certificate, more ...func(*plan.State)) func(*plan.State) {
+	return func(s *plan.State) {
+		s.Certificates.Issued, s.Certificates.Used = issued, used
+		for _, change := range more {
+			change(s)
+		}
+	}
+}
+
+func problem(text string) *plan.Certificate { return &plan.Certificate{Problem: text} }
+
+func TestEveryStateOfTheCertificate(t *testing.T) {
+	t.Parallel()
+	good := certificate("cert0", "A")
+	expired := certificate("cert0", "A")
+	expired.Problem = "certificate expired on 2026-11-01"
+	untrusted := certificate("cert0", "", "B")
+	untrusted.Problem = "certificate is not from the CA beside it"
+	const missing = "missing relation: certificates; run: juju relate ovn-central:certificates vault"
+	check(t, map[string]situation{
+		"no relation": {
+			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
+		},
+		"the relation was removed, and the certificate is good": {
+			having(nil, good, func(s *plan.State) { s.Certificates.Related, s.Firewall = false, plan.Differs }),
+			decided{step: "set the firewall", blocked: []string{missing}, ready: true},
+		},
+		"the relation was removed, and the certificate has expired": {
+			having(nil, expired, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
+		},
+		"nobody has answered": {
+			having(nil, nil, func(s *plan.State) { s.Certificates.Provider = "" }),
+			decided{waiting: []string{"certificates: waiting for the provider to issue one for 10.0.0.0"}, ready: true},
+		},
+		"none issued yet": {
+			having(nil, nil), decided{waiting: []string{"certificates: waiting for vault/0 to issue one for 10.0.0.0"}, ready: true},
+		},
+		"the first": {having(good, nil), decided{step: "certify (there is none that can be used)", ready: true}},
+		"the first can't be used": {
+			having(problem("certificate is for 10.0.0.9, this unit is 10.0.0.0"), nil),
+			decided{blocked: []string{"certificate: certificate is for 10.0.0.9, this unit is 10.0.0.0; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true},
+		},
+		"expired": {
+			having(expired, expired), decided{blocked: []string{"certificate: certificate expired on 2026-11-01; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true},
+		},
+		"expired, and the provider says nothing": {
+			having(nil, expired), decided{
+				waiting: []string{"certificates: waiting for vault/0 to issue one for 10.0.0.0"},
+				blocked: []string{"certificate: certificate expired on 2026-11-01; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true,
+			},
+		},
+		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "certify (there is none that can be used)", ready: true}},
+		"expired, and issued again by a new CA": {
+			having(certificate("cert1", "B"), expired), decided{step: "certify (there is none that can be used)", ready: true},
+		},
+		"half-written on the disk": {
+			having(good, problem("key is malformed")), decided{step: "certify (there is none that can be used)", ready: true},
+		},
+		"the new one can't be used": {
+			having(problem("certificate is malformed"), good),
+			decided{blocked: []string{"the certificate that was issued can't be used: certificate is malformed; the one from before is in use"}, ready: true},
+		},
+		"the provider has a new CA, and has not issued again": {
+			having(untrusted, good),
+			decided{blocked: []string{"the certificate that was issued can't be used: certificate is not from the CA beside it; the one from before is in use"}, ready: true},
+		},
+		"the provider is silent for a while": {having(nil, good), decided{ready: true}},
+	})
+}
+
+func TestExpiryIsSaidThirtyDaysBefore(t *testing.T) {
+	t.Parallel()
+	until := func(left time.Duration) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Certificates.Used.NotAfter = noon.Add(left)
+			s.Certificates.Issued = s.Certificates.Used
+		}
+	}
+	check(t, map[string]situation{
+		"on the day":             {until(30 * 24 * time.Hour), decided{ready: true}},
+		"a moment later":         {until(30*24*time.Hour - time.Second), decided{ready: true, notes: []string{"certificate expires on 2026-12-20"}}},
+		"the last hour of a day": {until(time.Hour), decided{ready: true, notes: []string{"certificate expires on 2026-11-20"}}},
+	})
+}
+
+// First every unit trusts the new CA, then each uses its new certificate, then
+// the old CA goes.
+func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
+	t.Parallel()
+	peers := func(trusts []string, issuer string) func(*plan.State) {
+		return func(s *plan.State) { s.Peers[1].Trusts, s.Peers[1].Issuer = trusts, issuer }
+	}
+	allTrust := func(s *plan.State) {
+		s.Peers[0].Trusts, s.Peers[1].Trusts = []string{"A", "B"}, []string{"A", "B"}
+	}
+	allUse := func(s *plan.State) {
+		allTrust(s)
+		s.Peers[0].Issuer, s.Peers[1].Issuer = "B", "B"
+	}
+	// Its servers are remembered, and heard.
+	unread := func(s *plan.State) {
+		s.Peers[0] = plan.Peer{Unit: "ovn-central/1", Data: plan.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
+	}
+	silent := func(s *plan.State) {
+		silence(s, 1)
+		silence(s, 2)
+	}
+	paused := func(s *plan.State) {
+		s.Paused = true
+		set(s, plan.Database{Condition: plan.Down}, raft.NB, raft.SB)
+	}
+	const (
+		late    = "certificates: the new one is used once ovn-central/1 trusts its CA"
+		late2   = "certificates: the new one is used once ovn-central/2 trusts its CA"
+		kept    = "certificates: the old CA stays trusted until ovn-central/1 uses the new one"
+		kept2   = "certificates: the old CA stays trusted until ovn-central/2 uses the new one"
+		trust   = "trust (the CA is a new one)"
+		certify = "certify (it was issued again)"
+		paused1 = "paused; run action resume"
+	)
+	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
+	check(t, map[string]situation{
+		"nobody trusts it":                       {having(fromB, certificate("cert0", "A")), decided{step: trust, ready: true}},
+		"only this unit does":                    {having(fromB, trusting), decided{notes: []string{late}, ready: true}},
+		"one does not":                           {having(fromB, trusting, allTrust, peers([]string{"A"}, "A")), decided{notes: []string{late2}, ready: true}},
+		"one that is dying does not":             {having(fromB, trusting, func(s *plan.State) { s.Peers[0].Dying = true }), decided{notes: []string{late}, ready: true}},
+		"one that is down does not":              {having(fromB, trusting, allTrust, peers([]string{"A"}, "A"), func(s *plan.State) { silence(s, 2) }), decided{step: certify, ready: true}},
+		"one says nothing":                       {having(fromB, trusting, allTrust, peers(nil, "")), decided{step: certify, ready: true}},
+		"one could not be read":                  {having(fromB, trusting, allTrust, unread), decided{notes: []string{late}, ready: true}},
+		"one could not be read for what it uses": {having(fromB, using, allUse, unread), decided{notes: []string{kept}, ready: true}},
+		"all do":                                 {having(fromB, trusting, allTrust), decided{step: certify, ready: true}},
+		"nobody is heard":                        {having(fromB, trusting, silent), decided{step: certify, ready: true}},
+		"this unit's servers are down":           {having(fromB, trusting, paused), decided{notes: []string{late, paused1}}},
+		"only this unit uses it":                 {having(fromB, using, allTrust), decided{notes: []string{kept}, ready: true}},
+		"one uses the old one":                   {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{notes: []string{kept2}, ready: true}},
+		"one does not say what it uses":          {having(fromB, using, allUse, peers(nil, "")), decided{notes: []string{kept2}, ready: true}},
+		"all use it":                             {having(fromB, using, allUse), decided{step: "distrust (every unit uses the new CA)", ready: true}},
+		"all use it, and this one is paused": {
+			having(fromB, using, allUse, paused), decided{step: "distrust (every unit uses the new CA)", notes: []string{paused1}},
+		},
+		"the chain has changed": {
+			having(certificate("cert0", "A", "root"), certificate("cert0", "A")),
+			decided{step: "trust (the CA's own certificates have changed)", ready: true},
+		},
+		"the same CA issues again": {having(certificate("cert1", "A"), certificate("cert0", "A")), decided{step: certify, ready: true}},
+	})
+}

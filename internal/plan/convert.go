@@ -1,0 +1,122 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// The election timer that a conversion needs. Until it is done every member is silent
+// for some time, and one that is silent for longer than the timer loses the lead, or
+// holds an election: then it begins anew, at full load, with the next leader.
+//
+// Measured with three servers on a busy machine of 2 cores: of OVS 3.1, 40, 80 and
+// 160 MiB take 19, 44 and 134 s, all of which clients wait, and the leader is silent for
+// up to 0.75 s for each MiB; at a timer of 1 s 20 MiB, and at 4 s 40 MiB, were not
+// converted in 150 s. On an idle machine 80 MiB take 21 s. From OVS 3.2 on members get
+// the schema alone and each converts its own copy: of 3.5, 160 MiB take 2.6 s at 4 s, and
+// at 1 s 25 s with two elections.
+const (
+	// bytesPerSecond and bytesPerSecondSince32 are less than the slowest of these.
+	bytesPerSecond        = 1 << 20
+	bytesPerSecondSince32 = 16 << 20
+	// leastConversionTimer is what was enough where the database is small.
+	leastConversionTimer = 4 * time.Second
+	// longestConversionTimer bounds for how long nothing takes the place of a leader that
+	// dies meanwhile. ovsdb-server permits twice as much.
+	longestConversionTimer = 5 * time.Minute
+)
+
+// ConversionTimer is the election timer that a conversion needs of a database whose file
+// has so many bytes, served by that version of Open vSwitch; one that is not known counts
+// as old. It is also about the longest time that clients wait.
+func ConversionTimer(size int64, ovs string) time.Duration {
+	rate := int64(bytesPerSecond)
+	if since32(ovs) {
+		rate = bytesPerSecondSince32
+	}
+	seconds := min(max(size, 0)/rate, int64(longestConversionTimer/time.Second))
+	return min(leastConversionTimer+time.Duration(seconds)*time.Second, longestConversionTimer)
+}
+
+func since32(ovs string) bool {
+	var major, minor int
+	if _, err := fmt.Sscanf(ovs, "%d.%d", &major, &minor); err != nil {
+		return false
+	}
+	return major > 3 || major == 3 && minor >= 2
+}
+
+// convert brings a database to the schema of the packages, once every server of the
+// application runs them: a server of before OVS 3.2 that gets a conversion of a
+// newer one ends, and can't start on its file again. It says whether it has to do with
+// the election timer: that is raised before, by whoever leads, and is the option's again
+// when there is nothing to convert any more. So no note of it is needed, and a unit that
+// is killed in between, or loses the lead, is followed by the next hook of any.
+func (s State) convert(d *Decision, db raft.Database) (timer bool) {
+	x, name := s.Databases[db], db.Short()
+	if x.Schema != Differs {
+		return false
+	}
+	needed := min(max(ConversionTimer(x.Size, x.Runs), maxTimerFactor*x.Tried), longestConversionTimer)
+	now := x.Status.ElectionTimer
+	switch late := s.runsAnother(); {
+	case len(s.Pending) > 0:
+		d.note("%s: the schema is older than the packages'; it is converted once the restarts are made", name)
+		return false
+	case late != "":
+		d.note("%s: the schema is older than the packages'; it is converted once %s", name, late)
+		return false
+	case !x.Leads():
+		d.note("%s: the schema is older than the packages'; the leader converts it", name)
+	case x.Tried >= longestConversionTimer:
+		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s: run it when clients may wait; %s was not converted at an election timer of %d s", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
+		return false
+	case now < needed && !s.usable(OptionElectionTimer):
+		d.note("%s: the schema is older than the packages'; it is converted once %s can be used, since the election timer is raised before", name, OptionElectionTimer)
+	case now < needed:
+		d.note("%s: the schema is older than the packages'; for its conversion the election timer goes from %d ms to %d ms, and back", name, now.Milliseconds(), needed.Milliseconds())
+		if x.Status.ChangingTo == 0 {
+			d.do(Step{Kind: SetTimer, Database: db, Timer: nextTimer(now, needed)})
+		}
+	default:
+		d.do(Step{Kind: Convert, Database: db, Timer: now, Reason: "every unit runs the packages that bring the new schema"})
+	}
+	return true
+}
+
+// runsAnother says for which unit a conversion waits, and what ends the wait; empty
+// where every unit's services run what is installed here. Unlike [State.others] it
+// counts each unit of the model, heard or not: one that is down comes back with the
+// server that it had.
+func (s State) runsAnother() string {
+	here := s.Packages.Version
+	for _, p := range s.Peers {
+		if p.Data != Unread && len(p.Running) > 0 && !slices.ContainsFunc(p.Running, func(v Version) bool { return v != here }) {
+			continue
+		}
+		switch {
+		case p.Dying:
+			return fmt.Sprintf("%s is gone, which is being removed", p.Unit)
+		case p.Data == Unread:
+			return p.Unit + " says what it runs"
+		case len(p.Servers) == 0:
+			return fmt.Sprintf("%s has joined too; if it can't, remove it", p.Unit)
+		case !s.hears(p):
+			return fmt.Sprintf("%s runs %s, and it is down: start it again, or remove it", p.Unit, here.OVN)
+		case len(p.Running) == 0:
+			return p.Unit + " says what it runs"
+		}
+		return fmt.Sprintf("%s runs %s too", p.Unit, here.OVN)
+	}
+	return ""
+}
+
+// outdated says whether newer packages may be had than are installed, so that a
+// server which is down is not started with these: the others' databases may be too
+// new for it. Where the packages can't be had, it is started all the same.
+func (s State) outdated() bool {
+	return s.Packages.Source != s.Settings.AllSources() && !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay)
+}

@@ -1,0 +1,87 @@
+package plan_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestConversionGetsTheElectionTimerThatWasMeasuredToSuffice(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for name, tt := range map[string]struct {
+		size   int64
+		ovs    string
+		enough time.Duration
+		most   time.Duration
+	}{
+		"any, never at 1 s":               {0, "3.5.0-1", 4 * time.Second, 4 * time.Second},
+		"a size that is not known":        {-1, "3.1.0-2", 4 * time.Second, 4 * time.Second},
+		"3.1, 20 MiB, silent for 15 s":    {20 * mib, "3.1.0-2+deb12u1", 20 * time.Second, time.Minute},
+		"3.1, 80 MiB, silent for 34 s":    {80 * mib, "3.1.0-2", 60 * time.Second, 2 * time.Minute},
+		"2.17, the same":                  {80 * mib, "2.17.9-0ubuntu0.22.04.1", 60 * time.Second, 2 * time.Minute},
+		"one that is not known, the same": {80 * mib, "", 60 * time.Second, 2 * time.Minute},
+		"3.5, 160 MiB, 2.6 s in all":      {160 * mib, "3.5.0-1", 8 * time.Second, 15 * time.Second},
+		"the first that is quicker":       {160 * mib, "3.2.0", 8 * time.Second, 15 * time.Second},
+		"4.0":                             {160 * mib, "4.0.0-1", 8 * time.Second, 15 * time.Second},
+		"3.10 is after 3.2":               {160 * mib, "3.10.0", 8 * time.Second, 15 * time.Second},
+		"no size makes it longer":         {math.MaxInt64, "3.1.0", 5 * time.Minute, 5 * time.Minute},
+	} {
+		got := plan.ConversionTimer(tt.size, tt.ovs)
+		assert.GreaterOrEqual(t, got, tt.enough, name)
+		assert.LessOrEqual(t, got, tt.most, name)
+	}
+}
+
+// From whatever a hook that was killed has left: the timer goes up in legal steps, the
+// conversion comes at one that suffices and was not tried, and then the option's is put
+// back.
+func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 2))
+	seconds := func(n int) time.Duration { return time.Duration(1+random.IntN(n)) * time.Second }
+	for range 2000 {
+		s := well()
+		s.Settings.ElectionTimer = seconds(60)
+		edit(&s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
+		edit(&s, raft.NB, func(x *plan.Database) {
+			x.Runs = []string{"3.1.0", "3.5.0"}[random.IntN(2)]
+			x.Schema, x.Size, x.Status.ElectionTimer = plan.Differs, random.Int64N(400<<20), seconds(300)
+			if random.IntN(2) == 0 {
+				x.Tried = seconds(299)
+			}
+		})
+		fails := random.IntN(10)
+		for steps := 0; ; steps++ {
+			require.Less(t, steps, 30)
+			x := s.Databases[raft.NB]
+			d := plan.Decide(s)
+			if d.Step == nil {
+				require.Equal(t, s.Settings.ElectionTimer, x.Status.ElectionTimer)
+				require.True(t, x.Schema == plan.AsWanted || len(d.Blocked) == 1 && x.Tried == 5*time.Minute, "%v", d)
+				break
+			}
+			switch d.Step.Kind {
+			case plan.SetTimer:
+				require.LessOrEqual(t, d.Step.Timer, 2*x.Status.ElectionTimer)
+				edit(&s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = d.Step.Timer })
+			case plan.Convert:
+				require.GreaterOrEqual(t, x.Status.ElectionTimer, plan.ConversionTimer(x.Size, x.Runs))
+				require.Greater(t, x.Status.ElectionTimer, x.Tried)
+				edit(&s, raft.NB, func(x *plan.Database) { x.Tried = min(x.Status.ElectionTimer, 5*time.Minute) })
+				if fails--; fails < 0 {
+					edit(&s, raft.NB, func(x *plan.Database) { x.Schema = plan.AsWanted })
+				}
+			default:
+				require.Fail(t, d.Step.String())
+			}
+		}
+	}
+}

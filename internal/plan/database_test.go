@@ -1,0 +1,410 @@
+package plan_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// R10 and what else there can be of a database on a machine, once the application
+// has its clusters.
+func TestEveryConditionOfADatabase(t *testing.T) {
+	t.Parallel()
+	const standalone = "nb: the database on this machine is standalone, not a member of a cluster; " +
+		"stop ovn-ovsdb-server-nb and move /var/lib/ovn/ovnnb_db.db away to let this unit join"
+	const newer = "nb: the file is of a newer Open vSwitch; look at: juju ssh ovn-central/0 apt-cache policy openvswitch-common (3.3 is installed)"
+	outdated := func(s *plan.State) { s.Settings.Source = "dalmatian" }
+	unavailable := func(s *plan.State) { s.Packages.Unavailable = true }
+	check(t, map[string]situation{
+		"absent": {
+			only(plan.Database{Condition: plan.Absent}),
+			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 2 of 3 units joined"}},
+		},
+		"absent, and its own cluster is the one": {
+			only(plan.Database{Condition: plan.Absent, Staged: nbCluster}), decided{step: "commit nb"},
+		},
+		"absent, and another cluster is staged": {
+			only(plan.Database{Condition: plan.Absent, Staged: otherCluster}),
+			decided{step: "discard nb (the application's cluster is another one)"},
+		},
+		"left": {
+			only(plan.Database{Condition: plan.Left}),
+			decided{
+				step:    "archive nb (its server has left the cluster, or was removed)",
+				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
+			},
+		},
+		"standalone": {only(plan.Database{Condition: plan.Standalone, File: plan.File{Path: "/var/lib/ovn/ovnnb_db.db"}}), decided{blocked: []string{standalone}}},
+		"failed": {
+			only(plan.Database{Condition: plan.Failed, Text: "the server runs but has given up the database"}),
+			decided{
+				step:    "restart ovn-ovsdb-server-nb (the server has given up the database)",
+				blocked: []string{"nb: the server runs but has given up the database"},
+			},
+		},
+		"failed, and its file lacks what it has acknowledged": {
+			only(plan.Database{Condition: plan.Failed, Text: "it has given up", File: lacking, Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (" + lacking.Damage + "; it has given up)"}},
+		},
+		"failed, with such a file, and kicked since": {
+			only(plan.Database{Condition: plan.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
+			decided{
+				step:    "archive nb (its server was removed, and can't be started on it)",
+				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
+			},
+		},
+		"hung": {
+			only(plan.Database{Condition: plan.Hung, Text: "the server hangs: no answer within 2 s"}),
+			decided{blocked: []string{"nb: the server hangs: no answer within 2 s; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here"}},
+		},
+		"unreadable": {
+			only(plan.Database{Condition: plan.Unreadable, Text: "cannot read the status"}),
+			decided{blocked: []string{"nb: cannot read the status"}},
+		},
+		"down": {
+			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
+			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, as one that joins without knowing the cluster": {
+			only(down(plan.File{Address: "ssl:10.0.0.0:6643"})),
+			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, and the source has changed": {
+			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"}), outdated),
+			decided{step: "upgrade (the source has changed, and a server is down)", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, and what the source has can't be had": {
+			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"}), outdated, unavailable),
+			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
+		},
+		"down, since its file is of a newer release": {
+			only(tooNew()), decided{step: "upgrade (nb: its file is of a newer Open vSwitch)", blocked: []string{newer}},
+		},
+		"down, since its file is of a newer release, and the source has changed": {
+			only(tooNew(), outdated), decided{step: "upgrade (nb: its file is of a newer Open vSwitch)", blocked: []string{newer}},
+		},
+		"down, since its file is of a newer release that can't be had": {
+			only(tooNew(), unavailable), decided{blocked: []string{newer}},
+		},
+		"down, of another cluster": {
+			only(down(plan.File{Cluster: otherCluster, Address: "ssl:10.0.0.0:6643"})),
+			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
+				"the application's is cccc0001-0000-4000-8000-000000000000; move /var/lib/ovn/ovnnb_db.db away to let this unit join"}},
+		},
+		"down, of another cluster, and outside of it": {
+			only(down(plan.File{Cluster: otherCluster, Outside: true})),
+			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
+				"the application's is cccc0001-0000-4000-8000-000000000000; move /var/lib/ovn/ovnnb_db.db away to let this unit join"}},
+		},
+		"down, killed while it joined": {
+			only(down(plan.File{Cluster: nbCluster, Outside: true})),
+			decided{
+				step:    "archive nb (its server was killed while it joined, and is no member)",
+				waiting: []string{"nb: joining the cluster again; 2 of 3 units joined"},
+			},
+		},
+		"down, killed while it was removed, as far as is known": {
+			only(plan.Database{Condition: plan.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file ends amid a removal; run: " + rejoin + " (no server can be started on it)"}},
+		},
+		"down, killed while it was removed": {
+			only(plan.Database{Condition: plan.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
+			decided{
+				step:    "archive nb (its server was removed, and can't be started on it)",
+				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
+		"down, at another address": {
+			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.9:6643"})),
+			decided{blocked: []string{"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 " +
+				"(the member is at ssl:10.0.0.9:6643, the unit at ssl:10.0.0.0:6643)"}},
+		},
+		"down, and the file can't be read": {
+			only(plan.Database{Condition: plan.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file can't be read; run: " + rejoin + " (its file can't be used: EOF; the server is not running)"}},
+		},
+		"down, and the file can't be read, and no other unit has another": {
+			only(plan.Database{Condition: plan.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", File: plan.File{Path: "/nb"}}),
+			decided{blocked: []string{"nb: its file can't be read; no other unit has the database: bring /nb back from a backup (its file can't be used: EOF; the server is not running)"}},
+		},
+		"down, and the file lacks entries": {
+			only(plan.Database{Condition: plan.Down, File: lacking, Rejoin: rejoin}),
+			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (record 9 has entry 8, but the one before it is 6)"}},
+		},
+		"down, the file lacks entries, and it was kicked": {
+			only(plan.Database{Condition: plan.Down, File: lacking, Rejoin: rejoin, Removed: true}),
+			decided{
+				step:    "archive nb (its server was removed, and can't be started on it)",
+				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
+		"down, of another cluster, and the file lacks entries": {
+			only(plan.Database{Condition: plan.Down, File: plan.File{Path: "/nb", Cluster: otherCluster, Damage: lacking.Damage}}),
+			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
+				"the application's is cccc0001-0000-4000-8000-000000000000; move /nb away to let this unit join"}},
+		},
+	})
+}
+
+// Servers start at the same time, once the files of both are in their places, and
+// none waits for what waits for other units.
+func TestServersOfBothDatabasesStartTogether(t *testing.T) {
+	t.Parallel()
+	starting := func(text string) []string { return []string{"nb: " + text, "sb: the server is not running"} }
+	both := func(nb plan.Database) func(*plan.State) {
+		return func(s *plan.State) {
+			set(s, nb, raft.NB)
+			set(s, down(plan.File{Cluster: sbCluster, Address: "ssl:10.0.0.0:6644"}), raft.SB)
+		}
+	}
+	const failed = "the server runs but has given up the database"
+	check(t, map[string]situation{
+		"both are down": {
+			both(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
+			decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb", waiting: starting("the server is not running")},
+		},
+		"one has yet to get its file": {
+			both(plan.Database{Condition: plan.Absent}),
+			decided{step: "join nb", waiting: starting("joining the cluster; 2 of 3 units joined")},
+		},
+		"one is to be restarted in its turn": {
+			both(plan.Database{Condition: plan.Failed, Text: failed}),
+			decided{step: "start ovn-ovsdb-server-sb", blocked: []string{"nb: " + failed}, waiting: []string{"sb: the server is not running"}},
+		},
+	})
+}
+
+// rejoin is the command by which another unit kicks a server that can't be started.
+const rejoin = "juju run ovn-central/1 kick nb-identity=aaaa0001 force=true i-really-mean-it=true"
+
+var lacking = plan.File{
+	Exists: true, Clustered: true, Cluster: nbCluster, Address: "ssl:10.0.0.0:6643",
+	Damage: "record 9 has entry 8, but the one before it is 6",
+}
+
+func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T) {
+	t.Parallel()
+	const text = "sb: its file lacks entries, don't stop its server: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0"
+	assert.LessOrEqual(t, strings.Index(text, "make space"), 120-len("make space"), "Juju shows 120 characters")
+	damaged := func(unmended string) func(*plan.State) {
+		return func(s *plan.State) {
+			edit(s, raft.SB, func(x *plan.Database) { x.Damage, x.Unmended = "record 9 has entry 8", unmended })
+			s.Pending = map[plan.Service]string{plan.SouthboundServer: "upgrade from 1 to 2"}
+			s.Settings.AutoRestarts = true
+		}
+	}
+	check(t, map[string]situation{
+		"at once": {damaged(""), decided{step: "mend the file sb (record 9 has entry 8)", blocked: []string{text + " (record 9 has entry 8)"}}},
+		"not if it has failed in this hook, and no restart either": {damaged("No space left"), decided{blocked: []string{text + " (No space left)"}}},
+		"on a disk that is full, where there may be enough for it": {func(s *plan.State) {
+			damaged("")(s)
+			s.Disk = "no space left on the disk of /var/lib/ovn (12 KiB free); make space"
+		}, decided{step: "mend the file sb (record 9 has entry 8)", blocked: []string{
+			"no space left on the disk of /var/lib/ovn (12 KiB free); make space", text + " (record 9 has entry 8)",
+		}}},
+	})
+}
+
+// only makes a state in which nb is in another condition than sb, which is well.
+func only(x plan.Database, more ...func(*plan.State)) func(*plan.State) {
+	return func(s *plan.State) {
+		set(s, x, raft.NB)
+		for _, change := range more {
+			change(s)
+		}
+	}
+}
+
+func tooNew() plan.Database {
+	x := down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})
+	x.TooNew = true
+	return x
+}
+
+func down(f plan.File) plan.Database {
+	f.Path, f.Exists, f.Clustered, f.Server = "/var/lib/ovn/ovnnb_db.db", true, true, serverOf(raft.NB, 0)
+	return plan.Database{Condition: plan.Down, Text: "the server is not running", File: f}
+}
+
+func TestEveryStateOfAServer(t *testing.T) {
+	t.Parallel()
+	status := func(change func(*plan.Database)) func(*plan.State) {
+		return func(s *plan.State) { edit(s, raft.SB, change) }
+	}
+	joining := func(remotes ...string) func(*plan.Database) {
+		return func(x *plan.Database) {
+			x.Status.State, x.Status.Leader, x.Status.Remotes = raft.JoiningCluster, raft.UnknownRef, remotes
+		}
+	}
+	const wait = "sb: joining the cluster; 2 of 3 units joined"
+	check(t, map[string]situation{
+		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{waiting: []string{wait}}},
+		"joining through one that is dying": {func(s *plan.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Dying = true
+		}, decided{waiting: []string{wait}}},
+		"joining through one that is gone": {
+			status(joining("ssl:10.0.0.8:6644")),
+			decided{step: "archive sb (it joins through units that are gone)", waiting: []string{wait}},
+		},
+		"joining through one that joins itself": {func(s *plan.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: nbCluster}
+		}, decided{
+			step: "archive sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
+		}},
+		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.8:6644"))
+			edit(s, raft.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
+		}, decided{waiting: []string{wait}}},
+		"joining through one that is gone, and there is nobody else": {func(s *plan.State) {
+			edit(s, raft.SB, joining("ssl:10.0.0.8:6644"))
+			s.Peers, s.Units = nil, 1
+		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
+		"leaving": {
+			status(func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
+			decided{waiting: []string{"sb: leaving the cluster"}},
+		},
+		"removed while it was down": {
+			status(func(x *plan.Database) {
+				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
+			}),
+			decided{
+				step:    "leave sb (the others have removed it)",
+				waiting: []string{"sb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
+		"without a leader, of which the report of the membership tells": {
+			status(func(x *plan.Database) {
+				x.Status.State, x.Status.Role, x.Status.Leader = raft.Disconnected, raft.Candidate, raft.UnknownRef
+			}),
+			decided{},
+		},
+		"a record of a removal does not count where there is a leader": {
+			status(func(x *plan.Database) { x.Removed = true }), decided{ready: true},
+		},
+		"of another cluster": {
+			status(func(x *plan.Database) { x.Status.Cluster = new(otherCluster) }),
+			decided{blocked: []string{
+				"sb: two clusters under one application: cccc0002-0000-4000-8000-000000000000 on ovn-central/1 and ovn-central/2, " +
+					"dddd0009-0000-4000-8000-000000000000 on ovn-central/0; remove the units of the wrong one",
+				"sb: this unit's server is of cluster dddd0009-0000-4000-8000-000000000000, the application's is cccc0002-0000-4000-8000-000000000000",
+			}},
+		},
+		"the machine has another address": {
+			func(s *plan.State) { s.Address = "10.0.0.7" },
+			decided{ready: true, notes: []string{
+				"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
+				"sb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
+			}},
+		},
+	})
+}
+
+func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := well()
+	set(&s, plan.Database{Condition: plan.Absent}, raft.NB)
+	silent, dying, stranger, joining := peer(3), peer(4), peer(5), peer(6)
+	silent.Address, dying.Dying = "", true
+	stranger.Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster}
+	joining.Clusters = nil
+	six := peer(7)
+	six.Address = "fd99::7"
+	s.Peers = append(s.Peers, silent, dying, stranger, joining, six)
+	d := plan.Decide(s)
+	require.NotNil(t, d.Step)
+	assert.Equal(t, plan.Step{
+		Kind: plan.Join, Database: raft.NB, Cluster: nbCluster,
+		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643", "ssl:10.0.0.4:6643"}, // first the one that created it, last the one that is going
+	}, *d.Step)
+}
+
+func TestNobodyToJoinThrough(t *testing.T) {
+	t.Parallel()
+	alone := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			set(s, plan.Database{Condition: plan.Absent}, raft.NB)
+			for i := range s.Peers {
+				s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
+			}
+			change(s)
+		}
+	}
+	const id = "cccc0001-0000-4000-8000-000000000000"
+	check(t, map[string]situation{
+		"its creator is not there yet": {
+			alone(func(*plan.State) {}), decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc"}},
+		},
+		"nobody knows who created it": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy = "" }),
+			decided{waiting: []string{"nb: waiting for a unit to serve cluster cccc"}},
+		},
+		"this unit has created it": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/0" }),
+			decided{blocked: []string{"nb: cluster " + id + " was created here, its file is gone, and no other unit has it"}},
+		},
+		"its creator is gone": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+		},
+		"its creator is gone, and nothing is known of another unit": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Silent }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing yet"}},
+		},
+		"its creator is gone, and another unit can't be read": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Unread }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; what it publishes could not be read"}},
+		},
+		"its creator is gone, and another unit joins it": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Servers = "ovn-central/9", peer(2).Servers }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it joins it"}},
+		},
+		"its creator is going, and can't be read": {
+			alone(func(s *plan.State) {
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and what it publishes could not be read"}},
+		},
+		"its creator is going, and has left the relation": {
+			alone(func(s *plan.State) {
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Silent}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and publishes nothing"}},
+		},
+		"its creator is going, and has not said that it joined": {
+			alone(func(s *plan.State) { s.Peers[1].Dying = true }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and may have joined"}},
+		},
+		"its creator is gone, and the leader has seen another unit as a member": {
+			alone(func(s *plan.State) {
+				s.Clusters.CreatedBy = "ovn-central/9"
+				s.Members = map[raft.Database][]string{raft.NB: {plan.RaftAddress(raft.NB, addressOf(2))}}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it was a member of it"}},
+		},
+		"its creator is going, can't be read, and is known as a member": {
+			alone(func(s *plan.State) {
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
+				s.Members = map[raft.Database][]string{raft.NB: {plan.RaftAddress(raft.NB, addressOf(0)), plan.RaftAddress(raft.NB, addressOf(2))}}
+			}),
+			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
+		},
+		"members that are known, and all units have spoken": {
+			alone(func(s *plan.State) {
+				s.Clusters.CreatedBy = "ovn-central/9"
+				s.Members = map[raft.Database][]string{raft.NB: {plan.RaftAddress(raft.NB, addressOf(9))}}
+			}),
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+		},
+		"there is no other unit": {
+			alone(func(s *plan.State) { s.Peers, s.Clusters.CreatedBy = nil, "" }),
+			decided{blocked: []string{"nb: no unit has cluster " + id + " any more; deploy the application again"}},
+		},
+	})
+}

@@ -1,0 +1,373 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Decide says what is next. It is called again after each step, with what was
+// then found out; where it gives no step, the unit is as it should be, or waits.
+func Decide(s State) Decision {
+	d := Decision{Ready: s.ready()}
+	for _, option := range slices.Sorted(maps.Keys(s.Invalid)) {
+		d.Options = append(d.Options, s.Invalid[option])
+	}
+	switch {
+	case s.Problem != "":
+		d.block("%s", s.Problem)
+	case s.Dying:
+		// `stop` decides what becomes of its members; until then they vote, and must
+		// understand the others.
+		if s.Packages.Installed && s.Address != "" {
+			s.certificates(&d)
+		}
+	case !s.Packages.Installed && s.Disk != "":
+		d.block("%s", s.Disk)
+	case !s.Packages.Installed && !s.usable(OptionSource, OptionOverlay):
+		d.wait("the packages are not installed until their source can be used")
+	case !s.Packages.Installed:
+		d.do(Step{Kind: Install})
+	case s.Address == "":
+		d.wait("network: no address for ovsdb-peer; look at: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
+	default:
+		s.work(&d)
+	}
+	return d
+}
+
+func (s State) work(d *Decision) {
+	if s.Disk != "" {
+		d.block("%s", s.Disk)
+		for _, db := range raft.Databases() {
+			if x := s.Databases[db]; x.Condition == Serving && x.Damage != "" {
+				s.damaged(d, db, x) // what there is of space may be enough
+			}
+		}
+		return
+	}
+	if !s.certificates(d) {
+		return
+	}
+	if s.Defaults == Differs || s.Defaults == NeedsRestart {
+		d.do(Step{Kind: WriteDefaults})
+	}
+	if s.Firewall == Differs {
+		d.do(Step{Kind: Guard})
+	}
+	if s.Paused {
+		d.note("paused; run action resume")
+		return
+	}
+	if !s.agree(d) {
+		return
+	}
+	for _, db := range raft.Databases() {
+		s.database(d, db)
+	}
+	// Servers start together, and before what has to wait for another unit's turn.
+	if len(d.starting) > 0 && (d.Step == nil || d.Step.Kind == Restart || d.Step.Kind == Leave) {
+		d.Step = &Step{Kind: Start, Services: d.starting}
+		if s.outdated() {
+			d.Step = &Step{Kind: Upgrade, Reason: "the source has changed, and a server is down"}
+		}
+	}
+	if !s.members() {
+		return
+	}
+	for _, db := range raft.Databases() {
+		s.lead(d, db)
+	}
+	s.northd(d)
+	s.rollOut(d)
+}
+
+// members says whether this unit's servers are members of the application's two
+// clusters.
+func (s State) members() bool {
+	for _, db := range raft.Databases() {
+		if x := s.Databases[db]; !x.Member() || x.Damage != "" || x.Cluster() != s.Clusters.IDs[db] {
+			return false
+		}
+	}
+	return true
+}
+
+// ready says whether clients may be sent here.
+func (s State) ready() bool {
+	for _, db := range raft.Databases() {
+		if !s.Databases[db].ClientsServed {
+			return false
+		}
+	}
+	return s.members() && !s.Paused && s.Address != ""
+}
+
+// database takes this unit's part of one database a step further.
+func (s State) database(d *Decision, db raft.Database) {
+	x, name := s.Databases[db], db.Short()
+	switch x.Condition {
+	case Serving:
+		s.serving(d, db, x)
+	case Absent:
+		s.absent(d, db, x)
+	case Down:
+		s.down(d, db, x)
+	case Left:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server has left the cluster, or was removed"})
+		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
+	case Failed:
+		s.failed(d, db, x)
+	case Standalone:
+		d.block("%s: %s", name, x.standalone(db))
+	case Hung:
+		d.block("%s: %s; if it stays so, run action restart-services services=%s here", name, x.Text, ServiceOf(db))
+	default:
+		d.block("%s: %s", name, x.Text)
+	}
+}
+
+// failed judges a server that has given up the database, and is down for all others:
+// it is started anew, if one can be started on its file with all that was acknowledged.
+func (s State) failed(d *Decision, db raft.Database, x Database) {
+	switch name := db.Short(); {
+	case x.File.Damage == "":
+		d.do(Step{Kind: Restart, Service: ServiceOf(db), Reason: "the server has given up the database"})
+		d.block("%s: %s", name, x.Text)
+	case x.Removed:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
+	default:
+		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage+"; "+x.Text)
+	}
+}
+
+// standalone says what to do with a database that is no cluster's.
+func (x Database) standalone(db raft.Database) string {
+	return fmt.Sprintf("the database on this machine is standalone, not a member of a cluster; stop %s and move %s away to let this unit join", ServiceOf(db), x.File.Path)
+}
+
+func (s State) serving(d *Decision, db raft.Database, x Database) {
+	name := db.Short()
+	if c := x.Cluster(); c != "" && c != s.Clusters.IDs[db] {
+		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c, s.Clusters.IDs[db])
+		return
+	}
+	if here := RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
+		d.note("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
+	}
+	if x.Damage != "" {
+		s.damaged(d, db, x)
+		return
+	}
+	switch {
+	case x.Status.State == raft.JoiningCluster:
+		if s.stranded(db, x) {
+			d.do(Step{Kind: Archive, Database: db, Reason: "it joins through units that are gone"})
+		}
+		d.wait("%s: joining the cluster; %s", name, s.joined())
+	case x.Status.State == raft.LeavingCluster:
+		d.wait("%s: leaving the cluster", name)
+	case !x.Status.HasLeader() && x.Removed:
+		d.do(Step{Kind: Leave, Database: db, Reason: "the others have removed it"})
+		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
+	}
+}
+
+// damaged has a server write its file anew, and where it can't says that it must go on.
+func (s State) damaged(d *Decision, db raft.Database, x Database) {
+	if x.Unmended == "" {
+		d.do(Step{Kind: Mend, Database: db, Reason: x.Damage})
+	}
+	d.block("%s: its file lacks entries, don't stop its server: make space, or %s (%s)", db.Short(), s.replace(), or(x.Unmended, x.Damage))
+}
+
+// stranded says whether a server can't join through those that its file names,
+// while there are others: they are no members of units that exist, or none of them
+// answers. One that knows the leader is being sent the log, and may be a member any
+// moment.
+func (s State) stranded(db raft.Database, x Database) bool {
+	remotes := s.knownRemotes(db)
+	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
+		return false
+	}
+	there := func(remote string) bool {
+		return slices.ContainsFunc(s.Peers, func(p Peer) bool {
+			return p.Address != "" && remote == RaftAddress(db, p.Address) && p.Clusters[db] == s.Clusters.IDs[db]
+		})
+	}
+	answers := slices.ContainsFunc(x.Status.Connections, func(c raft.Connection) bool { return c.Up })
+	return !slices.ContainsFunc(x.Status.Remotes, there) || !answers && missing(remotes, x.Status.Remotes)
+}
+
+func (s State) absent(d *Decision, db raft.Database, x Database) {
+	cluster := s.Clusters.IDs[db]
+	switch {
+	case x.Staged == cluster && cluster != "":
+		d.do(Step{Kind: Commit, Database: db})
+		return
+	case x.Staged != "":
+		d.do(Step{Kind: Discard, Database: db, Reason: "the application's cluster is another one"})
+		return
+	}
+	remotes, name := s.remotes(db), db.Short()
+	if len(remotes) > 0 {
+		d.do(Step{Kind: Join, Database: db, Cluster: cluster, Remotes: remotes})
+		d.wait("%s: joining the cluster; %s", name, s.joined())
+		return
+	}
+	creator, alone := s.Clusters.CreatedBy, len(s.Peers) == 0
+	if unit, why := s.mayHave(db); unit != "" {
+		d.wait("%s: waiting for %s to serve cluster %s; %s", name, unit, cluster.Short(), why)
+		return
+	}
+	switch {
+	case creator == s.Unit:
+		d.block("%s: cluster %s was created here, its file is gone, and no other unit has it", name, cluster)
+	case alone:
+		d.block("%s: no unit has cluster %s any more%s; deploy the application again", name, cluster, because(creator))
+	case creator != "" && !s.exists(creator):
+		// One that has joined in a hook that has not ended yet has not said so.
+		d.block("%s: no unit says that it has cluster %s%s; if action cluster-status shows it on none of them, deploy the application again", name, cluster, because(creator))
+	default:
+		d.wait("%s: waiting for %s to serve cluster %s", name, or(creator, "a unit"), cluster.Short())
+	}
+}
+
+// mayHave is the first peer that may have the application's cluster though nothing
+// that was read says so, and why: nobody may be told that it is lost before all
+// units of the model are known not to have it.
+func (s State) mayHave(db raft.Database) (unit, why string) {
+	for _, p := range s.Peers {
+		switch {
+		case p.Data == Unread && p.Dying:
+			return p.Unit, "it is being removed, and what it publishes could not be read"
+		case p.Data == Unread:
+			return p.Unit, "what it publishes could not be read"
+		case p.Data == Silent && p.Dying:
+			return p.Unit, "it is being removed, and publishes nothing"
+		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and tells nobody any more
+			return p.Unit, "it is being removed, and may have joined"
+		case p.Data == Silent:
+			return p.Unit, "it has published nothing yet"
+		case p.Servers[db] != "" && p.Clusters[db] == "":
+			return p.Unit, "it joins it"
+		case p.Address != "" && slices.Contains(s.Members[db], RaftAddress(db, p.Address)):
+			return p.Unit, "it was a member of it"
+		}
+	}
+	return "", ""
+}
+
+func because(creator string) string {
+	if creator == "" {
+		return ""
+	}
+	return "; " + creator + ", which created it, is gone"
+}
+
+func (s State) exists(unit string) bool {
+	return unit == s.Unit || slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Unit == unit })
+}
+
+// down judges a file on which no server runs (rule R10).
+func (s State) down(d *Decision, db raft.Database, x Database) {
+	name, cluster := db.Short(), s.Clusters.IDs[db]
+	here := RaftAddress(db, s.Address)
+	switch {
+	case x.Unusable() && x.Removed:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
+	case x.TooNew:
+		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
+			d.do(Step{Kind: Upgrade, Reason: name + ": its file is of a newer Open vSwitch"})
+		}
+		d.block("%s: the file is of a newer Open vSwitch; look at: juju ssh %s apt-cache policy openvswitch-common (%s is installed)", name, s.Unit, s.Packages.Version.OVS)
+	case x.FileUnknown:
+		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
+	case x.File.Cluster != "" && x.File.Cluster != cluster:
+		d.block("%s: the file on this machine is of cluster %s, the application's is %s; move %s away to let this unit join", name, x.File.Cluster, cluster, x.File.Path)
+	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
+		d.block("%s: its file ends amid a removal; %s (no server can be started on it)", name, x.rejoin())
+	case x.File.Outside:
+		d.do(Step{Kind: Archive, Database: db, Reason: "its server was killed while it joined, and is no member"})
+		d.wait("%s: joining the cluster again; %s", name, s.joined())
+	case x.File.Damage != "":
+		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)
+	case x.File.Address != "" && x.File.Address != here:
+		d.block("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
+	default:
+		d.starting = append(d.starting, ServiceOf(db))
+		d.wait("%s: %s", name, or(x.Text, "starting the server"))
+	}
+}
+
+// Unusable says that no server can be started on the file of one that was a member.
+func (x Database) Unusable() bool {
+	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
+}
+
+// rejoin is what an operator types to have a new server in the place of one that can't
+// be started: this unit puts the file away and joins again once that was kicked.
+func (x Database) rejoin() string {
+	if x.Rejoin == "" {
+		return "no other unit has the database: bring " + x.File.Path + " back from a backup"
+	}
+	return "run: " + x.Rejoin
+}
+
+// replace is what an operator types to have another unit in this one's place.
+func (s State) replace() string {
+	return fmt.Sprintf("run: juju add-unit %s; juju remove-unit %s", application(s.Unit), s.Unit)
+}
+
+// remotes are the Raft addresses through which this unit can join the application's
+// cluster. While a unit that is being removed can't be read, they are what the unit
+// that leads has last published.
+func (s State) remotes(db raft.Database) []string {
+	if known := s.knownRemotes(db); len(known) > 0 {
+		return known
+	}
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Clusters[db] == "" }) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == RaftAddress(db, s.Address) })
+}
+
+// knownRemotes are those of the peers that have servers in the application's
+// cluster: first the one that created it, last those that are being removed, which
+// serve for as long as it takes, since they may have the only copy (rule R9).
+func (s State) knownRemotes(db raft.Database) []string {
+	var first, others, going []string
+	for _, p := range s.Peers {
+		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] {
+			continue
+		}
+		remote := RaftAddress(db, p.Address)
+		switch {
+		case p.Dying:
+			going = append(going, remote)
+		case p.Unit == s.Clusters.CreatedBy:
+			first = append(first, remote)
+		default:
+			others = append(others, remote)
+		}
+	}
+	return slices.Concat(first, others, going)
+}
+
+// joined counts the units that have servers in both clusters.
+func (s State) joined() string {
+	n := 0
+	if s.members() {
+		n++
+	}
+	for _, p := range s.Peers {
+		if p.Clusters[raft.NB] != "" && p.Clusters[raft.SB] != "" {
+			n++
+		}
+	}
+	return fmt.Sprintf("%d of %d units joined", n, max(s.Units, n))
+}

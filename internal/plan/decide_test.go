@@ -1,0 +1,141 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"a member of three": {func(*plan.State) {}, decided{ready: true}},
+		"the only unit": {func(s *plan.State) {
+			s.Peers, s.Units = nil, 1
+			set(s, serving(raft.NB, 0), raft.NB)
+			set(s, serving(raft.SB, 0), raft.SB)
+		}, decided{ready: true}},
+		"what was not looked at is left alone": {func(s *plan.State) {
+			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
+			edit(s, raft.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
+		}, decided{ready: true}},
+	})
+}
+
+func TestWhatComesBeforeTheClusters(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"what the leader has published is damaged": {
+			func(s *plan.State) { s.Problem = "the leader setting nb_cid is no ID" },
+			decided{blocked: []string{"the leader setting nb_cid is no ID"}, ready: true},
+		},
+		"a source that can't be used, and no packages": {
+			func(s *plan.State) {
+				s.Invalid = map[string]string{plan.OptionSource: "option source: no"}
+				s.Packages.Installed = false
+			},
+			decided{waiting: []string{"the packages are not installed until their source can be used"}, ready: true},
+		},
+		"a source that can't be used hinders no start": {
+			func(s *plan.State) {
+				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
+				s.Services[plan.Northd] = plan.ServiceState{}
+			},
+			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+		},
+		"a source that can't be used is not upgraded from": {
+			func(s *plan.State) {
+				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
+			},
+			decided{ready: true},
+		},
+		"an election timer that can't be used stays as it is": {
+			func(s *plan.State) {
+				s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds"}
+				edit(s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = 8 * time.Second })
+			},
+			decided{ready: true},
+		},
+		"no packages": {func(s *plan.State) { *s = plan.State{} }, decided{step: "install"}},
+		"no address": {
+			func(s *plan.State) { s.Address = "" },
+			decided{waiting: []string{"network: no address for ovsdb-peer; look at: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
+		},
+		"other options for the services": {
+			func(s *plan.State) { s.Defaults = plan.Differs }, decided{step: "write defaults", ready: true},
+		},
+		"other options, with which they must be restarted": {
+			func(s *plan.State) { s.Defaults = plan.NeedsRestart }, decided{step: "write defaults", ready: true},
+		},
+		"other rules of the firewall": {
+			func(s *plan.State) { s.Firewall = plan.Differs }, decided{step: "set the firewall", ready: true},
+		},
+		"paused": {
+			func(s *plan.State) {
+				s.Paused = true
+				set(s, plan.Database{Condition: plan.Down, Text: "the server is not running"}, raft.NB, raft.SB)
+			},
+			decided{notes: []string{"paused; run action resume"}},
+		},
+		"paused, and its certificate expires": {
+			func(s *plan.State) {
+				s.Paused = true
+				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
+				s.Certificates.Issued = certificate("cert1", "A")
+			},
+			decided{step: "certify (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run action resume"}},
+		},
+	})
+}
+
+// Until it is gone a unit votes, so it follows a change of the CA; anything else
+// is for `stop` to decide.
+func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
+	t.Parallel()
+	check(t, map[string]situation{
+		"all else differs": {
+			func(s *plan.State) {
+				s.Dying = true
+				s.Defaults, s.Firewall, s.NorthdParams = plan.Differs, plan.Differs, plan.NeedsRestart
+				set(s, plan.Database{Condition: plan.Absent}, raft.NB)
+			},
+			decided{},
+		},
+		"a new CA": {
+			func(s *plan.State) {
+				s.Dying = true
+				s.Certificates.Issued = certificate("cert1", "B")
+			},
+			decided{step: "trust (the CA is a new one)", ready: true},
+		},
+		"never installed": {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
+	})
+}
+
+func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
+	t.Parallel()
+	for _, db := range raft.Databases() {
+		for name, change := range map[string]func(*plan.Database){
+			"no leader":                     func(x *plan.Database) { x.Status.Leader = raft.UnknownRef },
+			"a candidate":                   func(x *plan.Database) { x.Status.Role = raft.Candidate },
+			"disconnected":                  func(x *plan.Database) { x.Status.State = raft.Disconnected },
+			"joining":                       func(x *plan.Database) { x.Status.State = raft.JoiningCluster },
+			"leaving":                       func(x *plan.Database) { x.Status.State = raft.LeavingCluster },
+			"the client ports don't answer": func(x *plan.Database) { x.ClientsServed = false },
+			"not served":                    func(x *plan.Database) { x.Condition = plan.Hung },
+			"another cluster":               func(x *plan.Database) { x.Status.Cluster = new(otherCluster) },
+			"no cluster yet":                func(x *plan.Database) { x.Status.Cluster = nil },
+		} {
+			t.Run(db.Short()+": "+name, func(t *testing.T) {
+				t.Parallel()
+				s := well()
+				edit(&s, db, change)
+				if decide(s).ready {
+					t.Error("it says that it is ready")
+				}
+			})
+		}
+	}
+}

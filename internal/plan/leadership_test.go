@@ -1,0 +1,104 @@
+package plan_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// bootstrapping is a world of n units with certificates, in which nothing fails
+// and the first unit's hook has staged both clusters.
+func bootstrapping(t *testing.T, n int) *world {
+	t.Helper()
+	w := newWorld(1, n)
+	w.calm, w.leader = true, w.units[0]
+	for _, u := range w.units {
+		w.issue(u)
+	}
+	u := w.units[0]
+	for w.begin(u); u.staged[raft.SB] == nil; {
+		require.NotNil(t, u.hook)
+		w.advance(u)
+	}
+	return w
+}
+
+func TestLeaderThatIsReplacedBeforeItClaimsDiscards(t *testing.T) {
+	t.Parallel()
+	w := bootstrapping(t, 2)
+	old, next := w.units[0], w.units[1]
+	w.lead(next)
+	w.advance(old) // its claim is refused
+	require.Nil(t, old.hook)
+	require.Empty(t, w.claims)
+	w.run(old)
+	assert.Empty(t, slices.DeleteFunc([]*server{old.staged[raft.NB], old.staged[raft.SB]}, func(s *server) bool { return s == nil }))
+	for range rounds {
+		w.settle()
+	}
+	w.checkSettled()
+	require.Empty(t, w.broken)
+	assert.Equal(t, next.name, w.settings.CreatedBy)
+}
+
+// The leader dies between its claim and its first server: what it has claimed is
+// what it commits when it is back, whoever leads then.
+func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
+	t.Parallel()
+	w := bootstrapping(t, 3)
+	creator := w.units[0]
+	w.advance(creator)
+	require.Len(t, w.claims, 1)
+	creator.hook = nil
+	w.lead(w.units[1])
+	deliver(w.units[1], creator)
+	w.run(w.units[1])
+	d := plan.Decide(w.state(w.units[1], w.ask(w.units[1])))
+	assert.Equal(t, []string{
+		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.NB].Short() + "; it has published nothing yet",
+		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.SB].Short() + "; it has published nothing yet",
+	}, d.Waiting)
+	for range rounds {
+		w.settle()
+	}
+	w.checkSettled()
+	require.Empty(t, w.broken)
+	assert.Equal(t, creator.name, w.settings.CreatedBy)
+}
+
+// One hook that lasts longer than a leadership, another unit's in between, and it
+// leads again: then Juju lets it overwrite what the other has claimed. Nothing
+// that a unit can see prevents that, which is why a hook must not claim long after
+// it was told that it leads. Should it happen, nobody is silent about it.
+func TestClaimThatOverwritesAnotherIsSaidByEveryUnit(t *testing.T) {
+	t.Parallel()
+	w := bootstrapping(t, 3)
+	slow, other := w.units[0], w.units[1]
+	w.lead(other)
+	w.run(other)
+	w.run(w.units[2])
+	require.Len(t, w.claims, 1)
+	w.leader, slow.deposed = slow, false
+	for slow.hook != nil {
+		w.advance(slow)
+	}
+	require.Equal(t, "clusters were claimed 2 times", w.broken)
+	for _, u := range w.units {
+		for _, from := range w.units {
+			deliver(u, from)
+		}
+		d := plan.Decide(w.state(u, w.ask(u)))
+		for i, db := range raft.Databases() {
+			require.Greater(t, len(d.Blocked), i)
+			assert.Contains(t, d.Blocked[i], db.Short()+": two clusters under one application: ")
+			for _, claim := range w.claims {
+				assert.Contains(t, d.Blocked[i], claim.IDs[db])
+			}
+		}
+	}
+}

@@ -1,0 +1,152 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// orders is how many orders of events are tried out with seeds that are always
+// the same, and as many again with new ones.
+const orders = 1200
+
+// rounds is how often each unit runs a hook once nothing goes wrong any more. The
+// election timer alone takes 6, from 1 s to 60 s.
+const rounds = 12
+
+// Certificates, peers, leaders, options, units and faults may come in any order,
+// and hooks may be killed at any step: nothing is ever broken on the way, and in
+// the end all units are members of the same clusters.
+func TestEveryOrderOfEventsLeadsToOneCluster(t *testing.T) {
+	t.Parallel()
+	for _, base := range []uint64{0, rand.Uint64()} {
+		t.Run(fmt.Sprintf("from seed %d", base), func(t *testing.T) {
+			t.Parallel()
+			for seed := base; seed < base+orders; seed++ {
+				if broken := play(seed, false).broken; broken != "" {
+					require.Failf(t, broken, "seed %d:\n%s", seed, play(seed, true).story())
+				}
+			}
+		})
+	}
+}
+
+// sizes are how many units there are at the begin, for one order after the other.
+var sizes = []int{3, 1, 3, 2, 3, 5}
+
+// play lets events happen in the order that a seed stands for.
+func play(seed uint64, tell bool) *world {
+	w := newWorld(seed, sizes[seed%uint64(len(sizes))])
+	w.tell = tell
+	if w.chance(50) { // it all begins with an application that works
+		for range rounds {
+			w.settle()
+		}
+		w.calm = false
+	}
+	for n := 50 + w.rand.IntN(250); n > 0 && w.broken == ""; n-- {
+		w.happen()
+	}
+	for n := rounds; n > 0 && w.broken == ""; n-- {
+		w.settle()
+	}
+	w.checkSettled()
+	return w
+}
+
+// settle is a round in which nothing goes wrong: every unit gets what it waits
+// for and runs a hook.
+func (w *world) settle() {
+	if !w.calm {
+		w.calm, w.config.bad, w.config.held = true, false, false
+		w.say("from now on all is well")
+		for _, u := range w.units {
+			u.hook, u.paused, u.deposed = nil, false, false
+			if u.issued == nil || u.issued.Problem != "" || u.issued.Issuer != w.caName() {
+				w.issue(u)
+			}
+		}
+	}
+	w.kickStale()
+	w.progressAll()
+	w.leave()
+	for _, i := range w.rand.Perm(len(w.units)) {
+		u := w.units[i]
+		for _, from := range w.units {
+			deliver(u, from)
+		}
+		w.run(u)
+		w.progressAll()
+	}
+}
+
+// leave starts the servers of units that are going, and has Juju retry their `stop`.
+func (w *world) leave() {
+	for _, u := range slices.Clone(w.units) {
+		if !u.dying {
+			continue
+		}
+		for _, db := range raft.Databases() {
+			if s := u.files[db]; s != nil && !s.works() && !s.left && !s.outside {
+				w.start(s)
+			}
+		}
+		w.remove(u)
+	}
+}
+
+// run runs a hook from begin to end, and counts its steps.
+func (w *world) run(u *unit) (steps int) {
+	for w.begin(u); u.hook != nil && w.broken == ""; {
+		w.advance(u)
+		steps++
+	}
+	return steps - 1
+}
+
+// kickStale is an operator who kicks members that no unit stands behind.
+func (w *world) kickStale() {
+	for _, id := range w.ids() {
+		for _, s := range w.clusters[id].members {
+			if s.machine.unit == nil || s.machine.files[s.cluster.db] != s {
+				w.kick(s)
+			}
+		}
+	}
+}
+
+// checkSettled says whether the application is as it should be, and stays so.
+func (w *world) checkSettled() {
+	if w.broken != "" {
+		return
+	}
+	for _, u := range w.units {
+		d := plan.Decide(w.state(u, w.ask(u)))
+		lines := slices.Concat(d.Blocked, d.Waiting, d.Notes)
+		switch {
+		case d.Step != nil || !d.Ready || len(lines) > 0:
+			w.fail("in the end %s is not well: ready %v, step %v, %q", u.name, d.Ready, d.Step, lines)
+		case w.run(u) != 0:
+			w.fail("a hook of %s that is run again does something", u.name)
+		case !slices.Equal(u.used.Trusts, []string{w.caName()}) || u.used.Fingerprint != u.issued.Fingerprint:
+			w.fail("in the end %s uses %+v", u.name, *u.used)
+		}
+	}
+	for _, db := range raft.Databases() {
+		c := w.clusters[w.settings.IDs[db]]
+		switch {
+		case c == nil:
+			w.fail("in the end there is no cluster")
+		case len(c.members) != len(w.units):
+			w.fail("in the end %s has %d members, of %d units", db.Short(), len(c.members), len(w.units))
+		case c.timer != w.config.timer || c.probe != w.config.probe || c.schema != w.config.source:
+			w.fail("in the end %s has %s, %s, %s", db.Short(), c.timer, c.probe, c.schema)
+		}
+	}
+}

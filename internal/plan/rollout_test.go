@@ -1,0 +1,307 @@
+package plan_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
+	t.Parallel()
+	nb := func(change func(*plan.Database)) func(*plan.State) {
+		return func(s *plan.State) { edit(s, raft.NB, change) }
+	}
+	newSchema := func(more func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			edit(s, raft.NB, func(x *plan.Database) { x.Schema = plan.Differs })
+			more(s)
+		}
+	}
+	const older = "nb: the schema is older than the packages'; it is converted once "
+	check(t, map[string]situation{
+		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Differs }), decided{step: "listen nb", ready: true}},
+		"other listeners, not the leader": {
+			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Listeners = plan.Differs }) }, decided{ready: true},
+		},
+		"chassis may write what they like until the server is restarted": {
+			nb(func(x *plan.Database) { x.Unrestricted = true }),
+			decided{ready: true, notes: []string{
+				"nb: the server does not keep chassis to their role until it is restarted; run action restart-services services=ovn-ovsdb-server-nb",
+			}},
+		},
+		"an older schema": {
+			newSchema(func(*plan.State) {}), decided{step: "convert nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
+		},
+		"an older schema, and the election timer is shorter than any conversion may need": {
+			newSchema(func(s *plan.State) {
+				s.Settings.ElectionTimer = time.Second
+				for _, db := range raft.Databases() {
+					edit(s, db, func(x *plan.Database) { x.Status.ElectionTimer = time.Second })
+				}
+			}),
+			decided{step: "set election timer nb to 2000 ms", ready: true, notes: []string{
+				"nb: the schema is older than the packages'; for its conversion the election timer goes from 1000 ms to 4000 ms, and back",
+			}},
+		},
+		"an older schema of a large database, and the change of the timer is under way": {
+			newSchema(func(s *plan.State) {
+				edit(s, raft.NB, func(x *plan.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
+			}),
+			decided{ready: true, notes: []string{
+				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 14000 ms, and back",
+			}},
+		},
+		"an older schema of a large database, and the option can't be used, so that there is no way back": {
+			newSchema(func(s *plan.State) {
+				edit(s, raft.NB, func(x *plan.Database) { x.Size = 160 << 20 })
+				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
+			}),
+			decided{ready: true, notes: []string{
+				"nb: the schema is older than the packages'; it is converted once ovsdb-server-election-timer can be used, since the election timer is raised before",
+			}},
+		},
+		"an older schema that was not converted at this election timer": {
+			newSchema(func(s *plan.State) {
+				edit(s, raft.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
+			}),
+			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 8000 ms, and back",
+			}},
+		},
+		"an older schema that was not converted at the longest one": {
+			newSchema(func(s *plan.State) {
+				edit(s, raft.NB, func(x *plan.Database) {
+					x.Tried, x.Status.ElectionTimer = 5*time.Minute, 5*time.Minute
+					x.Socket, x.SchemaFile = "/run/nb.sock", "/usr/nb.ovsschema"
+				})
+			}),
+			decided{
+				step: "set election timer nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
+				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema: run it when clients may wait; nb was not converted at an election timer of 300 s"},
+			},
+		},
+		"an older schema, and another member leads": {
+			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Schema = plan.Differs }) },
+			decided{notes: []string{"sb: the schema is older than the packages'; the leader converts it"}, ready: true},
+		},
+		"an older schema, and a unit that runs older packages": {
+			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03" }),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+		},
+		"an older schema, and a unit that runs an older Open vSwitch": {
+			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVS = "3.1" }),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+		},
+		"an older schema, and a unit with a service that was not restarted": {
+			newSchema(func(s *plan.State) {
+				s.Peers[0].Running = append(s.Peers[0].Running, plan.Version{OVN: "23.03", OVS: "3.1"})
+			}),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+		},
+		"an older schema, and a unit that does not say what it runs": {
+			newSchema(func(s *plan.State) { s.Peers[1].Running = nil }),
+			decided{notes: []string{older + "ovn-central/2 says what it runs"}, ready: true},
+		},
+		"an older schema, and a unit that was never heard": {
+			newSchema(func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3"}) }),
+			decided{notes: []string{older + "ovn-central/3 has joined too; if it can't, remove it"}, ready: true},
+		},
+		"an older schema, and a unit of which nothing was read": {
+			newSchema(func(s *plan.State) {
+				s.Peers[0] = plan.Peer{Unit: "ovn-central/1", Data: plan.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
+			}),
+			decided{notes: []string{older + "ovn-central/1 says what it runs"}, ready: true},
+		},
+		"an older schema, and a unit that is down with older packages": {
+			newSchema(func(s *plan.State) {
+				s.Peers[0].Running[0].OVN = "23.03"
+				silence(s, 1)
+			}),
+			decided{notes: []string{older + "ovn-central/1 runs 24.03, and it is down: start it again, or remove it"}, ready: true},
+		},
+		"an older schema, and a unit that is going with older packages": {
+			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }),
+			decided{notes: []string{older + "ovn-central/1 is gone, which is being removed"}, ready: true},
+		},
+		"an older schema, and this unit is to restart": {
+			newSchema(func(s *plan.State) { s.Pending = map[plan.Service]string{plan.Northd: "upgrade"} }),
+			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "the restarts are made", "to be restarted: ovn-northd (upgrade)"}, ready: true},
+		},
+		"another election timer, which the leader of nb sets": {
+			func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second },
+			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+				"nb: election timer is 4000 ms, on its way to 16000 ms", "sb: election timer is 4000 ms, on its way to 16000 ms",
+			}},
+		},
+		"a change of it is under way": {
+			func(s *plan.State) {
+				s.Settings.ElectionTimer = 16 * time.Second
+				edit(s, raft.NB, func(x *plan.Database) { x.Status.ChangingTo = 8 * time.Second })
+				edit(s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = 16 * time.Second })
+			},
+			decided{ready: true, notes: []string{"nb: election timer is 4000 ms, on its way to 16000 ms"}},
+		},
+		"the servers of one database are not members yet": {
+			func(s *plan.State) {
+				s.Settings.ElectionTimer = 16 * time.Second
+				edit(s, raft.SB, func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.JoiningCluster, raft.UnknownRef })
+			},
+			decided{waiting: []string{"sb: joining the cluster; 2 of 3 units joined"}},
+		},
+	})
+}
+
+// Up it goes at most twofold a step, down at once.
+func TestElectionTimerGetsThereInLegalSteps(t *testing.T) {
+	t.Parallel()
+	for from := 1; from <= 60; from++ {
+		for to := 1; to <= 60; to++ {
+			s := well()
+			s.Settings.ElectionTimer = time.Duration(to) * time.Second
+			now := time.Duration(from) * time.Second
+			for steps := 0; ; steps++ {
+				set(&s, serving(raft.SB, 1), raft.SB)
+				edit(&s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
+				edit(&s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = now })
+				d := plan.Decide(s)
+				if now == s.Settings.ElectionTimer {
+					require.Nil(t, d.Step)
+					break
+				}
+				require.Less(t, steps, 6, "from %d s to %d s", from, to)
+				require.NotNil(t, d.Step)
+				require.Equal(t, plan.SetTimer, d.Step.Kind)
+				require.LessOrEqual(t, d.Step.Timer, 2*now)
+				require.True(t, to > from || d.Step.Timer == s.Settings.ElectionTimer)
+				now = d.Step.Timer
+			}
+		}
+	}
+}
+
+func TestNorthdRunsBesideEveryMember(t *testing.T) {
+	t.Parallel()
+	services := func(northd, umbrella plan.ServiceState, up bool) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Services = map[plan.Service]plan.ServiceState{plan.Northd: northd, plan.Umbrella: umbrella}
+			s.NorthdUp = up
+		}
+	}
+	on, boots := plan.ServiceState{Active: true}, plan.ServiceState{Active: true, Enabled: true}
+	const umbrella = "start ovn-central (the services are to start at boot)"
+	check(t, map[string]situation{
+		"it does not know of all units": {
+			func(s *plan.State) { s.NorthdParams = plan.NeedsRestart }, decided{step: "tell ovn-northd which units there are", ready: true},
+		},
+		"its parameters look different": {
+			func(s *plan.State) { s.NorthdParams = plan.Differs }, decided{step: "tell ovn-northd which units there are", ready: true},
+		},
+		"it does not run, nor does any": {
+			services(plan.ServiceState{Failed: true}, boots, false),
+			decided{step: "start ovn-northd (it was not running)", waiting: []string{"ovn-northd is not running"}, ready: true},
+		},
+		"it does not run, but another one does": {
+			services(plan.ServiceState{Masked: true}, boots, true),
+			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+		},
+		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
+		"it hangs, and so does every other": {
+			func(s *plan.State) { s.Northd, s.NorthdUp = plan.NorthdSilent, false },
+			decided{blocked: []string{"ovn-northd does not answer, here or on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+		},
+		"it hangs, and another one works": {
+			func(s *plan.State) { s.Northd = plan.NorthdSilent },
+			decided{notes: []string{"ovn-northd does not answer here, but on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+		},
+		"it is paused, and none works": {
+			func(s *plan.State) { s.Northd, s.NorthdUp = plan.NorthdPaused, false },
+			decided{
+				blocked: []string{"ovn-northd is paused, and no other is active; run: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
+			},
+		},
+		"nothing starts at boot":       {services(on, plan.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
+		"what starts at boot is off":   {services(on, plan.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
+		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true}},
+	})
+}
+
+func TestRestartsThatAreDue(t *testing.T) {
+	t.Parallel()
+	due := func(held bool, services ...plan.Service) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Settings.AutoRestarts, s.Pending = !held, map[plan.Service]string{}
+			for _, service := range services {
+				s.Pending[service] = "options changed"
+			}
+		}
+	}
+	const all = "ovn-northd (options changed), ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"
+	check(t, map[string]situation{
+		"northd goes first": {
+			due(false, plan.SouthboundServer, plan.NorthboundServer, plan.Northd),
+			decided{step: "restart ovn-northd (options changed)", notes: []string{"to be restarted: " + all}, ready: true},
+		},
+		"then nb": {
+			due(false, plan.SouthboundServer, plan.NorthboundServer),
+			decided{
+				step:  "restart ovn-ovsdb-server-nb (options changed)",
+				notes: []string{"to be restarted: ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"}, ready: true,
+			},
+		},
+		"then sb": {
+			due(false, plan.SouthboundServer),
+			decided{
+				step:  "restart ovn-ovsdb-server-sb (options changed)",
+				notes: []string{"to be restarted: ovn-ovsdb-server-sb (options changed)"}, ready: true,
+			},
+		},
+		"held back": {
+			due(true, plan.Northd, plan.NorthboundServer, plan.SouthboundServer),
+			decided{notes: []string{
+				"restarts are held back (enable-auto-restarts=false): " + all + "; run action restart-services deferred-only=true",
+			}, ready: true},
+		},
+		"held back, while another unit upgrades": {
+			func(s *plan.State) {
+				due(true, plan.Northd)(s)
+				s.Settings.Source = "dalmatian"
+			},
+			decided{notes: []string{
+				"upgrade: waiting for ovn-central/2, which goes first",
+				"restarts are held back (enable-auto-restarts=false): ovn-northd (options changed); run action restart-services deferred-only=true",
+			}, ready: true},
+		},
+		"nothing is restarted that is no member": {
+			func(s *plan.State) {
+				due(false, plan.Northd)(s)
+				edit(s, raft.NB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
+			},
+			decided{},
+		},
+	})
+}
+
+func TestSourcesThatMeanTheSameAreNoUpgrade(t *testing.T) {
+	t.Parallel()
+	of := func(source, overlay string) string {
+		return plan.Settings{Source: source, Overlay: overlay}.AllSources()
+	}
+	assert.Equal(t, of("distro", ""), of("", ""))
+	assert.Equal(t, of("distro", ""), of("distro", "distro"))
+	assert.Equal(t, of("caracal", ""), of("caracal", "distro"))
+	different := map[string]string{}
+	for _, both := range [][2]string{{"", ""}, {"caracal", ""}, {"caracal", "cloud:focal-ovn-22.03"}, {"", "cloud:focal-ovn-22.03"}, {"cloud:focal-ovn-22.03", ""}} {
+		different[of(both[0], both[1])] = both[0]
+	}
+	assert.Len(t, different, 5)
+}
+
+func TestSourcesPasswordIsNotInWhatStandsForIt(t *testing.T) {
+	t.Parallel()
+	assert.NotContains(t, plan.Settings{Source: "deb https://me:secret@host/ a b"}.AllSources(), "secret")
+}

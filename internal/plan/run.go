@@ -1,0 +1,138 @@
+package plan
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// lead does what the leader of a database does for all members.
+func (s State) lead(d *Decision, db raft.Database) {
+	x, want := s.Databases[db], s.Settings.ElectionTimer
+	if x.Unrestricted {
+		d.note("%s: the server does not keep chassis to their role until it is restarted; run action restart-services services=%s", db.Short(), ServiceOf(db))
+	}
+	if x.Leads() && x.Listeners == Differs {
+		d.do(Step{Kind: Listen, Database: db})
+	}
+	if s.convert(d, db) {
+		return
+	}
+	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
+		return
+	}
+	d.note("%s: election timer is %d ms, on its way to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
+	if x.Leads() && x.Status.ChangingTo == 0 {
+		d.do(Step{Kind: SetTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
+	}
+}
+
+// maxTimerFactor bounds one step up. Down, there is no bound. Source:
+// raft_unixctl_change_election_timer in ovsdb/raft.c.
+const maxTimerFactor = 2
+
+func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
+
+// rollOut upgrades the packages and restarts what is to be restarted: one unit at
+// a time, followers before leaders. That only one unit at a time is down is not
+// decided here, but made sure of by the lock that a restart is made under.
+func (s State) rollOut(d *Decision) {
+	first := s.goesFirst()
+	if s.outdated() {
+		if first == "" {
+			d.do(Step{Kind: Upgrade, Reason: "the source has changed"})
+		} else {
+			d.note("upgrade: waiting for %s, which goes first", first)
+		}
+	}
+	switch {
+	case len(s.Pending) == 0:
+		return
+	case !s.Settings.AutoRestarts:
+		d.note("restarts are held back (enable-auto-restarts=false): %s; run action restart-services deferred-only=true", s.pending())
+		return
+	}
+	for _, service := range RestartOrder() {
+		if reason := s.Pending[service]; reason != "" {
+			d.do(Step{Kind: Restart, Service: service, Reason: reason})
+		}
+	}
+	d.note("to be restarted: %s", s.pending())
+}
+
+// AllSources stands for both sources of packages, to compare. It is a digest: a
+// source may have a password in it, and this goes to the peers and to the log.
+func (s Settings) AllSources() string {
+	overlay := s.Overlay
+	if overlay == "distro" {
+		overlay = ""
+	}
+	sum := sha256.Sum256([]byte(or(s.Source, "distro") + "\n" + overlay))
+	return hex.EncodeToString(sum[:8])
+}
+
+// RestartOrder is the order in which a unit restarts its services: first what
+// nothing depends on.
+func RestartOrder() []Service { return []Service{Northd, NorthboundServer, SouthboundServer} }
+
+func (s State) pending() string {
+	var all []string
+	for _, service := range RestartOrder() {
+		if reason := s.Pending[service]; reason != "" {
+			all = append(all, string(service)+" ("+reason+")")
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// goesFirst is the unit that is to upgrade before this one: the next of those that
+// have not, by how many databases they lead and then by their number. Every unit
+// that looks at the same leaders finds the same order, and as some unit is always
+// first, none waits for ever.
+func (s State) goesFirst() string {
+	type turn struct {
+		unit string
+		led  int
+	}
+	waiting := []turn{{s.Unit, s.led(func(db raft.Database) bool { return s.Databases[db].Status.Role == raft.Leader })}}
+	for _, p := range s.Peers {
+		if p.Source == "" || p.Source == s.Settings.AllSources() || p.Dying || !s.hears(p) {
+			continue
+		}
+		waiting = append(waiting, turn{p.Unit, s.led(func(db raft.Database) bool {
+			return p.Servers[db] != "" && string(s.Databases[db].Status.Leader) == p.Servers[db].Short()
+		})})
+	}
+	first := slices.MinFunc(waiting, func(a, b turn) int {
+		if a.led != b.led {
+			return a.led - b.led
+		}
+		return number(a.unit) - number(b.unit)
+	})
+	if first.unit == s.Unit {
+		return ""
+	}
+	return first.unit
+}
+
+func (s State) led(leads func(raft.Database) bool) int {
+	n := 0
+	for _, db := range raft.Databases() {
+		if leads(db) {
+			n++
+		}
+	}
+	return n
+}
+
+// number is the N of APP/N.
+func number(unit string) int {
+	_, text, _ := strings.Cut(unit, "/")
+	n, _ := strconv.Atoi(text)
+	return n
+}

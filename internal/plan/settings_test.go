@@ -1,0 +1,131 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+// given decodes what `config-get --format=json` prints.
+func given(t *testing.T, text string) map[string]any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var config map[string]any
+	require.NoError(t, decoder.Decode(&config))
+	return config
+}
+
+func TestSettingsAreThoseOfTheOptions(t *testing.T) {
+	t.Parallel()
+	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true}
+	with := func(change func(*plan.Settings)) plan.Settings {
+		s := defaults
+		change(&s)
+		return s
+	}
+	for name, tt := range map[string]struct {
+		config string
+		want   plan.Settings
+	}{
+		"none":    {`{}`, defaults},
+		"nothing": {`{"source": null, "ovsdb-server-election-timer": null, "enable-auto-restarts": null}`, defaults},
+		"all": {
+			`{"source": "caracal", "ovn-source": "cloud:focal-ovn-22.03", "ovsdb-server-election-timer": 8, "ovsdb-server-inactivity-probe": 30,
+			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "nagios_context": "juju", "nagios_servicegroups": "ovn,db"}`,
+			plan.Settings{
+				Source: "caracal", Overlay: "cloud:focal-ovn-22.03", ElectionTimer: 8 * time.Second, InactivityProbe: 30 * time.Second,
+				ExporterChannel: "edge", NagiosContext: "juju", NagiosServiceGroups: "ovn,db",
+			},
+		},
+		"blanks around a text":      {`{"source": " ppa:owner/name\n"}`, with(func(s *plan.Settings) { s.Source = "ppa:owner/name" })},
+		"only blanks":               {`{"ovn-exporter-channel": "  "}`, defaults},
+		"the least election timer":  {`{"ovsdb-server-election-timer": 1}`, with(func(s *plan.Settings) { s.ElectionTimer = time.Second })},
+		"the largest":               {`{"ovsdb-server-election-timer": 60}`, with(func(s *plan.Settings) { s.ElectionTimer = time.Minute })},
+		"no inactivity probe":       {`{"ovsdb-server-inactivity-probe": 0}`, with(func(s *plan.Settings) { s.InactivityProbe = 0 })},
+		"the largest of a day":      {`{"ovsdb-server-inactivity-probe": 86400}`, with(func(s *plan.Settings) { s.InactivityProbe = 24 * time.Hour })},
+		"options of a later charm":  {`{"mtu": 9000}`, defaults},
+		"restarts are not held":     {`{"enable-auto-restarts": true}`, defaults},
+		"an exporter without a tap": {`{"ovn-exporter-channel": ""}`, defaults},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got, err := plan.ParseSettings(given(t, tt.config))
+			require.NoError(t, err)
+			assert.Equal(t, tt.want, got)
+		})
+	}
+}
+
+func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
+	t.Parallel()
+	const timer, probe = "1 to 60, in seconds", "0 to 86400, in seconds"
+	for option, tt := range map[string]struct {
+		want string
+		bad  []string
+	}{
+		"ovsdb-server-election-timer": {
+			timer, []string{`0`, `61`, `-1`, `4.0`, `4.5`, `1e1`, `"4"`, `true`, `[4]`, `{}`, `99999999999999999999`, `4294967300`, `-9223372036854775808`, `""`},
+		},
+		"ovsdb-server-inactivity-probe": {probe, []string{`-1`, `86401`, `60.0`, `6e1`, `"60"`, `false`, `2147483648`, `18446744073709551616`}},
+		"enable-auto-restarts":          {"true or false", []string{`"true"`, `1`, `0`, `[]`}},
+		"source":                        {"a text", []string{`1`, `true`, `["distro"]`}},
+		"ovn-source":                    {"a text", []string{`22.03`}},
+		"ovn-exporter-channel":          {"a text", []string{`false`}},
+		"nagios_context":                {"a text", []string{`{}`}},
+		"nagios_servicegroups":          {"a text", []string{`0`}},
+	} {
+		for _, bad := range tt.bad {
+			t.Run(option+" "+bad, func(t *testing.T) {
+				t.Parallel()
+				config := given(t, `{"`+option+`": `+bad+`}`)
+				got, err := plan.ParseSettings(config)
+				require.Error(t, err)
+				failed := plan.OptionErrors(nil)
+				require.ErrorAs(t, err, &failed)
+				require.Len(t, failed, 1)
+				assert.Equal(t, plan.OptionError{Option: option, Value: config[option], Want: tt.want}, *failed[0])
+				defaults, err := plan.ParseSettings(nil)
+				require.NoError(t, err)
+				defaults.AutoRestarts = option != "enable-auto-restarts" // held back, rather than not
+				assert.Equal(t, defaults, got)
+				err = failed
+				assert.Contains(t, err.Error(), "option "+option+" is ")
+				assert.Contains(t, err.Error(), "; it must be "+tt.want)
+				assert.NotContains(t, err.Error(), "\n")
+			})
+		}
+	}
+}
+
+func TestEachOptionIsReadByItself(t *testing.T) {
+	t.Parallel()
+	got, err := plan.ParseSettings(given(t, `{"ovsdb-server-election-timer": 61, "ovsdb-server-inactivity-probe": 30, "ovn-source": 22.03}`))
+	failed := plan.OptionErrors(nil)
+	require.ErrorAs(t, err, &failed)
+	assert.Len(t, failed, 2)
+	assert.Equal(t, 30*time.Second, got.InactivityProbe)
+}
+
+func TestOptionErrorReadsLikeThis(t *testing.T) {
+	t.Parallel()
+	_, err := plan.ParseSettings(given(t, `{"ovsdb-server-election-timer": 90}`))
+	assert.EqualError(t, err, "option ovsdb-server-election-timer is 90; it must be 1 to 60, in seconds")
+	_, err = plan.ParseSettings(given(t, `{"enable-auto-restarts": "yes", "ovsdb-server-inactivity-probe": 5}`))
+	assert.EqualError(t, err, `option enable-auto-restarts is "yes"; it must be true or false`)
+	_, err = plan.ParseSettings(given(t, `{"enable-auto-restarts": "yes,\nand no"}`))
+	assert.EqualError(t, err, `option enable-auto-restarts is "yes,\nand no"; it must be true or false`)
+}
+
+// Who has not kept the numbers as they stood in the JSON has lost some.
+func TestNumberThatWasAlreadyConvertedIsRefused(t *testing.T) {
+	t.Parallel()
+	_, err := plan.ParseSettings(map[string]any{"ovsdb-server-election-timer": float64(4)})
+	assert.Error(t, err)
+}

@@ -1,0 +1,287 @@
+// Package plan decides what a unit does next to become, and stay, a working
+// part of the control plane. It is pure: what was found out goes in, a step, or
+// what is waited for, comes out. Every hook converges through it, whatever event
+// it was run for, so that hooks may come in any order, twice, or not at all.
+package plan
+
+import (
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// State is all that a decision is made from.
+type State struct {
+	Now time.Time
+	// Unit is this unit. Leader says that Juju calls it the application's leader,
+	// Dying that it is being removed.
+	Unit          string
+	Leader, Dying bool
+	Settings      Settings
+	// Problem is what is wrong with what the leader has published; then nothing is
+	// changed.
+	Problem string
+	// Invalid are the options that can't be used, by their names, each with the line
+	// that says why. One stops only what depends on it.
+	Invalid map[string]string
+	// Address is this unit's on the peer binding, as clients write it, without
+	// brackets. Empty while it is not known.
+	Address string
+
+	Packages     Packages
+	Services     map[Service]ServiceState
+	Certificates Certificates
+	// Clusters are the IDs that the application has agreed on, once it has. Unrelated
+	// says that these can't be known yet.
+	Clusters  Clusters
+	Unrelated bool
+	// Claim is the Northbound cluster that this unit has claimed where Juju writes claims
+	// late (Juju 4), Blind says that these could not be read in this hook.
+	Claim raft.ID
+	Blind bool
+	// Databases is what this unit has of each.
+	Databases map[raft.Database]Database
+	// Members are the Raft addresses of each database's members, as the unit that
+	// leads has last published them.
+	Members map[raft.Database][]string
+	// Peers are the other units that exist, in the order of their numbers.
+	Peers []Peer
+	// Units counts those of the model, this one included.
+	Units int
+
+	// Defaults, NorthdParams and Firewall say whether what is on the machine is as
+	// wanted.
+	Defaults, NorthdParams, Firewall Wanted
+	// Disk is what is wrong with the databases' disk; empty if nothing is.
+	Disk string
+	// Paused says that an operator has paused the unit.
+	Paused bool
+	// Pending are the restarts that are due, each with its reason.
+	Pending map[Service]string
+	// Northd is how this unit's ovn-northd is; NorthdUp says that one is known to
+	// work, on this or another unit.
+	Northd   NorthdHealth
+	NorthdUp bool
+}
+
+// usable says whether all of the options are.
+func (s State) usable(options ...string) bool {
+	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option] != "" })
+}
+
+// Wanted says how something on the machine compares with what it should be.
+type Wanted string
+
+// The values of Wanted. The zero value is one that was not looked at, which is
+// left alone.
+const (
+	AsWanted Wanted = "as wanted"
+	Differs  Wanted = "differs"
+	// NeedsRestart: what runs must be restarted to follow the change.
+	NeedsRestart Wanted = "differs, needs a restart"
+)
+
+// Packages is what the machine has of the OVN packages.
+type Packages struct {
+	Installed bool
+	// Adopted says that they were there before this charm, put there by another one.
+	Adopted bool
+	// Source is the source that they were last installed or upgraded from, as
+	// configured then.
+	Source string
+	// Version is the installed one.
+	Version Version
+	// Unavailable says that an upgrade was tried in this hook, and brought nothing.
+	Unavailable bool
+}
+
+// Service is a unit of systemd that the ovn-central package brings.
+type Service string
+
+// The services.
+const (
+	NorthboundServer Service = "ovn-ovsdb-server-nb"
+	SouthboundServer Service = "ovn-ovsdb-server-sb"
+	Northd           Service = "ovn-northd"
+	// Umbrella is what starts the others at boot.
+	Umbrella Service = "ovn-central"
+)
+
+// ServiceOf is the service of a database's server.
+func ServiceOf(d raft.Database) Service {
+	if d == raft.SB {
+		return SouthboundServer
+	}
+	return NorthboundServer
+}
+
+// ServiceState is what systemd says of a service.
+type ServiceState struct {
+	Active, Failed, Masked, Enabled bool
+}
+
+// Clusters are the clusters that the application has agreed on.
+type Clusters struct {
+	// IDs are empty until the leader has published them, and then both there.
+	IDs map[raft.Database]raft.ID
+	// CreatedBy is the unit that created them; empty where that is not known.
+	CreatedBy string
+}
+
+// Known says whether both IDs are.
+func (c Clusters) Known() bool { return c.IDs[raft.NB] != "" && c.IDs[raft.SB] != "" }
+
+// Condition is what a unit has of a database.
+type Condition string
+
+// The conditions of a database on a unit.
+const (
+	// Serving: a server answers and is, joins or leaves as a cluster's member;
+	// its raft.Status says which.
+	Serving Condition = "serving"
+	// Absent: there is neither a server nor a file.
+	Absent Condition = "absent"
+	// Left: the server has left or was kicked; the file says so.
+	Left Condition = "left"
+	// Standalone: the database is not clustered.
+	Standalone Condition = "standalone"
+	// Failed: the server runs, but has given the database up, as after a write
+	// that failed.
+	Failed Condition = "failed"
+	// Down: there is a file, but no server runs on it.
+	Down Condition = "down"
+	// Hung: the server does not answer.
+	Hung Condition = "hung"
+	// Unreadable: whether and what the server serves can't be found out. It may be
+	// a member that votes.
+	Unreadable Condition = "unreadable"
+)
+
+// Database is what this unit has of one database.
+type Database struct {
+	Condition Condition
+	// Status is set where Condition is Serving.
+	Status raft.Status
+	// Text is for people: what is the matter where Condition is not Serving.
+	Text string
+	// File is set where the server could not be asked.
+	File File
+	// FileUnknown says that there may be a file, but it can't be read.
+	FileUnknown bool
+	// Staged is a cluster that was created beside the database's place, and not put
+	// there yet; empty if there is none.
+	Staged raft.ID
+	// Removed says that the members that remain have removed this unit's server: it
+	// is recorded by them. A server that was down then can't know it itself.
+	Removed bool
+	// Damage is what the file of a server that runs lacks of its log, since a write has
+	// failed: no server could be started on it, so this one must not be stopped.
+	// Unmended is why the server could not write it anew in this hook.
+	Damage, Unmended string
+	// Rejoin is the command by which another unit kicks this unit's server, which can't
+	// be started any more; empty where none can.
+	Rejoin string
+	// Listeners compares the rows of Connections with those wanted; only looked at
+	// on the database's leader.
+	Listeners Wanted
+	// Schema compares the database's with that of the packages.
+	Schema Wanted
+	// SchemaFile is where the packages' is, and Socket the server's for local clients.
+	SchemaFile, Socket string
+	// Size is that of the file in bytes; 0 where it is not known.
+	Size int64
+	// Runs is the version of Open vSwitch that the server runs, and Tried the election timer
+	// at which any unit has last begun to convert the database to the schema of these
+	// packages; both are only looked at where that is this server's to do.
+	Runs  string
+	Tried time.Duration
+	// TooNew says that the server, as far as its log tells, ended on a file that is of
+	// a newer Open vSwitch than the one that is installed.
+	TooNew bool
+	// Unrestricted says that chassis have every right on this unit's server, though
+	// the listener's row has a role: before OVS 3.3.0 a server that set the role
+	// after it had opened the listener doesn't keep it until it is restarted.
+	Unrestricted bool
+	// ClientsServed says that the client ports answer here.
+	ClientsServed bool
+}
+
+// File is what a database's file says of itself.
+type File struct {
+	// Path is where it is, or would be.
+	Path              string
+	Exists, Clustered bool
+	Server            raft.ID
+	// Cluster is empty where the server joins a cluster of which it does not know
+	// the ID.
+	Cluster raft.ID
+	// Damage is why no server can be started on it: it lacks entries.
+	Damage string
+	// Outside says that its own configuration lacks its server, which was killed
+	// while it joined, or while it was removed: no server can start on it.
+	Outside bool
+	// WasMember says that this unit has seen the file's server as a member of the cluster.
+	WasMember bool
+	// Address is the Raft address that is written in it, PROTO:HOST:PORT.
+	Address string
+}
+
+// Member says whether the server is a member that knows a leader: its log was
+// caught up when it was added.
+func (x Database) Member() bool {
+	return x.Condition == Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+}
+
+// Leads says whether the server leads the database.
+func (x Database) Leads() bool { return x.Member() && x.Status.Role == raft.Leader }
+
+// Cluster is the ID of the cluster that the server belongs to; empty while that
+// is not known.
+func (x Database) Cluster() raft.ID {
+	if x.Condition != Serving {
+		return x.File.Cluster
+	}
+	if x.Status.Cluster == nil {
+		return ""
+	}
+	return *x.Status.Cluster
+}
+
+// Reading is what came of reading what a peer publishes.
+type Reading string
+
+// The values of Reading.
+const (
+	Published Reading = ""
+	// Silent: it was read, and the unit has published nothing yet.
+	Silent Reading = "nothing published"
+	// Unread: nothing is known of it but what is remembered.
+	Unread Reading = "not read"
+)
+
+// Peer is another unit, as it publishes itself.
+type Peer struct {
+	Unit string
+	Data Reading
+	// Address is empty until it has published one.
+	Address string
+	Dying   bool
+	// Servers are those of its members, or of its servers that join; Clusters those
+	// of its members alone.
+	Servers, Clusters map[raft.Database]raft.ID
+	// Source is the package source that it has applied; empty where it says none.
+	Source string
+	// Running are the versions that its services run, each once; none where it
+	// doesn't say.
+	Running []Version
+	// Trusts are the CAs that it trusts, Issuer the one that its certificate is
+	// from; empty where it says none.
+	Trusts []string
+	Issuer string
+	// Claim is the Northbound cluster that it has claimed and not put away since, where
+	// Juju writes claims late.
+	Claim raft.ID
+}
+
+func (p Peer) trusts(ca string) bool { return slices.Contains(p.Trusts, ca) }

@@ -1,0 +1,158 @@
+package plan_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// The application's clusters, and another one.
+const (
+	nbCluster    raft.ID = "cccc0001-0000-4000-8000-000000000000"
+	sbCluster    raft.ID = "cccc0002-0000-4000-8000-000000000000"
+	otherCluster raft.ID = "dddd0009-0000-4000-8000-000000000000"
+)
+
+func clusterOf(db raft.Database) raft.ID {
+	if db == raft.SB {
+		return sbCluster
+	}
+	return nbCluster
+}
+
+// serverOf is the ID of unit N's server.
+func serverOf(db raft.Database, n int) raft.ID {
+	return raft.ID(fmt.Sprintf("%s00%d0000-0000-4000-8000-000000000000", map[raft.Database]string{raft.NB: "a", raft.SB: "b"}[db], n))
+}
+
+func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
+
+// well is a unit of three that has nothing to do: ovn-central/0, which leads nb.
+func well() plan.State {
+	s := plan.State{
+		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
+		Settings: plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true},
+		Packages: plan.Packages{Installed: true, Source: applied("caracal"), Version: plan.Version{OVN: "24.03", OVS: "3.3"}},
+		Services: map[plan.Service]plan.ServiceState{
+			plan.Northd: {Active: true}, plan.Umbrella: {Active: true, Enabled: true},
+		},
+		Certificates: plan.Certificates{Related: true, Provider: "vault/0", Issued: certificate("cert0", "A"), Used: certificate("cert0", "A")},
+		Clusters:     plan.Clusters{IDs: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}, CreatedBy: "ovn-central/2"},
+		Databases:    map[raft.Database]plan.Database{},
+		Peers:        []plan.Peer{peer(1), peer(2)},
+		Defaults:     plan.AsWanted, NorthdParams: plan.AsWanted, Firewall: plan.AsWanted,
+		NorthdUp: true,
+	}
+	s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 1)
+	return s
+}
+
+func certificate(fingerprint, issuer string, alsoTrusts ...string) *plan.Certificate {
+	return &plan.Certificate{
+		Fingerprint: fingerprint, Issuer: issuer, Trusts: append([]string{issuer}, alsoTrusts...), NotAfter: noon.AddDate(1, 0, 0),
+	}
+}
+
+func peer(n int) plan.Peer {
+	return plan.Peer{
+		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"), Running: []plan.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
+		Servers:  map[raft.Database]raft.ID{raft.NB: serverOf(raft.NB, n), raft.SB: serverOf(raft.SB, n)},
+		Clusters: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster},
+	}
+}
+
+// serving is what ovn-central/0 has of a database whose leader is the server of
+// unit leader.
+func serving(db raft.Database, leader int) plan.Database {
+	cluster := clusterOf(db)
+	st := raft.Status{
+		Name: string(db), Cluster: &cluster, Server: serverOf(db, 0), Address: plan.RaftAddress(db, addressOf(0)),
+		State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverOf(db, leader).Short()), ElectionTimer: 4 * time.Second,
+	}
+	x := plan.Database{Condition: plan.Serving, ClientsServed: true}
+	if leader == 0 {
+		st.Role, st.Leader = raft.Leader, raft.Self
+		x.Listeners, x.Schema = plan.AsWanted, plan.AsWanted
+	}
+	for n := range 3 {
+		id := serverOf(db, n)
+		st.Servers = append(st.Servers, raft.Member{Nick: id.Short(), Short: id.Short(), Address: plan.RaftAddress(db, addressOf(n)), Self: n == 0})
+		if n > 0 {
+			st.Connections = append(st.Connections, raft.Connection{Peer: id.Short(), Incoming: true, Up: true})
+		}
+	}
+	x.Status = st
+	return x
+}
+
+// edit changes what a unit has of a database.
+func edit(s *plan.State, db raft.Database, change func(*plan.Database)) {
+	x := s.Databases[db]
+	change(&x)
+	s.Databases[db] = x
+}
+
+// set puts a database in the place of both, or of one.
+func set(s *plan.State, x plan.Database, databases ...raft.Database) {
+	for _, db := range databases {
+		s.Databases[db] = x
+	}
+}
+
+// silence ends the connections to a unit's servers.
+func silence(s *plan.State, n int) {
+	for _, db := range raft.Databases() {
+		edit(s, db, func(x *plan.Database) {
+			var rest []raft.Connection
+			for _, c := range x.Status.Connections {
+				if c.Peer != serverOf(db, n).Short() {
+					rest = append(rest, c)
+				}
+			}
+			x.Status.Connections = rest
+		})
+	}
+}
+
+// applied stands for a source, as units publish it.
+func applied(source string) string { return plan.Settings{Source: source}.AllSources() }
+
+// decided is a decision as people read it.
+type decided struct {
+	step                    string
+	blocked, waiting, notes []string
+	ready                   bool
+}
+
+func decide(s plan.State) decided {
+	d := plan.Decide(s)
+	got := decided{blocked: d.Blocked, waiting: d.Waiting, notes: d.Notes, ready: d.Ready}
+	if d.Step != nil {
+		got.step = d.Step.String()
+	}
+	return got
+}
+
+// situation is a state, by how it differs from one in which all is well, and what
+// is to become of it.
+type situation struct {
+	change func(*plan.State)
+	want   decided
+}
+
+func check(t *testing.T, situations map[string]situation) {
+	t.Helper()
+	for name, tt := range situations {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := well()
+			tt.change(&s)
+			assert.Equal(t, tt.want, decide(s))
+		})
+	}
+}

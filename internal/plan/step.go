@@ -1,0 +1,143 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Kind names a step.
+type Kind string
+
+// The steps. Each can be interrupted anywhere and made again, and what it has
+// done is seen in the next [State].
+const (
+	// Install masks the services, adds the source and installs the packages.
+	Install Kind = "install"
+	// Upgrade takes the packages from the configured source and notes which
+	// services are to be restarted.
+	Upgrade Kind = "upgrade"
+	// Trust adds the CA of the issued certificate to those that are trusted.
+	Trust Kind = "trust"
+	// Certify puts the issued certificate into use, and trusts the CAs from before
+	// as well.
+	Certify Kind = "certify"
+	// Distrust drops the CAs that are no longer in use.
+	Distrust Kind = "distrust"
+	// WriteDefaults writes what the services are started with.
+	WriteDefaults Kind = "write defaults"
+	// Stage creates a new cluster beside the database's place.
+	Stage Kind = "stage"
+	// Claim publishes the IDs of the clusters that are staged, or that run.
+	Claim Kind = "claim"
+	// Commit puts the staged cluster into its place.
+	Commit Kind = "commit"
+	// Discard removes what was staged.
+	Discard Kind = "discard"
+	// Join makes the file of a server that joins the cluster.
+	Join Kind = "join"
+	// Leave tells a server that the others have removed to stop trying.
+	Leave Kind = "leave"
+	// Archive stops the server of a database that has left, and renames its file.
+	Archive Kind = "archive"
+	// Start starts services at the same time, and waits for their servers.
+	Start Kind = "start"
+	// Listen writes the rows of the listeners.
+	Listen Kind = "listen"
+	// Convert brings the database to the schema of the packages.
+	Convert Kind = "convert"
+	// SetTimer changes the election timer, by one step.
+	SetTimer Kind = "set election timer"
+	// WriteNorthdParams writes where ovn-northd finds the databases.
+	WriteNorthdParams Kind = "tell ovn-northd which units there are"
+	// Restart restarts a service: a database's server hands over first, and is
+	// waited for.
+	Restart Kind = "restart"
+	// Mend makes a server write its file anew, which lacks entries of its log.
+	Mend Kind = "mend the file"
+	// Guard sets the firewall.
+	Guard Kind = "set the firewall"
+)
+
+// Step is the next thing to do.
+type Step struct {
+	Kind Kind
+	// Database and what follows are set as the kind needs them.
+	Database raft.Database
+	// Services are those of a Start; Service is that of a Restart.
+	Services []Service
+	Service  Service
+	// Cluster and Remotes are those of a Join; Remotes are Raft addresses.
+	Cluster raft.ID
+	Remotes []string
+	// IDs are those of a Claim.
+	IDs map[raft.Database]raft.ID
+	// Timer is that of SetTimer, and the one at which a Convert is made.
+	Timer time.Duration
+	// Reason says why, for the log.
+	Reason string
+}
+
+// String is the step as the log shows it.
+func (s Step) String() string {
+	words := []string{string(s.Kind)}
+	if s.Database != "" {
+		words = append(words, s.Database.Short())
+	}
+	for _, service := range s.Services {
+		words = append(words, string(service))
+	}
+	if s.Service != "" {
+		words = append(words, string(s.Service))
+	}
+	switch {
+	case s.Kind == Stage:
+		words = append(words, fmt.Sprintf("with an election timer of %d ms", s.Timer.Milliseconds()))
+	case s.Kind == Convert:
+		words = append(words, fmt.Sprintf("at an election timer of %d ms", s.Timer.Milliseconds()))
+	case s.Timer != 0:
+		words = append(words, fmt.Sprintf("to %d ms", s.Timer.Milliseconds()))
+	}
+	if s.Reason != "" {
+		words = append(words, "("+s.Reason+")")
+	}
+	return strings.Join(words, " ")
+}
+
+// Decision is what comes out.
+type Decision struct {
+	// Step is nil where there is nothing to do.
+	Step *Step
+	// Blocked is what somebody has to mend, Waiting what ends by itself, Notes what
+	// an operator should know of a unit that works. Each is one line; the first is
+	// the most pressing.
+	Blocked, Waiting, Notes []string
+	// Options are those that can't be used, each a line. Somebody has to mend them,
+	// but nothing else waits for that.
+	Options []string
+	// Ready says that this unit's servers are members that clients may be sent to.
+	Ready bool
+	// starting are the servers to be started, which is done at once.
+	starting []Service
+}
+
+func (d *Decision) block(format string, args ...any) {
+	d.Blocked = append(d.Blocked, fmt.Sprintf(format, args...))
+}
+
+func (d *Decision) wait(format string, args ...any) {
+	d.Waiting = append(d.Waiting, fmt.Sprintf(format, args...))
+}
+
+func (d *Decision) note(format string, args ...any) {
+	d.Notes = append(d.Notes, fmt.Sprintf(format, args...))
+}
+
+// do sets the step, if nothing else is to be done before.
+func (d *Decision) do(s Step) {
+	if d.Step == nil {
+		d.Step = &s
+	}
+}

@@ -1,0 +1,124 @@
+package plan_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// look is what unit self sees of n units, of which those that have upgraded say so
+// and the others don't, and two lead.
+func look(self, n int, upgraded []bool, leaders map[raft.Database]int) plan.State {
+	s := well()
+	s.Unit, s.Units, s.Peers = fmt.Sprintf("ovn-central/%d", self), n, nil
+	s.Settings.Source = "dalmatian"
+	if upgraded[self] {
+		s.Packages.Source = applied("dalmatian")
+	}
+	for i := range n {
+		if i != self {
+			p := peer(i)
+			if upgraded[i] {
+				p.Source = applied("dalmatian")
+			}
+			s.Peers = append(s.Peers, p)
+		}
+	}
+	for _, db := range raft.Databases() {
+		edit(&s, db, func(x *plan.Database) {
+			x.Listeners, x.Schema = "", ""
+			x.Status.Server, x.Status.Role = serverOf(db, self), raft.Follower
+			x.Status.Address = plan.RaftAddress(db, s.Address)
+			x.Status.Leader = raft.Ref(serverOf(db, leaders[db]).Short())
+			if leaders[db] == self {
+				x.Status.Role, x.Status.Leader = raft.Leader, raft.Self
+			}
+			x.Status.Connections = nil
+			for i := range n {
+				if i != self {
+					x.Status.Connections = append(x.Status.Connections, raft.Connection{Peer: serverOf(db, i).Short(), Incoming: true, Up: true})
+				}
+			}
+		})
+	}
+	return s
+}
+
+// Units that see the same leaders agree who upgrades next, whoever has done so
+// already; no follower waits for a leader, and each has its turn.
+func TestUnitsUpgradeOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 9).Draw(t, "units")
+		upgraded := rapid.SliceOfN(rapid.Bool(), n, n).Draw(t, "upgraded")
+		left := 0
+		for _, done := range upgraded {
+			if !done {
+				left++
+			}
+		}
+		for ; left > 0; left-- {
+			leaders := map[raft.Database]int{} // they change whenever a server restarts
+			for _, db := range raft.Databases() {
+				leaders[db] = rapid.IntRange(0, n-1).Draw(t, db.Short()+" leader")
+			}
+			first := -1
+			for i := range n {
+				if upgraded[i] {
+					require.NotContains(t, decide(look(i, n, upgraded, leaders)).step, "upgrade", "unit %d has", i)
+					continue
+				}
+				if d := decide(look(i, n, upgraded, leaders)); strings.HasPrefix(d.step, "upgrade") {
+					require.Equal(t, -1, first, "units %d and %d both go first", first, i)
+					first = i
+				}
+			}
+			require.NotEqual(t, -1, first, "none goes first")
+			for i := range n {
+				if !upgraded[i] && i != first {
+					d := decide(look(i, n, upgraded, leaders))
+					assert.Equal(t, []string{fmt.Sprintf("upgrade: waiting for ovn-central/%d, which goes first", first)}, d.notes)
+					assert.LessOrEqual(t, leads(leaders, first), leads(leaders, i), "a leader before a follower")
+				}
+			}
+			upgraded[first] = true
+		}
+	})
+}
+
+func leads(leaders map[raft.Database]int, unit int) (n int) {
+	for _, leader := range leaders {
+		if leader == unit {
+			n++
+		}
+	}
+	return n
+}
+
+func TestUpgradeWaitsForNobodyWhoMayNeverUpgrade(t *testing.T) {
+	t.Parallel()
+	behind := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Settings.Source = "dalmatian"
+			s.Peers[0].Source = applied("dalmatian") // so that only ovn-central/2 is before this one, which leads
+			change(s)
+		}
+	}
+	const upgrade = "upgrade (the source has changed)"
+	check(t, map[string]situation{
+		"it is up":           {behind(func(*plan.State) {}), decided{notes: []string{"upgrade: waiting for ovn-central/2, which goes first"}, ready: true}},
+		"it is down":         {behind(func(s *plan.State) { silence(s, 2) }), decided{step: upgrade, ready: true}},
+		"it is dying":        {behind(func(s *plan.State) { s.Peers[1].Dying = true }), decided{step: upgrade, ready: true}},
+		"it says no source":  {behind(func(s *plan.State) { s.Peers[1].Source = "" }), decided{step: upgrade, ready: true}},
+		"it has no server":   {behind(func(s *plan.State) { s.Peers[1].Servers = nil }), decided{step: upgrade, ready: true}},
+		"it has upgraded":    {behind(func(s *plan.State) { s.Peers[1].Source = applied("dalmatian") }), decided{step: upgrade, ready: true}},
+		"the source is back": {behind(func(s *plan.State) { s.Settings.Source = "caracal" }), decided{ready: true}},
+	})
+}

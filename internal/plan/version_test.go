@@ -1,0 +1,40 @@
+package plan_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+func TestVersionIsThatOfBothPackages(t *testing.T) {
+	t.Parallel()
+	old := plan.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
+	for name, tt := range map[string]struct {
+		other  plan.Version
+		is     bool
+		change string
+	}{
+		"the same":                    {old, true, ""},
+		"newer OVN":                   {plan.Version{OVN: "25.03.0-1", OVS: "3.1.0-2"}, false, "upgrade from 23.03.1-1 to 25.03.0-1"},
+		"newer Open vSwitch":          {plan.Version{OVN: "23.03.1-1", OVS: "4.0.0-1"}, false, "upgrade of openvswitch from 3.1.0-2 to 4.0.0-1"},
+		"both newer":                  {plan.Version{OVN: "25.03.0-1", OVS: "4.0.0-1"}, false, "upgrade from 23.03.1-1 to 25.03.0-1"},
+		"Open vSwitch is not known":   {plan.Version{OVN: "23.03.1-1"}, true, ""},
+		"nor that OVN is another one": {plan.Version{OVN: "25.03.0-1"}, false, "upgrade from 23.03.1-1 to 25.03.0-1"},
+	} {
+		assert.Equal(t, tt.is, old.Is(tt.other), name)
+		assert.Equal(t, tt.is, tt.other.Is(old), name)
+		if !tt.is {
+			assert.Equal(t, tt.change, old.Change(tt.other), name)
+		}
+		assert.Equal(t, tt.other, plan.ParseVersion(tt.other.String()), name)
+		text, err := json.Marshal(map[string]plan.Version{"ovn-northd": tt.other})
+		require.NoError(t, err)
+		var back map[string]plan.Version
+		require.NoError(t, json.Unmarshal(text, &back))
+		assert.Equal(t, tt.other, back["ovn-northd"], name)
+	}
+}

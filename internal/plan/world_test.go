@@ -1,0 +1,284 @@
+package plan_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// world is a model of an application: its units on their machines, the clusters
+// of their servers, Juju and the provider of certificates. Everything happens in
+// an order that rand decides.
+type world struct {
+	rand   *rand.Rand
+	config config
+	// leader is the one unit that can write settings, the leader settings.
+	leader   *unit
+	settings plan.Clusters
+	claims   []plan.Clusters
+	units    []*unit
+	machines []*machine
+	clusters map[raft.ID]*cluster
+	// ca is the one that the provider issues from.
+	ca     int
+	serial int
+	// tell: keep the story in log.
+	tell bool
+	log  []string
+	// calm: nothing goes wrong any more.
+	calm bool
+	// broken is the first rule that was.
+	broken string
+}
+
+// config are the options, as all units read them.
+type config struct {
+	timer  time.Duration
+	probe  time.Duration
+	source string
+	// bad: one option has a value that can't be used.
+	bad, held bool
+}
+
+// machine is what outlives a unit.
+type machine struct {
+	address         string
+	installed       bool
+	source, version string
+	files, staged   map[raft.Database]*server
+	used            *plan.Certificate
+	defaults        string
+	params          string
+	firewall        string
+	northd, boots   bool
+	pending         map[plan.Service]string
+	paused          bool
+	unit            *unit
+}
+
+// unit is one of the model's.
+type unit struct {
+	*machine
+	name   string
+	dying  bool
+	issued *plan.Certificate
+	// published is what its peers can see, seen what each of them has shown it.
+	published *plan.Peer
+	seen      map[string]plan.Peer
+	hook      *hook
+	// deposed says that it has lost the leadership while its hook runs.
+	deposed bool
+}
+
+func newWorld(seed uint64, units int) *world {
+	w := &world{
+		rand: rand.New(rand.NewPCG(seed, 1)), clusters: map[raft.ID]*cluster{},
+		config: config{timer: 4 * time.Second, probe: time.Minute, source: "caracal"},
+	}
+	for range units {
+		w.addUnit(w.newMachine())
+	}
+	w.leader = w.units[w.rand.IntN(len(w.units))]
+	return w
+}
+
+func (w *world) newMachine() *machine {
+	m := &machine{
+		address: fmt.Sprintf("10.0.0.%d", len(w.machines)+1), pending: map[plan.Service]string{},
+		files: map[raft.Database]*server{}, staged: map[raft.Database]*server{},
+	}
+	w.machines = append(w.machines, m)
+	return m
+}
+
+func (w *world) addUnit(m *machine) *unit {
+	w.serial++
+	u := &unit{machine: m, name: fmt.Sprintf("ovn-central/%d", w.serial), seen: map[string]plan.Peer{}}
+	m.unit, m.paused, m.pending = u, false, map[plan.Service]string{}
+	w.units = append(w.units, u)
+	return u
+}
+
+// id makes an ID whose first four digits are its own.
+func (w *world) id() raft.ID {
+	w.serial++
+	return raft.ID(fmt.Sprintf("%04x0000-0000-4000-8000-000000000000", w.serial))
+}
+
+// say tells the story, where somebody is to read it.
+func (w *world) say(format string, args ...any) {
+	if w.tell {
+		w.log = append(w.log, fmt.Sprintf(format, args...))
+	}
+}
+
+// fail keeps the first rule that was broken.
+func (w *world) fail(format string, args ...any) {
+	if w.broken == "" {
+		w.broken = fmt.Sprintf(format, args...)
+		w.say("BROKEN: %s", w.broken)
+	}
+}
+
+func (w *world) story() string { return strings.Join(w.log, "\n") }
+
+func (w *world) chance(percent int) bool { return w.rand.IntN(100) < percent }
+
+func pick[T any](w *world, all []T) (one T, ok bool) {
+	if len(all) == 0 {
+		return one, false
+	}
+	return all[w.rand.IntN(len(all))], true
+}
+
+// asked is what Juju says at a hook's begin; it stays as it is until its end.
+type asked struct {
+	leader   bool
+	clusters plan.Clusters
+	peers    []plan.Peer
+	members  map[raft.Database][]string
+	config   config
+	issued   *plan.Certificate
+}
+
+func (w *world) ask(u *unit) asked {
+	a := asked{leader: w.leader == u, clusters: w.settings, members: w.members(), config: w.config, issued: u.issued}
+	for _, other := range w.units {
+		if other == u {
+			continue
+		}
+		a.peers = append(a.peers, w.read(u, other))
+	}
+	return a
+}
+
+// read is what a unit reads of another. Of one that is being removed Juju tells it
+// nothing new: it reads what there is by the name, or what it has read before, or
+// nothing, where the other has left the relation.
+func (w *world) read(u, other *unit) plan.Peer {
+	p, seen := u.seen[other.name]
+	if other.dying && !seen && w.chance(50) {
+		if seen = other.published != nil; seen {
+			p = *other.published
+		}
+	}
+	switch {
+	case seen:
+	case other.dying && w.chance(50):
+		p.Data = plan.Unread
+	default:
+		p.Data = plan.Silent
+	}
+	p.Unit, p.Dying = other.name, other.dying
+	return p
+}
+
+// members are those that the application's data name.
+func (w *world) members() map[raft.Database][]string {
+	all := map[raft.Database][]string{}
+	for _, db := range raft.Databases() {
+		if c := w.clusters[w.settings.IDs[db]]; c != nil {
+			for _, m := range c.members {
+				all[db] = append(all[db], m.raftAddress())
+			}
+		}
+	}
+	return all
+}
+
+// state is what a unit finds out of itself.
+func (w *world) state(u *unit, a asked) plan.State {
+	s := plan.State{
+		Now: noon, Unit: u.name, Leader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
+		Settings: plan.Settings{Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe, AutoRestarts: !a.config.held},
+		Packages: plan.Packages{Installed: u.installed, Source: u.source, Version: plan.Version{OVN: u.version}},
+		Services: map[plan.Service]plan.ServiceState{
+			plan.Northd: {Active: u.northd}, plan.Umbrella: {Active: u.boots, Enabled: u.boots},
+		},
+		Certificates: plan.Certificates{Related: true, Provider: "vault/0", Issued: a.issued, Used: u.used},
+		Clusters:     a.clusters, Peers: a.peers, Members: a.members, Units: len(a.peers) + 1,
+		Defaults:     wanted(u.defaults, u.address, ""),
+		NorthdParams: wanted(u.params, northdParams(u, a), "needs a restart"),
+		Firewall:     wanted(u.firewall, rules(a), ""),
+		Databases:    map[raft.Database]plan.Database{},
+	}
+	if a.config.bad {
+		s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"}
+	}
+	for _, other := range w.units {
+		s.NorthdUp = s.NorthdUp || other.northd
+	}
+	for _, db := range raft.Databases() {
+		s.Databases[db] = w.database(u, a, db)
+	}
+	return s
+}
+
+func wanted(have, want, restart string) plan.Wanted {
+	switch {
+	case have == want:
+		return plan.AsWanted
+	case have != "" && restart != "":
+		return plan.NeedsRestart
+	}
+	return plan.Differs
+}
+
+func northdParams(u *unit, a asked) string {
+	all := []string{u.address}
+	for _, p := range a.peers {
+		if p.Address != "" && len(p.Servers) == 2 {
+			all = append(all, p.Address)
+		}
+	}
+	slices.Sort(all)
+	return strings.Join(all, ",")
+}
+
+func rules(a asked) string {
+	all := []string{"peers"}
+	for _, p := range a.peers {
+		if p.Address != "" {
+			all = append(all, p.Address)
+		}
+	}
+	return strings.Join(all, ",")
+}
+
+func (w *world) database(u *unit, a asked, db raft.Database) plan.Database {
+	x := plan.Database{Condition: plan.Absent}
+	if staged := u.staged[db]; staged != nil {
+		x.Staged = staged.cluster.id
+	}
+	s := u.files[db]
+	if s == nil {
+		return x
+	}
+	x.File = plan.File{Exists: true, Clustered: true, Server: s.id, Cluster: s.cluster.id, Address: s.raftAddress(), Outside: s.outside}
+	switch {
+	case s.left:
+		x.Condition = plan.Left
+	case s.running && s.failed:
+		x.Condition, x.Text = plan.Failed, "the server runs but has given up the database"
+	case !s.running:
+		x.Condition, x.Text = plan.Down, "the server is not running"
+	default:
+		x.Condition, x.Status = plan.Serving, w.status(s)
+		x.Removed = s.cluster.removed[s.id]
+		x.ClientsServed = x.Member() && s.cluster.probe != 0
+		if x.Leads() {
+			x.Listeners = wanted(s.cluster.probe.String(), a.config.probe.String(), "")
+		}
+		if x.Member() && s.cluster.schema < u.version {
+			x.Schema = plan.Differs
+		}
+	}
+	return x
+}
+
+var noon = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)

@@ -1,0 +1,295 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// asked is what is found out once a hook: what Juju says, which stays as it is while
+// the hook runs, and what only this unit's own steps change.
+type asked struct {
+	// unmended is why a server could not write its file anew, where one could not.
+	unmended map[raft.Database]string
+	// payload is what is installed; nil is not known.
+	payload *payload
+	// unavailable says that newer packages could not be had.
+	unavailable bool
+	// schemas is how the schema of a database that this unit leads compares.
+	schemas  map[raft.Database]plan.Wanted
+	thorough bool
+	settings plan.Settings
+	// invalid are the options that can't be used, each with its reason.
+	invalid map[string]string
+	// problem is what is wrong with what the leader published.
+	problem string
+	leader  bool
+	// unrelated says that what the leader publishes can't be known, as there is no
+	// peer relation yet.
+	unrelated bool
+	// blind says that what units have claimed could not be read, where Juju has no
+	// leader settings.
+	blind bool
+	// at is when Juju was asked.
+	at time.Time
+	// address is this unit's on the peer binding, addresses are those of all
+	// bindings that were asked for, hosts its names.
+	address   netip.Addr
+	addresses []netip.Addr
+	hosts     []string
+	clusters  relation.Clusters
+	// guarded says that the firewall was seen to in this hook.
+	guarded bool
+	// drifted says, once the machine was asked, whether its rules are not those that
+	// were last set.
+	drifted *bool
+	// What follows is known only where thorough is set.
+	certificates certificates
+	// clients are the relations to those who use the databases.
+	clients []client
+}
+
+// certificates is what stands on the relation to the provider.
+type certificates struct {
+	related   bool
+	provider  string
+	relations []string
+	request   relation.CertificateRequest
+	// published is what this unit has asked for so far, on each relation.
+	published map[string]map[string]string
+	issued    *relation.Issued
+	// problem is what is wrong with the answer.
+	problem string
+}
+
+// client is a relation to units that use the databases.
+type client struct {
+	id string
+	// addresses are those from which the units of a CMS connect.
+	addresses []netip.Addr
+}
+
+// ask asks Juju. Where not thorough, relations other than the peers' are left
+// out, and what the leader has published is what it was.
+func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough bool) (*asked, error) {
+	a := &asked{thorough: thorough, at: u.Now(), schemas: map[raft.Database]plan.Wanted{}}
+	config, err := u.Tools.Config(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.settings, a.invalid = u.parse(config)
+	if a.leader, err = u.Tools.IsLeader(ctx); err != nil {
+		return nil, err
+	}
+	if err := u.askAddress(ctx, a); err != nil {
+		return nil, err
+	}
+	if err := u.askLeader(ctx, r, a, m); err != nil {
+		return nil, err
+	}
+	listed := len(m.Remote[relation.Certificates]) > 0
+	// One that can't be used may have been spoiled on the disk only.
+	if thorough || len(m.Remote[relation.Certificates]) > 0 && !u.usable(a) {
+		if err := u.askCertificates(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	if thorough {
+		if err := u.askClients(ctx, a); err != nil {
+			return nil, err
+		}
+		r.Unrelated = len(a.certificates.relations) == 0 && (r.Unrelated || u.breaksCertificates())
+	}
+	// goal-state has the relation before this unit is in it, and for seconds after it is out.
+	a.certificates.related = len(a.certificates.relations) > 0 || listed && !r.Unrelated
+	return a, nil
+}
+
+func (u *Unit) askAddress(ctx context.Context, a *asked) error {
+	host, err := os.Hostname()
+	if err != nil {
+		return fmt.Errorf("cannot find this machine's name: %w", err)
+	}
+	a.hosts = []string{host}
+	endpoints := []string{relation.Peer}
+	if a.thorough {
+		endpoints = append(endpoints, relation.OVSDB, relation.CMS)
+	}
+	for _, endpoint := range endpoints {
+		network, err := u.Tools.NetworkGet(ctx, endpoint, "")
+		if err != nil {
+			return err
+		}
+		if endpoint == relation.Peer && len(network.Bind) > 0 {
+			a.address = network.Bind[0]
+		}
+		a.addresses = union(a.addresses, network.Bind, network.Ingress)
+		a.hosts = union(a.hosts, network.Hostnames)
+	}
+	return nil
+}
+
+// union has each of the parts' items once, in the order in which they come.
+func union[T comparable](parts ...[]T) (all []T) {
+	for _, part := range parts {
+		for _, item := range part {
+			if !slices.Contains(all, item) {
+				all = append(all, item)
+			}
+		}
+	}
+	return all
+}
+
+// askLeader reads the IDs of the clusters. Settings that are damaged must not
+// look as if there were none: the leader would make new clusters.
+func (u *Unit) askLeader(ctx context.Context, r *record, a *asked, m membership.Model) error {
+	settings := r.Leader
+	if a.thorough || len(settings) == 0 {
+		var err error
+		settings, err = u.Tools.LeaderGet(ctx)
+		if errors.Is(err, juju.ErrNoTool) {
+			// Juju 4 has no leader settings any more. Without the relation there is
+			// nothing to be read, which says nothing of what stands there.
+			if settings, err = m.App.Values(), nil; m.App.Unread() {
+				settings, a.unrelated, a.blind = r.Leader, len(r.Leader) == 0, true
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var problems []string
+	a.clusters, problems = relation.ParseClusters(settings)
+	if len(problems) == 0 && len(a.clusters.IDs) == 1 {
+		problems = append(problems, "the leader settings name one cluster only")
+	}
+	if len(problems) > 0 && a.problem == "" {
+		a.problem = problems[0]
+	}
+	if len(a.clusters.IDs) == len(raft.Databases()) {
+		r.Leader = settings
+	}
+	return nil
+}
+
+// askCertificates reads what the provider has issued for what this unit has
+// asked for. A request that still covers the unit's addresses is kept as it is,
+// whoever made it: every other one would bring a new certificate. Names don't
+// count: Open vSwitch looks at none (stream-ssl.c).
+func (u *Unit) askCertificates(ctx context.Context, a *asked) (err error) {
+	c := &a.certificates
+	if c.relations, err = u.relations(ctx, relation.Certificates); err != nil {
+		return err
+	}
+	c.request = relation.CertificateRequest{Unit: u.Env.Unit, CommonName: strings.ReplaceAll(u.Env.Unit, "/", "-"), SANs: append(texts(a.addresses), a.hosts...)}
+	c.published = map[string]map[string]string{}
+	for _, id := range c.relations {
+		own, err := u.Tools.RelationGet(ctx, id, u.Env.Unit)
+		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+			return err
+		}
+		c.published[id] = own
+		if before, found := relation.ParseRequest(u.Env.Unit, own); found && covers(before.SANs, texts(a.addresses)) {
+			c.request = before
+		}
+		units, err := u.Tools.RelationUnits(ctx, id)
+		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+			return err
+		}
+		for _, unit := range units {
+			bag, err := u.Tools.RelationGet(ctx, id, unit)
+			if err != nil && !errors.Is(err, juju.ErrNotFound) {
+				return err
+			}
+			c.provider = unit
+			issued, found, err := relation.ParseIssued(bag, c.request)
+			switch {
+			case err != nil:
+				c.problem = fmt.Sprintf("%s: %v", unit, err)
+			case found:
+				c.issued, c.problem = &issued, ""
+				return nil
+			}
+		}
+	}
+	return nil
+}
+
+func texts(addresses []netip.Addr) (all []string) {
+	for _, address := range addresses {
+		all = append(all, address.String())
+	}
+	return all
+}
+
+func covers(have, want []string) bool {
+	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
+}
+
+// relations are those of an endpoint, without one that is being broken, which
+// can be neither read nor written.
+func (u *Unit) relations(ctx context.Context, endpoint string) ([]string, error) {
+	ids, err := u.Tools.RelationIDs(ctx, endpoint)
+	broken := u.Env.BrokenRelation()
+	return slices.DeleteFunc(ids, func(id string) bool { return id == broken }), err
+}
+
+// breaksCertificates says whether the relation to the provider of certificates is gone with
+// this hook.
+func (u *Unit) breaksCertificates() bool {
+	return strings.HasPrefix(u.Env.BrokenRelation(), relation.Certificates+":")
+}
+
+func (u *Unit) askClients(ctx context.Context, a *asked) error {
+	for _, endpoint := range []string{relation.OVSDB, relation.CMS} {
+		ids, err := u.relations(ctx, endpoint)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			c := client{id: id}
+			if endpoint == relation.CMS {
+				if c.addresses, err = u.cmsAddresses(ctx, id); err != nil {
+					return err
+				}
+			}
+			a.clients = append(a.clients, c)
+		}
+	}
+	return nil
+}
+
+// cmsAddresses are those from which the units of a CMS connect. What one of them
+// publishes can't be allowed to hinder the others.
+func (u *Unit) cmsAddresses(ctx context.Context, id string) (all []netip.Addr, err error) {
+	units, err := u.Tools.RelationUnits(ctx, id)
+	if err != nil && !errors.Is(err, juju.ErrNotFound) {
+		return nil, err
+	}
+	for _, unit := range units {
+		bag, err := u.Tools.RelationGet(ctx, id, unit)
+		if err != nil && !errors.Is(err, juju.ErrNotFound) {
+			return nil, err
+		}
+		address, found, err := relation.ClientAddress(bag)
+		if err != nil {
+			u.Log.WarnContext(ctx, "a client publishes no address", "unit", unit, "error", err)
+		}
+		if found && !slices.Contains(all, address) {
+			all = append(all, address)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,26 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+// convert brings a database to the schema of the packages. It compares once more right
+// before: what a hook that was killed has begun may have ended since.
+func (u *Unit) convert(ctx context.Context, a *asked, o Outcome, s plan.Step) error {
+	db, x := s.Database, o.state.Databases[s.Database]
+	delete(a.schemas, db)
+	needed, err := u.Files.NeedsConversion(ctx, db)
+	if err != nil || !needed {
+		return err
+	}
+	most := plan.ConversionTimer(x.Size, x.Runs)
+	if err := u.Tools.StatusSet(ctx, juju.Maintenance, fmt.Sprintf("%s: its schema is being converted; its clients may wait for up to %d s", db.Short(), most/time.Second)); err != nil {
+		u.Log.WarnContext(ctx, err.Error())
+	}
+	return u.Members.Convert(ctx, db, o.state.Packages.Version.String(), s.Timer)
+}

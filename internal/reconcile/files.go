@@ -1,0 +1,105 @@
+package reconcile
+
+import (
+	"errors"
+	"io/fs"
+	"net/netip"
+	"os"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// defaults compares the file that the services are started with.
+func (u *Unit) defaults(a *asked) (plan.Wanted, error) {
+	if !a.address.IsValid() {
+		return "", nil
+	}
+	have, err := os.ReadFile(u.Paths.Defaults())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	want := u.wantedDefaults(a).Render()
+	switch {
+	case string(have) == string(want):
+		return plan.AsWanted, nil
+	case err == nil && ovn.NeedsRestart(have, want):
+		return plan.NeedsRestart, nil
+	}
+	return plan.Differs, nil
+}
+
+// wantedDefaults name the unit itself as the remote to join through. Where there
+// is a database file ovn-ctl ignores it, and where there is none the start fails:
+// ovsdb-tool refuses to join a server to itself. With no remote ovn-ctl would make
+// a new cluster then, and with another unit's it would join without looking at
+// the cluster's ID.
+func (u *Unit) wantedDefaults(a *asked) ovn.Defaults {
+	return ovn.Defaults{Local: a.address, Remote: a.address, Credentials: u.Paths.Credentials()}
+}
+
+// northdParams compares the file that ovn-northd is started with.
+func (u *Unit) northdParams(a *asked, sight membership.Sight) (plan.Wanted, error) {
+	if !a.address.IsValid() {
+		return "", nil
+	}
+	have, err := os.ReadFile(u.Paths.NorthdParams())
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	want := u.wantedNorthd(a, sight).Render()
+	switch {
+	case string(have) == string(want):
+		return plan.AsWanted, nil
+	case err == nil && ovn.NorthdNeedsRestart(have, want):
+		return plan.NeedsRestart, nil
+	}
+	return plan.Differs, nil
+}
+
+// wantedNorthd are all units that have servers, in the order of their addresses,
+// so that it changes only when they do: those who say so, and all members, whether
+// or not their unit is still known. One that is going may lead for as long as its
+// `stop` is refused, and ovn-northd works with leaders only; one that the charm
+// before this one still runs says nothing of its servers.
+func (u *Unit) wantedNorthd(a *asked, sight membership.Sight) ovn.NorthdParams {
+	m, addresses := sight.Model, []netip.Addr{a.address}
+	for _, unit := range m.Others() {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && m.Published[unit].Complete() {
+			addresses = append(addresses, p.Address)
+		}
+	}
+	addresses = union(addresses, memberAddresses(sight))
+	slices.SortFunc(addresses, netip.Addr.Compare)
+	return ovn.NorthdParams{Units: addresses, Credentials: u.Paths.Credentials()}
+}
+
+func (u *Unit) writeDefaults(r *record, a *asked, o Outcome) error {
+	if o.state.Defaults == plan.NeedsRestart {
+		for _, db := range raft.Databases() {
+			if local(o, db).Condition == plan.Serving {
+				r.due(plan.ServiceOf(db), "options changed")
+			}
+		}
+		// Before the file is, lest it be forgotten.
+		if err := u.remember(r); err != nil {
+			return err
+		}
+	}
+	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(a).Render(), 0o644)
+}
+
+func (u *Unit) writeNorthdParams(r *record, a *asked, o Outcome) error {
+	if o.state.Services[plan.Northd].Active && o.state.NorthdParams == plan.NeedsRestart {
+		r.due(plan.Northd, "units have come or gone")
+		if err := u.remember(r); err != nil {
+			return err
+		}
+	}
+	return atomicfile.Write(u.Paths.NorthdParams(), u.wantedNorthd(a, o.Sight).Render(), 0o644)
+}

@@ -1,0 +1,121 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// shown is the form in which rules are remembered.
+func shown(rules firewall.Rules) string {
+	return fmt.Sprintf("peers %v, clients %v", rules.Peers, rules.Clients)
+}
+
+// memberAddresses are those of all members of both clusters, as this unit's servers
+// have them.
+func memberAddresses(sight membership.Sight) (all []netip.Addr) {
+	for _, l := range sight.Locals {
+		for _, member := range l.Status.Servers {
+			if address, err := netip.ParseAddr(plan.HostOf(member.Address)); err == nil {
+				all = append(all, address)
+			}
+		}
+	}
+	return all
+}
+
+// rules are the hosts that may come to this unit's ports. A peer that has
+// departed may until it is gone from both clusters.
+func (u *Unit) rules(a *asked, sight membership.Sight) firewall.Rules {
+	var rules firewall.Rules
+	add := func(list *[]netip.Addr, address netip.Addr) {
+		if address.IsValid() && address != a.address && !slices.Contains(*list, address) {
+			*list = append(*list, address)
+		}
+	}
+	for _, unit := range sight.Model.Others() {
+		p, _ := relation.ParseDeployment(sight.Model.Bags[unit].Values())
+		add(&rules.Peers, p.Address)
+	}
+	for _, address := range memberAddresses(sight) {
+		add(&rules.Peers, address)
+	}
+	for _, c := range a.clients {
+		for _, address := range c.addresses {
+			add(&rules.Clients, address)
+		}
+	}
+	slices.SortFunc(rules.Peers, netip.Addr.Compare)
+	slices.SortFunc(rules.Clients, netip.Addr.Compare)
+	return rules
+}
+
+// Admit lets the other units in, beside those who may connect already: while this
+// unit waits to leave with the only copy, no hook of it but `stop` sees those that
+// come to take it over. Which clients there are it can't know any more.
+func (u *Unit) Admit(ctx context.Context, m membership.Model) {
+	var peers []netip.Addr
+	for _, unit := range m.Others() {
+		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() {
+			peers = append(peers, p.Address)
+		}
+	}
+	if len(peers) == 0 {
+		return
+	}
+	_, err := u.Firewall.Admit(ctx, peers)
+	if err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		u.Log.WarnContext(ctx, "cannot let the other units in", "error", err)
+	}
+}
+
+// unguarded says whether the firewall is to be set: other rules are wanted than were
+// set last, or the machine has others. It is asked once a hook.
+func (u *Unit) unguarded(ctx context.Context, r *record, a *asked, rules firewall.Rules) bool {
+	if r.Firewall != shown(rules) {
+		return true
+	}
+	if a.drifted == nil {
+		drifted, err := u.Firewall.Drifted(ctx, rules)
+		if err != nil && !errors.Is(err, firewall.ErrAbsent) {
+			drifted = true // setting them says what is wrong
+		}
+		if drifted {
+			u.Log.WarnContext(ctx, "the firewall's rules are not those that this unit has set")
+		}
+		a.drifted = &drifted
+	}
+	return *a.drifted
+}
+
+// guard sets the firewall. Where that can't be done, as in a container without its
+// kernel modules, the unit goes on, and says that its ports are open.
+func (u *Unit) guard(ctx context.Context, r *record, a *asked, o Outcome) error {
+	a.guarded = true
+	rules := u.rules(a, o.Sight)
+	_, err := u.Firewall.Initialize(ctx)
+	if err == nil {
+		_, err = u.Firewall.Ensure(ctx, rules)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, firewall.ErrAbsent):
+		r.Firewall, r.Unguarded = shown(rules), "there is no ufw on this machine"
+	case err != nil:
+		r.Unguarded = firstLine(err.Error())
+	default:
+		r.Firewall, r.Unguarded = shown(rules), ""
+	}
+	if r.Unguarded != "" {
+		u.Log.WarnContext(ctx, "the ports are not guarded", "error", err)
+	}
+	return nil
+}

@@ -1,0 +1,103 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// clientTimeout bounds the look at one of this unit's own client ports.
+const clientTimeout = 2 * time.Second
+
+// listeners compares the rows with those wanted. Where they can't be read, they
+// are left alone.
+func (u *Unit) listeners(ctx context.Context, a *asked, m membership.Model, db raft.Database) plan.Wanted {
+	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
+		return ""
+	}
+	if ovsdb.Satisfied(rows, u.wantedListeners(a, m, db)) {
+		return plan.AsWanted
+	}
+	return plan.Differs
+}
+
+// wantedListeners serve IPv6 where any unit has such an address: the rows are
+// those of all units.
+func (u *Unit) wantedListeners(a *asked, m membership.Model, db raft.Database) []ovsdb.Connection {
+	ipv6 := a.address.Is6()
+	for _, unit := range m.Others() {
+		p, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		ipv6 = ipv6 || p.Address.Is6()
+	}
+	return ovsdb.WantedConnections(db, a.settings.InactivityProbe, ipv6)
+}
+
+// schema compares the database's schema with that of the packages. Where that
+// fails, it is left alone.
+//
+// What was found is remembered for as long as the packages stay the same: only they
+// bring a newer schema. A member looks again when it leads anew, since then it is the
+// one that converts.
+func (u *Unit) schema(ctx context.Context, r *record, a *asked, db raft.Database, x plan.Database) plan.Wanted {
+	if _, known := a.schemas[db]; known {
+		return a.schemas[db]
+	}
+	compared := a.payload.version.String()
+	if x.Leads() {
+		compared += fmt.Sprintf(" term %d", x.Status.Term)
+	}
+	if r.Compared[db] == compared && !(x.Leads() && a.thorough) {
+		return plan.AsWanted
+	}
+	needed, err := u.Files.NeedsConversion(ctx, db)
+	switch {
+	case err != nil:
+		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
+		return ""
+	case needed:
+		a.schemas[db] = plan.Differs
+	default:
+		a.schemas[db] = plan.AsWanted
+		if r.Compared == nil {
+			r.Compared = map[raft.Database]string{}
+		}
+		r.Compared[db] = compared
+	}
+	return a.schemas[db]
+}
+
+// served is nil where all of this unit's own client ports answer, over TLS.
+func (u *Unit) served(ctx context.Context, db raft.Database, address netip.Addr) error {
+	for _, port := range plan.ClientPorts(db) {
+		if err := u.answers(ctx, db, "ssl:"+netip.AddrPortFrom(address, port).String()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reloaded makes the server read its certificate again, and looks once more: one
+// that was started while the files were being replaced has none until then.
+func (u *Unit) reloaded(ctx context.Context, db raft.Database, address netip.Addr) error {
+	if err := u.credentials().Touch(); err != nil {
+		return err
+	}
+	u.Dialer.Forget()
+	return await(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
+}
+
+func (u *Unit) answers(ctx context.Context, db raft.Database, endpoint string) error {
+	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
+	defer cancel()
+	_, err := u.Dialer.Server(ctx, db, endpoint)
+	return err
+}

@@ -1,0 +1,200 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Pause stops this unit's services until [Unit.Resume]; they don't start at boot
+// either. The unit stays a member, so that the others must be a majority without
+// it: where they aren't, or it knows no leader, the error is a
+// [*membership.RefusedError] and nothing was stopped of that database. recovery permits
+// a pause without a leader, with which the recovery of a lost quorum begins.
+func (u *Unit) Pause(ctx context.Context, recovery bool) error {
+	r, err := u.recall()
+	if err != nil {
+		return err
+	}
+	sight := u.Members.Look(ctx, u.Tools)
+	all := u.allServices()
+	halt := func(ctx context.Context, gate membership.Gate) error {
+		if err := u.mendAll(ctx); err != nil {
+			return err
+		}
+		if err := u.notePaused(r, true); err != nil {
+			return err
+		}
+		if _, err := gate(); err != nil {
+			return errors.Join(err, u.notePaused(r, false))
+		}
+		if err := u.Services.Stop(ctx, all...); err != nil {
+			return err
+		}
+		return u.Services.Mask(ctx, all...)
+	}
+	turns := []raft.Database{}
+	for db, l := range sight.Locals {
+		// A server without a leader votes: it may be the one that elects one.
+		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == membership.Unreadable {
+			turns = append(turns, db)
+		}
+	}
+	slices.Sort(turns)
+	return u.inTurn(ctx, sight.Model, turns, membership.OpenGate, halt)
+}
+
+// notePaused puts into the unit's record whether it is paused.
+func (u *Unit) notePaused(r *record, paused bool) error {
+	r.Paused, r.Settled = paused, false
+	return u.remember(r)
+}
+
+// inTurn runs act under the locks of the databases, taken in the one order. Its gate
+// is open where that of each is.
+func (u *Unit) inTurn(ctx context.Context, m membership.Model, turns []raft.Database, gate membership.Gate,
+	act func(context.Context, membership.Gate) error,
+) error {
+	if len(turns) == 0 {
+		return act(ctx, gate)
+	}
+	return u.Members.Turn(ctx, m, turns[0], true, func(ctx context.Context, next membership.Gate) error {
+		return u.inTurn(ctx, m, turns[1:], gate.And(next), act)
+	})
+}
+
+// Resume ends a pause. The services are started as the unit converges.
+func (u *Unit) Resume() error {
+	r, err := u.recall()
+	if err != nil {
+		return err
+	}
+	return u.notePaused(r, false)
+}
+
+// Paused says whether the unit is paused.
+func (u *Unit) Paused() (bool, error) {
+	r, err := u.recall()
+	return r.Paused, err
+}
+
+// Deferred lists the restarts that are held back, each with its reason.
+func (u *Unit) Deferred(ctx context.Context) (map[plan.Service]string, error) {
+	r, err := u.recall()
+	if err != nil {
+		return nil, err
+	}
+	version, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return u.withLost(ctx, r.pending(version))
+}
+
+// ErrNoService is wrapped for a name that is none of the package's services.
+var ErrNoService = errors.New("no such service")
+
+// ErrPaused is returned for a restart of what was stopped by a pause, and stays so.
+var ErrPaused = errors.New("cannot restart services: the unit is paused; run action resume")
+
+// Restart restarts services one after the other, each as carefully as the unit
+// itself would. Without names it restarts those that are held back. It returns
+// what it has restarted.
+func (u *Unit) Restart(ctx context.Context, names ...string) ([]plan.Service, error) {
+	r, err := u.recall()
+	if err != nil {
+		return nil, err
+	}
+	pending, err := u.Deferred(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := r.wanted(pending, names)
+	if err != nil {
+		return nil, err
+	}
+	o := Outcome{Sight: u.Members.Look(ctx, u.Tools)}
+	var done []plan.Service
+	for _, service := range plan.RestartOrder() {
+		if !wanted[service] {
+			continue
+		}
+		if err := u.restart(ctx, r, o, service); err != nil {
+			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.remember(r))
+		}
+		done = append(done, service)
+	}
+	return done, u.remember(r)
+}
+
+// wanted are the services that a restart is for: those that are named, by themselves or
+// all together, or without names those that are held back.
+func (r *record) wanted(pending map[plan.Service]string, names []string) (map[plan.Service]bool, error) {
+	wanted := map[plan.Service]bool{}
+	for service := range pending {
+		wanted[service] = len(names) == 0
+	}
+	for _, name := range names {
+		services := []plan.Service{plan.Service(name)}
+		if services[0] == plan.Umbrella {
+			services = plan.RestartOrder()
+		}
+		for _, service := range services {
+			if !slices.Contains(plan.RestartOrder(), service) {
+				return nil, fmt.Errorf("%w: %q; there are %s, %s", ErrNoService, name, Names(plan.RestartOrder()), plan.Umbrella)
+			}
+			wanted[service] = true
+		}
+	}
+	if r.Paused && slices.Contains(slices.Collect(maps.Values(wanted)), true) {
+		return nil, ErrPaused
+	}
+	return wanted, nil
+}
+
+func (u *Unit) allServices() []ovn.Service {
+	all := []ovn.Service{ovn.Service(plan.Umbrella)}
+	for _, service := range plan.RestartOrder() {
+		all = append(all, ovn.Service(service))
+	}
+	return all
+}
+
+// Remove takes from the machine what would hinder, or endanger, a unit that comes
+// after: the key, the firewall's rules, the options of the services, which stay
+// masked. The databases' files were put away by `stop`.
+func (u *Unit) Remove(ctx context.Context) error {
+	var failures []error
+	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		failures = append(failures, err)
+	}
+	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
+		failures = append(failures, err)
+	}
+	c := u.Paths.Credentials()
+	for _, path := range []string{c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath()} {
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// Names joins services for people.
+func Names(services []plan.Service) string {
+	all := make([]string, len(services))
+	for i, s := range services {
+		all[i] = string(s)
+	}
+	return strings.Join(all, ", ")
+}

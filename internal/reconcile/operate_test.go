@@ -1,0 +1,42 @@
+package reconcile
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
+	t.Parallel()
+	const northd, nb, sb = plan.Northd, plan.NorthboundServer, plan.SouthboundServer
+	held := map[plan.Service]string{nb: "options changed"}
+	for name, tt := range map[string]struct {
+		paused  bool
+		pending map[plan.Service]string
+		names   []string
+		want    []plan.Service
+		err     error
+	}{
+		"what is held back":             {pending: held, want: []plan.Service{nb}},
+		"nothing is held back":          {},
+		"one by name":                   {pending: held, names: []string{"ovn-northd"}, want: []plan.Service{northd}},
+		"all by name":                   {names: []string{"ovn-central"}, want: []plan.Service{northd, nb, sb}},
+		"no such one":                   {names: []string{"ovn-controller"}, err: ErrNoService},
+		"of a paused unit, by name":     {paused: true, names: []string{"ovn-northd"}, err: ErrPaused},
+		"of a paused unit, held back":   {paused: true, pending: held, err: ErrPaused},
+		"of a paused unit, none is due": {paused: true},
+	} {
+		wanted, err := (&record{Paused: tt.paused}).wanted(tt.pending, tt.names)
+		require.ErrorIs(t, err, tt.err, name)
+		var all []plan.Service
+		for service, is := range wanted {
+			if is {
+				all = append(all, service)
+			}
+		}
+		assert.ElementsMatch(t, tt.want, all, name)
+	}
+}

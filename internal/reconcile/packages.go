@@ -1,0 +1,174 @@
+package reconcile
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// payload is what is installed of the databases' packages.
+type payload struct {
+	version   plan.Version
+	installed bool
+}
+
+// installed asks dpkg once a hook, and again after a step of this unit's that changes
+// packages. An upgrade by somebody else meanwhile is seen by the next hook.
+func (u *Unit) installed(ctx context.Context, a *asked) (version plan.Version, installed bool, err error) {
+	if a.payload == nil {
+		var p payload
+		if p.version, p.installed, err = u.Packages.Installed(ctx); err != nil {
+			return p.version, false, err
+		}
+		a.payload = &p
+	}
+	return a.payload.version, a.payload.installed, nil
+}
+
+// install leaves the services masked: the packages would start them, and they
+// would make databases of their own.
+func (u *Unit) install(ctx context.Context, r *record, a *asked) error {
+	if r.Source == "" { // else what is finished here is an upgrade that was cut off
+		if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
+			return err
+		}
+	}
+	if err := u.addSources(ctx, a); err != nil {
+		return err
+	}
+	if err := u.Packages.Install(ctx); err != nil {
+		return err
+	}
+	// What is finished of an upgrade may lack a package that the others do without in
+	// their older versions: it is taken next.
+	r.Source = cmp.Or(r.Source, a.settings.AllSources())
+	return nil
+}
+
+func (u *Unit) addSources(ctx context.Context, a *asked) error {
+	for _, value := range []string{a.settings.Source, a.settings.Overlay} {
+		source, err := ovn.ParseSource(value, u.OS)
+		if err != nil {
+			return err
+		}
+		if err := u.Packages.AddSource(ctx, source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// parse reads the options. Each that can't be used is named with its reason.
+func (u *Unit) parse(config map[string]any) (plan.Settings, map[string]string) {
+	invalid := map[string]string{}
+	s, err := plan.ParseSettings(config)
+	all := plan.OptionErrors(nil)
+	_ = errors.As(err, &all)
+	for _, option := range all {
+		invalid[option.Option] = option.Error()
+	}
+	for option, value := range map[string]string{plan.OptionSource: s.Source, plan.OptionOverlay: s.Overlay} {
+		if _, err := ovn.ParseSource(value, u.OS); err != nil && invalid[option] == "" {
+			invalid[option] = fmt.Sprintf("option %s: %v", option, err)
+		}
+	}
+	return s, invalid
+}
+
+// upgrade takes newer packages, if there are any, and leaves what runs as it is:
+// that then runs another version than is installed, and is restarted next.
+func (u *Unit) upgrade(ctx context.Context, r *record, a *asked, before plan.Version) error {
+	if err := u.addSources(ctx, a); err != nil {
+		return err
+	}
+	if err := u.Packages.Upgrade(ctx); err != nil {
+		return err
+	}
+	r.Source = a.settings.AllSources()
+	after, _, err := u.Packages.Installed(ctx)
+	a.unavailable = err == nil && after == before
+	return err
+}
+
+// running are the versions that this unit's services run, each once, those that a
+// restart ends first; none while one of its servers was never started.
+func (r *record) running(installed plan.Version) (all []plan.Version) {
+	for _, service := range plan.RestartOrder() {
+		version, started := r.Running[service]
+		switch {
+		case !started && service != plan.Northd:
+			return nil
+		case started && !slices.Contains(all, version):
+			all = append(all, version)
+		}
+	}
+	slices.SortFunc(all, func(a, b plan.Version) int {
+		if (a == installed) != (b == installed) {
+			return order(b == installed, -1, 1)
+		}
+		return strings.Compare(a.String(), b.String())
+	})
+	return all
+}
+
+func order(which bool, yes, no int) int {
+	if which {
+		return yes
+	}
+	return no
+}
+
+// complete finds out which Open vSwitch the services run that were started before
+// this charm remembered it: the servers say it, without the packages' revision.
+// ovn-northd has its own in itself.
+func (u *Unit) complete(ctx context.Context, r *record, installed plan.Version) {
+	for service, version := range r.Running {
+		if version.OVS != "" || installed.OVS == "" {
+			continue
+		}
+		if version.OVS = installed.OVS; service != plan.Northd {
+			runs, err := u.Control.Version(ctx, databaseOf(service))
+			if err != nil {
+				u.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
+				continue
+			}
+			// A snapshot of what was to become a release says the one before it.
+			if was := upstream(installed.OVS); runs != was && !strings.Contains(was, "~") {
+				version.OVS = runs
+			}
+		}
+		r.Running[service] = version
+	}
+}
+
+func databaseOf(service plan.Service) raft.Database {
+	if service == plan.SouthboundServer {
+		return raft.SB
+	}
+	return raft.NB
+}
+
+// tooNew says whether a server that is down has ended for being older than its file,
+// and would again: it is the one that is installed.
+func (u *Unit) tooNew(ctx context.Context, r *record, a *asked, db raft.Database) bool {
+	if runs, started := r.Running[plan.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
+		return false
+	}
+	tooNew, err := u.Paths.TooNew(db)
+	if err != nil {
+		u.Log.WarnContext(ctx, err.Error(), "database", db.Short())
+	}
+	return tooNew
+}
+
+// idle says whether a server of this unit is down.
+func idle(o Outcome) bool {
+	return slices.ContainsFunc(raft.Databases(), func(db raft.Database) bool { return local(o, db).Condition == plan.Down })
+}

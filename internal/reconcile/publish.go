@@ -1,0 +1,226 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// publish tells Juju, the peers, the provider of certificates and the clients
+// what they need to know of this unit.
+func (u *Unit) publish(ctx context.Context, r *record, a *asked, o Outcome) error {
+	if err := u.publishToPeers(ctx, r, a, o); err != nil {
+		return err
+	}
+	if a.thorough {
+		for _, id := range a.certificates.relations {
+			bag := a.certificates.request.Bag()
+			if contains(a.certificates.published[id], bag) {
+				continue
+			}
+			if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
+				return err
+			}
+		}
+	}
+	if err := u.publishToClients(ctx, r, a, o); err != nil {
+		return err
+	}
+	if err := u.publishToJuju(ctx, r, o); err != nil {
+		return err
+	}
+	return u.watch(ctx, r, a, o)
+}
+
+// publishToPeers writes this unit's data, and as the leader the history, to every
+// peer relation. Where not thorough, what Juju was told before is not repeated; and
+// what it is told is not noted, since Juju drops it if the hook fails after all.
+func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcome) error {
+	bag, history := u.own(a, o).Bag(), map[string]string(nil)
+	maps.Copy(bag, u.deployment(r, a, o).Bag())
+	if a.leader {
+		history = o.Sight.Model.History.Bag()
+		maps.Copy(history, members(o.Sight).Bag())
+	}
+	text, err := json.Marshal([]any{o.Sight.Model.Relations, bag, history})
+	if err != nil {
+		return fmt.Errorf("cannot publish to the peers: %w", err)
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	if !a.thorough && sum == r.Told {
+		return nil
+	}
+	for _, id := range o.Sight.Model.Relations {
+		if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
+			return err
+		}
+		if !a.leader {
+			continue
+		}
+		if err := u.Tools.RelationSetApp(ctx, id, history); err != nil {
+			// Another unit may have become the leader meanwhile, and will do it.
+			u.Log.WarnContext(ctx, "cannot publish the history", "error", err)
+		}
+	}
+	if r.Told = ""; a.thorough {
+		r.Told = sum
+	}
+	return nil
+}
+
+// members are those of each database whose configuration this unit knows.
+func members(sight membership.Sight) relation.Members {
+	all := relation.Members{}
+	for _, db := range raft.Databases() {
+		l := sight.Locals[db]
+		if l.Condition != plan.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
+			continue
+		}
+		for _, m := range l.Status.Servers {
+			all[db] = append(all[db], m.Address)
+		}
+	}
+	return all
+}
+
+// own are the identities of this unit's servers. A database that was on the
+// machine before, of a cluster that is not the application's, is nobody's; and a
+// server that still joins can let nobody else join through it.
+func (u *Unit) own(a *asked, o Outcome) relation.Unit {
+	own := maps.Clone(o.Sight.Own)
+	for _, db := range raft.Databases() {
+		l, id := local(o, db), own[db]
+		serves := l.Condition == plan.Serving
+		ours := id.Cluster == a.clusters.IDs[db] || o.state.Packages.Adopted && a.clusters.IDs[db] == ""
+		switch {
+		case id.Cluster != "" && !ours && (!serves || a.clusters.IDs[db] == ""):
+			delete(own, db)
+		case serves && l.Status.State == raft.JoiningCluster:
+			id.Cluster = ""
+			own[db] = id
+		}
+	}
+	return own
+}
+
+func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
+	d := relation.Deployment{Address: a.address, Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
+	if o.state.Northd.Works() {
+		d.Northd = string(o.state.Northd)
+	}
+	d.Clients = u.aboutClients(r, o)
+	if used := o.state.Certificates.Used; used != nil && used.Problem == "" {
+		d.Trusts, d.Issuer = used.Trusts, used.Issuer
+	}
+	return d
+}
+
+// aboutClients counts the clients of the servers that run, for the peers.
+func (u *Unit) aboutClients(r *record, o Outcome) map[raft.Database]int {
+	about := map[raft.Database]int{}
+	for _, c := range o.Report.Clusters {
+		for _, row := range c.Rows {
+			if row.Self && row.Clients != nil {
+				about[c.Database] = plan.AboutClients(r.Clients[c.Database], *row.Clients)
+			}
+		}
+	}
+	r.Clients = about
+	return about
+}
+
+// publishToClients gives the clients this unit's address once its servers are
+// members, and again when it changes. It is not taken back when a server is down
+// for a while: clients have the other units', and try all.
+func (u *Unit) publishToClients(ctx context.Context, r *record, a *asked, o Outcome) error {
+	if !o.Decision.Ready {
+		return nil
+	}
+	told := relation.FormatAddress(a.address)
+	if !a.thorough {
+		// New relations have hooks of their own; what is left is a new address.
+		for id, before := range r.Published {
+			if before != told {
+				a.clients = append(a.clients, client{id: id})
+			}
+		}
+	}
+	for _, c := range a.clients {
+		if err := u.Tools.RelationSet(ctx, c.id, relation.BoundAddress(a.address)); err != nil {
+			return err
+		}
+	}
+	if a.thorough {
+		r.Published = map[string]string{}
+	}
+	for _, c := range a.clients {
+		r.Published[c.id] = told
+	}
+	return nil
+}
+
+// publishToJuju opens the ports for clients and names the version, where Juju was
+// not told yet. Raft's ports are for the peers alone.
+func (u *Unit) publishToJuju(ctx context.Context, r *record, o Outcome) error {
+	if o.Decision.Ready {
+		var ports []int
+		for _, db := range raft.Databases() {
+			for _, port := range plan.ClientPorts(db) {
+				ports = append(ports, int(port))
+			}
+		}
+		if u.anew() || !slices.Equal(ports, r.Ports) {
+			if err := u.Tools.OpenPorts(ctx, ports...); err != nil {
+				return err
+			}
+			r.Ports = ports
+		}
+	}
+	if !o.state.Packages.Installed {
+		return nil
+	}
+	version := o.state.Packages.Version.OVN
+	if version == "" || version == r.Version && !u.anew() {
+		return nil
+	}
+	if err := u.Tools.ApplicationVersionSet(ctx, upstream(version)); err != nil {
+		return err
+	}
+	r.Version = version
+	return nil
+}
+
+// anew says whether Juju is told again what it was told before: it drops what a
+// hook that fails has said.
+func (u *Unit) anew() bool {
+	return slices.Contains([]string{"start", "config-changed", "upgrade-charm", "leader-elected"}, u.Env.HookName)
+}
+
+// contains says whether the data on a relation are as wanted; an empty value stands
+// for a key that is not there.
+func contains(have, want map[string]string) bool {
+	for key, value := range want {
+		if have[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// upstream is the part of a Debian version that OVN gave it (deb-version(7)).
+func upstream(version string) string {
+	if _, rest, found := strings.Cut(version, ":"); found {
+		version = rest
+	}
+	version, _, _ = strings.Cut(version, "-")
+	return version
+}

@@ -1,0 +1,135 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// record is what this unit keeps of itself on its disk, beside the databases:
+// what an operator has asked of it, and what can't be seen from outside.
+type record struct {
+	// Unit is whose record it is: the machine may have had another unit, which was
+	// removed by force. A release before this one did not say.
+	Unit string `json:"unit,omitempty"`
+	// Known is false until the first hook of this charm on the machine.
+	Known bool `json:"known"`
+	// Adopted says that another charm had installed the packages.
+	Adopted bool `json:"adopted,omitempty"`
+	// Source stands for what the packages were last taken from.
+	Source string `json:"source,omitempty"`
+	Paused bool   `json:"paused,omitempty"`
+	// Pending are the restarts that are due, each with its reason.
+	Pending map[plan.Service]string `json:"pending,omitempty"`
+	// Running is the version that each service was started with.
+	Running map[plan.Service]plan.Version `json:"running,omitempty"`
+	// Compared says for which packages, and which term of this unit's own, the schema of
+	// each database was last found to be the packages' or a newer one.
+	Compared map[raft.Database]string `json:"compared,omitempty"`
+	// Firewall are the rules as they were last set.
+	Firewall string `json:"firewall,omitempty"`
+	// Unguarded is why they could not be set the last time, for people.
+	Unguarded string `json:"unguarded,omitempty"`
+	// Told stands for what the peers were last told in a hook that told them all.
+	Told string `json:"told,omitempty"`
+	// Clients is how many clients of each server the peers were last told of.
+	Clients map[raft.Database]int `json:"clients,omitempty"`
+	// Published is the address that each client relation was last told; Ports and
+	// Version what Juju was.
+	Published map[string]string `json:"published,omitempty"`
+	Ports     []int             `json:"ports,omitempty"`
+	Version   string            `json:"version,omitempty"`
+	// Leader are the settings of the leader, as last read.
+	Leader map[string]string `json:"leader-settings,omitempty"`
+	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
+	Withdrawn raft.ID `json:"withdrawn,omitempty"`
+	// Unrelated says that the relation to the provider of certificates was broken, and none
+	// has come since.
+	Unrelated bool `json:"unrelated,omitempty"`
+	// Watch is what is remembered of monitoring.
+	Watch watched `json:"watch,omitzero"`
+	// Settled says that there was nothing left to do after the last hook, so that
+	// `update-status` need not ask for everything.
+	Settled bool `json:"settled,omitempty"`
+}
+
+// recordFile is not the memory of package membership: that is lost without harm,
+// while a unit that is paused must stay so.
+const recordFile = "ovn-central-operator.unit.json"
+
+func (u *Unit) recordPath() string { return filepath.Join(u.Paths.DB, recordFile) }
+
+// recall reads the record. Where it can't be read, it is a new one.
+func (u *Unit) recall() (*record, error) {
+	r := &record{}
+	text, err := os.ReadFile(u.recordPath())
+	if errors.Is(err, fs.ErrNotExist) {
+		return r, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(text, r)
+	}
+	if err != nil {
+		return &record{}, fmt.Errorf("cannot read %s: %w", u.recordPath(), err)
+	}
+	if r.Unit != "" && r.Unit != u.Env.Unit {
+		u.Log.Info("another unit was on this machine before; what it recorded is not used", "unit", r.Unit)
+		return &record{}, nil
+	}
+	return r, nil
+}
+
+func (u *Unit) remember(r *record) error {
+	r.Unit = u.Env.Unit
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)
+	}
+	if err := os.MkdirAll(u.Paths.DB, 0o755); err != nil {
+		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)
+	}
+	_, err = atomicfile.WriteIfChanged(u.recordPath(), text, 0o600)
+	return err
+}
+
+// started notes that a service runs what is installed.
+func (r *record) started(service plan.Service, version plan.Version) {
+	if r.Running == nil {
+		r.Running = map[plan.Service]plan.Version{}
+	}
+	r.Running[service] = version
+	delete(r.Pending, service)
+}
+
+// pending are the restarts that are due: those that were noted, and those of
+// services that run another version than is installed, whoever installed it.
+func (r *record) pending(installed plan.Version) map[plan.Service]string {
+	all := maps.Clone(r.Pending)
+	for service, running := range r.Running {
+		if !running.Is(installed) && installed.OVN != "" {
+			if all == nil {
+				all = map[plan.Service]string{}
+			}
+			all[service] = running.Change(installed)
+		}
+	}
+	return all
+}
+
+// due notes that a service is to be restarted.
+func (r *record) due(service plan.Service, reason string) {
+	if r.Pending == nil {
+		r.Pending = map[plan.Service]string{}
+	}
+	if r.Pending[service] == "" {
+		r.Pending[service] = reason
+	}
+}

@@ -1,0 +1,161 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// archive puts away the file of a server that is no member, and keeps the service
+// from starting without it: it would make a new cluster.
+func (u *Unit) archive(ctx context.Context, l membership.Local) error {
+	db := l.Database
+	service := ovn.Service(plan.ServiceOf(db))
+	if l.Condition == plan.Serving && l.Status.State == raft.JoiningCluster {
+		if err := u.Members.EndJoin(ctx, db); err != nil {
+			return err
+		}
+	}
+	if err := u.Services.Stop(ctx, service); err != nil {
+		return err
+	}
+	if err := u.Services.Mask(ctx, service); err != nil {
+		return err
+	}
+	path, err := u.Files.Archive(db, u.Now())
+	if err != nil {
+		return err
+	}
+	u.Log.InfoContext(ctx, "the database's file was put away", "database", db.Short(), "path", path)
+	return nil
+}
+
+// start starts services at the same time. What becomes of one does not hinder the
+// others.
+func (u *Unit) start(ctx context.Context, r *record, a *asked, services []plan.Service) error {
+	version, _, err := u.installed(ctx, a)
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	failures := make([]error, len(services))
+	for i, service := range services {
+		wg.Go(func() { failures[i] = u.startOne(ctx, service) })
+	}
+	wg.Wait()
+	for i, service := range services {
+		if failures[i] == nil && service != plan.Umbrella {
+			r.started(service, version)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// startOne starts a service and waits until its server is a member, if it may soon
+// be.
+func (u *Unit) startOne(ctx context.Context, service plan.Service) error {
+	name := ovn.Service(service)
+	if err := u.Services.Unmask(ctx, name); err != nil {
+		return err
+	}
+	if service == plan.Umbrella {
+		if err := u.Services.Enable(ctx, name); err != nil {
+			return err
+		}
+	}
+	if err := u.Services.Start(ctx, name); err != nil {
+		return err
+	}
+	if service == plan.Northd {
+		u.awaitNorthd(ctx)
+	}
+	for _, db := range raft.Databases() {
+		if plan.ServiceOf(db) != service {
+			continue
+		}
+		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, u.Paths.Size(db))); err != nil {
+			u.Log.InfoContext(ctx, err.Error())
+		}
+	}
+	return nil
+}
+
+// restart restarts a service; a database's server under the lock, after a
+// judgement, and it ends when the server is back.
+func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service plan.Service) error {
+	version, _, err := u.Packages.Installed(ctx)
+	if err != nil {
+		return err
+	}
+	if service == plan.Northd {
+		if err := u.Services.Restart(ctx, ovn.Service(service)); err != nil {
+			return err
+		}
+		r.started(service, version)
+		u.awaitNorthd(ctx)
+		return nil
+	}
+	for _, db := range raft.Databases() {
+		if plan.ServiceOf(db) != service {
+			continue
+		}
+		err := u.Members.Turn(ctx, o.Sight.Model, db, true, func(ctx context.Context, gate membership.Gate) error {
+			if err := u.Members.Mend(ctx, db); err != nil {
+				return err
+			}
+			if err := u.Services.HandOver(ctx, u.Control, db, gate); err != nil {
+				return err
+			}
+			patience := restartPatience
+			if !local(o, db).Member() {
+				patience = joinPatience
+			}
+			_, err := u.Members.AwaitMember(ctx, db, raft.Patience(patience, u.Paths.Size(db)))
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		r.started(service, version)
+	}
+	return nil
+}
+
+func (u *Unit) setTimer(ctx context.Context, db raft.Database, to time.Duration) error {
+	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
+		return err
+	}
+	err := await(ctx, raft.Patience(timerPatience, u.Paths.Size(db)), func() error {
+		l := u.Members.Observe(ctx, db)
+		if l.Condition == plan.Serving && l.Status.ElectionTimer == to {
+			return nil
+		}
+		return fmt.Errorf("%s: the election timer is not %s yet", db.Short(), to)
+	})
+	if err != nil {
+		u.Log.InfoContext(ctx, err.Error())
+	}
+	return nil
+}
+
+// awaitNorthd gives an ovn-northd that was started the moment that it takes to have
+// both databases.
+func (u *Unit) awaitNorthd(ctx context.Context) {
+	err := await(ctx, northdPatience, func() error {
+		connected, err := u.Control.NorthdConnected(ctx)
+		if err == nil && !connected {
+			err = errors.New("ovn-northd has not both databases yet")
+		}
+		return err
+	})
+	if err != nil {
+		u.Log.InfoContext(ctx, err.Error())
+	}
+}

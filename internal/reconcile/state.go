@@ -1,0 +1,209 @@
+package reconcile
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// state puts together what a decision is made from.
+func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.Sight) (plan.State, error) {
+	m := sight.Model
+	s := plan.State{
+		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
+		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
+		Claim: relation.ParseClaim(m.App.Values(), u.Env.Unit), Blind: a.blind,
+		Clusters: plan.Clusters(a.clusters),
+		Units:    len(m.Goal),
+		Paused:   r.Paused,
+		Packages: plan.Packages{Adopted: r.Adopted, Source: r.Source},
+	}
+	if a.address.IsValid() {
+		s.Address = a.address.String()
+	}
+	version, installed, err := u.installed(ctx, a)
+	if err != nil {
+		return s, err
+	}
+	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
+	u.complete(ctx, r, version)
+	s.Pending = r.pending(version)
+	if s.Disk, err = u.Paths.Full(); err != nil {
+		return s, err
+	}
+	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.App.Values())
+	if !installed {
+		return s, nil
+	}
+	states, err := u.Services.States(ctx)
+	if err != nil {
+		return s, err
+	}
+	s.Services = map[plan.Service]plan.ServiceState{}
+	for name, state := range states {
+		s.Services[plan.Service(name)] = plan.ServiceState{
+			Active: state.Running(), Failed: state.Active == "failed", Masked: state.Masked, Enabled: state.Enabled == "enabled",
+		}
+	}
+	s.Certificates = u.certificates(a)
+	if s.Defaults, err = u.defaults(a); err != nil {
+		return s, err
+	}
+	s.Databases = map[raft.Database]plan.Database{}
+	for _, db := range raft.Databases() {
+		if s.Databases[db], err = u.database(ctx, r, a, sight, db); err != nil {
+			return s, err
+		}
+	}
+	if s.NorthdParams, err = u.northdParams(a, sight); err != nil {
+		return s, err
+	}
+	s.Northd = u.Control.NorthdHealth(ctx)
+	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
+	if a.thorough && !a.guarded && u.unguarded(ctx, r, a, u.rules(a, sight)) {
+		s.Firewall = plan.Differs
+	}
+	return s, nil
+}
+
+func reading(d relation.Data) plan.Reading {
+	switch {
+	case d.Unread():
+		return plan.Unread
+	case d.Empty():
+		return plan.Silent
+	}
+	return plan.Published
+}
+
+// peers are the other units that exist, as they publish themselves.
+func (u *Unit) peers(ctx context.Context, m membership.Model) []plan.Peer {
+	var peers []plan.Peer
+	for _, unit := range m.Others() {
+		published, problems := relation.ParseDeployment(m.Bags[unit].Values())
+		for _, p := range problems {
+			u.Log.WarnContext(ctx, "a peer publishes nonsense", "unit", unit, "problem", p)
+		}
+		p := plan.Peer{
+			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Bags[unit]),
+			Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
+			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
+		}
+		if published.Address.IsValid() {
+			p.Address = published.Address.String()
+		}
+		if claim := relation.ParseClaim(m.App.Values(), unit); claim != published.Withdrawn {
+			p.Claim = claim
+		}
+		for db, id := range m.Published[unit] {
+			p.Servers[db], p.Clusters[db] = id.Server, id.Cluster
+		}
+		peers = append(peers, p)
+	}
+	return peers
+}
+
+func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membership.Sight, db raft.Database) (plan.Database, error) {
+	l := sight.Locals[db]
+	x := plan.Database{
+		Condition: l.Condition, Status: l.Status, Text: l.Text(),
+		File: plan.File{
+			Path:   u.Paths.File(db),
+			Exists: l.File.Exists, Clustered: l.File.Clustered,
+			Server: l.File.Server, Cluster: l.File.Cluster,
+		},
+		FileUnknown: l.FileErr != nil,
+	}
+	if l.Condition != plan.Serving {
+		staged, err := u.Files.Staged(ctx, db)
+		if err != nil {
+			return x, err
+		}
+		x.Staged = staged.Cluster
+	}
+	if l.Condition == plan.Down && l.FileErr == nil {
+		var err error
+		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
+			return x, err
+		}
+		seen := sight.Memory.Sightings[db]
+		x.File.WasMember = seen.Server != "" && seen.Server == l.File.Server
+		log, err := u.Files.Log(ctx, db)
+		if ctx.Err() != nil {
+			return x, err
+		}
+		x.File.Outside = log.Outside
+		if x.File.Damage = log.Damage; err != nil {
+			x.FileUnknown, x.Text = true, err.Error()
+		}
+	}
+	if l.Condition == plan.Down {
+		x.TooNew = u.tooNew(ctx, r, a, db)
+	}
+	if l.Condition == plan.Failed && l.FileErr == nil {
+		log, err := u.Files.Log(ctx, db)
+		if ctx.Err() != nil {
+			return x, err
+		}
+		x.File.Damage = log.Damage
+		if short := l.Short(log); err == nil && short != "" && log.Damage == "" {
+			x.File.Damage = short
+		}
+	}
+	if (l.Condition == plan.Down || l.Condition == plan.Failed) && x.Unusable() {
+		x.Removed = u.Members.KickedWhileDown(ctx, sight.Model, db, sight.Memory)
+		x.Rejoin = u.Members.KickOwn(sight.Model, sight.Locals, db)
+	}
+	if l.Condition != plan.Serving {
+		return x, nil
+	}
+	var err error
+	if x.Damage, err = u.Members.Lost(ctx, l); err != nil {
+		return x, err
+	}
+	x.Unmended = a.unmended[db]
+	if !x.Status.HasLeader() {
+		x.Removed = u.Members.WasRemoved(ctx, l, sight.Memory)
+		return x, nil
+	}
+	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
+		x.Listeners = u.listeners(ctx, a, sight.Model, db)
+	}
+	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), u.Paths.Size(db)
+	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Differs && x.Leads() {
+		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
+			u.Log.WarnContext(ctx, err.Error())
+			x.Schema = "" // left alone until that is known
+		}
+		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
+			u.Log.WarnContext(ctx, err.Error()) // it counts as old
+		}
+	}
+	if a.address.IsValid() {
+		err := u.served(ctx, db, a.address)
+		if err != nil && x.Listeners != plan.Differs && a.thorough {
+			err = u.reloaded(ctx, db, a.address)
+		}
+		if err == nil && a.thorough && r.Adopted && db == raft.SB {
+			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, plan.ClientPorts(db)[0]).String())
+			x.Unrestricted = err == nil && !restricted
+		}
+		if x.ClientsServed = err == nil; err != nil {
+			u.Log.DebugContext(ctx, "a client port does not answer", "database", db.Short(), "error", err)
+		}
+	}
+	return x, nil
+}
+
+// anotherNorthd says whether another unit has published that its ovn-northd works.
+func anotherNorthd(m membership.Model) bool {
+	return slices.ContainsFunc(m.Others(), func(unit string) bool {
+		p, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		return p.Northd != ""
+	})
+}

@@ -1,0 +1,82 @@
+package reconcile
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+// Status is the unit's workload status: one word and one line, what somebody has
+// to mend first. Options that can't be used come behind a quorum that is lost and a
+// server that does not run, and before all else.
+func (u *Unit) Status(o Outcome) (juju.StatusWord, string) {
+	word, text := u.status(o)
+	options := strings.Join(o.Decision.Options, "; ")
+	switch {
+	case options == "":
+		return word, text
+	case word == juju.Blocked || word == juju.Maintenance || serverDown(o):
+		return word, text + "; " + options
+	}
+	return juju.Blocked, options + "; " + text
+}
+
+// serverDown says whether a server that should run, since there is its file, does
+// not answer.
+func serverDown(o Outcome) bool {
+	for _, l := range o.Sight.Locals {
+		if l.Condition != plan.Serving && l.Condition != plan.Absent {
+			return true
+		}
+	}
+	return false
+}
+
+func (u *Unit) status(o Outcome) (juju.StatusWord, string) {
+	d := o.Decision
+	word, text := u.Members.Summary(o.Report)
+	switch {
+	case len(d.Blocked) > 0:
+		return juju.Blocked, strings.Join(d.Blocked, "; ")
+	case o.state.Paused:
+		return juju.Maintenance, strings.Join(d.Notes, "; ")
+	case o.Failure != nil && !busy(o.Failure):
+		return juju.Blocked, firstLine(o.Failure.Error()) + "; Juju tries again by itself, details: juju debug-log --include " + u.Env.Unit
+	case word == juju.Blocked && (serves(o) || o.state.Dying):
+		return word, text
+	case len(d.Waiting) > 0 && word == juju.Active:
+		// The members' own state may well be why.
+		return juju.Waiting, strings.Join(append(slices.Clone(d.Waiting), text), "; ")
+	case len(d.Waiting) > 0:
+		return juju.Waiting, strings.Join(d.Waiting, "; ")
+	case word != juju.Active:
+		return word, text
+	case !d.Ready && !o.state.Dying:
+		return juju.Waiting, "the client ports do not answer yet; " + text
+	}
+	notes := d.Notes
+	if o.unguarded != "" {
+		notes = append(slices.Clone(notes), "the ports are not guarded: "+o.unguarded)
+	}
+	if o.Failure != nil {
+		notes = append([]string{firstLine(o.Failure.Error())}, notes...)
+	}
+	return word, strings.Join(append([]string{text}, notes...), "; ")
+}
+
+// serves says whether both servers answer: of others the decision says more.
+func serves(o Outcome) bool {
+	for _, l := range o.Sight.Locals {
+		if l.Condition != plan.Serving {
+			return false
+		}
+	}
+	return true
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(text, "\n")
+	return line
+}

@@ -1,0 +1,190 @@
+// Package reconcile brings a unit to where it should be, and keeps it there. It
+// finds out what there is, lets package plan decide, makes the step, and finds
+// out again, until nothing is left to be done or something has to be waited for.
+// Then it publishes what others need to know, and says how the unit is.
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Unit is the unit that converges.
+type Unit struct {
+	Env      juju.Env
+	Tools    *juju.Tools
+	Members  *membership.Service
+	Paths    ovn.Paths
+	Control  ovn.Control
+	Files    ovn.Files
+	Services ovn.Services
+	Packages ovn.Packages
+	Firewall firewall.Firewall
+	// Monitoring is what watches the unit.
+	Monitoring monitoring.Machine
+	Dialer     *ovsdb.Dialer
+	// OS is what the machine runs; sources of packages depend on it.
+	OS  ovn.OS
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Outcome is what a unit has come to.
+type Outcome struct {
+	Sight    membership.Sight
+	Report   membership.Report
+	Decision plan.Decision
+	// Failure is the step that could not be made, if one could not.
+	Failure error
+	// Upgraded is the version of the packages; empty where there are none.
+	Version string
+	state   plan.State
+	// unguarded is why the firewall could not be set, if it could not.
+	unguarded string
+}
+
+// maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
+// machine to a member.
+const maxSteps = 60
+
+// Converge takes the unit as far as it can get now. Where thorough is not set, as
+// in `update-status`, Juju is asked only for what may have changed without a hook
+// of its own; the rest is what was last found out. The error is one of Juju's
+// tools, and then nothing was done: what was not read can't be told from what is
+// not there, and Juju soon tries again. A step that can't be made is in the outcome.
+func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
+	record, err := u.recall()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read what this unit has recorded of itself; going on without", "error", err)
+	}
+	sight, report := u.Members.LookAround(ctx, u.Tools)
+	if err := sight.Model.Unread; err != nil {
+		return Outcome{}, err
+	}
+	asked, err := u.ask(ctx, record, sight.Model, thorough || !record.Settled)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := u.adopt(ctx, record, asked); err != nil {
+		return Outcome{}, err
+	}
+	o := Outcome{Sight: sight, Report: report}
+	u.listen(ctx, &o)
+	made := map[string]bool{}
+	for steps := 0; ; steps++ {
+		if o.state, err = u.state(ctx, record, asked, o.Sight); err != nil {
+			return o, err
+		}
+		o.Decision = plan.Decide(o.state)
+		step := o.Decision.Step
+		if step == nil || made[step.String()] {
+			break // one that changed nothing would change nothing again
+		}
+		if steps == maxSteps {
+			return o, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
+		}
+		made[step.String()] = true
+		u.Log.InfoContext(ctx, step.String())
+		err := u.make(ctx, record, asked, o, *step)
+		if kept := u.remember(record); kept != nil {
+			u.Log.WarnContext(ctx, kept.Error())
+		}
+		if err != nil {
+			if ctx.Err() != nil {
+				return o, err
+			}
+			if errors.Is(err, errClaimed) {
+				o.Decision.Waiting = append(o.Decision.Waiting, "peers: "+err.Error())
+				break
+			}
+			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
+			u.Log.ErrorContext(ctx, o.Failure.Error())
+			if step.Kind == plan.Upgrade && !asked.unavailable && idle(o) {
+				asked.unavailable = true // a server that is down may do with what there is
+				continue
+			}
+			break
+		}
+		o.Sight = u.Members.LookAgain(ctx, o.Sight)
+	}
+	if len(made) > 0 {
+		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
+	}
+	u.tellLost(ctx, o)
+	if err := u.publish(ctx, record, asked, o); err != nil {
+		return o, err
+	}
+	o.unguarded = record.Unguarded
+	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
+	if err := u.remember(record); err != nil {
+		u.Log.WarnContext(ctx, err.Error())
+	}
+	return o, nil
+}
+
+// listen gives the servers of a machine that has just been turned on the time to
+// hear their leaders: what is said of a deaf one would stand until the next hook.
+// It is for the hooks that come then, since some stay deaf for as long as another
+// server has their address.
+func (u *Unit) listen(ctx context.Context, o *Outcome) {
+	var wg sync.WaitGroup
+	deaf := false
+	for _, db := range raft.Databases() {
+		if !local(*o, db).Deaf() || u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
+			continue
+		}
+		deaf = true
+		wg.Go(func() {
+			if _, err := u.Members.AwaitMember(ctx, db, listenPatience); err != nil {
+				u.Log.InfoContext(ctx, err.Error())
+			}
+		})
+	}
+	if wg.Wait(); deaf {
+		o.Sight = u.Members.LookAgain(ctx, o.Sight)
+		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
+	}
+}
+
+// adopt notes what was there before this charm: then nothing that runs may change
+// because the charm has.
+func (u *Unit) adopt(ctx context.Context, r *record, a *asked) error {
+	if r.Known || u.Env.HookName == "install" {
+		r.Known = true
+		return nil
+	}
+	version, installed, err := u.installed(ctx, a)
+	if err != nil {
+		return fmt.Errorf("cannot find out what is installed: %w", err)
+	}
+	r.Known = true
+	if r.Adopted = installed; installed {
+		r.Source = a.settings.AllSources()
+		for _, service := range plan.RestartOrder() {
+			// Which ovsdb-server runs is asked of it: it may be older than what is installed.
+			r.started(service, plan.Version{OVN: version.OVN})
+		}
+	}
+	return nil
+}
+
+// busy says whether an error only means that another unit has its turn, or that
+// this one has to wait for a quorum: it is tried again.
+func busy(err error) bool {
+	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, membership.ErrLeadLost) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
+}
+
+func local(o Outcome, d raft.Database) membership.Local { return o.Sight.Locals[d] }
