@@ -27,8 +27,8 @@ type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
 	Service *membership.Service
-	// Deployment is this unit as a whole.
-	Deployment *reconcile.Unit
+	// Reconciler is this unit as a whole.
+	Reconciler *reconcile.Reconciler
 	Log        *slog.Logger
 }
 

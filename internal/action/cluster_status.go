@@ -22,12 +22,12 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	o, err := u.Deployment.Outlook(ctx)
+	o, err := u.Reconciler.Plan(ctx)
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot find out how this unit itself is", "error", err)
 	}
 	report := o.Report
-	northds, missing := u.Service.Northds(ctx, report.Model)
+	northds, missing := u.Service.NorthdReport(ctx, report.Application)
 	found := results{"fault-tolerance": lines(report.Tolerance()), "northd": lines(northds), "clients": lines(report.Clients())}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
@@ -50,11 +50,11 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 
 // trouble is the status of this unit where it is not active, or why it can't be found
 // out; what is wrong with the unit is not seen in its clusters.
-func (u Unit) trouble(o reconcile.Outcome, err error) string {
+func (u Unit) trouble(o reconcile.Result, err error) string {
 	if err != nil {
 		return "cannot find out how " + u.Env.Unit + " itself is: " + err.Error()
 	}
-	if word, text := u.Deployment.Status(o); word != juju.Active {
+	if word, text := u.Reconciler.Status(o); word != juju.Active {
 		return u.Env.Unit + " is " + string(word) + ": " + text
 	}
 	return ""

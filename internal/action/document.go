@@ -69,7 +69,7 @@ const unknownUnit = "UNKNOWN"
 
 func document(c membership.Cluster) any {
 	if c.Condition != membership.Serving {
-		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.Local.Text()}
+		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}
 	}
 	s := c.Status
 	doc := statusDocument{

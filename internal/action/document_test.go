@@ -38,7 +38,7 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	require.NoError(t, err)
 
 	d := raft.Database(status.Name)
-	model := membership.Model{Goal: map[string]juju.UnitGoal{}, Published: relation.Units{}, History: relation.History{d: {}}}
+	model := membership.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{d: {}}}
 	if s.silent != "" {
 		model.Goal[s.silent] = juju.UnitGoal{Status: "waiting"}
 	}
@@ -51,14 +51,14 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 		name, how, _ := strings.Cut(s.units[m.Short], " ")
 		switch {
 		case name == "was":
-			model.History[d][id] = relation.Known{Unit: how}
+			model.History[d][id] = relation.ServerRecord{Unit: how}
 		case name != "":
 			model.Goal[name] = juju.UnitGoal{Status: how}
-			model.Published[name] = relation.Unit{d: {Server: id}, d.Other(): {Server: id}}
+			model.Published[name] = relation.Identities{d: {Server: id}, d.Other(): {Server: id}}
 		}
 		for _, short := range s.answers {
 			if short == m.Short {
-				view.Answers = append(view.Answers, raft.Answer{Address: m.Address, Server: id, Cluster: *status.Cluster, Connected: true})
+				view.Probes = append(view.Probes, raft.ProbeResult{Address: m.Address, Server: id, Cluster: *status.Cluster, Connected: true})
 			}
 		}
 	}
@@ -66,8 +66,8 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	view.Names = model.Names(d)
 
 	c := membership.Cluster{
-		Local: membership.Local{Database: d, Condition: membership.Serving, Status: status},
-		View:  view, Quorum: view.Quorum(),
+		ServerState: membership.ServerState{Database: d, Condition: membership.Serving, Status: status},
+		View:        view, Quorum: view.Quorum(),
 	}
 	for _, p := range view.Peers() {
 		o := model.Owner(d, p)
@@ -77,7 +77,7 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 }
 
 func local(d raft.Database, c membership.Condition, err error) membership.Cluster {
-	return membership.Cluster{Local: membership.Local{Database: d, Condition: c, Err: err}}
+	return membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: c, Err: err}}
 }
 
 func clusters(t *testing.T) map[string]membership.Cluster {

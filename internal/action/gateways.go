@@ -122,18 +122,18 @@ func (u Unit) again(action string, p params) string {
 // gateways asks this unit's own servers, and where these do not answer those of the
 // other members and units.
 func (u Unit) gateways(ctx context.Context) *gateway.Service {
-	sight := u.Service.Look(ctx, u.Tools)
+	snapshot := u.Service.Observe(ctx, u.Tools)
 	at := map[raft.Database][]string{}
 	for _, db := range raft.Databases() {
 		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}
 		var members []string
-		for _, m := range sight.Locals[db].Status.Servers {
+		for _, m := range snapshot.Servers[db].Status.Servers {
 			if !m.Self {
 				members = append(members, m.Address)
 			}
 		}
-		for _, other := range sight.Model.Others() {
-			if p, _ := relation.ParseDeployment(sight.Model.Bags[other].Values()); p.Address.IsValid() {
+		for _, other := range snapshot.Application.Others() {
+			if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
 				members = append(members, plan.RaftAddress(db, p.Address.String()))
 			}
 		}

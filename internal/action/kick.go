@@ -17,8 +17,8 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		if err != nil {
 			return nil, err
 		}
-		sight := u.Service.Look(ctx, u.Tools)
-		outcomes, err := u.Service.Kick(ctx, sight.Model, request)
+		snapshot := u.Service.Observe(ctx, u.Tools)
+		outcomes, err := u.Service.Kick(ctx, snapshot.Application, request)
 		if err != nil {
 			return nil, err
 		}
@@ -45,9 +45,9 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 // refreshStatus sets the unit's status anew, without a step: what it says of the
 // members is not true any more. Where that can't be found out, the next hook does so.
 func (u Unit) refreshStatus(ctx context.Context) {
-	o, err := u.Deployment.Outlook(ctx)
+	o, err := u.Reconciler.Plan(ctx)
 	if err == nil {
-		word, text := u.Deployment.Status(o)
+		word, text := u.Reconciler.Status(o)
 		err = u.Tools.StatusSet(ctx, word, text)
 	}
 	if err != nil {
@@ -56,7 +56,7 @@ func (u Unit) refreshStatus(ctx context.Context) {
 }
 
 func kickRequest(p params, keys map[raft.Database]string) (r membership.KickRequest, err error) {
-	r.IDs = map[raft.Database]raft.Given{}
+	r.IDs = map[raft.Database]raft.IDArgument{}
 	for d, key := range keys {
 		id, given, err := p.identity(key)
 		if err != nil {

@@ -17,33 +17,33 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	paused, err := u.Deployment.Paused()
+	paused, err := u.Reconciler.Paused()
 	if err != nil {
 		return nil, err
 	}
 	if !paused {
-		if err := u.Deployment.Pause(ctx, recovery); err != nil {
+		if err := u.Reconciler.Pause(ctx, recovery); err != nil {
 			return nil, fmt.Errorf("cannot pause: %w", err)
 		}
 	}
-	return u.settle(ctx, "paused; the unit stays a member that is down until action resume")
+	return u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
 }
 
 // resume starts again what pause has stopped.
 func resume(ctx context.Context, u Unit, _ params) (results, error) {
-	if err := u.Deployment.Resume(); err != nil {
+	if err := u.Reconciler.Resume(); err != nil {
 		return nil, err
 	}
-	return u.settle(ctx, "resumed")
+	return u.reconcile(ctx, "resumed")
 }
 
-// settle converges, so that the status and what is published follow.
-func (u Unit) settle(ctx context.Context, done string) (results, error) {
-	o, err := u.Deployment.Converge(ctx, true)
+// reconcile converges, so that the status and what is published follow.
+func (u Unit) reconcile(ctx context.Context, done string) (results, error) {
+	o, err := u.Reconciler.Reconcile(ctx, true)
 	if err != nil {
 		return nil, err
 	}
-	word, text := u.Deployment.Status(o)
+	word, text := u.Reconciler.Status(o)
 	if err := u.Tools.StatusSet(ctx, word, text); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func runDeferredHooks(ctx context.Context, u Unit, _ params) (results, error) {
 }
 
 func (u Unit) restart(ctx context.Context, names []string) (results, error) {
-	done, err := u.Deployment.Restart(ctx, names...)
+	done, err := u.Reconciler.Restart(ctx, names...)
 	found := results{"restarted": reconcile.Names(done)}
 	if err != nil {
 		return found, err
@@ -80,7 +80,7 @@ func (u Unit) restart(ctx context.Context, names []string) (results, error) {
 	if len(done) == 0 {
 		found["restarted"] = "nothing: no restart is held back"
 	}
-	settled, err := u.settle(ctx, "")
+	settled, err := u.reconcile(ctx, "")
 	if err == nil {
 		found["status"] = settled["status"]
 	}
@@ -100,7 +100,7 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 	if err != nil {
 		return nil, err
 	}
-	pending, err := u.Deployment.Deferred(ctx)
+	pending, err := u.Reconciler.Deferred(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -33,15 +33,15 @@ func (p params) text(key string) (string, error) {
 }
 
 // identity reads a server ID, which Juju may have taken for a number.
-func (p params) identity(key string) (id raft.Given, given bool, err error) {
+func (p params) identity(key string) (id raft.IDArgument, given bool, err error) {
 	switch v := p[key].(type) {
 	case nil:
-		return raft.Given{}, false, nil
+		return raft.IDArgument{}, false, nil
 	case string:
 		text := strings.TrimSpace(v)
-		return raft.Given{Text: text}, text != "", nil
+		return raft.IDArgument{Text: text}, text != "", nil
 	case json.Number:
-		return raft.Given{Text: v.String(), Number: true}, true, nil
+		return raft.IDArgument{Text: v.String(), Number: true}, true, nil
 	}
-	return raft.Given{}, false, fmt.Errorf("parameter %s is %v: it takes a server ID, at least the four digits that cluster-status shows", key, p[key])
+	return raft.IDArgument{}, false, fmt.Errorf("parameter %s is %v: it takes a server ID, at least the four digits that cluster-status shows", key, p[key])
 }

@@ -14,23 +14,23 @@ import (
 func TestIdentityAsJujuHandsItOver(t *testing.T) {
 	tests := map[string]struct {
 		value any
-		id    raft.Given
+		id    raft.IDArgument
 		given bool
 		fails string
 	}{
-		"not given":        {nil, raft.Given{}, false, ""},
-		"given as nothing": {"", raft.Given{}, false, ""},
-		"only spaces":      {"  ", raft.Given{}, false, ""},
-		"text":             {"13fe", raft.Given{Text: "13fe"}, true, ""},
-		"in capitals":      {" 13FE\n", raft.Given{Text: "13FE"}, true, ""},
-		"a UUID":           {"13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", raft.Given{Text: "13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}, true, ""},
-		"integer":          {json.Number("3974"), raft.Given{Text: "3974", Number: true}, true, ""},
-		"octal":            {json.Number("15"), raft.Given{Text: "15", Number: true}, true, ""},
-		"zero":             {json.Number("0"), raft.Given{Text: "0", Number: true}, true, ""},
-		"float":            {json.Number("1.3e+05"), raft.Given{Text: "1.3e+05", Number: true}, true, ""},
-		"true":             {true, raft.Given{}, false, "parameter nb-identity is true: it takes a server ID"},
-		"a list":           {[]any{"13fe"}, raft.Given{}, false, "parameter nb-identity is [13fe]: it takes a server ID"},
-		"an object":        {map[string]any{"a": "b"}, raft.Given{}, false, "parameter nb-identity is map[a:b]: it takes a server ID"},
+		"not given":        {nil, raft.IDArgument{}, false, ""},
+		"given as nothing": {"", raft.IDArgument{}, false, ""},
+		"only spaces":      {"  ", raft.IDArgument{}, false, ""},
+		"text":             {"13fe", raft.IDArgument{Text: "13fe"}, true, ""},
+		"in capitals":      {" 13FE\n", raft.IDArgument{Text: "13FE"}, true, ""},
+		"a UUID":           {"13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", raft.IDArgument{Text: "13fe0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}, true, ""},
+		"integer":          {json.Number("3974"), raft.IDArgument{Text: "3974", Number: true}, true, ""},
+		"octal":            {json.Number("15"), raft.IDArgument{Text: "15", Number: true}, true, ""},
+		"zero":             {json.Number("0"), raft.IDArgument{Text: "0", Number: true}, true, ""},
+		"float":            {json.Number("1.3e+05"), raft.IDArgument{Text: "1.3e+05", Number: true}, true, ""},
+		"true":             {true, raft.IDArgument{}, false, "parameter nb-identity is true: it takes a server ID"},
+		"a list":           {[]any{"13fe"}, raft.IDArgument{}, false, "parameter nb-identity is [13fe]: it takes a server ID"},
+		"an object":        {map[string]any{"a": "b"}, raft.IDArgument{}, false, "parameter nb-identity is map[a:b]: it takes a server ID"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -85,13 +85,13 @@ func TestKickRequestUnderBothNames(t *testing.T) {
 			}, keys)
 			require.NoError(t, err)
 			assert.Equal(t, membership.KickRequest{
-				IDs:       map[raft.Database]raft.Given{raft.NB: {Text: "aa04"}, raft.SB: {Text: "3974", Number: true}},
+				IDs:       map[raft.Database]raft.IDArgument{raft.NB: {Text: "aa04"}, raft.SB: {Text: "3974", Number: true}},
 				Confirmed: true, DryRun: true,
 			}, r)
 
 			r, err = kickRequest(params{"unit": "ovn-central/4", "force": true, keys[raft.NB]: ""}, keys)
 			require.NoError(t, err)
-			assert.Equal(t, membership.KickRequest{IDs: map[raft.Database]raft.Given{}, Unit: "ovn-central/4", Force: true}, r)
+			assert.Equal(t, membership.KickRequest{IDs: map[raft.Database]raft.IDArgument{}, Unit: "ovn-central/4", Force: true}, r)
 		})
 	}
 }

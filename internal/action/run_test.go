@@ -95,7 +95,7 @@ func unit(t *testing.T, a *agent) Unit {
 		Progress: func(context.Context, string) {},
 	}
 	tools := juju.New(a)
-	return Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &reconcile.Unit{
+	return Unit{Tools: tools, Env: env, Log: log, Service: service, Reconciler: &reconcile.Reconciler{
 		Env: env, Tools: tools, Members: service, Paths: paths, Now: time.Now, Log: log,
 	}}
 }

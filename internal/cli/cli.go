@@ -117,7 +117,7 @@ HOOKS
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := unit(getenv, stderr)
-			err := hook.Run(cmd.Context(), hook.Unit{Tools: p.tools, Env: p.env, Service: p.service, Deployment: p.deployment, Log: p.log}, args[0])
+			err := hook.Run(cmd.Context(), hook.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Log: p.log}, args[0])
 			if err == nil {
 				return nil
 			}
@@ -147,7 +147,7 @@ ACTIONS
 					p.log.InfoContext(ctx, text)
 				}
 			}
-			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Deployment: p.deployment, Log: p.log}, args[0])
+			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Log: p.log}, args[0])
 		},
 	}
 }
@@ -171,7 +171,7 @@ type parts struct {
 	tools      *juju.Tools
 	env        juju.Env
 	service    *membership.Service
-	deployment *reconcile.Unit
+	deployment *reconcile.Reconciler
 	log        *slog.Logger
 }
 
@@ -190,7 +190,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 	p.service = &membership.Service{
 		Env:      p.env,
 		Control:  ovn.Control{Runner: runner, Paths: paths},
-		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.Answers)},
+		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
 		Services: ovn.Services{Runner: runner},
 		Dialer:   &ovsdb.Dialer{Credentials: ovsdb.Credentials(paths.Credentials())},
 		Goal:     p.tools.GoalState,
@@ -198,7 +198,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },
 		Log:      p.log,
 	}
-	p.deployment = &reconcile.Unit{
+	p.deployment = &reconcile.Reconciler{
 		Env:        p.env,
 		Tools:      p.tools,
 		Members:    p.service,

@@ -27,8 +27,8 @@ type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
 	Service *membership.Service
-	// Deployment is this unit as a whole.
-	Deployment *reconcile.Unit
+	// Reconciler is this unit as a whole.
+	Reconciler *reconcile.Reconciler
 	Log        *slog.Logger
 }
 
@@ -38,18 +38,18 @@ var handlers = hooks()
 func hooks() map[string]func(context.Context, Unit) error {
 	all := map[string]func(context.Context, Unit) error{
 		"install":                 install,
-		"upgrade-charm":           settle,
-		"config-changed":          settle,
-		"start":                   settle,
+		"upgrade-charm":           reconcileUnit,
+		"config-changed":          reconcileUnit,
+		"start":                   reconcileUnit,
 		"update-status":           updateStatus,
-		"leader-elected":          settle,
-		"leader-settings-changed": settle,
+		"leader-elected":          reconcileUnit,
+		"leader-settings-changed": reconcileUnit,
 		"stop":                    stop,
 		"remove":                  remove,
 	}
 	for _, endpoint := range relation.Endpoints() {
 		for _, event := range []string{"created", "joined", "changed", "departed", "broken"} {
-			all[endpoint+"-relation-"+event] = settle
+			all[endpoint+"-relation-"+event] = reconcileUnit
 		}
 	}
 	all[relation.Peer+"-relation-broken"] = peerBroken
@@ -78,37 +78,37 @@ func Run(ctx context.Context, u Unit, name string) error {
 // install fails where the packages can't be installed, so that Juju soon tries
 // again.
 func install(ctx context.Context, u Unit) error {
-	o, err := converged(ctx, u, true)
+	o, err := reconcileAndReport(ctx, u, true)
 	if err != nil {
 		return err
 	}
 	return o.Failure
 }
 
-// settle takes the unit as far as it can get, whatever has changed.
-func settle(ctx context.Context, u Unit) error {
-	_, err := converged(ctx, u, true)
+// reconcileUnit takes the unit as far as it can get, whatever has changed.
+func reconcileUnit(ctx context.Context, u Unit) error {
+	_, err := reconcileAndReport(ctx, u, true)
 	return err
 }
 
 // updateStatus looks at less, as nothing has changed that Juju knows of. It also
 // takes back what this unit began and a restart has undone.
 func updateStatus(ctx context.Context, u Unit) error {
-	if _, err := converged(ctx, u, false); err != nil {
+	if _, err := reconcileAndReport(ctx, u, false); err != nil {
 		return err
 	}
-	u.Service.TidyLocks(ctx)
+	u.Service.ClearEndedIntents(ctx)
 	return nil
 }
 
-func converged(ctx context.Context, u Unit, thorough bool) (reconcile.Outcome, error) {
-	o, err := u.Deployment.Converge(ctx, thorough)
+func reconcileAndReport(ctx context.Context, u Unit, thorough bool) (reconcile.Result, error) {
+	o, err := u.Reconciler.Reconcile(ctx, thorough)
 	if err != nil {
 		return o, err
 	}
-	word, text := u.Deployment.Status(o)
+	word, text := u.Reconciler.Status(o)
 	return o, u.Tools.StatusSet(ctx, word, text)
 }
 
 // remove leaves the machine as one that can host another unit.
-func remove(ctx context.Context, u Unit) error { return u.Deployment.Remove(ctx) }
+func remove(ctx context.Context, u Unit) error { return u.Reconciler.Remove(ctx) }

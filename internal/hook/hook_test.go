@@ -204,7 +204,7 @@ func (m *machine) run(t *testing.T, name string) error {
 		Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Goal: tools.GoalState, Now: time.Now,
 		Progress: func(context.Context, string) {}, Log: log,
 	}
-	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: service, Deployment: &reconcile.Unit{
+	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: service, Reconciler: &reconcile.Reconciler{
 		Env: env, Tools: tools, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
 		Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
 		Dialer: service.Dialer, Now: time.Now, Log: log,

@@ -13,7 +13,7 @@ import (
 // stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
 // servers go on serving, and Juju tries again.
 func stop(ctx context.Context, u Unit) error {
-	return finalize(ctx, u, u.Service.Look(ctx, u.Tools))
+	return finalize(ctx, u, u.Service.Observe(ctx, u.Tools))
 }
 
 // errNotKnownToStay means that Juju did not say whether this unit is being removed.
@@ -25,14 +25,14 @@ var errNotKnownToStay = errors.New("cannot find out whether this unit is being r
 // left to do, and does it all where this hook was not run. In a unit that stays, the
 // relation can be neither read nor written by now, and nothing depends on it.
 func peerBroken(ctx context.Context, u Unit) error {
-	sight := u.Service.Look(ctx, u.Tools)
+	snapshot := u.Service.Observe(ctx, u.Tools)
 	switch {
-	case sight.Model.Goal == nil:
+	case snapshot.Application.Goal == nil:
 		return errNotKnownToStay
-	case !sight.Model.Dying(u.Env.Unit):
+	case !snapshot.Application.Dying(u.Env.Unit):
 		return nil
 	}
-	err := finalize(ctx, u, sight)
+	err := finalize(ctx, u, snapshot)
 	if err != nil {
 		return fmt.Errorf("%w\nnext: where this hook is skipped, hook stop does the same, and may have to be skipped too", err)
 	}
@@ -40,15 +40,15 @@ func peerBroken(ctx context.Context, u Unit) error {
 }
 
 // finalize takes the unit out of both clusters, or fails.
-func finalize(ctx context.Context, u Unit, sight membership.Sight) error {
-	if sight.Model.OthersStay() {
-		u.Deployment.Admit(ctx, sight.Model)
+func finalize(ctx context.Context, u Unit, snapshot membership.Snapshot) error {
+	if snapshot.Application.OthersStay() {
+		u.Reconciler.Admit(ctx, snapshot.Application)
 	}
-	fates, err := u.Service.Stop(ctx, sight.Model, sight.Memory)
+	fates, err := u.Service.Stop(ctx, snapshot.Application, snapshot.Cache)
 	for _, f := range fates {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text)
 		if f.Gone {
-			delete(sight.Own, f.Database)
+			delete(snapshot.Own, f.Database)
 		}
 	}
 	if err != nil {
@@ -58,10 +58,10 @@ func finalize(ctx context.Context, u Unit, sight membership.Sight) error {
 		}
 		return err
 	}
-	u.Service.Forget(ctx, sight)
+	u.Service.ForgetServers(ctx, snapshot)
 	// The servers are gone; where the relation still is, so are the identities.
-	for _, id := range sight.Model.Relations {
-		if err := u.Tools.RelationSet(ctx, id, sight.Own.Bag()); err != nil {
+	for _, id := range snapshot.Application.Relations {
+		if err := u.Tools.RelationSet(ctx, id, snapshot.Own.Databag()); err != nil {
 			u.Log.WarnContext(ctx, "cannot take back what this unit has published", "error", err)
 		}
 	}

@@ -66,7 +66,7 @@ type point struct {
 
 func (x *explorer) point(w world) point {
 	p := point{members: w.members, up: w.up, holder: w.store.Holder, age: w.age, phases: w.phases, ages: w.ages, valid: w.valid}
-	for _, m := range w.store.Marks {
+	for _, m := range w.store.Intents {
 		for i := range actors {
 			if m.By == unitOf(i) {
 				p.marks |= bit(i)
@@ -102,12 +102,12 @@ func quorum(members, up uint8) bool { return count(members&up) > count(members)/
 
 // rules are those of the product, or what they would be without one of them.
 type rules struct {
-	tidied    func(Record, Tidier) (Record, bool)
+	tidied    func(Record, Owner) (Record, bool)
 	notesDown bool
 	done      func(Record, gone) bool
 }
 
-func product() rules { return rules{Record.Tidied, true, Record.HolderIsDone} }
+func product() rules { return rules{Record.WithoutEnded, true, Record.HolderIsDone} }
 
 type explorer struct {
 	rules
@@ -116,8 +116,8 @@ type explorer struct {
 	bad  []world
 }
 
-func (x *explorer) mark(i int) Mark {
-	return Mark{ID: idOf(x.ops[i].target), Kind: x.ops[i].kind, By: unitOf(i), From: idOf(i)}
+func (x *explorer) mark(i int) Intent {
+	return Intent{ID: idOf(x.ops[i].target), Kind: x.ops[i].kind, By: unitOf(i), From: idOf(i)}
 }
 
 // permitted is the judgement of package raft, in short: who may be removed goes, who
@@ -127,12 +127,12 @@ func (x *explorer) permitted(w world, i int) bool {
 	if !quorum(members, up) || members&bit(x.ops[i].target) == 0 {
 		return false
 	}
-	for _, m := range w.store.Marks {
+	for _, m := range w.store.Intents {
 		if s := serverOf(m.ID); m.Kind == Down && s != i {
 			up &^= bit(s)
 		}
 	}
-	for _, m := range w.store.Marks {
+	for _, m := range w.store.Intents {
 		if s := serverOf(m.ID); m.Kind != Down && up&bit(s) != 0 && s != x.ops[i].target {
 			members, up = members&^bit(s), up&^bit(s)
 		}
@@ -166,7 +166,7 @@ func (x *explorer) release(w world, i int, next phase) world {
 	if w.valid[i] {
 		p := w.phases[i]
 		restarted := x.ops[i].kind == Down && (p == back || p == noted)
-		w = w.write(i, w.store.Without(func(m Mark) bool {
+		w = w.write(i, w.store.WithoutIntents(func(m Intent) bool {
 			return w.gone()(m.ID) && m.By == unitOf(i) || restarted && m == x.mark(i)
 		}).Released())
 	}
@@ -189,7 +189,7 @@ func (x *explorer) next(w world, i int) (all []world) {
 		free := w.store.Holder == "" || w.store.Holder == unitOf(i) || w.age == expired || x.done(w.store, w.gone())
 		if free && w.works(i) {
 			r := w.store.Taken(unitOf(i), time.Second)
-			r.Marks = w.store.Unfinished(w.gone())
+			r.Intents = w.store.UnfinishedIntents(w.gone())
 			add(w.write(i, r).to(i, holding))
 		}
 	case holding:
@@ -201,7 +201,7 @@ func (x *explorer) next(w world, i int) (all []world) {
 		case x.ops[i].kind == Down && !x.notesDown:
 			add(w.write(i, w.store.Renewed()).to(i, noted))
 		default:
-			add(w.write(i, w.store.Noting(x.mark(i))).to(i, noted))
+			add(w.write(i, w.store.WithIntent(x.mark(i))).to(i, noted))
 		}
 	case noted:
 		if w.ages[i] == fresh && w.works(i) {
@@ -228,7 +228,7 @@ func (x *explorer) next(w world, i int) (all []world) {
 	switch p := w.phases[i]; p {
 	case idle, over:
 		if w.store.Holder == "" && w.works(i) {
-			if r, changed := x.tidied(w.store, Tidier{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(), Now: start}); changed {
+			if r, changed := x.tidied(w.store, Owner{Unit: unitOf(i), Server: idOf(i), Gone: w.gone(), Now: start}); changed {
 				add(w.write(i, r).to(i, p))
 			}
 		}
@@ -333,15 +333,15 @@ func TestNoOrderOfStepsStopsAndKillsLosesAQuorum(t *testing.T) {
 func TestWithoutOneOfTheRulesAQuorumIsLost(t *testing.T) {
 	for name, change := range map[string]func(*rules){
 		"a target takes back what was noted of it": func(r *rules) {
-			r.tidied = func(r Record, t Tidier) (Record, bool) {
-				next := r.Without(func(m Mark) bool { return m.ID == t.Server })
-				return next, len(next.Marks) != len(r.Marks)
+			r.tidied = func(r Record, t Owner) (Record, bool) {
+				next := r.WithoutIntents(func(m Intent) bool { return m.ID == t.Server })
+				return next, len(next.Intents) != len(r.Intents)
 			}
 		},
 		"a restart is not noted": func(r *rules) { r.notesDown = false },
 		"any change that is done frees the lock, and a restart is not noted": func(r *rules) {
 			r.notesDown = false
-			r.done = func(r Record, gone gone) bool { return len(r.Marks) > 0 && len(r.Unfinished(gone)) == 0 }
+			r.done = func(r Record, gone gone) bool { return len(r.Intents) > 0 && len(r.UnfinishedIntents(gone)) == 0 }
 		},
 	} {
 		r := product()

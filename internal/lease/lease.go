@@ -33,9 +33,9 @@ type Record struct {
 	// Address is where its agent can be asked; both are empty in the record of a lock.
 	Instance string `json:"instance,omitempty"`
 	Address  string `json:"address,omitempty"`
-	// Marks are the changes that holders have begun and that have not been seen
+	// Intents are the changes that holders have begun and that have not been seen
 	// finished by who may say so. They outlive their holder.
-	Marks []Mark `json:"-"`
+	Intents []Intent `json:"-"`
 	// Pad makes the record long; see [Record.Padded].
 	Pad string `json:"pad,omitempty"`
 }
@@ -77,14 +77,14 @@ func (r Record) TTL() time.Duration {
 func (r Record) Taken(unit string, ttl time.Duration) Record {
 	return Record{
 		Holder: unit, Term: r.Term + 1, Sequence: r.Sequence + 1,
-		TTLSeconds: int((ttl + time.Second - 1) / time.Second), Marks: slices.Clone(r.Marks),
+		TTLSeconds: int((ttl + time.Second - 1) / time.Second), Intents: slices.Clone(r.Intents),
 	}
 }
 
 // Renewed is the record by which its holder keeps it.
 func (r Record) Renewed() Record {
 	r.Sequence++
-	r.Marks, r.Pad = slices.Clone(r.Marks), ""
+	r.Intents, r.Pad = slices.Clone(r.Intents), ""
 	return r
 }
 

@@ -16,7 +16,7 @@ func TestRecordSurvivesTheStore(t *testing.T) {
 		want := Record{
 			Holder: rapid.StringMatching(`[a-z-]{1,12}/[0-9]{1,3}`).Draw(t, "holder"), Term: rapid.Uint64().Draw(t, "term"),
 			Sequence: rapid.Uint64().Draw(t, "seq"), TTLSeconds: rapid.IntRange(1, 600).Draw(t, "ttl"),
-			Marks: rapid.SliceOfNDistinct(rapid.Custom(anyMark), 1, 3, func(m Mark) string { return m.ID }).Draw(t, "marks"),
+			Intents: rapid.SliceOfNDistinct(rapid.Custom(anyMark), 1, 3, func(m Intent) string { return m.ID }).Draw(t, "marks"),
 		}
 		got, err := Parse(want.String())
 		require.NoError(t, err)
@@ -57,8 +57,8 @@ func TestDamagedRecordDoesNotBlockForEver(t *testing.T) {
 func TestEveryWriteChangesTheValue(t *testing.T) {
 	r := Record{}.Taken("a/0", time.Second)
 	for name, next := range map[string]Record{
-		"renewed": r.Renewed(), "released": r.Released(), "noting": r.Noting(Mark{ID: "x"}),
-		"without": r.Without(func(Mark) bool { return true }), "taken": r.Taken("a/0", time.Second),
+		"renewed": r.Renewed(), "released": r.Released(), "noting": r.WithIntent(Intent{ID: "x"}),
+		"without": r.WithoutIntents(func(Intent) bool { return true }), "taken": r.Taken("a/0", time.Second),
 	} {
 		assert.NotEqual(t, r.String(), next.String(), name)
 	}

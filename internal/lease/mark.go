@@ -22,9 +22,9 @@ const (
 	Unknown Kind = ""
 )
 
-// Mark is a change that was noted before it was begun. It stands until who noted
+// Intent is a change that was noted before it was begun. It stands until who noted
 // it has seen its end, or its server is seen to be gone for good.
-type Mark struct {
+type Intent struct {
 	// ID is the server that goes, or is taken down.
 	ID   string `json:"id"`
 	Kind Kind   `json:"kind,omitempty"`
@@ -37,18 +37,18 @@ type Mark struct {
 	Seen int64 `json:"seen,omitempty"`
 }
 
-// orphanPatience is how long a mark that nobody else will take back stands once the
+// orphanTimeout is how long a mark that nobody else will take back stands once the
 // server that it is about is known to be a plain member. Who noted it may be a process
 // that was stopped and goes on; no hook and no action, of a version that told no kinds
 // either, begins anything 20 minutes after its start.
-const orphanPatience = 30 * time.Minute
+const orphanTimeout = 30 * time.Minute
 
 // wire is the form that stands in the store. Pending has the server of each mark: a
 // version that tells no kinds reads and keeps only that, and drops Noted.
 type wire struct {
 	bare
 	Pending []string `json:"pending,omitempty"`
-	Noted   []Mark   `json:"noted,omitempty"`
+	Noted   []Intent `json:"noted,omitempty"`
 }
 
 // bare is a Record without its methods.
@@ -57,7 +57,7 @@ type bare Record
 // MarshalJSON implements [json.Marshaler].
 func (r Record) MarshalJSON() ([]byte, error) {
 	w := wire{bare: bare(r)}
-	for _, m := range r.Marks {
+	for _, m := range r.Intents {
 		if !slices.Contains(w.Pending, m.ID) {
 			w.Pending = append(w.Pending, m.ID)
 		}
@@ -75,40 +75,40 @@ func (r *Record) UnmarshalJSON(b []byte) error {
 		return err
 	}
 	*r = Record(w.bare)
-	r.Marks = w.Noted
+	r.Intents = w.Noted
 	for _, id := range w.Pending {
-		if !slices.ContainsFunc(w.Noted, func(m Mark) bool { return m.ID == id }) {
-			r.Marks = append(r.Marks, Mark{ID: id})
+		if !slices.ContainsFunc(w.Noted, func(m Intent) bool { return m.ID == id }) {
+			r.Intents = append(r.Intents, Intent{ID: id})
 		}
 	}
 	return nil
 }
 
 // same says whether two marks are of one change.
-func (m Mark) same(o Mark) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By }
+func (m Intent) same(o Intent) bool { return m.ID == o.ID && m.Kind == o.Kind && m.By == o.By }
 
-// Noting adds a change that is about to be begun.
-func (r Record) Noting(m Mark) Record {
+// WithIntent adds a change that is about to be begun.
+func (r Record) WithIntent(m Intent) Record {
 	r = r.Renewed()
-	r.Marks = append(slices.DeleteFunc(r.Marks, m.same), m)
+	r.Intents = append(slices.DeleteFunc(r.Intents, m.same), m)
 	return r
 }
 
-// Without takes away the marks for which over says true.
-func (r Record) Without(over func(Mark) bool) Record {
+// WithoutIntents takes away the marks for which over says true.
+func (r Record) WithoutIntents(over func(Intent) bool) Record {
 	r = r.Renewed()
-	r.Marks = slices.DeleteFunc(r.Marks, over)
-	if len(r.Marks) == 0 {
-		r.Marks = nil
+	r.Intents = slices.DeleteFunc(r.Intents, over)
+	if len(r.Intents) == 0 {
+		r.Intents = nil
 	}
 	return r
 }
 
-// Unfinished are the marks that the server's end does not settle. gone says whether
+// UnfinishedIntents are the marks that the server's end does not settle. gone says whether
 // a server is proved to be no member any more.
-func (r Record) Unfinished(gone func(server string) bool) []Mark {
-	var marks []Mark
-	for _, m := range r.Marks {
+func (r Record) UnfinishedIntents(gone func(server string) bool) []Intent {
+	var marks []Intent
+	for _, m := range r.Intents {
 		if !gone(m.ID) {
 			marks = append(marks, m)
 		}
@@ -121,7 +121,7 @@ func (r Record) Unfinished(gone func(server string) bool) []Mark {
 // is never seen to be back by another unit than its own.
 func (r Record) HolderIsDone(gone func(server string) bool) bool {
 	done := false
-	for _, m := range r.Marks {
+	for _, m := range r.Intents {
 		if m.By != r.Holder || m.By == "" {
 			continue
 		}
@@ -133,24 +133,24 @@ func (r Record) HolderIsDone(gone func(server string) bool) bool {
 	return done
 }
 
-// Tidier is a unit whose server is a plain member, with a leader, that answers: what
+// Owner is a unit whose server is a plain member, with a leader, that answers: what
 // it was asked to do before, it has done or passed on to its leader.
-type Tidier struct {
+type Owner struct {
 	Unit, Server string
 	// Gone says whether a server is proved to be no member any more.
 	Gone func(server string) bool
 	Now  time.Time
 }
 
-// Tidied is r without what has ended, and whether that differs from r. Only the unit
+// WithoutEnded is r without what has ended, and whether that differs from r. Only the unit
 // that noted a change says that it has ended: a leave that a restart has cancelled,
 // a kick that was lost, a server that is back. A mark of no known kind, and a kick by
 // a unit whose own server is gone, are the business of the server that they are about,
 // and take their time: what was sent before may still be on its way.
-func (r Record) Tidied(t Tidier) (Record, bool) {
+func (r Record) WithoutEnded(t Owner) (Record, bool) {
 	next, changed := r.Renewed(), false
-	next.Marks = nil
-	for _, m := range r.Marks {
+	next.Intents = nil
+	for _, m := range r.Intents {
 		switch {
 		case t.Gone(m.ID), m.By == t.Unit:
 			changed = true
@@ -158,11 +158,11 @@ func (r Record) Tidied(t Tidier) (Record, bool) {
 		case m.ID != t.Server || m.Kind != Unknown && (m.Kind != Kick || !t.Gone(m.From)):
 		case m.Seen == 0 || m.Seen > t.Now.Unix():
 			m.Seen, changed = t.Now.Unix(), true
-		case t.Now.Sub(time.Unix(m.Seen, 0)) > orphanPatience:
+		case t.Now.Sub(time.Unix(m.Seen, 0)) > orphanTimeout:
 			changed = true
 			continue
 		}
-		next.Marks = append(next.Marks, m)
+		next.Intents = append(next.Intents, m)
 	}
 	return next, changed
 }

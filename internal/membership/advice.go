@@ -28,7 +28,7 @@ func (s *Service) kickCommand(on string, targets map[raft.Database]string, force
 }
 
 // describe names a member and its unit.
-func (m Model) describe(d raft.Database, p raft.Peer) string {
+func (m Application) describe(d raft.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	switch {
 	case o.Unit != "":
@@ -49,10 +49,10 @@ func (s *Service) kickUnitCommand(on, unit string, force bool) string {
 	return s.Env.Version.Render(c)
 }
 
-// unblock says how to get rid of the members that are down and stand in the way of
+// remediation says how to get rid of the members that are down and stand in the way of
 // a change of one database.
-func (s *Service) unblock(r *raft.Refusal, v raft.View, m Model) []string {
-	return s.unblockAll([]*raft.Refusal{r}, seen{r.Database: v}, m)
+func (s *Service) remediation(r *raft.Refusal, v raft.View, m Application) []string {
+	return s.remediations([]*raft.Refusal{r}, views{r.Database: v}, m)
 }
 
 // blocker are the members of one unit, or one member of an unknown unit, that
@@ -67,9 +67,9 @@ type blocker struct {
 	mayGo bool
 }
 
-// unblockAll is the same for both databases, with one way out for each unit: one
+// remediations is the same for both databases, with one way out for each unit: one
 // command does for both.
-func (s *Service) unblockAll(refusals []*raft.Refusal, clusters seen, m Model) []string {
+func (s *Service) remediations(refusals []*raft.Refusal, clusters views, m Application) []string {
 	var advice []string
 	for _, b := range m.blockers(refusals, clusters) {
 		what, server, it := strings.Join(b.names, " and "), "server", "it is"
@@ -92,7 +92,7 @@ func (s *Service) unblockAll(refusals []*raft.Refusal, clusters seen, m Model) [
 }
 
 // blockers puts the members of one unit together.
-func (m Model) blockers(refusals []*raft.Refusal, clusters seen) []*blocker {
+func (m Application) blockers(refusals []*raft.Refusal, clusters views) []*blocker {
 	var all []*blocker
 	byUnit := map[Owner]*blocker{}
 	for _, r := range refusals {
@@ -129,9 +129,9 @@ func commandFirst(lead, command, rest string) string {
 	return command + rest + "; " + lead
 }
 
-// wayToLeave is the first thing to do so that a unit can leave, led by the
+// leaveRemediation is the first thing to do so that a unit can leave, led by the
 // command, if there is one.
-func (s *Service) wayToLeave(lead string, refusals []*raft.Refusal, clusters seen, m Model) string {
+func (s *Service) leaveRemediation(lead string, refusals []*raft.Refusal, clusters views, m Application) string {
 	b := m.blockers(refusals, clusters)[0]
 	down := strings.Join(b.down, ", ")
 	switch {
@@ -140,24 +140,24 @@ func (s *Service) wayToLeave(lead string, refusals []*raft.Refusal, clusters see
 	case b.mayGo && b.owner.Stale:
 		return commandFirst(lead, s.kickBlocker(b, clusters, m), "; "+down)
 	}
-	return lead + ": " + s.unblockAll(refusals, clusters, m)[0] + "; " + down
+	return lead + ": " + s.remediations(refusals, clusters, m)[0] + "; " + down
 }
 
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else their IDs.
-func (s *Service) kickBlocker(b *blocker, clusters seen, m Model) string {
+func (s *Service) kickBlocker(b *blocker, clusters views, m Application) string {
 	force := b.owner.Unit != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := m.runOn(clusters, b.owner.Unit)
-	if m.nothingElse(clusters, unit, b.targets) {
+	if m.hasOnly(clusters, unit, b.targets) {
 		return s.kickUnitCommand(on, unit, force)
 	}
 	return s.kickCommand(on, b.targets, force)
 }
 
-// nothingElse says whether a kick of the unit means these members and no others, in
+// hasOnly says whether a kick of the unit means these members and no others, in
 // both databases, each of which has a record of it.
-func (m Model) nothingElse(clusters seen, unit string, targets map[raft.Database]string) bool {
+func (m Application) hasOnly(clusters views, unit string, targets map[raft.Database]string) bool {
 	if unit == "" || len(clusters) < len(raft.Databases()) {
 		return false
 	}

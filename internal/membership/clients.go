@@ -33,7 +33,7 @@ func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) e
 			s.Log.WarnContext(ctx, err.Error())
 			return nil
 		}
-		if looks = append(looks, now); plan.Settled(looks) {
+		if looks = append(looks, now); plan.ClientsSettled(looks) {
 			return nil
 		}
 		waits := fmt.Sprintf("%s: %d clients, %d of which are being served", db.Short(), now.Connected, now.Busy)
@@ -63,9 +63,9 @@ func (s *Service) clients(db raft.Database) (plan.Clients, error) {
 
 // clientsOf is how many clients a member's server has, nil where that is not known:
 // this unit's now, another's as of its last hook, and about.
-func (s *Service) clientsOf(m Model, db raft.Database, unit string) *int {
+func (s *Service) clientsOf(m Application, db raft.Database, unit string) *int {
 	if unit != m.Unit {
-		published, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		published, _ := relation.ParseUnitState(m.Data[unit].Values())
 		if n, known := published.Clients[db]; known {
 			return &n
 		}

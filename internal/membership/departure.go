@@ -18,54 +18,56 @@ const leaveBase = 10 * time.Second
 
 func leaveTimeout(electionTimer time.Duration) time.Duration { return leaveBase + 4*electionTimer }
 
-// strandedTimeout is how long the leave of a server that the others have removed
+// alreadyRemovedTimeout is how long the leave of a server that the others have removed
 // already may take. It ends as soon as any of them tells it so.
-const strandedTimeout = 10 * time.Second
+const alreadyRemovedTimeout = 10 * time.Second
 
-// departure is this unit's leave of one database's cluster.
-type departure struct {
-	service *Service
-	model   Model
-	local   Local
-	// stranded: the others have removed this server already.
-	stranded bool
-	lock     *lock
+// leaveOperation is this unit's leave of one database's cluster.
+type leaveOperation struct {
+	service     *Service
+	application Application
+	server      ServerState
+	// alreadyRemoved: the others have removed this server already.
+	alreadyRemoved bool
+	lock           *lock
 	// begun: the server was told to leave, or may have been. queued: it did not answer
 	// to that; a server that hangs carries out what it was sent when it goes on.
 	begun, queued bool
 	warnings      []string
-	fate          Fate
+	result        LeaveResult
 	// view is what the leave was last judged by.
 	view raft.View
 }
 
-// fateSoFar says what became of the database, done or not.
-func (d *departure) fateSoFar() Fate {
+// resultSoFar says what became of the database, done or not.
+func (d *leaveOperation) resultSoFar() LeaveResult {
 	switch {
-	case d.fate.Text != "":
-		return d.fate
+	case d.result.Text != "":
+		return d.result
 	case d.queued:
-		return Fate{Database: d.local.Database, Text: "the server hangs with the leave that it was sent, and leaves once it goes on"}
+		return LeaveResult{Database: d.server.Database, Text: "the server hangs with the leave that it was sent, and leaves once it goes on"}
 	case d.begun:
-		return Fate{Database: d.local.Database, Text: "the leave was begun and is not done"}
+		return LeaveResult{Database: d.server.Database, Text: "the leave was begun and is not done"}
 	}
-	return Fate{Database: d.local.Database, Text: "still a member, nothing was changed"}
+	return LeaveResult{Database: d.server.Database, Text: "still a member, nothing was changed"}
 }
 
-// needsJudging is false where the cluster no longer counts on this server, or
+// needsEvaluation is false where the cluster no longer counts on this server, or
 // the leave is under way and can't be taken back.
-func (d *departure) needsJudging() bool { return !d.fate.Gone && !d.stranded && d.local.Member() }
+func (d *leaveOperation) needsEvaluation() bool {
+	return !d.result.Gone && !d.alreadyRemoved && d.server.Member()
+}
 
-// judge finds out whether the leave is safe now.
-func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) {
-	if sole := len(d.local.Status.Servers) == 1; sole && !d.stranded && !d.fate.Gone {
+// evaluate finds out whether the leave is safe now.
+func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string, error) {
+	if isSole := len(d.server.Status.Servers) == 1; isSole && !d.alreadyRemoved && !d.result.Gone {
 		return d.refuseSole(), nil, nil
 	}
-	if !d.needsJudging() {
+	if !d.needsEvaluation() {
 		return nil, nil, nil
 	}
-	view, plan, err := d.service.settle(ctx, &d.local, d.model, d.lock, func(v raft.View) raft.Plan {
-		change := raft.Change{Database: d.local.Database, View: v, Target: string(v.Status.Server)}
+	view, plan, err := d.service.evaluate(ctx, &d.server, d.application, d.lock, func(v raft.View) raft.Plan {
+		change := raft.Change{Database: d.server.Database, View: v, Target: string(v.Status.Server)}
 		if d.lock != nil {
 			change.Pending = d.lock.pending()
 		}
@@ -80,32 +82,32 @@ func (d *departure) judge(ctx context.Context) (*raft.Refusal, []string, error) 
 		return nil, nil, nil
 	}
 	if plan.Refusal.Reason == raft.NoQuorum {
-		return plan.Refusal, d.service.waysOut(d.model, d.local), nil
+		return plan.Refusal, d.service.noQuorumRemediation(d.application, d.server), nil
 	}
 	return plan.Refusal, nil, nil // the advice depends on both databases
 }
 
 // refuseSole is the refusal of the only member while other units stay: theirs
 // have yet to join.
-func (d *departure) refuseSole() *raft.Refusal {
+func (d *leaveOperation) refuseSole() *raft.Refusal {
 	text := "this unit's server is the only member, so it has the only copy of the database; it waits until another unit has joined"
-	if d.local.Status.State == raft.LeavingCluster {
+	if d.server.Status.State == raft.LeavingCluster {
 		text = "this unit's server is the only member and was told to leave, which can't end; restart the service ovn-ovsdb-server-" +
-			d.local.Database.Short() + " to serve the database again"
+			d.server.Database.Short() + " to serve the database again"
 	}
-	return &raft.Refusal{Database: d.local.Database, Reason: raft.SoleMember, Text: text}
+	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
 }
 
-// waysOut are those where this unit's server has no leader. Nobody is named as
+// noQuorumRemediation are those where this unit's server has no leader. Nobody is named as
 // dead: this unit may be the one that is cut off.
-func (s *Service) waysOut(m Model, l Local) []string {
+func (s *Service) noQuorumRemediation(m Application, l ServerState) []string {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
 	// to be kicked for that.
 	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
 		return []string{"wait: the leader is leaving, or an election is under way"}
 	}
 	target := map[raft.Database]string{l.Database: string(l.Status.Server)}
-	other := m.otherUnit(seen{l.Database: {Status: l.Status}})
+	other := m.otherUnit(views{l.Database: {Status: l.Status}})
 	return []string{
 		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", s.statusCommand(other), s.kickCommand(other, target, true)),
 		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
@@ -114,24 +116,24 @@ func (s *Service) waysOut(m Model, l Local) []string {
 
 // lockIfNeeded takes the database's lock. Others may have changed the membership
 // while it waited, so that the server has to be looked at again.
-func (d *departure) lockIfNeeded(ctx context.Context) (err error) {
-	if !d.needsJudging() {
+func (d *leaveOperation) lockIfNeeded(ctx context.Context) (err error) {
+	if !d.needsEvaluation() {
 		return nil
 	}
-	if d.lock, err = d.service.lock(ctx, d.local, d.service.interrupted(d.model)); err != nil {
+	if d.lock, err = d.service.lock(ctx, d.server, d.service.abortIfTearingDown(d.application)); err != nil {
 		return err
 	}
 	return d.refresh(ctx)
 }
 
 // refresh looks at the server again. It may have been kicked meanwhile.
-func (d *departure) refresh(ctx context.Context) error {
-	db := d.local.Database
-	switch next := d.service.Observe(ctx, db); next.Condition {
+func (d *leaveOperation) refresh(ctx context.Context) error {
+	db := d.server.Database
+	switch next := d.service.ObserveServer(ctx, db); next.Condition {
 	case Serving:
-		d.local = next
+		d.server = next
 	case Left:
-		d.fate = Fate{Database: db, Gone: true, Text: "another unit has kicked " + d.local.Status.Server.Short() + " meanwhile"}
+		d.result = LeaveResult{Database: db, Gone: true, Text: "another unit has kicked " + d.server.Status.Server.Short() + " meanwhile"}
 	default:
 		return fmt.Errorf("cannot leave %s: %s", db, next.Text())
 	}
@@ -139,21 +141,21 @@ func (d *departure) refresh(ctx context.Context) error {
 }
 
 // leave makes the cluster forget this unit's server, and returns when it has.
-func (d *departure) leave(ctx context.Context) error {
-	s, db := d.service, d.local.Database
+func (d *leaveOperation) leave(ctx context.Context) error {
+	s, db := d.service, d.server.Database
 	switch {
-	case d.fate.Gone:
+	case d.result.Gone:
 		return nil
-	case d.stranded:
-		return d.leaveStranded(ctx)
-	case d.local.Status.State == raft.LeavingCluster:
+	case d.alreadyRemoved:
+		return d.leaveAlreadyRemoved(ctx)
+	case d.server.Status.State == raft.LeavingCluster:
 		s.Progress(ctx, db.Short()+": the leave that was begun earlier is awaited")
 	default:
 		// Look again, just before what can't be taken back.
-		if err := d.refresh(ctx); err != nil || d.fate.Gone {
+		if err := d.refresh(ctx); err != nil || d.result.Gone {
 			return err
 		}
-		refusal, advice, err := d.judge(ctx)
+		refusal, advice, err := d.evaluate(ctx)
 		if err != nil {
 			return err
 		}
@@ -163,8 +165,8 @@ func (d *departure) leave(ctx context.Context) error {
 		for _, w := range d.warnings {
 			s.Log.WarnContext(ctx, w)
 		}
-		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.local.Status.Server.Short(), d.local.Status.Role))
-		limited, cancel, err := d.lock.begin(ctx, lease.Leave, string(d.local.Status.Server))
+		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.server.Status.Server.Short(), d.server.Status.Role))
+		limited, cancel, err := d.lock.recordIntent(ctx, lease.Leave, string(d.server.Status.Server))
 		if err != nil {
 			return err
 		}
@@ -178,14 +180,14 @@ func (d *departure) leave(ctx context.Context) error {
 			d.queued = true
 			s.Progress(ctx, db.Short()+": the server does not answer; it leaves once it does")
 		case err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster):
-			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", d.local.Status.Server.Short(), err)}
+			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", d.server.Status.Server.Short(), err)}
 		}
 	}
 	d.begun = true
-	if err := d.await(ctx, d.service.patience(d.local.Database, leaveTimeout(d.local.Status.ElectionTimer))); err != nil {
+	if err := d.await(ctx, d.service.patience(d.server.Database, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
 		return err
 	}
-	d.fate = Fate{Database: db, Gone: true, Text: "left the cluster as " + d.local.Status.Server.Short()}
+	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
 	return nil
 }
 
@@ -199,38 +201,38 @@ func notSent(err error) bool {
 	return false
 }
 
-// leaveStranded lets a server that is no member any more find that out. Where it
+// leaveAlreadyRemoved lets a server that is no member any more find that out. Where it
 // can't, the record says so all the same.
-func (d *departure) leaveStranded(ctx context.Context) error {
-	s, db := d.service, d.local.Database
+func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
+	s, db := d.service, d.server.Database
 	err := s.Control.Leave(ctx, db)
 	if err == nil || errors.Is(err, ovn.ErrLeaving) {
-		err = d.await(ctx, d.service.patience(d.local.Database, strandedTimeout))
+		err = d.await(ctx, d.service.patience(d.server.Database, alreadyRemovedTimeout))
 	}
-	if errors.Is(err, errEverybodyGoes) {
+	if errors.Is(err, errTeardown) {
 		return err
 	}
 	if err != nil && !errors.Is(err, ovn.ErrUnknownCluster) {
 		s.Log.InfoContext(ctx, "the server can't find out that it was removed; the record says so", "database", db.Short(), "error", err)
 	}
-	d.fate = Fate{Database: db, Gone: true, Text: "the others have removed " + d.local.Status.Server.Short() + " while it was down or cut off"}
+	d.result = LeaveResult{Database: db, Gone: true, Text: "the others have removed " + d.server.Status.Server.Short() + " while it was down or cut off"}
 	return nil
 }
 
 // await returns when the server has left: it no longer serves the database, and
 // the file says so.
-func (d *departure) await(ctx context.Context, timeout time.Duration) error {
-	s, db := d.service, d.local.Database
-	everybodyGoes := s.interrupted(d.model)
+func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error {
+	s, db := d.service, d.server.Database
+	everybodyGoes := s.abortIfTearingDown(d.application)
 	for until := s.Now().Add(timeout); ; {
-		now := s.Observe(ctx, db)
+		now := s.ObserveServer(ctx, db)
 		switch {
 		case now.Condition == Left:
 			return nil
 		case now.Condition == Serving && now.Status.State != raft.LeavingCluster:
 			return &PendingError{db, "the server was restarted while it was leaving, which cancels it; Juju tries again"}
 		case s.Now().After(until):
-			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and waits on", d.local.Status.Server.Short(), timeout, now.Text())}
+			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and waits on", d.server.Status.Server.Short(), timeout, now.Text())}
 		case now.Condition != Serving && now.Condition != Hung:
 			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
 		}
@@ -245,15 +247,15 @@ func (d *departure) await(ctx context.Context, timeout time.Duration) error {
 
 // release gives the lock back. After a leave that goes through the remaining
 // members, and proves that they store what is written.
-func (d *departure) release(ctx context.Context) {
+func (d *leaveOperation) release(ctx context.Context) {
 	if d.lock == nil {
 		return
 	}
 	s, removed := d.service, map[raft.ID]string{}
-	if d.fate.Gone {
-		removed[d.local.Status.Server] = s.removedText(d.model.Unit, "gone")
-		if err := d.lock.moveTo(ctx, others(d.local.Status)); err != nil {
-			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.local.Database.Short(), "error", err)
+	if d.result.Gone {
+		removed[d.server.Status.Server] = s.removedText(d.application.Unit, "gone")
+		if err := d.lock.switchEndpoints(ctx, others(d.server.Status)); err != nil {
+			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.server.Database.Short(), "error", err)
 		}
 	}
 	d.lock.release(ctx, removed)

@@ -44,7 +44,7 @@ func (s *Service) joins(ctx context.Context, d raft.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.patience(d, joinPatience))
 	defer cancel()
 	for {
-		l := s.Observe(ctx, d)
+		l := s.ObserveServer(ctx, d)
 		if l.Member() || l.Condition != Serving || !l.Status.HasLeader() || wait(ctx, pollInterval) != nil {
 			return l.Member()
 		}

@@ -20,7 +20,7 @@ func kickTimeout(electionTimer time.Duration) time.Duration { return kickBase + 
 // KickRequest is what an operator asks for.
 type KickRequest struct {
 	// IDs name the member to kick, for one database or both.
-	IDs map[raft.Database]raft.Given
+	IDs map[raft.Database]raft.IDArgument
 	// Unit names it instead: what that unit has left behind, in both databases.
 	Unit string
 	// Confirmed is i-really-mean-it; Force permits what rule R4 refuses.
@@ -29,25 +29,25 @@ type KickRequest struct {
 	DryRun bool
 }
 
-// Outcome is what became of a kick in one database.
-type Outcome string
+// KickOutcome is what became of a kick in one database.
+type KickOutcome string
 
 // The outcomes of a kick.
 const (
-	Removed     Outcome = "removed"
-	AlreadyGone Outcome = "already gone"
-	WouldRemove Outcome = "would be removed"
-	Refused     Outcome = "refused"
+	Removed     KickOutcome = "removed"
+	AlreadyGone KickOutcome = "already gone"
+	WouldRemove KickOutcome = "would be removed"
+	Refused     KickOutcome = "refused"
 	// Pending: asked for, and not proved within its time.
-	Pending Outcome = "pending"
+	Pending KickOutcome = "pending"
 	// Untouched: nothing was done, since something else stood in the way.
-	Untouched Outcome = "not touched"
+	Untouched KickOutcome = "not touched"
 )
 
 // KickResult is the report on one database that the request names.
 type KickResult struct {
 	Database raft.Database
-	Outcome  Outcome
+	Outcome  KickOutcome
 	// Text is for people: the member, its unit and state, the arithmetic.
 	Text string
 	// Warnings are what the operator should know; Next are commands or advice,
@@ -82,13 +82,13 @@ func (e *InputError) Error() string { return e.Text }
 // Kick removes another unit's member from each database that the request names
 // (rules R1 to R8). All are judged before any is touched. It returns a result
 // for each; an error is one that came before any judgement.
-func (s *Service) Kick(ctx context.Context, m Model, r KickRequest) ([]KickResult, error) {
+func (s *Service) Kick(ctx context.Context, m Application, r KickRequest) ([]KickResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
 	s.Progress(ctx, "checking the members of the databases")
 	kicks := s.resolveAll(ctx, m, r)
-	if !judged(ctx, kicks) || r.DryRun {
+	if !evaluateKicks(ctx, kicks) || r.DryRun {
 		return results(kicks), nil
 	}
 	defer func() {
@@ -97,25 +97,25 @@ func (s *Service) Kick(ctx context.Context, m Model, r KickRequest) ([]KickResul
 		}
 	}()
 	for _, k := range kicks {
-		if !k.open() {
+		if !k.unresolved() {
 			continue
 		}
-		s.Progress(ctx, k.local.Database.Short()+": checked; taking the lock")
+		s.Progress(ctx, k.server.Database.Short()+": checked; taking the lock")
 		var err error
-		if k.lock, err = s.lock(ctx, k.local, func(context.Context) error { return nil }); err != nil {
+		if k.lock, err = s.lock(ctx, k.server, func(context.Context) error { return nil }); err != nil {
 			k.result.Outcome, k.result.Text = Refused, err.Error()
 			k.result.Next = []string{"run the same command again"}
 			return results(kicks), nil
 		}
 		// Others may have changed the membership while this unit waited.
-		k.local = s.Observe(ctx, k.local.Database)
+		k.server = s.ObserveServer(ctx, k.server.Database)
 		k.resolve(ctx)
 	}
-	if !judged(ctx, kicks) {
+	if !evaluateKicks(ctx, kicks) {
 		return results(kicks), nil
 	}
 	for _, k := range kicks {
-		if k.open() && !k.kick(ctx) {
+		if k.unresolved() && !k.kick(ctx) {
 			break // the rest stays untouched, and says so
 		}
 	}
@@ -134,20 +134,20 @@ func (r KickRequest) check() error {
 	return nil
 }
 
-// judged judges every kick that is still open, and says whether all may go on: no
+// evaluateKicks judges every kick that is still open, and says whether all may go on: no
 // database is touched while what was asked of another one earlier is not proved.
-func judged(ctx context.Context, kicks []*kick) bool {
+func evaluateKicks(ctx context.Context, kicks []*kickOperation) bool {
 	ok := true
 	for _, k := range kicks {
-		if k.open() {
-			k.judge(ctx)
+		if k.unresolved() {
+			k.evaluate(ctx)
 		}
 		ok = ok && k.result.Outcome != Refused && k.result.Outcome != Pending
 	}
 	return ok
 }
 
-func results(kicks []*kick) []KickResult {
+func results(kicks []*kickOperation) []KickResult {
 	refused := false
 	for _, k := range kicks {
 		refused = refused || k.result.Outcome == Refused || k.result.Outcome == Pending
@@ -163,17 +163,17 @@ func results(kicks []*kick) []KickResult {
 	return all
 }
 
-// kick is the removal of one member from one database.
-type kick struct {
-	service *Service
-	model   Model
-	request KickRequest
-	local   Local
-	// other is what this unit has of the other database, to recognise its IDs.
-	other  Local
-	target raft.Peer
+// kickOperation is the removal of one member from one database.
+type kickOperation struct {
+	service     *Service
+	application Application
+	request     KickRequest
+	server      ServerState
+	// otherServer is what this unit has of the other database, to recognise its IDs.
+	otherServer ServerState
+	target      raft.Peer
 	// answers are those of members that share four digits.
-	answers []raft.Answer
+	answers []raft.ProbeResult
 	// id is what to name to the server.
 	id      string
 	lock    *lock
@@ -183,26 +183,28 @@ type kick struct {
 	result    KickResult
 }
 
-// open says whether the kick is yet to be made.
-func (k *kick) open() bool { return k.result.Outcome == "" || k.result.Outcome == WouldRemove }
+// unresolved says whether the kick is yet to be made.
+func (k *kickOperation) unresolved() bool {
+	return k.result.Outcome == "" || k.result.Outcome == WouldRemove
+}
 
-func (k *kick) refuse(text string, next ...string) {
+func (k *kickOperation) refuse(text string, next ...string) {
 	k.result.Outcome, k.result.Text, k.result.Next = Refused, text, next
 }
 
 // kick asks for the removal and waits for its proof. It says whether to go on
 // with the other database.
-func (k *kick) kick(ctx context.Context) bool {
-	s, d := k.service, k.local.Database
+func (k *kickOperation) kick(ctx context.Context) bool {
+	s, d := k.service, k.server.Database
 	// Look again, just before what can't be taken back: the other database's kick
 	// has taken its time.
-	k.local = s.Observe(ctx, d)
-	if k.resolve(ctx); !judged(ctx, []*kick{k}) || !k.open() {
+	k.server = s.ObserveServer(ctx, d)
+	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
 	}
-	who := k.model.describe(d, k.target)
+	who := k.application.describe(d, k.target)
 	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
-	limited, cancel, err := k.lock.begin(ctx, lease.Kick, k.target.Longest())
+	limited, cancel, err := k.lock.recordIntent(ctx, lease.Kick, k.target.Longest())
 	if err != nil {
 		k.refuse(err.Error(), "run the same command again")
 		return false
@@ -222,7 +224,7 @@ func (k *kick) kick(ctx context.Context) bool {
 		return false
 	}
 	s.Progress(ctx, d.Short()+": proved to be removed")
-	k.removed = s.removedText(k.model.lastUnit(d, k.target), "kicked")
+	k.removed = s.removedText(k.application.lastUnit(d, k.target), "kicked")
 	k.result.Outcome = Removed
 	k.result.Text = fmt.Sprintf("%s is no member of %s any more", who, d)
 	return true
@@ -239,19 +241,19 @@ func neverSent(err error) bool {
 	return errors.As(err, new(*ovn.ServerError))
 }
 
-func (k *kick) pending(text string) {
+func (k *kickOperation) pending(text string) {
 	k.result.Outcome, k.result.Text = Pending, text
 	k.result.Next = []string{
-		k.service.statusCommand(k.model.Unit) + ", and if it still is a member, the same command again",
+		k.service.statusCommand(k.application.Unit) + ", and if it still is a member, the same command again",
 	}
 }
 
 // await watches this unit's own server until the removal is proved (rule R6). It
 // returns why it gave up, or nothing.
-func (k *kick) await(ctx context.Context) (reason string) {
-	s, d := k.service, k.local.Database
-	proof := raft.Proof{Target: k.target.Short, Address: k.target.Address}
-	timeout := k.service.patience(k.local.Database, kickTimeout(k.local.Status.ElectionTimer))
+func (k *kickOperation) await(ctx context.Context) (reason string) {
+	s, d := k.service, k.server.Database
+	proof := raft.RemovalWatcher{Target: k.target.Short, Address: k.target.Address}
+	timeout := k.service.patience(k.server.Database, kickTimeout(k.server.Status.ElectionTimer))
 	held := true
 	for begun, told := s.Now(), s.Now(); ; {
 		status, err := s.Control.Status(ctx, d)
@@ -287,14 +289,14 @@ func (k *kick) await(ctx context.Context) (reason string) {
 
 // longest is the target's ID in the longest form that anybody has named: the
 // server itself, should it come back, finds its record by the whole of it.
-func (k *kick) longest() raft.ID {
-	if id, ok := raft.ParseID(k.request.IDs[k.local.Database].Text); ok && id.Short() == k.target.Short {
+func (k *kickOperation) longest() raft.ID {
+	if id, ok := raft.ParseID(k.request.IDs[k.server.Database].Text); ok && id.Short() == k.target.Short {
 		return id
 	}
 	return raft.ID(k.target.Longest())
 }
 
-func (k *kick) release(ctx context.Context) {
+func (k *kickOperation) release(ctx context.Context) {
 	if k.lock == nil {
 		return
 	}
@@ -302,6 +304,6 @@ func (k *kick) release(ctx context.Context) {
 	if k.removed != "" {
 		removed[k.longest()] = k.removed
 	}
-	k.lock.releaseWith(ctx, removed, func(m lease.Mark) bool { return k.withdrawn && m.Kind == lease.Kick && m.ID == k.target.Longest() })
+	k.lock.releaseWith(ctx, removed, func(m lease.Intent) bool { return k.withdrawn && m.Kind == lease.Kick && m.ID == k.target.Longest() })
 	k.lock = nil
 }

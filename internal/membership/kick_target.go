@@ -13,14 +13,14 @@ import (
 
 // resolveAll finds, for each database that the request names, the member that it
 // means. What can't be resolved is refused there.
-func (s *Service) resolveAll(ctx context.Context, m Model, r KickRequest) []*kick {
-	locals := s.ObserveAll(ctx)
-	var kicks []*kick
+func (s *Service) resolveAll(ctx context.Context, m Application, r KickRequest) []*kickOperation {
+	servers := s.ObserveServers(ctx)
+	var kicks []*kickOperation
 	for _, d := range raft.Databases() {
 		if _, named := r.IDs[d]; !named && r.Unit == "" {
 			continue
 		}
-		k := &kick{service: s, model: m, request: r, local: locals[d], other: locals[d.Other()]}
+		k := &kickOperation{service: s, application: m, request: r, server: servers[d], otherServer: servers[d.Other()]}
 		k.result.Database = d
 		k.resolve(ctx)
 		kicks = append(kicks, k)
@@ -38,28 +38,28 @@ func (s *Service) resolveAll(ctx context.Context, m Model, r KickRequest) []*kic
 // server.
 const noRecord = "no record"
 
-func noneKnown(kicks []*kick) bool {
-	return !slices.ContainsFunc(kicks, func(k *kick) bool { return k.result.Outcome == Refused || k.id != noRecord })
+func noneKnown(kicks []*kickOperation) bool {
+	return !slices.ContainsFunc(kicks, func(k *kickOperation) bool { return k.result.Outcome == Refused || k.id != noRecord })
 }
 
 // resolve finds the target in the database's present configuration (rule R3).
-func (k *kick) resolve(ctx context.Context) {
-	k.result = KickResult{Database: k.local.Database}
-	if !k.local.Member() {
-		k.refuse("this unit can't kick anybody: "+k.local.Text(), "run the action on a unit whose server is a member")
+func (k *kickOperation) resolve(ctx context.Context) {
+	k.result = KickResult{Database: k.server.Database}
+	if !k.server.Member() {
+		k.refuse("this unit can't kick anybody: "+k.server.Text(), "run the action on a unit whose server is a member")
 		return
 	}
 	if k.request.Unit != "" {
 		k.resolveUnit(ctx)
 		return
 	}
-	if k.answers = nil; k.local.Status.Twins() {
-		k.answers = k.service.ask(ctx, k.local) // only their whole IDs tell them apart
+	if k.answers = nil; k.server.Status.AmbiguousIDs() {
+		k.answers = k.service.probe(ctx, k.server) // only their whole IDs tell them apart
 	}
-	d, given := k.local.Database, k.request.IDs[k.local.Database]
+	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
-	if k.other.Condition == Serving {
-		there = raft.View{Status: k.other.Status, Names: k.model.Names(d.Other())}.Peers()
+	if k.otherServer.Condition == Serving {
+		there = raft.View{Status: k.otherServer.Status, Names: k.application.Names(d.Other())}.Peers()
 	}
 	found, refusal := raft.Identify(d, given, k.peers(), there, k.describe)
 	switch {
@@ -73,46 +73,46 @@ func (k *kick) resolve(ctx context.Context) {
 }
 
 // adviceOnID says how to name the member that was meant.
-func (k *kick) adviceOnID(reason raft.Reason) []string {
-	d := k.local.Database
+func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
+	d := k.server.Database
 	switch reason {
 	case raft.AmbiguousID:
 		return []string{"give the whole ID, which the unit it belongs to publishes as " + d.Short() + "-server-id, and which cluster-status format=yaml shows"}
 	case raft.OtherDatabase:
 		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
-	return []string{"see which members there are: " + k.service.statusCommand(k.model.Unit)}
+	return []string{"see which members there are: " + k.service.statusCommand(k.application.Unit)}
 }
 
 // peers are the members with their IDs as far as they are known. Whether they are
 // up is judged later.
-func (k *kick) peers() []raft.Peer {
-	return raft.View{Status: k.local.Status, Names: k.model.Names(k.local.Database), Answers: k.answers}.Peers()
+func (k *kickOperation) peers() []raft.Peer {
+	return raft.View{Status: k.server.Status, Names: k.application.Names(k.server.Database), Probes: k.answers}.Peers()
 }
 
 // describe names a member, and marks this unit's own.
-func (k *kick) describe(d raft.Database, p raft.Peer) string {
-	text := k.model.describe(d, p)
+func (k *kickOperation) describe(d raft.Database, p raft.Peer) string {
+	text := k.application.describe(d, p)
 	if p.Self {
 		text += " (this unit)"
 	}
 	return text
 }
 
-func (k *kick) describeAll(peers []raft.Peer) []string {
+func (k *kickOperation) describeAll(peers []raft.Peer) []string {
 	var all []string
 	for _, p := range peers {
-		all = append(all, k.describe(k.local.Database, p))
+		all = append(all, k.describe(k.server.Database, p))
 	}
 	return all
 }
 
 const none = "none"
 
-func (k *kick) unknownMembers() string {
+func (k *kickOperation) unknownMembers() string {
 	var unknown []raft.Peer
 	for _, p := range k.peers() {
-		if k.model.Owner(k.local.Database, p).Unit == "" {
+		if k.application.Owner(k.server.Database, p).Unit == "" {
 			unknown = append(unknown, p)
 		}
 	}
@@ -127,9 +127,9 @@ func (k *kick) unknownMembers() string {
 }
 
 // resolveUnit finds what a unit has left behind.
-func (k *kick) resolveUnit(ctx context.Context) {
-	d, unit := k.local.Database, k.request.Unit
-	ids := k.model.serversOf(d, unit)
+func (k *kickOperation) resolveUnit(ctx context.Context) {
+	d, unit := k.server.Database, k.request.Unit
+	ids := k.application.serversOf(d, unit)
 	if len(ids) == 0 {
 		// Not known is not the same as gone, where a member is nobody's.
 		k.id = noRecord
@@ -166,11 +166,11 @@ const gonePatience = 2 * time.Second
 // once that is proved (rule R6): the rows that a server shows are those of the newest
 // entry of its log. One that is not committed may be undone, so that a kick that
 // was asked for without a quorum is pending, at the second try too.
-func (k *kick) alreadyGone(ctx context.Context, text string) {
-	d, proof := k.local.Database, raft.Shown{}
-	patience, cancel := context.WithTimeout(ctx, gonePatience+min(2*k.local.Status.ElectionTimer, electionPatience))
+func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
+	d, proof := k.server.Database, raft.ConfigurationWatcher{}
+	patience, cancel := context.WithTimeout(ctx, gonePatience+min(2*k.server.Status.ElectionTimer, electionPatience))
 	defer cancel()
-	for status, err := k.local.Status, error(nil); ; status, err = k.service.Control.Status(ctx, d) {
+	for status, err := k.server.Status, error(nil); ; status, err = k.service.Control.Status(ctx, d) {
 		if err == nil && proof.Observe(status) {
 			k.result.Outcome, k.result.Text = AlreadyGone, text
 			return
@@ -185,11 +185,11 @@ func (k *kick) alreadyGone(ctx context.Context, text string) {
 
 // knownAsRemoved says whether a record tells that the server once was a member:
 // that of a removal, or that a unit had it that has none or another one now.
-func (k *kick) knownAsRemoved(ctx context.Context, given raft.Given) bool {
-	d := k.local.Database
+func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgument) bool {
+	d := k.server.Database
 	var former []raft.ID
-	for _, id := range k.model.Names(d) {
-		if !k.model.published(d, id) { // else it has yet to join
+	for _, id := range k.application.Names(d) {
+		if !k.application.published(d, id) { // else it has yet to join
 			former = append(former, id)
 		}
 	}
@@ -207,12 +207,12 @@ func (k *kick) knownAsRemoved(ctx context.Context, given raft.Given) bool {
 	return len(r.Peers) > 0
 }
 
-// judge applies the rules to a resolved kick. Its result then is a refusal, or
+// evaluate applies the rules to a resolved kick. Its result then is a refusal, or
 // what would be done.
-func (k *kick) judge(ctx context.Context) {
-	s, d := k.service, k.local.Database
-	owner := k.model.Owner(d, k.target)
-	view, plan, err := s.settle(ctx, &k.local, k.model, k.lock, func(v raft.View) raft.Plan {
+func (k *kickOperation) evaluate(ctx context.Context) {
+	s, d := k.service, k.server.Database
+	owner := k.application.Owner(d, k.target)
+	view, plan, err := s.evaluate(ctx, &k.server, k.application, k.lock, func(v raft.View) raft.Plan {
 		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Force: k.request.Force}
 		if k.lock != nil {
 			change.Pending = k.lock.pending()
@@ -230,7 +230,7 @@ func (k *kick) judge(ctx context.Context) {
 	if !k.target.Up {
 		state = "not known to be up (" + k.target.Why + ")"
 	}
-	who := k.model.describe(d, k.target)
+	who := k.application.describe(d, k.target)
 	if !strings.Contains(who, k.target.Address) {
 		who += " at " + k.target.Address
 	}
@@ -244,27 +244,27 @@ func (k *kick) judge(ctx context.Context) {
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
-	if text := goesOn(k.target.Up); text != "" && owner.Unit == "" {
+	if text := upWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
 		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
 	}
 	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
 }
 
 // advice is the command that would be right.
-func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
-	s, d := k.service, k.local.Database
+func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []string {
+	s, d := k.service, k.server.Database
 	target := map[raft.Database]string{d: k.target.Longest()}
-	forced := s.kickCommand(k.model.Unit, target, true)
+	forced := s.kickCommand(k.application.Unit, target, true)
 	switch plan.Refusal.Reason {
 	case raft.LiveMember, raft.UnitInModel:
 		// What is advised must not be refused in its turn.
 		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.id, Force: true})
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
-		case owner.Unit == "" && k.target.Up && k.model.at(k.target.Address):
-			return []string{"wait until the unit that has its address has said whose it is, then look again: " + s.statusCommand(k.model.Unit)}
+		case owner.Unit == "" && k.target.Up && k.application.hasAddress(k.target.Address):
+			return []string{"wait until the unit that has its address has said whose it is, then look again: " + s.statusCommand(k.application.Unit)}
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
-			return s.unblock(leave.Refusal, view, k.model) // its own leave would be refused too
+			return s.remediation(leave.Refusal, view, k.application) // its own leave would be refused too
 		case owner.Unit != "" && k.target.Up:
 			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
 		case owner.Unit != "":
@@ -276,12 +276,12 @@ func (k *kick) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 		}
 		return advice
 	case raft.OwnID:
-		return []string{"a unit leaves when it is removed: " + juju.RemoveUnit(k.model.Unit)}
+		return []string{"a unit leaves when it is removed: " + juju.RemoveUnit(k.application.Unit)}
 	case raft.WouldLoseQuorum:
-		return s.unblock(plan.Refusal, view, k.model)
+		return s.remediation(plan.Refusal, view, k.application)
 	case raft.NoQuorum, raft.NotMember:
 		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.model.otherUnit(seen{d: view})),
+			"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.application.otherUnit(views{d: view})),
 			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 		}
 	case raft.SoleMember:

@@ -17,7 +17,7 @@ import (
 
 // nbKick names a member of nb as a person types it.
 func nbKick(id string) membership.KickRequest {
-	return membership.KickRequest{DryRun: true, IDs: map[raft.Database]raft.Given{raft.NB: given(id)}}
+	return membership.KickRequest{DryRun: true, IDs: map[raft.Database]raft.IDArgument{raft.NB: given(id)}}
 }
 
 func forced(r membership.KickRequest) membership.KickRequest {
@@ -134,7 +134,7 @@ func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
 }
 
 func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
-	id := map[raft.Database]raft.Given{raft.NB: {Text: "aa04"}}
+	id := map[raft.Database]raft.IDArgument{raft.NB: {Text: "aa04"}}
 	tests := map[string]struct {
 		request membership.KickRequest
 		text    string
@@ -158,7 +158,7 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			results, err := new(membership.Service).Kick(t.Context(), membership.Model{}, test.request)
+			results, err := new(membership.Service).Kick(t.Context(), membership.Application{}, test.request)
 			require.ErrorAs(t, err, new(*membership.InputError))
 			assert.EqualError(t, err, test.text)
 			assert.Empty(t, results)

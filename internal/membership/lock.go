@@ -69,7 +69,7 @@ type lock struct {
 // while another unit holds it, until that unit releases it, the change that it
 // was taken for is seen to be done, or its time is over. interrupted is asked
 // during the wait and ends it with an error.
-func (s *Service) lock(ctx context.Context, l Local, interrupted func(context.Context) error) (*lock, error) {
+func (s *Service) lock(ctx context.Context, l ServerState, interrupted func(context.Context) error) (*lock, error) {
 	global, err := s.global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
@@ -96,7 +96,7 @@ func (s *Service) storePatience(d raft.Database) time.Duration {
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
 	var watch lease.Watch
 	ttl := lockTTL(status.ElectionTimer)
-	begun, proofs := k.service.Now(), map[string]*raft.Proof{}
+	begun, proofs := k.service.Now(), map[string]*raft.RemovalWatcher{}
 	var until, told time.Time
 	for {
 		ids, value, record, err := k.read(ctx)
@@ -108,7 +108,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			// Long enough to see one dead holder's time pass, and then a living one's.
 			until = k.service.Now().Add(max(remaining, ttl) + ttl)
 		}
-		gone, ending := k.gone(ctx, record, ids, proofs)
+		gone, ending := k.provenRemoved(ctx, record, ids, proofs)
 		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
 			if err := wait(ctx, pollInterval); err != nil {
 				return &BusyError{Database: k.database, Holder: record.Holder}
@@ -120,7 +120,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			record.HolderIsDone(gone)
 		if free {
 			next := record.Taken(k.service.Env.Unit, ttl)
-			next.Marks = record.Unfinished(gone)
+			next.Intents = record.UnfinishedIntents(gone)
 			if status.Role == raft.Leader {
 				next = next.Padded() // who has no space on its disk lags behind in the judgement that follows
 			}
@@ -162,24 +162,24 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	return ids, value, r, nil
 }
 
-// gone says which of the servers that the record's marks are about are proved to be
+// provenRemoved says which of the servers that the record's marks are about are proved to be
 // no members any more. ending says that one is absent already by an entry that is
 // not seen committed yet, which is worth another look.
-func (k *lock) gone(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.Proof) (gone func(string) bool, ending bool) {
+func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.RemovalWatcher) (gone func(string) bool, ending bool) {
 	known := map[string]bool{}
 	gone = func(id string) bool { return known[id] }
-	if len(r.Marks) == 0 {
+	if len(r.Intents) == 0 {
 		return gone, false
 	}
 	removed := removedServers(ids)
 	status, err := k.service.Control.Status(ctx, k.database)
-	for _, m := range r.Marks {
+	for _, m := range r.Intents {
 		for _, id := range []string{m.ID, m.From} {
 			if id == "" {
 				continue
 			}
 			if proofs[id] == nil {
-				proofs[id] = &raft.Proof{Target: raft.ID(id).Short()}
+				proofs[id] = &raft.RemovalWatcher{Target: raft.ID(id).Short()}
 			}
 			known[id] = removed[raft.ID(id)] != "" || err == nil && proofs[id].Observe(status)
 			ending = ending || id == m.ID && !known[id] && err == nil && proofs[id].Absent()
@@ -206,7 +206,7 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 
 // pending are the servers that may be removed at any moment, by what earlier holders
 // have begun.
-func (k *lock) pending() []raft.ID { return k.marked(lease.Leave, lease.Kick, lease.Unknown) }
+func (k *lock) pending() []raft.ID { return k.withIntent(lease.Leave, lease.Kick, lease.Unknown) }
 
 // down are the servers that may be taken down at any moment, or are: what is known
 // of them from elsewhere says nothing. This unit's own is not among them.
@@ -214,11 +214,11 @@ func (k *lock) down() []raft.ID {
 	if k == nil {
 		return nil
 	}
-	return slices.DeleteFunc(k.marked(lease.Down, lease.Unknown), func(id raft.ID) bool { return id == k.server })
+	return slices.DeleteFunc(k.withIntent(lease.Down, lease.Unknown), func(id raft.ID) bool { return id == k.server })
 }
 
-func (k *lock) marked(kinds ...lease.Kind) (ids []raft.ID) {
-	for _, m := range k.held.Marks {
+func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
+	for _, m := range k.held.Intents {
 		if slices.Contains(kinds, m.Kind) {
 			ids = append(ids, raft.ID(m.ID))
 		}
@@ -226,14 +226,14 @@ func (k *lock) marked(kinds ...lease.Kind) (ids []raft.ID) {
 	return ids
 }
 
-// begin notes that a change of the server id is about to be begun. It proves, by a
+// recordIntent notes that a change of the server id is about to be begun. It proves, by a
 // write, that the lock is still this unit's and that a majority stores it. The
 // context that it returns ends with the time in which to begin; so does a command
 // that is given it, even where this process is stopped. A process that is stopped
 // and goes on finds it over.
-func (k *lock) begin(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
-	mark := lease.Mark{ID: id, Kind: kind, By: k.service.Env.Unit, From: string(k.server)}
-	if err := k.renewTo(ctx, k.held.Noting(mark)); err != nil {
+func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
+	mark := lease.Intent{ID: id, Kind: kind, By: k.service.Env.Unit, From: string(k.server)}
+	if err := k.renewTo(ctx, k.held.WithIntent(mark)); err != nil {
 		return nil, nil, err
 	}
 	until, err := k.mayAct()
@@ -282,11 +282,11 @@ func (k *lock) renewTo(ctx context.Context, next lease.Record) error {
 // not bound to the lock: once the removal is seen by all, another unit may have
 // taken it. Where the lock can't be released, it ends by itself.
 func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
-	k.releaseWith(ctx, removed, func(lease.Mark) bool { return false })
+	k.releaseWith(ctx, removed, func(lease.Intent) bool { return false })
 }
 
 // releaseWith also takes back this unit's own marks for which over says true.
-func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Mark) bool) {
+func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
 	defer func() { k.global.Close() }()
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.service.storePatience(k.database))
 	defer cancel()
@@ -303,7 +303,7 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 	}
 }
 
-func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over func(lease.Mark) bool) error {
+func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) error {
 	records := map[string]string{}
 	for id, text := range removed {
 		records[removedPrefix+string(id)] = text
@@ -315,16 +315,16 @@ func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over
 			return fmt.Errorf("cannot record the removal: %w", err)
 		}
 	}
-	next := k.held.Without(func(m lease.Mark) bool {
+	next := k.held.WithoutIntents(func(m lease.Intent) bool {
 		return removed[raft.ID(m.ID)] != "" || m.By == k.service.Env.Unit && over(m)
 	}).Released()
 	_, err := k.swap(ctx, k.held.String(), next)
 	return err
 }
 
-// moveTo lets the lock be kept and released through other members: this unit's own
+// switchEndpoints lets the lock be kept and released through other members: this unit's own
 // server has left, or is about to be taken down.
-func (k *lock) moveTo(ctx context.Context, addresses []string) error {
+func (k *lock) switchEndpoints(ctx context.Context, addresses []string) error {
 	k.others = nil
 	for _, a := range addresses {
 		k.others = append(k.others, ovsdb.Endpoints(k.database, a)...)

@@ -62,12 +62,12 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	units := realCluster(t, 3, raft.NB)
 	a, b, dead := units[0], units[1], units[2].id(raft.NB)
 	units[2].kill(raft.NB)
-	local := func(u *realUnit) Local { return u.Observe(t.Context(), raft.NB) }
+	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), raft.NB) }
 	none := func(context.Context) error { return nil }
 
 	held, err := a.lock(t.Context(), local(a), none)
 	require.NoError(t, err)
-	limited, cancel, err := held.begin(t.Context(), lease.Kick, string(dead))
+	limited, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(dead))
 	require.NoError(t, err)
 	defer cancel()
 	require.NoError(t, a.Control.Kick(limited, raft.NB, string(dead)))
@@ -88,7 +88,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 // another unit holds the lock, up to minutes.
 func TestWaitForALockIsToldNowAndThen(t *testing.T) {
 	units := realCluster(t, 2, raft.NB)
-	local := func(u *realUnit) Local { return u.Observe(t.Context(), raft.NB) }
+	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), raft.NB) }
 	none := func(context.Context) error { return nil }
 	held, err := units[0].lock(t.Context(), local(units[0]), none)
 	require.NoError(t, err)

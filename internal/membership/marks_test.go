@@ -24,7 +24,7 @@ func (u *realUnit) hasten() {
 }
 
 // going is the model of a unit that is removed while the others stay.
-func going(u *realUnit, units ...*realUnit) Model {
+func going(u *realUnit, units ...*realUnit) Application {
 	m := model(u, units...)
 	m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "dying"}
 	return m
@@ -51,9 +51,9 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	a.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, dead)) })
 
 	a.Now = func() time.Time { return time.Now().Add(-7 * time.Second) } // 1.5 s are left once it has noted it
-	held, err := a.lock(t.Context(), a.Observe(t.Context(), raft.NB), never)
+	held, err := a.lock(t.Context(), a.ObserveServer(t.Context(), raft.NB), never)
 	require.NoError(t, err)
-	limited, cancel, err := held.begin(t.Context(), lease.Kick, string(kicked))
+	limited, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(kicked))
 	require.NoError(t, err)
 	defer cancel()
 	until, bounded := limited.Deadline()
@@ -62,12 +62,12 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 
 	c.hasten()
 	earlier := "since a removal that was begun earlier may still be carried out"
-	_, err = c.Stop(t.Context(), m, Memory{})
+	_, err = c.Stop(t.Context(), m, Cache{})
 	requireRefused(t, err, earlier)
 	require.Empty(t, b.record().Holder)
-	b.TidyLocks(t.Context())
-	assert.Len(t, b.record().Marks, 1, "its target can't know that it is not carried out")
-	_, err = c.Stop(t.Context(), m, Memory{})
+	b.ClearEndedIntents(t.Context())
+	assert.Len(t, b.record().Intents, 1, "its target can't know that it is not carried out")
+	_, err = c.Stop(t.Context(), m, Cache{})
 	requireRefused(t, err, earlier)
 
 	<-limited.Done() // it goes on
@@ -76,8 +76,8 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	require.NoError(t, err)
 	assert.Len(t, s.Servers, 4)
 
-	a.TidyLocks(t.Context())
-	_, err = c.Stop(t.Context(), m, Memory{})
+	a.ClearEndedIntents(t.Context())
+	_, err = c.Stop(t.Context(), m, Cache{})
 	require.NoError(t, err)
 	a.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
 }
@@ -88,14 +88,14 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 	units := realCluster(t, 5, raft.NB)
 	kicker, holder, other, target := units[0], units[1], units[2], units[4]
 	m := model(holder, units...)
-	held, err := kicker.lock(t.Context(), kicker.Observe(t.Context(), raft.NB), never)
+	held, err := kicker.lock(t.Context(), kicker.ObserveServer(t.Context(), raft.NB), never)
 	require.NoError(t, err)
-	_, cancel, err := held.begin(t.Context(), lease.Kick, string(target.id(raft.NB)))
+	_, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(target.id(raft.NB)))
 	require.NoError(t, err)
 	defer cancel()
 	held.release(t.Context(), nil)
 
-	require.NoError(t, holder.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
+	require.NoError(t, holder.WithLock(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
 		require.NoError(t, kicker.Control.Kick(ctx, raft.NB, string(target.id(raft.NB))))
 		other.until(raft.NB, func(s raft.Status) bool { return len(s.Servers) == 4 && s.NotCommitted == 0 })
 		if _, err := gate(); err != nil {
@@ -103,15 +103,15 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 		}
 		impatient, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
-		assert.Error(t, other.Turn(impatient, model(other, units[:4]...), raft.NB, true, func(context.Context, Gate) error {
+		assert.Error(t, other.WithLock(impatient, model(other, units[:4]...), raft.NB, true, func(context.Context, Gate) error {
 			assert.Fail(t, "two are down at once")
 			return nil
 		}))
 		return holder.restart(ctx, raft.NB)
 	}))
 	other.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
-	kicker.TidyLocks(t.Context())
-	assert.Empty(t, kicker.record().Marks)
+	kicker.ClearEndedIntents(t.Context())
+	assert.Empty(t, kicker.record().Intents)
 }
 
 // R1, R5: a unit that was stopped between its note and the restart counts as down for
@@ -123,19 +123,19 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 	leaver.hasten()
 	var ahead atomic.Int64
 	stopped.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	err := stopped.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
-		_, err := leaver.Stop(ctx, leaving, Memory{})
+	err := stopped.WithLock(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
+		_, err := leaver.Stop(ctx, leaving, Cache{})
 		requireRefused(t, err, "down: "+shortOf(m, stopped))
 		ahead.Store(int64(time.Minute)) // it goes on
 		_, err = gate()
 		return err
 	})
 	require.ErrorIs(t, err, errTooLate)
-	_, err = leaver.Stop(t.Context(), leaving, Memory{})
+	_, err = leaver.Stop(t.Context(), leaving, Cache{})
 	requireRefused(t, err, "down: "+shortOf(m, stopped)) // nobody else knows that it does nothing any more
 
-	stopped.TidyLocks(t.Context())
-	_, err = leaver.Stop(t.Context(), leaving, Memory{})
+	stopped.ClearEndedIntents(t.Context())
+	_, err = leaver.Stop(t.Context(), leaving, Cache{})
 	require.NoError(t, err)
 }
 
@@ -145,22 +145,22 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 	u := units[2]
 	m, id := model(u, units...), u.id(raft.NB)
 	failed := errors.New("it does not start")
-	require.ErrorIs(t, u.Turn(t.Context(), m, raft.NB, true, func(_ context.Context, gate Gate) error {
+	require.ErrorIs(t, u.WithLock(t.Context(), m, raft.NB, true, func(_ context.Context, gate Gate) error {
 		_, err := gate()
 		require.NoError(t, err)
-		want := []lease.Mark{{ID: string(id), Kind: lease.Down, By: u.Env.Unit, From: string(id)}}
-		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Marks) }, 5*time.Second, 20*time.Millisecond)
+		want := []lease.Intent{{ID: string(id), Kind: lease.Down, By: u.Env.Unit, From: string(id)}}
+		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Intents) }, 5*time.Second, 20*time.Millisecond)
 		u.kill(raft.NB)
 		return failed
 	}), failed)
 	assert.Empty(t, units[0].record().Holder)
-	assert.Len(t, units[0].record().Marks, 1)
-	units[0].TidyLocks(t.Context())
-	assert.Len(t, units[0].record().Marks, 1)
+	assert.Len(t, units[0].record().Intents, 1)
+	units[0].ClearEndedIntents(t.Context())
+	assert.Len(t, units[0].record().Intents, 1)
 
 	require.NoError(t, u.again(raft.NB))
 	_, err := u.AwaitMember(t.Context(), raft.NB, 20*time.Second)
 	require.NoError(t, err)
-	u.TidyLocks(t.Context())
-	assert.Empty(t, u.record().Marks)
+	u.ClearEndedIntents(t.Context())
+	assert.Empty(t, u.record().Intents)
 }

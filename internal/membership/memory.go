@@ -17,29 +17,29 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Memory is what a unit keeps on its disk, beside the databases: Juju drops what
+// Cache is what a unit keeps on its disk, beside the databases: Juju drops what
 // a failed hook has published, and takes the peer relation away before `stop`.
-type Memory struct {
+type Cache struct {
 	// Unit is whose memory it is. A release before this one did not say.
 	Unit    string           `json:"unit,omitempty"`
 	History relation.History `json:"history,omitempty"`
 	// Published is what the units last published.
-	Published relation.Units `json:"published,omitempty"`
+	Published relation.UnitIdentities `json:"published,omitempty"`
 	// Departed says when units were first missing from the model, for [leavePatience].
 	Departed map[string]time.Time `json:"departed,omitempty"`
-	// Sightings are the configurations that this unit's servers last had.
-	Sightings map[raft.Database]relation.Sighting `json:"sightings,omitempty"`
+	// Configurations are the configurations that this unit's servers last had.
+	Configurations map[raft.Database]relation.Configuration `json:"sightings,omitempty"`
 }
 
-const memoryFile = "ovn-central-operator.json"
+const cacheFile = "ovn-central-operator.json"
 
-func (s *Service) memoryPath() string { return filepath.Join(s.Control.Paths.DB, memoryFile) }
+func (s *Service) cachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
-// Recall reads the unit's memory. What can't be read is forgotten, with a line
+// LoadCache reads the unit's memory. What can't be read is forgotten, with a line
 // in the log: it is a help, not a condition.
-func (s *Service) Recall(ctx context.Context) Memory {
-	m := Memory{Sightings: map[raft.Database]relation.Sighting{}}
-	text, err := os.ReadFile(s.memoryPath())
+func (s *Service) LoadCache(ctx context.Context) Cache {
+	m := Cache{Configurations: map[raft.Database]relation.Configuration{}}
+	text, err := os.ReadFile(s.cachePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return m
 	}
@@ -47,30 +47,30 @@ func (s *Service) Recall(ctx context.Context) Memory {
 		err = json.Unmarshal(text, &m)
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "cannot read what this unit remembers; going on without", "path", s.memoryPath(), "error", err)
-		return Memory{Sightings: map[raft.Database]relation.Sighting{}}
+		s.Log.WarnContext(ctx, "cannot read what this unit remembers; going on without", "path", s.cachePath(), "error", err)
+		return Cache{Configurations: map[raft.Database]relation.Configuration{}}
 	}
 	if m.Unit != "" && m.Unit != s.Env.Unit {
 		s.Log.InfoContext(ctx, "another unit was on this machine before; what it remembered is not used", "unit", m.Unit)
-		return Memory{Sightings: map[raft.Database]relation.Sighting{}}
+		return Cache{Configurations: map[raft.Database]relation.Configuration{}}
 	}
-	if m.Sightings == nil {
-		m.Sightings = map[raft.Database]relation.Sighting{}
+	if m.Configurations == nil {
+		m.Configurations = map[raft.Database]relation.Configuration{}
 	}
 	return m
 }
 
-// Remember writes the unit's memory, if it changed.
-func (s *Service) Remember(m Memory) error {
+// SaveCache writes the unit's memory, if it changed.
+func (s *Service) SaveCache(m Cache) error {
 	m.Unit = s.Env.Unit
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return fmt.Errorf("cannot write what this unit remembers: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(s.memoryPath()), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.cachePath()), 0o755); err != nil {
 		return fmt.Errorf("cannot write what this unit remembers: %w", err)
 	}
-	if _, err := atomicfile.WriteIfChanged(s.memoryPath(), text, 0o600); err != nil {
+	if _, err := atomicfile.WriteIfChanged(s.cachePath(), text, 0o600); err != nil {
 		return fmt.Errorf("cannot write what this unit remembers: %w", err)
 	}
 	return nil
@@ -79,9 +79,9 @@ func (s *Service) Remember(m Memory) error {
 // Identities finds what this unit is to publish, from the servers that answer
 // and the files of those that don't. One database's trouble doesn't hide the
 // other; a server that has left has no identity any more.
-func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local) relation.Unit {
-	own := relation.Unit{}
-	for d, l := range locals {
+func (s *Service) Identities(ctx context.Context, servers map[raft.Database]ServerState) relation.Identities {
+	own := relation.Identities{}
+	for d, l := range servers {
 		if l.Condition == Serving {
 			id := relation.Identity{Server: l.Status.Server}
 			if l.Status.Cluster != nil {
@@ -105,28 +105,28 @@ func (s *Service) Identities(ctx context.Context, locals map[raft.Database]Local
 	return own
 }
 
-// Learn updates the memory with what the model and the unit's servers tell, and
+// UpdateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
-func (s *Service) Learn(memory Memory, m *Model, locals map[raft.Database]Local) Memory {
-	next := Memory{History: m.History, Published: m.Published, Sightings: maps.Clone(memory.Sightings), Departed: departed(memory, *m, s.Now())}
+func (s *Service) UpdateCache(cache Cache, m *Application, servers map[raft.Database]ServerState) Cache {
+	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now())}
 	m.Departed = slices.Sorted(maps.Keys(next.Departed))
 	m.Members = map[raft.Database][]string{}
 	for _, d := range raft.Databases() {
-		if l := locals[d]; l.Condition == Serving {
-			next.History, next.Sightings[d] = next.History.See(d, memory.Sightings[d], l.Status, m.Published, s.Now())
+		if l := servers[d]; l.Condition == Serving {
+			next.History, next.Configurations[d] = next.History.Observe(d, cache.Configurations[d], l.Status, m.Published, s.Now())
 		}
 	}
 	if own := maps.Clone(m.Published[m.Unit]); len(own) > 0 {
 		for d, id := range own {
-			if seen := next.Sightings[d]; seen.Server == id.Server {
+			if seen := next.Configurations[d]; seen.Server == id.Server {
 				id.Since = seen.Since
 				own[d] = id
 			}
 		}
 		m.Published[m.Unit] = own
 	}
-	for d, seen := range next.Sightings {
-		if l := locals[d]; l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader() {
+	for d, seen := range next.Configurations {
+		if l := servers[d]; l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader() {
 			m.Members[d] = seen.Members
 		}
 	}
@@ -141,14 +141,14 @@ const leavePatience = 5 * time.Minute
 
 // departed are the units that were in the model not long ago, with when they were first
 // missed. Where Juju could not be asked, nothing is known to be missing.
-func departed(memory Memory, m Model, now time.Time) map[string]time.Time {
+func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	all := map[string]time.Time{}
-	for unit := range memory.Published {
+	for unit := range cache.Published {
 		if unit != m.Unit && !m.exists(unit) {
 			all[unit] = now
 		}
 	}
-	for unit, at := range memory.Departed {
+	for unit, at := range cache.Departed {
 		switch age := now.Sub(at); {
 		case m.exists(unit) || age >= leavePatience:
 		case age < 0: // the clock was set back since
@@ -164,7 +164,7 @@ func departed(memory Memory, m Model, now time.Time) map[string]time.Time {
 }
 
 // removedBefore says whether a server is remembered as removed.
-func (m Memory) removedBefore(d raft.Database, id raft.ID) bool {
+func (m Cache) removedBefore(d raft.Database, id raft.ID) bool {
 	known, found := m.History[d][id]
 	return found && !known.Removed.IsZero()
 }
@@ -180,13 +180,13 @@ func others(s raft.Status) []string {
 	return all
 }
 
-// Forget writes the memory of a unit whose servers have left: what it published of
+// ForgetServers writes the memory of a unit whose servers have left: what it published of
 // itself is no more than sight.Own.
-func (s *Service) Forget(ctx context.Context, sight Sight) {
-	memory := sight.Memory
-	memory.Published = maps.Clone(memory.Published)
-	memory.Published[s.Env.Unit] = sight.Own
-	if err := s.Remember(memory); err != nil {
+func (s *Service) ForgetServers(ctx context.Context, snapshot Snapshot) {
+	cache := snapshot.Cache
+	cache.Published = maps.Clone(cache.Published)
+	cache.Published[s.Env.Unit] = snapshot.Own
+	if err := s.SaveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	}
 }

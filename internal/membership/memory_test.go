@@ -30,30 +30,30 @@ func rememberer(dir string) (*membership.Service, *bytes.Buffer) {
 
 const memoryName = "ovn-central-operator.json"
 
-func memory() membership.Memory {
-	return membership.Memory{
+func memory() membership.Cache {
+	return membership.Cache{
 		History: relation.History{
 			raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
 		},
-		Published: relation.Units{"ovn-central/1": {raft.SB: {Server: full("13e4"), Cluster: cluster(raft.SB)}}},
-		Sightings: map[raft.Database]relation.Sighting{raft.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
+		Published:      relation.UnitIdentities{"ovn-central/1": {raft.SB: {Server: full("13e4"), Cluster: cluster(raft.SB)}}},
+		Configurations: map[raft.Database]relation.Configuration{raft.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
 	}
 }
 
 func TestMemoryIsWhatWasRemembered(t *testing.T) {
 	s, log := rememberer(filepath.Join(t.TempDir(), "not", "there", "yet"))
-	require.NoError(t, s.Remember(memory()))
-	assert.Equal(t, memory(), s.Recall(t.Context()))
+	require.NoError(t, s.SaveCache(memory()))
+	assert.Equal(t, memory(), s.LoadCache(t.Context()))
 	assert.Empty(t, log.String())
 }
 
 func TestMemoryThatDidNotChangeIsNotWrittenAgain(t *testing.T) {
 	dir := t.TempDir()
 	s, _ := rememberer(dir)
-	require.NoError(t, s.Remember(memory()))
+	require.NoError(t, s.SaveCache(memory()))
 	before, err := os.Stat(filepath.Join(dir, memoryName))
 	require.NoError(t, err)
-	require.NoError(t, s.Remember(memory()))
+	require.NoError(t, s.SaveCache(memory()))
 	after, err := os.Stat(filepath.Join(dir, memoryName))
 	require.NoError(t, err)
 	assert.True(t, os.SameFile(before, after), "the same file")
@@ -61,10 +61,10 @@ func TestMemoryThatDidNotChangeIsNotWrittenAgain(t *testing.T) {
 
 func TestMemoryThatIsNotThereIsEmpty(t *testing.T) {
 	s, log := rememberer(t.TempDir())
-	m := s.Recall(t.Context())
+	m := s.LoadCache(t.Context())
 	assert.Empty(t, m.History)
 	assert.Empty(t, m.Published)
-	assert.NotNil(t, m.Sightings, "it can be added to")
+	assert.NotNil(t, m.Configurations, "it can be added to")
 	assert.Empty(t, log.String(), "it is nothing to speak of")
 }
 
@@ -80,15 +80,15 @@ func TestMemoryThatIsDamagedIsForgottenAloud(t *testing.T) {
 			dir := t.TempDir()
 			s, log := rememberer(dir)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
-			m := s.Recall(t.Context())
+			m := s.LoadCache(t.Context())
 			assert.Empty(t, m.History, "nothing of it is believed")
-			assert.Empty(t, m.Sightings)
-			assert.NotNil(t, m.Sightings)
+			assert.Empty(t, m.Configurations)
+			assert.NotNil(t, m.Configurations)
 			assert.Contains(t, log.String(), "cannot read what this unit remembers")
 			assert.Contains(t, log.String(), memoryName)
 
-			require.NoError(t, s.Remember(memory()), "and it is made anew")
-			assert.Equal(t, memory(), s.Recall(t.Context()))
+			require.NoError(t, s.SaveCache(memory()), "and it is made anew")
+			assert.Equal(t, memory(), s.LoadCache(t.Context()))
 		})
 	}
 }
@@ -98,13 +98,13 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 		dir := t.TempDir()
 		s, log := rememberer(dir)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
-		m := s.Recall(t.Context())
+		m := s.LoadCache(t.Context())
 		assert.Empty(t, log.String(), text)
-		model := membership.Model{History: m.History.Merge(memory().History)}
-		local := membership.Local{Database: raft.NB, Condition: membership.Serving, Status: three(t).view(raft.NB, up("aa00")).Status}
+		model := membership.Application{History: m.History.Merge(memory().History)}
+		local := membership.ServerState{Database: raft.NB, Condition: membership.Serving, Status: three(t).view(raft.NB, up("aa00")).Status}
 		s.Now = three(t).service().Now
-		next := s.Learn(m, &model, map[raft.Database]membership.Local{raft.NB: local})
-		assert.Equal(t, []string{"aa00"}, next.Sightings[raft.NB].Members, text)
+		next := s.UpdateCache(m, &model, map[raft.Database]membership.ServerState{raft.NB: local})
+		assert.Equal(t, []string{"aa00"}, next.Configurations[raft.NB].Members, text)
 	}
 }
 
@@ -116,7 +116,7 @@ func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
 		mountTiny(t, dir)
 	}
 	s, _ := rememberer(dir)
-	require.NoError(t, s.Remember(memory()))
+	require.NoError(t, s.SaveCache(memory()))
 	if root {
 		fill(t, dir)
 	} else { // who may not mount meets the nearest to it
@@ -127,10 +127,10 @@ func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
 	larger := memory()
 	for i := range 200 {
 		id := relation.Identity{Server: full(fmt.Sprintf("%04x", i))}
-		larger.History = larger.History.Publish(relation.Units{fmt.Sprintf("ovn-central/%d", i): {raft.SB: id}})
+		larger.History = larger.History.Publish(relation.UnitIdentities{fmt.Sprintf("ovn-central/%d", i): {raft.SB: id}})
 	}
-	require.ErrorContains(t, s.Remember(larger), "cannot write what this unit remembers")
-	assert.Equal(t, memory(), s.Recall(t.Context()))
+	require.ErrorContains(t, s.SaveCache(larger), "cannot write what this unit remembers")
+	assert.Equal(t, memory(), s.LoadCache(t.Context()))
 	files, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
 	assert.Empty(t, files, "nothing is left of the attempt")
@@ -164,11 +164,11 @@ func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
 	dir := t.TempDir()
 	former, _ := rememberer(dir)
 	former.Env.Unit = "ovn-central/1"
-	require.NoError(t, former.Remember(memory()))
-	assert.NotEmpty(t, former.Recall(t.Context()).History)
+	require.NoError(t, former.SaveCache(memory()))
+	assert.NotEmpty(t, former.LoadCache(t.Context()).History)
 
 	next, log := rememberer(dir)
 	next.Env.Unit = "ovn-central/5"
-	assert.Equal(t, membership.Memory{Sightings: map[raft.Database]relation.Sighting{}}, next.Recall(t.Context()))
+	assert.Equal(t, membership.Cache{Configurations: map[raft.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
 	assert.Contains(t, log.String(), "another unit was on this machine before")
 }

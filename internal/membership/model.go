@@ -15,25 +15,25 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Model is what Juju, the units' published data and this unit's memory tell of
+// Application is what Juju, the units' published data and this unit's memory tell of
 // the application.
-type Model struct {
+type Application struct {
 	// Unit is this unit.
 	Unit string
 	// Goal are the units that are to exist; nil where Juju could not be asked.
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
 	Remote map[string]map[string]juju.UnitGoal
-	// Bags are what the other units have published on the peer relation, whole. A
+	// Data are what the other units have published on the peer relation, whole. A
 	// unit that is not in it was not read.
-	Bags map[string]relation.Data
-	// App is what the leaders have published there for the application, whole.
-	App relation.Data
+	Data map[string]relation.Data
+	// AppData is what the leaders have published there for the application, whole.
+	AppData relation.Data
 	// Unread is why Juju could not be asked for all that it knows; nil where it
 	// could. What is missing then must not be taken for something that is not there.
 	Unread error
 	// Published are the identities of the units that exist, this one included.
-	Published relation.Units
+	Published relation.UnitIdentities
 	// Members are the identities in the committed configuration of each database, as
 	// this unit's server has last seen it.
 	Members map[raft.Database][]string
@@ -48,11 +48,11 @@ type Model struct {
 	Problems []string
 }
 
-// ReadModel asks Juju. Where the peer relation is gone, or a call fails, what
+// ReadApplication asks Juju. Where the peer relation is gone, or a call fails, what
 // this unit remembers takes its place: `stop` and what is reported may depend on no
 // relation (rule R9). What decides on anything else looks at Unread first.
-func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memory) Model {
-	m := Model{Unit: env.Unit, Bags: map[string]relation.Data{}, Published: relation.Units{}, History: memory.History}
+func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
+	m := Application{Unit: env.Unit, Data: map[string]relation.Data{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, err.Error())
@@ -71,48 +71,48 @@ func ReadModel(ctx context.Context, tools *juju.Tools, env juju.Env, memory Memo
 	}
 	// A unit that is being removed has left the relation, and is a member until
 	// it has left the clusters too.
-	for unit, published := range memory.Published {
+	for unit, published := range cache.Published {
 		if _, read := m.Published[unit]; !read && m.exists(unit) {
 			m.Published[unit] = published
 		}
 	}
-	for unit := range m.Bags {
+	for unit := range m.Data {
 		if _, known := m.Published[unit]; !known {
-			m.Published[unit] = relation.Unit{}
+			m.Published[unit] = relation.Identities{}
 		}
 	}
 	return m
 }
 
 // publish adds what this unit itself publishes.
-func (m *Model) publish(own relation.Unit) {
+func (m *Application) publish(own relation.Identities) {
 	m.Published[m.Unit] = own
 	m.History = m.History.Publish(m.Published)
 }
 
-func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
+func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env juju.Env, id string) error {
 	listed, err := tools.RelationUnits(ctx, id)
 	if err != nil {
 		return err
 	}
 	for _, unit := range m.mayHavePublished(listed) {
-		bag, err := tools.RelationGet(ctx, id, unit)
+		databag, err := tools.RelationGet(ctx, id, unit)
 		switch {
 		case errors.Is(err, juju.ErrNotFound): // it has yet to join
-			bag = nil
+			databag = nil
 		case err != nil && !slices.Contains(listed, unit):
 			continue // Juju 4 has other words for one that has yet to join, or is out already
 		case err != nil:
 			return err
 		}
-		m.read(unit, bag)
+		m.read(unit, databag)
 	}
-	bag, err := tools.RelationGetApp(ctx, id, env.App)
+	databag, err := tools.RelationGetApp(ctx, id, env.App)
 	if err != nil { // the relation was just listed: so its data are there
 		return err
 	}
-	m.App = relation.Read(bag)
-	history, problems := relation.ParseHistory(bag)
+	m.AppData = relation.Read(databag)
+	history, problems := relation.ParseHistory(databag)
 	for _, p := range problems {
 		m.Problems = append(m.Problems, "the application's data are damaged: "+p)
 	}
@@ -124,7 +124,7 @@ func (m *Model) readRelation(ctx context.Context, tools *juju.Tools, env juju.En
 // those that are listed there and exist, and those of the model that are not listed.
 // Juju hides a unit that is being removed from the list, but not its data (relation
 // hooks of a dying unit; state/relationunit.go, PrepareLeaveScope).
-func (m *Model) mayHavePublished(listed []string) []string {
+func (m *Application) mayHavePublished(listed []string) []string {
 	units := slices.DeleteFunc(slices.Clone(listed), func(unit string) bool { return !m.exists(unit) }) // Juju 4 goes on listing units that are gone
 	for _, unit := range m.Others() {
 		if m.Goal != nil && !slices.Contains(units, unit) {
@@ -134,29 +134,29 @@ func (m *Model) mayHavePublished(listed []string) []string {
 	return units
 }
 
-func (m *Model) read(unit string, bag map[string]string) {
-	published, problems := relation.ParseUnit(bag)
+func (m *Application) read(unit string, databag map[string]string) {
+	published, problems := relation.ParseIdentities(databag)
 	for _, p := range problems {
 		m.Problems = append(m.Problems, fmt.Sprintf("%s publishes nonsense: %s", unit, p))
 	}
-	m.Bags[unit] = relation.Read(bag)
-	if !m.Bags[unit].Empty() { // else what is remembered of it stays
+	m.Data[unit] = relation.Read(databag)
+	if !m.Data[unit].Empty() { // else what is remembered of it stays
 		m.Published[unit] = published
 	}
 }
 
 // exists says whether the unit is in the model; true where that is not known.
-func (m Model) exists(unit string) bool {
+func (m Application) exists(unit string) bool {
 	_, found := m.Goal[unit]
 	return found || m.Goal == nil
 }
 
 // Dying says whether the unit is being removed.
-func (m Model) Dying(unit string) bool { return juju.GoalState{Units: m.Goal}.Dying(unit) }
+func (m Application) Dying(unit string) bool { return juju.GoalState{Units: m.Goal}.Dying(unit) }
 
 // OthersStay says whether another unit exists that is not being removed. Where
 // Juju could not be asked, others stay.
-func (m Model) OthersStay() bool { return othersStay(m.Goal, m.Unit) }
+func (m Application) OthersStay() bool { return othersStay(m.Goal, m.Unit) }
 
 func othersStay(goal map[string]juju.UnitGoal, unit string) bool {
 	if goal == nil {
@@ -172,7 +172,7 @@ func othersStay(goal map[string]juju.UnitGoal, unit string) bool {
 
 // Others are the other units that exist, in the order of their numbers. Where
 // Juju could not be asked, they are those that this unit knows of.
-func (m Model) Others() []string {
+func (m Application) Others() []string {
 	known := slices.Collect(maps.Keys(m.Goal))
 	if m.Goal == nil {
 		known = m.Published.Names()
@@ -200,7 +200,7 @@ type Owner struct {
 }
 
 // Owner finds the unit of a member.
-func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
+func (m Application) Owner(d raft.Database, p raft.Peer) Owner {
 	for _, unit := range m.Published.Names() {
 		if id := m.Published[unit][d].Server; id != "" && sameServer(id, p) {
 			return Owner{Unit: unit}
@@ -217,7 +217,7 @@ func (m Model) Owner(d raft.Database, p raft.Peer) Owner {
 		o.Was = slices.Collect(maps.Keys(was))[0]
 	}
 	o.Departing = p.Up && slices.Contains(m.Departed, o.Was)
-	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.at(p.Address)) && !o.Departing
+	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.hasAddress(p.Address)) && !o.Departing
 	return o
 }
 
@@ -229,20 +229,20 @@ func sameServer(id raft.ID, p raft.Peer) bool {
 	return id.Short() == p.Short
 }
 
-// at says whether another unit of the model has the address, by what it publishes.
-func (m Model) at(address string) bool {
+// hasAddress says whether another unit of the model has the address, by what it publishes.
+func (m Application) hasAddress(address string) bool {
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && p.Address.String() == plan.HostOf(address) {
+		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && p.Address.String() == plan.HostOf(address) {
 			return true
 		}
 	}
 	return false
 }
 
-// lapsed says why an identity that is published is no member's any more; empty where
+// staleIdentity says why an identity that is published is no member's any more; empty where
 // it is one's, or that is not known. A unit whose server was removed joins again with
 // another, and until its hook has ended well it publishes the one from before.
-func (m Model) lapsed(d raft.Database, id raft.ID) string {
+func (m Application) staleIdentity(d raft.Database, id raft.ID) string {
 	if known := m.History[d][id]; !known.Removed.IsZero() {
 		return "was removed"
 	}
@@ -254,7 +254,7 @@ func (m Model) lapsed(d raft.Database, id raft.ID) string {
 
 // oneCluster says whether all units publish one cluster of a database. Where there
 // are two, what is nobody's in one may be somebody's in the other.
-func (m Model) oneCluster(d raft.Database) bool {
+func (m Application) oneCluster(d raft.Database) bool {
 	clusters := map[raft.ID]bool{}
 	for _, unit := range m.Published {
 		if id := unit[d].Cluster; id != "" {
@@ -266,7 +266,7 @@ func (m Model) oneCluster(d raft.Database) bool {
 
 // Unpublished lists the units of the model that have not published an identity of a
 // member for each database, with what is missing.
-func (m Model) Unpublished() []string {
+func (m Application) Unpublished() []string {
 	var all []string
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), compareUnits) {
 		var missing []string
@@ -281,7 +281,7 @@ func (m Model) Unpublished() []string {
 		}
 		for _, d := range raft.Databases() {
 			id := m.Published[unit][d].Server
-			if why := m.lapsed(d, id); why != "" {
+			if why := m.staleIdentity(d, id); why != "" {
 				all = append(all, fmt.Sprintf("%s publishes %s identity %s, which %s", unit, d.Short(), id.Short(), why))
 			}
 		}
@@ -290,7 +290,7 @@ func (m Model) Unpublished() []string {
 }
 
 // serversOf lists the servers that a unit publishes or once has published.
-func (m Model) serversOf(d raft.Database, unit string) []raft.ID {
+func (m Application) serversOf(d raft.Database, unit string) []raft.ID {
 	var ids []raft.ID
 	if id := m.Published[unit][d].Server; id != "" {
 		ids = append(ids, id)
@@ -304,7 +304,7 @@ func (m Model) serversOf(d raft.Database, unit string) []raft.ID {
 }
 
 // published says whether a unit of the model has the server now.
-func (m Model) published(d raft.Database, id raft.ID) bool {
+func (m Application) published(d raft.Database, id raft.ID) bool {
 	for _, unit := range m.Published {
 		if unit[d].Server == id {
 			return true
@@ -314,13 +314,13 @@ func (m Model) published(d raft.Database, id raft.ID) bool {
 }
 
 // lastUnit is the unit that has or had the member; empty if none is known.
-func (m Model) lastUnit(d raft.Database, p raft.Peer) string {
+func (m Application) lastUnit(d raft.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	return cmp.Or(o.Unit, o.Was)
 }
 
 // Names are all full IDs known for a database.
-func (m Model) Names(d raft.Database) []raft.ID {
+func (m Application) Names(d raft.Database) []raft.ID {
 	names := slices.Collect(maps.Keys(m.History[d]))
 	slices.Sort(names)
 	return names

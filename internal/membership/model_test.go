@@ -37,19 +37,19 @@ func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
 
 // bag is what a unit publishes.
 func bag(nb, sb string) map[string]string {
-	return relation.Unit{
+	return relation.Identities{
 		raft.NB: {Server: full(nb), Cluster: cluster(raft.NB)}, raft.SB: {Server: full(sb), Cluster: cluster(raft.SB)},
-	}.Bag()
+	}.Databag()
 }
 
-func unit(nb, sb string) relation.Unit {
-	u, _ := relation.ParseUnit(bag(nb, sb))
+func unit(nb, sb string) relation.Identities {
+	u, _ := relation.ParseIdentities(bag(nb, sb))
 	return u
 }
 
 // thisUnit has just seen that both its servers are members, where the logs of
 // scenes end.
-func thisUnit() relation.Unit {
+func thisUnit() relation.Identities {
 	u := unit("aa00", "bb00")
 	for d, id := range u {
 		id.Since = 11
@@ -69,14 +69,14 @@ func goal(units ...string) map[string]any {
 
 // modelOf is what ovn-central/0, whose servers are aa00 and bb00, makes of the
 // agent's answers and of what it remembers.
-func modelOf(t *testing.T, a agent, memory membership.Memory) membership.Model {
+func modelOf(t *testing.T, a agent, cache membership.Cache) membership.Application {
 	t.Helper()
 	service := three(t).on(new(machine))
-	require.NoError(t, service.Remember(memory))
-	sight := service.Look(t.Context(), juju.New(a))
-	assert.Equal(t, thisUnit(), sight.Own)
-	assert.Equal(t, sight.Memory.Published, sight.Model.Published, "what was read is remembered")
-	return sight.Model
+	require.NoError(t, service.SaveCache(cache))
+	snapshot := service.Observe(t.Context(), juju.New(a))
+	assert.Equal(t, thisUnit(), snapshot.Own)
+	assert.Equal(t, snapshot.Cache.Published, snapshot.Application.Published, "what was read is remembered")
+	return snapshot.Application
 }
 
 func TestModelIsReadFromTheRelation(t *testing.T) {
@@ -86,10 +86,10 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
 		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Bag(),
-	}, membership.Memory{})
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
+	}, membership.Cache{})
 	assert.Empty(t, m.Problems)
-	assert.Equal(t, relation.Units{
+	assert.Equal(t, relation.UnitIdentities{
 		"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
 	}, m.Published)
 	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
@@ -105,14 +105,14 @@ func TestModelLeavesOutUnitsThatAreGone(t *testing.T) {
 		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
-	}, membership.Memory{Published: relation.Units{"ovn-central/1": unit("aa01", "bb01")}})
+	}, membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
 	assert.Equal(t, []string{"ovn-central/0"}, m.Published.Names())
 }
 
 // In the hook stop the relation may be empty, or gone altogether.
 func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
-	remembered := membership.Memory{
-		Published: relation.Units{
+	remembered := membership.Cache{
+		Published: relation.UnitIdentities{
 			"ovn-central/0": unit("ff00", "ff01"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/9": unit("aa09", "bb09"),
 		},
 		History: relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}},
@@ -133,7 +133,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a["goal-state"] = goal("ovn-central/0 dying", "ovn-central/1 active")
 			m := modelOf(t, a, remembered)
-			assert.Equal(t, relation.Units{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
+			assert.Equal(t, relation.UnitIdentities{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
 				"its own servers as they are now, and only units that exist")
 			assert.Equal(t, "ovn-central/4", m.History[raft.NB][full("aa04")].Unit)
 			assert.True(t, m.OthersStay())
@@ -142,7 +142,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 }
 
 func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
-	m := modelOf(t, agent{}, membership.Memory{Published: relation.Units{"ovn-central/1": unit("aa01", "bb01")}})
+	m := modelOf(t, agent{}, membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
 	assert.Nil(t, m.Goal)
 	assert.True(t, m.OthersStay())
 	assert.Contains(t, m.Published, "ovn-central/1")
@@ -159,7 +159,7 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{
 			"nb-servers": "{", "sb-servers": `{"` + string(full("13fe")) + `":{"unit":"ovn-central/4"}}`,
 		},
-	}, membership.Memory{})
+	}, membership.Cache{})
 	require.Len(t, m.Problems, 2)
 	assert.Contains(t, m.Problems[0], "ovn-central/1 publishes nonsense: nb-identity")
 	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
@@ -181,11 +181,11 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 			app: map[string]string{"nb_cid": string(cluster(raft.NB))},
 		}
 	}
-	remembered := membership.Memory{Published: relation.Units{"ovn-central/1": unit("aa01", "bb01")}}
+	remembered := membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}}
 	m := modelOf(t, whole(), remembered)
 	require.NoError(t, m.Unread)
-	assert.False(t, m.App.Unread())
-	assert.False(t, m.Bags["ovn-central/1"].Unread() || m.Bags["ovn-central/1"].Empty())
+	assert.False(t, m.AppData.Unread())
+	assert.False(t, m.Data["ovn-central/1"].Unread() || m.Data["ovn-central/1"].Empty())
 	assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"], "Juju hides a unit that is going from the list, not its data")
 
 	for _, tool := range []string{"goal-state", "relation-ids ovsdb-peer", list, get, app} {
@@ -195,9 +195,9 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 			m := modelOf(t, a, remembered)
 			require.ErrorContains(t, m.Unread, "connection is shut down")
 			if tool != "goal-state" {
-				assert.True(t, m.App.Unread())
+				assert.True(t, m.AppData.Unread())
 			}
-			assert.Equal(t, tool != "goal-state" && tool != app, m.Bags["ovn-central/1"].Unread())
+			assert.Equal(t, tool != "goal-state" && tool != app, m.Data["ovn-central/1"].Unread())
 			assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"], "as it was last read")
 		})
 	}
@@ -205,22 +205,22 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 		a := whole()
 		a[list] = []string{}
 		delete(a, get)
-		m := modelOf(t, a, membership.Memory{})
+		m := modelOf(t, a, membership.Cache{})
 		require.NoError(t, m.Unread)
-		assert.True(t, m.Bags["ovn-central/1"].Empty())
+		assert.True(t, m.Data["ovn-central/1"].Empty())
 	})
 	t.Run("a unit that is not listed can't be read", func(t *testing.T) {
 		a := whole()
 		a[list], a[get] = []string{}, errors.New("another Juju's words")
 		m := modelOf(t, a, remembered)
 		require.NoError(t, m.Unread, "no hook may hang on it")
-		assert.True(t, m.Bags["ovn-central/1"].Unread())
+		assert.True(t, m.Data["ovn-central/1"].Unread())
 		assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"])
 	})
 	t.Run("a unit that is going has left the relation", func(t *testing.T) {
 		a := whole()
 		delete(a, "relation-get -r ovsdb-peer:0 - ovn-central/2")
-		m := modelOf(t, a, membership.Memory{Published: relation.Units{"ovn-central/2": unit("aa02", "bb02")}})
+		m := modelOf(t, a, membership.Cache{Published: relation.UnitIdentities{"ovn-central/2": unit("aa02", "bb02")}})
 		require.NoError(t, m.Unread)
 		assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"])
 	})
@@ -233,7 +233,7 @@ func TestModelNeverForgetsARemoval(t *testing.T) {
 		"goal-state":                                       goal("ovn-central/0 active"),
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
 		"relation-list -r ovsdb-peer:0":                    []string{},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Bag(),
-	}, membership.Memory{History: removed})
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
+	}, membership.Cache{History: removed})
 	assert.Equal(t, removed[raft.NB][full("aa04")], m.History[raft.NB][full("aa04")])
 }

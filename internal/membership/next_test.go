@@ -99,7 +99,7 @@ func TestNextCommands(t *testing.T) {
 // typed is a kick as Juju hands it over, when a person has typed the line.
 type typed struct {
 	unit   string
-	ids    map[raft.Database]raft.Given
+	ids    map[raft.Database]raft.IDArgument
 	target string
 	force  bool
 	really bool
@@ -113,7 +113,7 @@ func parse(t require.TestingT, line string) typed {
 	require.Equal(t, "juju", words[0])
 	require.Contains(t, []string{"run", "run-action"}, words[1])
 	require.Equal(t, "kick", words[3])
-	k := typed{unit: words[2], ids: map[raft.Database]raft.Given{}}
+	k := typed{unit: words[2], ids: map[raft.Database]raft.IDArgument{}}
 	for _, w := range words[4:] {
 		key, value, ok := strings.Cut(w, "=")
 		require.True(t, ok, line)
@@ -137,14 +137,14 @@ func parse(t require.TestingT, line string) typed {
 
 // given is what Juju's reader of YAML makes of an unquoted ID: digits are a number,
 // after a zero an octal one, and 0b begins a binary one.
-func given(value string) raft.Given {
+func given(value string) raft.IDArgument {
 	if text, quoted := strings.CutPrefix(value, `'"`); quoted {
-		return raft.Given{Text: strings.TrimSuffix(text, `"'`)}
+		return raft.IDArgument{Text: strings.TrimSuffix(text, `"'`)}
 	}
 	if n, err := strconv.ParseInt(value, 0, 64); err == nil {
-		return raft.Given{Text: strconv.FormatInt(n, 10), Number: true}
+		return raft.IDArgument{Text: strconv.FormatInt(n, 10), Number: true}
 	}
-	return raft.Given{Text: value}
+	return raft.IDArgument{Text: value}
 }
 
 // accepts judges a printed kick by the action's own rules.

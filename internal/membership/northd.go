@@ -8,14 +8,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Northds says, a line for each unit, how its ovn-northd is: this unit's now, the
+// NorthdReport says, a line for each unit, how its ovn-northd is: this unit's now, the
 // others' as of their last hook.
-func (s *Service) Northds(ctx context.Context, m Model) (lines, warnings []string) {
+func (s *Service) NorthdReport(ctx context.Context, m Application) (lines, warnings []string) {
 	own := s.Control.NorthdHealth(ctx)
 	works := own.Works()
 	lines = append(lines, fmt.Sprintf("%s: %s", m.Unit, own))
 	for _, unit := range m.Others() {
-		published, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		published, _ := relation.ParseUnitState(m.Data[unit].Values())
 		how := published.Northd
 		if works = works || how != ""; how == "" {
 			how = "not known to work"

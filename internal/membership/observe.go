@@ -28,8 +28,8 @@ const (
 	Unreadable = plan.Unreadable
 )
 
-// Local is what was found of one database on this unit.
-type Local struct {
+// ServerState is what was found of one database on this unit.
+type ServerState struct {
 	Database  raft.Database
 	Condition Condition
 	// Status is set where Condition is Serving.
@@ -43,12 +43,12 @@ type Local struct {
 
 // Member says whether the unit's server is a working or disconnected member,
 // neither joining nor leaving.
-func (l Local) Member() bool {
+func (l ServerState) Member() bool {
 	return l.Condition == Serving && l.Status.State != raft.JoiningCluster && l.Status.State != raft.LeavingCluster
 }
 
 // Text says in one line what is the matter with a database that is not served.
-func (l Local) Text() string {
+func (l ServerState) Text() string {
 	switch l.Condition {
 	case Serving:
 		return string(l.Status.State)
@@ -71,17 +71,17 @@ func (l Local) Text() string {
 	return l.Err.Error()
 }
 
-// Observe finds out what there is of the database on this unit. It asks the
+// ObserveServer finds out what there is of the database on this unit. It asks the
 // server first, and the file where the server can't tell.
-func (s *Service) Observe(ctx context.Context, d raft.Database) Local {
-	l := Local{Database: d}
+func (s *Service) ObserveServer(ctx context.Context, d raft.Database) ServerState {
+	l := ServerState{Database: d}
 	l.Status, l.Err = s.Control.Status(ctx, d)
-	s.judge(ctx, &l)
+	s.classify(ctx, &l)
 	return l
 }
 
-// judge gives the condition by what the server has answered.
-func (s *Service) judge(ctx context.Context, l *Local) {
+// classify gives the condition by what the server has answered.
+func (s *Service) classify(ctx context.Context, l *ServerState) {
 	switch {
 	case l.Err == nil && l.Status.Name != string(l.Database):
 		l.Condition, l.Err = Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
@@ -94,7 +94,7 @@ func (s *Service) judge(ctx context.Context, l *Local) {
 		// commands; one that never had any has not.
 		l.Condition = Standalone
 	case errors.Is(l.Err, ovn.ErrNotRunning):
-		s.observeEnded(ctx, l)
+		s.observeStopped(ctx, l)
 	case errors.Is(l.Err, ovn.ErrHung):
 		l.Condition = Hung
 	default:
@@ -106,10 +106,10 @@ func (s *Service) judge(ctx context.Context, l *Local) {
 // opens it after it has read its file, and closes it before it ends.
 const startPatience = time.Second
 
-// observeEnded makes sure that a server on whose control socket no process listens
+// observeStopped makes sure that a server on whose control socket no process listens
 // has ended: while it runs it votes, and acknowledges what it is sent. One that is
 // just starting or ending is given a moment.
-func (s *Service) observeEnded(ctx context.Context, l *Local) {
+func (s *Service) observeStopped(ctx context.Context, l *ServerState) {
 	patience, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	for {
@@ -126,13 +126,13 @@ func (s *Service) observeEnded(ctx context.Context, l *Local) {
 			return
 		}
 		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovn.ErrNotRunning) {
-			s.judge(ctx, l)
+			s.classify(ctx, l)
 			return
 		}
 	}
 }
 
-func (s *Service) observeFile(ctx context.Context, l *Local, otherwise Condition) {
+func (s *Service) observeFile(ctx context.Context, l *ServerState, otherwise Condition) {
 	file, err := s.Files.Inspect(ctx, l.Database)
 	l.File, l.FileErr = file, err
 	switch {
@@ -149,16 +149,16 @@ func (s *Service) observeFile(ctx context.Context, l *Local, otherwise Condition
 	}
 }
 
-// ObserveAll observes both databases at the same time.
-func (s *Service) ObserveAll(ctx context.Context) map[raft.Database]Local {
+// ObserveServers observes both databases at the same time.
+func (s *Service) ObserveServers(ctx context.Context) map[raft.Database]ServerState {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
-		all = map[raft.Database]Local{}
+		all = map[raft.Database]ServerState{}
 	)
 	for _, d := range raft.Databases() {
 		wg.Go(func() {
-			l := s.Observe(ctx, d)
+			l := s.ObserveServer(ctx, d)
 			mu.Lock()
 			defer mu.Unlock()
 			all[d] = l
@@ -178,41 +178,41 @@ const (
 // View looks at the cluster from this unit's server: on a leader until every
 // member that it hears has had time to keep up, elsewhere by asking the others.
 // names are full IDs known from elsewhere.
-func (s *Service) View(ctx context.Context, l Local, names []raft.ID) (raft.View, error) {
+func (s *Service) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
 	if problem, err := s.Control.Paths.Full(); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	} else {
 		v.Full = problem != ""
 	}
-	if l.Status.Role != raft.Leader || l.Status.Twins() {
-		v.Answers = s.ask(ctx, l)
+	if l.Status.Role != raft.Leader || l.Status.AmbiguousIDs() {
+		v.Probes = s.probe(ctx, l)
 	}
 	if l.Status.Role != raft.Leader {
 		return v, nil
 	}
-	v.Reference = l.Status.Committed()
+	v.CommitIndexFloor = l.Status.Committed()
 	patience, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
-	for v.Status.Lagging(v.Reference) && wait(patience, lagInterval) == nil {
+	for v.Status.Lagging(v.CommitIndexFloor) && wait(patience, lagInterval) == nil {
 		status, err := s.Control.Status(ctx, l.Database)
 		if err != nil {
 			return v, err
 		}
 		if v.Status = status; status.Role != raft.Leader {
-			v.Reference, v.Answers = 0, s.ask(ctx, Local{Database: l.Database, Status: status})
+			v.CommitIndexFloor, v.Probes = 0, s.probe(ctx, ServerState{Database: l.Database, Status: status})
 			return v, nil
 		}
 	}
 	return v, nil
 }
 
-// ask puts the question of rule R0 to all other members at the same time.
-func (s *Service) ask(ctx context.Context, l Local) []raft.Answer {
+// probe puts the question of rule R0 to all other members at the same time.
+func (s *Service) probe(ctx context.Context, l ServerState) []raft.ProbeResult {
 	var (
 		mu      sync.Mutex
 		wg      sync.WaitGroup
-		answers []raft.Answer
+		answers []raft.ProbeResult
 		asked   = map[string]bool{}
 	)
 	for _, m := range l.Status.Servers {
@@ -235,7 +235,7 @@ func (s *Service) ask(ctx context.Context, l Local) []raft.Answer {
 			state.Address = m.Address
 			mu.Lock()
 			defer mu.Unlock()
-			answers = append(answers, state.Answer)
+			answers = append(answers, state.ProbeResult)
 		})
 	}
 	wg.Wait()

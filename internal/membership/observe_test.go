@@ -47,10 +47,10 @@ func TestConditionsAndIdentities(t *testing.T) {
 			if denied != "" {
 				m.errors[raft.NB] = denied
 			}
-			locals := service.ObserveAll(t.Context())
-			assert.Equal(t, test.condition, locals[raft.NB].Condition, "%v", locals[raft.NB].Err)
-			assert.NotEmpty(t, locals[raft.NB].Text())
-			own := service.Identities(t.Context(), locals)
+			servers := service.ObserveServers(t.Context())
+			assert.Equal(t, test.condition, servers[raft.NB].Condition, "%v", servers[raft.NB].Err)
+			assert.NotEmpty(t, servers[raft.NB].Text())
+			own := service.Identities(t.Context(), servers)
 			assert.Equal(t, test.identity, own[raft.NB])
 			assert.Equal(t, relation.Identity{Server: full("bb00"), Cluster: cluster(raft.SB)}, own[raft.SB], "the other is not hidden")
 		})
@@ -62,7 +62,7 @@ func TestStatusOfTheOtherDatabaseIsNotBelieved(t *testing.T) {
 	m := new(machine)
 	service := s.on(m)
 	m.answers[raft.NB] = m.answers[raft.SB]
-	l := service.Observe(t.Context(), raft.NB)
+	l := service.ObserveServer(t.Context(), raft.NB)
 	assert.Equal(t, membership.Unreadable, l.Condition)
 	assert.ErrorContains(t, l.Err, `it is of "OVN_Southbound"`)
 	assert.False(t, l.Member())

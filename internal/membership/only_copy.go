@@ -14,18 +14,18 @@ import (
 // refuseOnlyCopy is the refusal where a server that does not answer was a member, and
 // no unit that stays is known to have the database: then it is in this unit's file
 // alone (rule R9).
-func (s *Service) refuseOnlyCopy(ctx context.Context, m Model, memory Memory, locals map[raft.Database]Local) error {
+func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[raft.Database]ServerState) error {
 	refused := &RefusedError{}
 	var down []string
 	for _, d := range raft.Databases() {
-		switch l := locals[d]; l.Condition {
+		switch l := servers[d]; l.Condition {
 		case Down, Hung, Failed:
 			file, err := l.File, l.FileErr
 			if l.Condition == Hung {
 				file, err = s.Files.Inspect(ctx, d)
 			}
 			// A file that can't be read may be mended.
-			if err == nil && (!file.Clustered || file.Left) || !m.onlyCopy(d, memory, file.Server) {
+			if err == nil && (!file.Clustered || file.Left) || !m.onlyCopy(d, cache, file.Server) {
 				continue
 			}
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.SoleMember, Text: fmt.Sprintf(
@@ -36,7 +36,7 @@ func (s *Service) refuseOnlyCopy(ctx context.Context, m Model, memory Memory, lo
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, "start it again: "+startCommand(m.Unit, down), "then wait until another unit has joined: Juju tries again by itself", abandon+juju.Resolved(m.Unit, true))
+	refused.Advice = append(refused.Advice, "start it again: "+startCommand(m.Unit, down), "then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice+juju.Resolved(m.Unit, true))
 	return refused
 }
 
@@ -51,14 +51,14 @@ func startCommand(unit string, services []string) string {
 // was a member when it was last seen, and no unit that stays is known to be one: none
 // of them has published a server that was a member since, or stood in the
 // configuration, and was not removed.
-func (m Model) onlyCopy(d raft.Database, memory Memory, server raft.ID) bool {
-	seen := memory.Sightings[d]
+func (m Application) onlyCopy(d raft.Database, cache Cache, server raft.ID) bool {
+	seen := cache.Configurations[d]
 	if seen.Since == 0 && len(seen.Members) == 0 || server != "" && seen.Server != server {
 		return false // it is not known to have been a member
 	}
 	for unit, published := range m.Published {
 		id := published[d]
-		if unit == m.Unit || id.Server == "" || !m.exists(unit) || m.Dying(unit) || memory.removedBefore(d, id.Server) {
+		if unit == m.Unit || id.Server == "" || !m.exists(unit) || m.Dying(unit) || cache.removedBefore(d, id.Server) {
 			continue
 		}
 		if id.Since != 0 || slices.Contains(seen.Members, id.Server.Short()) {

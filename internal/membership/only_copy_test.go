@@ -15,26 +15,26 @@ import (
 // R9: the file on the disk of a server that is down is the only copy where no unit
 // that stays has joined, as far as is known.
 func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
-	sole := relation.Sighting{Server: full("aa00"), Members: []string{"aa00"}, Since: 3}
-	two := relation.Sighting{Server: full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
-	peer := func(since uint64) relation.Unit {
-		return relation.Unit{raft.NB: {Server: full("aa01"), Since: since}}
+	isSole := relation.Configuration{Server: full("aa00"), Members: []string{"aa00"}, Since: 3}
+	two := relation.Configuration{Server: full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
+	peer := func(since uint64) relation.Identities {
+		return relation.Identities{raft.NB: {Server: full("aa01"), Since: since}}
 	}
 	tests := map[string]struct {
-		seen    relation.Sighting
+		seen    relation.Configuration
 		goal    string
-		peer    relation.Unit
+		peer    relation.Identities
 		removed bool
 		refused bool
 	}{
-		"sole, the other has not joined":              {seen: sole, goal: "active", peer: peer(0), refused: true},
-		"sole, the other has published nothing":       {seen: sole, goal: "waiting", refused: true},
-		"sole, the other has joined since":            {seen: sole, goal: "active", peer: peer(9)},
-		"sole, the other goes too, and none stays":    {seen: sole, goal: "dying", peer: peer(0)},
+		"sole, the other has not joined":              {seen: isSole, goal: "active", peer: peer(0), refused: true},
+		"sole, the other has published nothing":       {seen: isSole, goal: "waiting", refused: true},
+		"sole, the other has joined since":            {seen: isSole, goal: "active", peer: peer(9)},
+		"sole, the other goes too, and none stays":    {seen: isSole, goal: "dying", peer: peer(0)},
 		"two, the other stays":                        {seen: two, goal: "active", peer: peer(0)},
-		"sole, the other was a member and is removed": {seen: sole, goal: "active", peer: peer(3), removed: true, refused: true},
+		"sole, the other was a member and is removed": {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
 		"never seen as a member":                      {goal: "active", peer: peer(0)},
-		"the memory is of another server":             {seen: relation.Sighting{Server: full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
+		"the memory is of another server":             {seen: relation.Configuration{Server: full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -44,12 +44,12 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 			m := new(machine)
 			service := s.on(m)
 			model := s.model()
-			model.Published = relation.Units{"ovn-central/1": test.peer}
-			memory := membership.Memory{Sightings: map[raft.Database]relation.Sighting{raft.NB: test.seen}}
+			model.Published = relation.UnitIdentities{"ovn-central/1": test.peer}
+			cache := membership.Cache{Configurations: map[raft.Database]relation.Configuration{raft.NB: test.seen}}
 			if test.removed {
-				memory.History = relation.History{raft.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
+				cache.History = relation.History{raft.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
 			}
-			_, err := service.Stop(t.Context(), model, memory)
+			_, err := service.Stop(t.Context(), model, cache)
 			if !test.refused {
 				require.NoError(t, err)
 				return

@@ -105,7 +105,7 @@ func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
 
 func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 	m := joinedBy4(t).model()
-	m.Bags = map[string]relation.Data{"ovn-central/1": relation.Read(relation.BoundAddress(netip.MustParseAddr("10.0.0.10")))}
+	m.Data = map[string]relation.Data{"ovn-central/1": relation.Read(relation.BoundAddress(netip.MustParseAddr("10.0.0.10")))}
 	p := peer("aa0e", full("aa0e"))
 	assert.True(t, m.Owner(raft.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
 	p.Up = true
@@ -127,17 +127,17 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 	s := three(t).on(new(machine))
 	begun := s.Now()
-	memory := membership.Memory{Published: relation.Units{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
+	cache := membership.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
 	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
 	learn := func(after time.Duration, goal map[string]juju.UnitGoal) []string {
 		s.Now = func() time.Time { return begun.Add(after) }
-		m := membership.Model{Unit: "ovn-central/0", Goal: goal, Published: relation.Units{"ovn-central/0": unit("aa00", "bb00")}}
-		memory = s.Learn(memory, &m, nil)
+		m := membership.Application{Unit: "ovn-central/0", Goal: goal, Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00")}}
+		cache = s.UpdateCache(cache, &m, nil)
 		return m.Departed
 	}
-	memory = s.Learn(memory, &membership.Model{Unit: "ovn-central/0", Goal: there, Published: memory.Published}, nil)
+	cache = s.UpdateCache(cache, &membership.Application{Unit: "ovn-central/0", Goal: there, Published: cache.Published}, nil)
 	assert.Empty(t, learn(0, nil), "Juju could not be asked")
-	memory.Published["ovn-central/1"] = unit("aa01", "bb01")
+	cache.Published["ovn-central/1"] = unit("aa01", "bb01")
 	only := map[string]juju.UnitGoal{"ovn-central/0": {}}
 	assert.Equal(t, []string{"ovn-central/1"}, learn(0, only))
 	assert.Equal(t, []string{"ovn-central/1"}, learn(5*time.Minute-1, only))
@@ -148,11 +148,11 @@ func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
 	s := three(t).on(new(machine))
 	now := s.Now()
-	memory := membership.Memory{Departed: map[string]time.Time{"ovn-central/1": now}}
+	cache := membership.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
 	learn := func(at time.Time) []string {
 		s.Now = func() time.Time { return at }
-		m := membership.Model{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.Units{}}
-		memory = s.Learn(memory, &m, nil)
+		m := membership.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.UnitIdentities{}}
+		cache = s.UpdateCache(cache, &m, nil)
 		return m.Departed
 	}
 	back := now.Add(-365 * 24 * time.Hour)

@@ -120,11 +120,11 @@ func (u *realUnit) kill(d raft.Database) {
 }
 
 // model has the units that exist, by their servers.
-func model(self *realUnit, units ...*realUnit) Model {
-	m := Model{Unit: self.Env.Unit, Goal: map[string]juju.UnitGoal{}, Published: relation.Units{}}
+func model(self *realUnit, units ...*realUnit) Application {
+	m := Application{Unit: self.Env.Unit, Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}}
 	for _, u := range units {
 		m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "active"}
-		m.Published[u.Env.Unit] = relation.Unit{}
+		m.Published[u.Env.Unit] = relation.Identities{}
 		for d := range u.cmd {
 			m.Published[u.Env.Unit][d] = relation.Identity{Server: u.id(d)}
 		}
@@ -142,5 +142,5 @@ func (u *realUnit) nbctl(args ...string) {
 }
 
 func kickNB(id raft.ID) KickRequest {
-	return KickRequest{IDs: map[raft.Database]raft.Given{raft.NB: {Text: string(id)}}, Confirmed: true}
+	return KickRequest{IDs: map[raft.Database]raft.IDArgument{raft.NB: {Text: string(id)}}, Confirmed: true}
 }

@@ -39,29 +39,29 @@ func (r Row) Label() string {
 
 // Cluster is one database's cluster as this unit sees it.
 type Cluster struct {
-	Local
+	ServerState
 	View raft.View
 	// Quorum is meaningful where Condition is Serving.
 	Quorum raft.Quorum
 	Rows   []Row
-	// Lost is what this unit's own file lacks of its server's log; see [Service.Lost].
-	Lost string
+	// Damage is what this unit's own file lacks of its server's log; see [Service.Missing].
+	Damage string
 }
 
 // Report is what this unit sees of both clusters.
 type Report struct {
-	Model    Model
-	Clusters []Cluster
+	Application Application
+	Clusters    []Cluster
 }
 
 // Report looks at both clusters. What is wrong with one does not hide the other.
-func (s *Service) Report(ctx context.Context, m Model, locals map[raft.Database]Local) Report {
-	return s.report(m, s.clusters(ctx, locals))
+func (s *Service) Report(ctx context.Context, m Application, servers map[raft.Database]ServerState) Report {
+	return s.report(m, s.clusters(ctx, servers))
 }
 
 // clusters looks at both clusters at the same time, without knowing whose the
 // members are.
-func (s *Service) clusters(ctx context.Context, locals map[raft.Database]Local) map[raft.Database]Cluster {
+func (s *Service) clusters(ctx context.Context, servers map[raft.Database]ServerState) map[raft.Database]Cluster {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
@@ -69,14 +69,14 @@ func (s *Service) clusters(ctx context.Context, locals map[raft.Database]Local) 
 	)
 	for _, d := range raft.Databases() {
 		wg.Go(func() {
-			c := Cluster{Local: locals[d]}
+			c := Cluster{ServerState: servers[d]}
 			if c.Condition == Serving {
-				view, err := s.View(ctx, c.Local, nil)
+				view, err := s.View(ctx, c.ServerState, nil)
 				if c.View, c.Status = view, view.Status; err != nil {
 					c.Condition, c.Err = Unreadable, err
-				} else if c.Lost, err = s.Lost(ctx, c.Local); err != nil {
+				} else if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
 					s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", d.Short(), "error", err)
-				} else if c.Lost != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
+				} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
 					c.View.Lost = append(c.View.Lost, c.Status.Server)
 				}
 			}
@@ -90,8 +90,8 @@ func (s *Service) clusters(ctx context.Context, locals map[raft.Database]Local) 
 }
 
 // report adds whose the members are.
-func (s *Service) report(m Model, seen map[raft.Database]Cluster) Report {
-	report := Report{Model: m}
+func (s *Service) report(m Application, seen map[raft.Database]Cluster) Report {
+	report := Report{Application: m}
 	for _, d := range raft.Databases() {
 		c := seen[d]
 		if c.Condition == Serving {
@@ -115,7 +115,7 @@ func (s *Service) report(m Model, seen map[raft.Database]Cluster) Report {
 // message, which says little on a follower, replaced by the member's unit.
 func (c Cluster) Text() string {
 	if c.Condition != Serving {
-		return fmt.Sprintf("%s: %s", c.Database, c.Local.Text())
+		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
 	}
 	s := c.Status
 	s.Servers = slices.Clone(s.Servers)
@@ -128,16 +128,16 @@ func (c Cluster) Text() string {
 }
 
 // Tolerance says how many failures the cluster survives from now on.
-func (c Cluster) Tolerance(m Model) string {
+func (c Cluster) Tolerance(m Application) string {
 	name := c.Database.Short()
 	switch t := c.Quorum.Tolerance(); {
 	case c.Condition != Serving:
 		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
 	case c.Status.State == raft.JoiningCluster:
 		return name + ": not known (joining)"
-	case c.standing() == noQuorum:
+	case c.health() == noQuorum:
 		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.leaderText(m))
-	case t < 0 && c.standing() != working:
+	case t < 0 && c.health() != working:
 		return fmt.Sprintf("%s: not known (%s)", name, c.leaderText(m))
 	default:
 		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up)
@@ -148,7 +148,7 @@ func (c Cluster) Tolerance(m Model) string {
 func (r Report) Tolerance() []string {
 	var all []string
 	for _, c := range r.Clusters {
-		all = append(all, c.Tolerance(r.Model))
+		all = append(all, c.Tolerance(r.Application))
 	}
 	return all
 }
@@ -162,14 +162,14 @@ func (s *Service) Warnings(r Report) []string {
 	for _, c := range r.Clusters {
 		name := c.Database.Short()
 		if c.Condition != Serving {
-			all = append(all, name+": "+c.Local.Text())
+			all = append(all, name+": "+c.ServerState.Text())
 			continue
 		}
-		if _, text := c.trouble(r.Model); text != "" && c.standing() != noQuorum {
+		if _, text := c.problem(r.Application); text != "" && c.health() != noQuorum {
 			all = append(all, text)
 		}
-		if c.Lost != "" {
-			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Lost))
+		if c.Damage != "" {
+			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Damage))
 		}
 		for _, row := range c.Rows {
 			all = append(all, r.warnings(c, row)...)
@@ -186,8 +186,8 @@ func (s *Service) Warnings(r Report) []string {
 		}
 	}
 	all = append(all, r.foreignClusters()...)
-	all = append(all, r.Model.Unpublished()...)
-	return append(all, r.Model.Problems...)
+	all = append(all, r.Application.Unpublished()...)
+	return append(all, r.Application.Problems...)
 }
 
 // warnings tells apart the ways in which a member can be wrong.
@@ -201,7 +201,7 @@ func (r Report) warnings(c Cluster, row Row) []string {
 	if owner := r.wrongDatabase(c.Database, row); owner != "" {
 		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
 	} else if row.Owner.Stale {
-		all = append(all, who+" is stale: no unit of the model stands behind it"+goesOn(row.Up))
+		all = append(all, who+" is stale: no unit of the model stands behind it"+upWithoutUnit(row.Up))
 	}
 	if row.Extra != "" {
 		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", who, row.Extra))
@@ -214,9 +214,9 @@ func (r Report) warnings(c Cluster, row Row) []string {
 	return all
 }
 
-// goesOn says what a member that is up does without a unit: nothing has stopped its
+// upWithoutUnit says what a member that is up does without a unit: nothing has stopped its
 // services, and ovn-northd needs no membership to write.
-func goesOn(up bool) string {
+func upWithoutUnit(up bool) string {
 	if !up {
 		return ""
 	}
@@ -227,8 +227,8 @@ func goesOn(up bool) string {
 // lets in: by its ID, or by its port.
 func (r Report) wrongDatabase(d raft.Database, row Row) string {
 	other := d.Other()
-	for _, unit := range r.Model.Published.Names() {
-		if id := r.Model.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
+	for _, unit := range r.Application.Published.Names() {
+		if id := r.Application.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
 			return fmt.Sprintf("%s, of %s", other, unit)
 		}
 	}
@@ -245,8 +245,8 @@ func (r Report) foreignClusters() []string {
 		if c.Condition != Serving || c.Status.Cluster == nil {
 			continue
 		}
-		for _, unit := range r.Model.Published.Names() {
-			if id := r.Model.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster {
+		for _, unit := range r.Application.Published.Names() {
+			if id := r.Application.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster {
 				all = append(all, fmt.Sprintf("%s: %s is in another cluster, %s; this unit's is %s", c.Database.Short(), unit, id, *c.Status.Cluster))
 			}
 		}
@@ -269,11 +269,11 @@ func (s *Service) Next(r Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		if c.Member() && c.Quorum.Up == 0 {
-			return []string{s.statusCommand(r.Model.otherUnit(r.seen()))} // first of all, who sees a leader
+			return []string{s.statusCommand(r.Application.otherUnit(r.views()))} // first of all, who sees a leader
 		}
 	}
 	for _, k := range r.stale() {
-		all = append(all, s.kickCommand(r.Model.runOn(r.seen()), k.targets, k.force))
+		all = append(all, s.kickCommand(r.Application.runOn(r.views()), k.targets, k.force))
 	}
 	return all
 }
@@ -281,8 +281,8 @@ func (s *Service) Next(r Report) []string {
 // kickStale is the shorter line for a status: it names the former unit where that
 // means these members and no others.
 func (s *Service) kickStale(r Report, k *stale) string {
-	on := r.Model.runOn(r.seen())
-	if r.Model.nothingElse(r.seen(), k.unit, k.targets) {
+	on := r.Application.runOn(r.views())
+	if r.Application.hasOnly(r.views(), k.unit, k.targets) {
 		return s.kickUnitCommand(on, k.unit, k.force)
 	}
 	return s.kickCommand(on, k.targets, k.force)

@@ -43,15 +43,15 @@ Servers:
 func TestTextIsThatOfTheSpecification(t *testing.T) {
 	status, err := raft.Parse(specification)
 	require.NoError(t, err)
-	model := membership.Model{
+	model := membership.Application{
 		Unit:      "ovn-central/3",
 		Goal:      map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {Status: "dying"}, "ovn-central/3": {}},
-		Published: relation.Units{"ovn-central/0": {raft.SB: {Server: "d33d"}}, "ovn-central/1": {raft.SB: {Server: "9ea4"}}},
+		Published: relation.UnitIdentities{"ovn-central/0": {raft.SB: {Server: "d33d"}}, "ovn-central/1": {raft.SB: {Server: "9ea4"}}},
 		History:   relation.History{raft.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
 	}
 	c := membership.Cluster{
-		Local: membership.Local{Database: raft.SB, Condition: membership.Serving, Status: status},
-		View:  raft.View{Status: status},
+		ServerState: membership.ServerState{Database: raft.SB, Condition: membership.Serving, Status: status},
+		View:        raft.View{Status: status},
 	}
 	for _, p := range c.View.Peers() {
 		o := model.Owner(raft.SB, p)
@@ -190,7 +190,7 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	s := three(t)
 	r := s.report()
 	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
-	r.Model.Published["ovn-central/2"][raft.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
+	r.Application.Published["ovn-central/2"][raft.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
 		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(raft.NB)),
 	}, s.service().Warnings(r))
@@ -199,6 +199,6 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
 	s := three(t)
 	r := s.report()
-	r.Model.Problems = []string{"cannot read goal state: goal-state: program not found"}
-	assert.Equal(t, r.Model.Problems, s.service().Warnings(r))
+	r.Application.Problems = []string{"cannot read goal state: goal-state: program not found"}
+	assert.Equal(t, r.Application.Problems, s.service().Warnings(r))
 }

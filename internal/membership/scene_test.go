@@ -127,8 +127,8 @@ func three(t *testing.T) scene {
 	}
 }
 
-func (s scene) model() membership.Model {
-	m := membership.Model{Unit: s.unit, Published: relation.Units{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
+func (s scene) model() membership.Application {
+	m := membership.Application{Unit: s.unit, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
 	if s.goal != nil {
 		m.Goal = map[string]juju.UnitGoal{}
 	}
@@ -136,7 +136,7 @@ func (s scene) model() membership.Model {
 		m.Goal[unit] = juju.UnitGoal{Status: status}
 	}
 	for unit, ids := range s.published {
-		m.Published[unit] = relation.Unit{}
+		m.Published[unit] = relation.Identities{}
 		for i, d := range raft.Databases() {
 			if ids[i] != "" {
 				m.Published[unit][d] = relation.Identity{Server: full(ids[i]), Cluster: cluster(d)}
@@ -188,7 +188,7 @@ func (s scene) view(d raft.Database, m members) raft.View {
 		case m.role == raft.Leader:
 			member.Match, member.Next = &match, &status.Log.End
 		case !r.down && !r.closed:
-			v.Answers = append(v.Answers, raft.Answer{
+			v.Probes = append(v.Probes, raft.ProbeResult{
 				Address: member.Address, Server: full(r.identity), Cluster: cid, Connected: !r.searching, Leader: r.identity == m.leader,
 			})
 		}
@@ -209,7 +209,7 @@ func address(d raft.Database, i int) string {
 }
 
 func (s scene) cluster(d raft.Database, m members) membership.Cluster {
-	c := membership.Cluster{Local: membership.Local{Database: d, Condition: membership.Serving}}
+	c := membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: membership.Serving}}
 	if m.condition != "" {
 		c.Condition, c.Err = m.condition, m.err
 		return c
@@ -225,7 +225,7 @@ func (s scene) cluster(d raft.Database, m members) membership.Cluster {
 }
 
 func (s scene) report() membership.Report {
-	return membership.Report{Model: s.model(), Clusters: []membership.Cluster{s.cluster(raft.NB, s.nb), s.cluster(raft.SB, s.sb)}}
+	return membership.Report{Application: s.model(), Clusters: []membership.Cluster{s.cluster(raft.NB, s.nb), s.cluster(raft.SB, s.sb)}}
 }
 
 func (s scene) service() *membership.Service {
@@ -244,11 +244,11 @@ func TestSceneIsWhatTheServiceItselfWouldReport(t *testing.T) {
 	s := three(t)
 	s.sb = up("bb00", "bb01").down("bb02") // a leader need not ask anybody
 	report := s.report()
-	locals := map[raft.Database]membership.Local{}
+	servers := map[raft.Database]membership.ServerState{}
 	for _, c := range report.Clusters {
-		locals[c.Database] = c.Local
+		servers[c.Database] = c.ServerState
 	}
-	found := s.service().Report(t.Context(), s.model(), locals)
+	found := s.service().Report(t.Context(), s.model(), servers)
 	require.Len(t, found.Clusters, 2)
 	for i, c := range found.Clusters {
 		require.Equal(t, report.Clusters[i].Rows, c.Rows)

@@ -23,7 +23,7 @@ func TestR1SecondDatabaseIsJudgedJustBeforeItsKick(t *testing.T) {
 			units[0].until(raft.SB, func(s raft.Status) bool { return len((raft.View{Status: s}).Peers()) == 3 && s.HasLeader() })
 		}
 	}
-	results, err := units[0].Kick(t.Context(), m, KickRequest{Confirmed: true, Force: true, IDs: map[raft.Database]raft.Given{
+	results, err := units[0].Kick(t.Context(), m, KickRequest{Confirmed: true, Force: true, IDs: map[raft.Database]raft.IDArgument{
 		raft.NB: {Text: string(units[2].id(raft.NB))}, raft.SB: {Text: string(units[2].id(raft.SB))},
 	}})
 	require.NoError(t, err)

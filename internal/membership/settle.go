@@ -12,11 +12,11 @@ import (
 // has caused: a leader that leaves costs one and a half election timers.
 const electionPatience = 10 * time.Second
 
-// settle judges a change in a view of the cluster, and while the cluster has no
+// evaluate judges a change in a view of the cluster, and while the cluster has no
 // leader looks again for two election timers, since that is what an election
 // takes at most. It leaves in l what the judgement is based on. What stands in the
 // lock k, where there is one, is part of the view.
-func (s *Service) settle(ctx context.Context, l *Local, m Model, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+func (s *Service) evaluate(ctx context.Context, l *ServerState, m Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for told := false; ; {
@@ -40,7 +40,7 @@ func (s *Service) settle(ctx context.Context, l *Local, m Model, k *lock, judge 
 			told = true
 			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(), min(2*l.Status.ElectionTimer, electionPatience)))
 		}
-		next := s.Observe(ctx, l.Database)
+		next := s.ObserveServer(ctx, l.Database)
 		if next.Condition != Serving {
 			return view, plan, fmt.Errorf("cannot judge %s: %s", l.Database, next.Text())
 		}

@@ -9,62 +9,62 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Sight is all that a hook or an action begins with.
-type Sight struct {
-	Locals map[raft.Database]Local
+// Snapshot is all that a hook or an action begins with.
+type Snapshot struct {
+	Servers map[raft.Database]ServerState
 	// Own is what this unit is to publish.
-	Own    relation.Unit
-	Model  Model
-	Memory Memory
+	Own         relation.Identities
+	Application Application
+	Cache       Cache
 }
 
-// Look observes the unit's servers and asks Juju at the same time, and remembers
+// Observe observes the unit's servers and asks Juju at the same time, and remembers
 // both. A memory that can't be written, as on a full disk, is a line in the log.
-func (s *Service) Look(ctx context.Context, tools *juju.Tools) Sight {
-	return s.look(ctx, tools, func(map[raft.Database]Local) {})
+func (s *Service) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
+	return s.observe(ctx, tools, func(map[raft.Database]ServerState) {})
 }
 
-// LookAround is Look, and what the unit then sees of both clusters.
-func (s *Service) LookAround(ctx context.Context, tools *juju.Tools) (Sight, Report) {
+// ObserveClusters is Look, and what the unit then sees of both clusters.
+func (s *Service) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
 	var seen map[raft.Database]Cluster
-	sight := s.look(ctx, tools, func(locals map[raft.Database]Local) { seen = s.clusters(ctx, locals) })
-	return sight, s.report(sight.Model, seen)
+	snapshot := s.observe(ctx, tools, func(servers map[raft.Database]ServerState) { seen = s.clusters(ctx, servers) })
+	return snapshot, s.report(snapshot.Application, seen)
 }
 
-// look begins further with what was observed while Juju is still being asked.
-func (s *Service) look(ctx context.Context, tools *juju.Tools, further func(map[raft.Database]Local)) Sight {
+// observe begins further with what was observed while Juju is still being asked.
+func (s *Service) observe(ctx context.Context, tools *juju.Tools, further func(map[raft.Database]ServerState)) Snapshot {
 	var (
-		memory = s.Recall(ctx)
-		locals map[raft.Database]Local
-		own    relation.Unit
-		wg     sync.WaitGroup
+		cache   = s.LoadCache(ctx)
+		servers map[raft.Database]ServerState
+		own     relation.Identities
+		wg      sync.WaitGroup
 	)
 	wg.Go(func() {
-		locals = s.ObserveAll(ctx)
-		wg.Go(func() { further(locals) })
-		own = s.Identities(ctx, locals)
-		keepKnown(own, s.Env.Unit, locals, memory)
+		servers = s.ObserveServers(ctx)
+		wg.Go(func() { further(servers) })
+		own = s.Identities(ctx, servers)
+		keepIdentities(own, s.Env.Unit, servers, cache)
 	})
-	model := ReadModel(ctx, tools, s.Env, memory)
+	model := ReadApplication(ctx, tools, s.Env, cache)
 	wg.Wait()
 	model.publish(own)
-	memory = s.Learn(memory, &model, locals)
-	if err := s.Remember(memory); err != nil {
+	cache = s.UpdateCache(cache, &model, servers)
+	if err := s.SaveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	}
-	return Sight{Locals: locals, Own: model.Published[model.Unit], Model: model, Memory: memory}
+	return Snapshot{Servers: servers, Own: model.Published[model.Unit], Application: model, Cache: cache}
 }
 
-// LookAgain observes the unit's servers again; what Juju said stays as it was.
-func (s *Service) LookAgain(ctx context.Context, before Sight) Sight {
+// Refresh observes the unit's servers again; what Juju said stays as it was.
+func (s *Service) Refresh(ctx context.Context, before Snapshot) Snapshot {
 	after := before
-	after.Locals = s.ObserveAll(ctx)
-	own := s.Identities(ctx, after.Locals)
-	keepKnown(own, s.Env.Unit, after.Locals, before.Memory)
-	after.Model.publish(own)
-	after.Memory = s.Learn(before.Memory, &after.Model, after.Locals)
-	after.Own = after.Model.Published[after.Model.Unit]
-	if err := s.Remember(after.Memory); err != nil {
+	after.Servers = s.ObserveServers(ctx)
+	own := s.Identities(ctx, after.Servers)
+	keepIdentities(own, s.Env.Unit, after.Servers, before.Cache)
+	after.Application.publish(own)
+	after.Cache = s.UpdateCache(before.Cache, &after.Application, after.Servers)
+	after.Own = after.Application.Published[after.Application.Unit]
+	if err := s.SaveCache(after.Cache); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	}
 	return after

@@ -12,56 +12,56 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Fate is what became of one database of a unit that is going.
-type Fate struct {
+// LeaveResult is what became of one database of a unit that is going.
+type LeaveResult struct {
 	Database raft.Database
 	// Gone says that the cluster no longer counts this unit's server, so that its
 	// file must never be used again.
 	Gone bool
-	// mayJoin says that the server may have become a member since it was observed.
-	mayJoin bool
+	// joining says that the server may have become a member since it was observed.
+	joining bool
 	// Text is for people, one line.
 	Text string
 }
 
-// errEverybodyGoes means that no unit of the application stays: there is no
+// errTeardown means that no unit of the application stays: there is no
 // cluster to leave to anybody.
-var errEverybodyGoes = errors.New("every unit of the application is being removed")
+var errTeardown = errors.New("every unit of the application is being removed")
 
 // Stop takes this unit out of both clusters, stops the services, and puts away
 // the files that must not be used again (rules R1, R2, R5, R6, R8 to R10). It
 // returns a [*RefusedError] without having touched anything where leaving would
 // break a quorum, and a [*PendingError] where a leave has not ended in time;
 // either is to be tried again later. It needs nothing of any relation.
-func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, error) {
-	locals := s.insist(ctx, s.ObserveAll(ctx))
-	fates := map[raft.Database]Fate{}
-	var going []*departure
+func (s *Service) Stop(ctx context.Context, m Application, cache Cache) ([]LeaveResult, error) {
+	servers := s.retryHung(ctx, s.ObserveServers(ctx))
+	fates := map[raft.Database]LeaveResult{}
+	var going []*leaveOperation
 	if m.OthersStay() {
-		if err := s.refuseUnreadable(m, locals); err != nil {
+		if err := s.refuseUnreadable(m, servers); err != nil {
 			return nil, err
 		}
-		if err := s.refuseOnlyCopy(ctx, m, memory, locals); err != nil {
+		if err := s.refuseOnlyCopy(ctx, m, cache, servers); err != nil {
 			return nil, err
 		}
 	}
 	for _, d := range raft.Databases() {
-		l := locals[d]
+		l := servers[d]
 		if l.Condition == Serving && l.Status.State != raft.JoiningCluster {
-			going = append(going, &departure{service: s, model: m, local: l, stranded: s.removedElsewhere(ctx, l, memory)})
+			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.removedElsewhere(ctx, l, cache)})
 		} else {
 			fates[d] = s.nothingToLeave(m, l)
 		}
 	}
 	err := s.leaveAll(ctx, m, going)
 	for _, d := range going {
-		fates[d.local.Database] = d.fateSoFar()
+		fates[d.server.Database] = d.resultSoFar()
 	}
 	switch {
-	case errors.Is(err, errEverybodyGoes):
+	case errors.Is(err, errTeardown):
 		for _, d := range going {
-			if !d.fate.Gone {
-				fates[d.local.Database] = s.kept(d.local.Database)
+			if !d.result.Gone {
+				fates[d.server.Database] = s.keptData(d.server.Database)
 			}
 		}
 	case err != nil:
@@ -70,8 +70,8 @@ func (s *Service) Stop(ctx context.Context, m Model, memory Memory) ([]Fate, err
 	return s.putAway(ctx, fates)
 }
 
-func inOrder(fates map[raft.Database]Fate) []Fate {
-	var all []Fate
+func inOrder(fates map[raft.Database]LeaveResult) []LeaveResult {
+	var all []LeaveResult
 	for _, d := range raft.Databases() {
 		if f, found := fates[d]; found && f.Text != "" {
 			all = append(all, f)
@@ -80,16 +80,16 @@ func inOrder(fates map[raft.Database]Fate) []Fate {
 	return all
 }
 
-func (s *Service) kept(d raft.Database) Fate {
-	return Fate{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
+func (s *Service) keptData(d raft.Database) LeaveResult {
+	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
 // refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
-func (s *Service) refuseUnreadable(m Model, locals map[raft.Database]Local) error {
+func (s *Service) refuseUnreadable(m Application, servers map[raft.Database]ServerState) error {
 	refused := &RefusedError{}
 	for _, d := range raft.Databases() {
-		if l := locals[d]; l.Condition == Unreadable {
+		if l := servers[d]; l.Condition == Unreadable {
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.Unreadable, Text: l.Text()})
 			refused.Advice = append(refused.Advice, unreadableAdvice(m, d))
 		}
@@ -97,13 +97,13 @@ func (s *Service) refuseUnreadable(m Model, locals map[raft.Database]Local) erro
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, anyway+juju.Resolved(m.Unit, true))
+	refused.Advice = append(refused.Advice, overrideAdvice+juju.Resolved(m.Unit, true))
 	return refused
 }
 
 // unreadableAdvice is what makes a server answer again. Restarting it is an
 // operator's business: whether the others can do without it can't be seen from here.
-func unreadableAdvice(m Model, d raft.Database) string {
+func unreadableAdvice(m Application, d raft.Database) string {
 	return fmt.Sprintf("make the server answer to ovs-appctl again; if all other members are up, restart it: juju ssh %s sudo systemctl restart %s; Juju tries again by itself",
 		m.Unit, ovn.ServerOf(d))
 }
@@ -113,36 +113,36 @@ func unreadableAdvice(m Model, d raft.Database) string {
 // and is a member that votes. Its size adds to it ([raft.Patience]).
 const hungPatience = 30 * time.Second
 
-// insist asks the servers that hang once more, with more patience.
-func (s *Service) insist(ctx context.Context, locals map[raft.Database]Local) map[raft.Database]Local {
-	for d, l := range locals {
+// retryHung asks the servers that hang once more, with more patience.
+func (s *Service) retryHung(ctx context.Context, servers map[raft.Database]ServerState) map[raft.Database]ServerState {
+	for d, l := range servers {
 		if l.Condition == Hung {
 			patience := s.patience(d, hungPatience)
 			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), patience))
 			patient := *s
 			patient.Control.Timeout = patience
-			return patient.ObserveAll(ctx)
+			return patient.ObserveServers(ctx)
 		}
 	}
-	return locals
+	return servers
 }
 
 // anyway and abandon lead the operator's override of a refusal.
 const (
-	anyway  = "to remove the unit all the same, and leave its members behind: "
-	abandon = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
+	overrideAdvice = "to remove the unit all the same, and leave its members behind: "
+	onlyCopyAdvice = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
 )
 
 // nothingToLeave is the fate of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
-func (s *Service) nothingToLeave(m Model, l Local) Fate {
-	f := Fate{Database: l.Database}
+func (s *Service) nothingToLeave(m Application, l ServerState) LeaveResult {
+	f := LeaveResult{Database: l.Database}
 	if !m.OthersStay() && (l.Condition == Down || l.Condition == Hung || l.Condition == Failed) {
-		return s.kept(l.Database)
+		return s.keptData(l.Database)
 	}
 	switch l.Condition {
 	case Unreadable:
-		return s.kept(l.Database) // refused before, if anybody stayed
+		return s.keptData(l.Database) // refused before, if anybody stayed
 	case Left:
 		f.Gone, f.Text = true, "the server has left already"
 	case Absent:
@@ -150,7 +150,7 @@ func (s *Service) nothingToLeave(m Model, l Local) Fate {
 	case Standalone:
 		f.Text = "the database is standalone; it stays in " + s.Control.Paths.File(l.Database)
 	case Serving:
-		f.mayJoin, f.Text = true, "the server had not joined yet"
+		f.joining, f.Text = true, "the server had not joined yet"
 	default:
 		f.Text = l.Text() + "; it stays a member until it is kicked from another unit, which action cluster-status there shows how to do"
 	}
@@ -158,9 +158,9 @@ func (s *Service) nothingToLeave(m Model, l Local) Fate {
 }
 
 // putAway stops the services, then renames the files of servers that are gone.
-func (s *Service) putAway(ctx context.Context, fates map[raft.Database]Fate) ([]Fate, error) {
+func (s *Service) putAway(ctx context.Context, fates map[raft.Database]LeaveResult) ([]LeaveResult, error) {
 	for _, d := range raft.Databases() {
-		if !fates[d].mayJoin {
+		if !fates[d].joining {
 			continue
 		}
 		if err := s.EndJoin(ctx, d); err != nil {
@@ -189,11 +189,11 @@ func (s *Service) putAway(ctx context.Context, fates map[raft.Database]Fate) ([]
 // it was down or cut off. The server itself can't know: it waits for a leader
 // for ever. What says so is the record in the database, read from any member
 // that answers, or the memory of this unit.
-func (s *Service) removedElsewhere(ctx context.Context, l Local, memory Memory) bool {
+func (s *Service) removedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
 		return false
 	}
-	if memory.removedBefore(l.Database, l.Status.Server) {
+	if cache.removedBefore(l.Database, l.Status.Server) {
 		return true
 	}
 	for _, address := range others(l.Status) {
@@ -205,9 +205,9 @@ func (s *Service) removedElsewhere(ctx context.Context, l Local, memory Memory) 
 	return false
 }
 
-// interrupted returns a function that ends a wait with errEverybodyGoes once no
+// abortIfTearingDown returns a function that ends a wait with errEverybodyGoes once no
 // other unit is to stay. It asks Juju no more often than goalInterval.
-func (s *Service) interrupted(m Model) func(context.Context) error {
+func (s *Service) abortIfTearingDown(m Application) func(context.Context) error {
 	next := s.Now()
 	return func(ctx context.Context) error {
 		if s.Now().Before(next) {
@@ -216,7 +216,7 @@ func (s *Service) interrupted(m Model) func(context.Context) error {
 		next = s.Now().Add(goalInterval)
 		goal, err := s.Goal(ctx)
 		if err == nil && !othersStay(goal.Units, m.Unit) {
-			return errEverybodyGoes
+			return errTeardown
 		}
 		return nil
 	}
@@ -224,19 +224,19 @@ func (s *Service) interrupted(m Model) func(context.Context) error {
 
 // leaveAll judges every database, and only if none is refused leaves one after
 // the other, each under its lock.
-func (s *Service) leaveAll(ctx context.Context, m Model, going []*departure) error {
+func (s *Service) leaveAll(ctx context.Context, m Application, going []*leaveOperation) error {
 	if len(going) == 0 {
 		return nil
 	}
 	if !m.OthersStay() {
-		return errEverybodyGoes
+		return errTeardown
 	}
 	defer func() {
 		for _, d := range going {
 			d.release(ctx)
 		}
 	}()
-	if err := s.judgeAll(ctx, m, going); err != nil {
+	if err := s.evaluateLeaves(ctx, m, going); err != nil {
 		return err
 	}
 	for _, d := range going {
@@ -244,14 +244,14 @@ func (s *Service) leaveAll(ctx context.Context, m Model, going []*departure) err
 			return err
 		}
 	}
-	if err := s.judgeAll(ctx, m, going); err != nil {
+	if err := s.evaluateLeaves(ctx, m, going); err != nil {
 		return err
 	}
 	var failures []error
 	for _, d := range going {
 		if err := d.leave(ctx); err != nil {
 			failures = append(failures, err)
-			if errors.Is(err, errEverybodyGoes) {
+			if errors.Is(err, errTeardown) {
 				return err
 			}
 		}
@@ -259,10 +259,10 @@ func (s *Service) leaveAll(ctx context.Context, m Model, going []*departure) err
 	return errors.Join(failures...)
 }
 
-func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) error {
-	refused, clusters := &RefusedError{}, seen{}
+func (s *Service) evaluateLeaves(ctx context.Context, m Application, going []*leaveOperation) error {
+	refused, clusters := &RefusedError{}, views{}
 	for _, d := range going {
-		refusal, advice, err := d.judge(ctx)
+		refusal, advice, err := d.evaluate(ctx)
 		if err != nil {
 			return err
 		}
@@ -271,16 +271,16 @@ func (s *Service) judgeAll(ctx context.Context, m Model, going []*departure) err
 			refused.Advice = append(refused.Advice, advice...)
 		}
 		if len(d.view.Status.Servers) > 0 {
-			clusters[d.local.Database] = d.view
+			clusters[d.server.Database] = d.view
 		}
 	}
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, s.unblockAll(refused.Refusals, clusters, m)...)
-	override := anyway
+	refused.Advice = append(refused.Advice, s.remediations(refused.Refusals, clusters, m)...)
+	override := overrideAdvice
 	if refused.Refusals[0].Reason == raft.SoleMember {
-		override = abandon
+		override = onlyCopyAdvice
 	}
 	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers go on serving until then",
 		override+juju.Resolved(m.Unit, true))

@@ -56,7 +56,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 			change(&s)
 			m := new(machine)
 			service := s.on(m)
-			fates, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+			fates, err := service.Stop(t.Context(), s.model(), membership.Cache{})
 			refused := (*membership.RefusedError)(nil)
 			require.ErrorAs(t, err, &refused)
 			assert.Empty(t, m.told, "nothing is touched")
@@ -120,7 +120,7 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 				want = append([]string{"systemctl stop ovn-ovsdb-server-nb", "systemctl stop ovn-ovsdb-server-sb"}, stops...)
 			}
 			service := s.on(m)
-			fates, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+			fates, err := service.Stop(t.Context(), s.model(), membership.Cache{})
 			require.NoError(t, err)
 			assert.Equal(t, want, m.told, "the services end, and nothing else is done")
 			require.Len(t, fates, 2)
@@ -151,7 +151,7 @@ func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
 	s := going(t)
 	s.goal, s.nb = nil, up("aa00")
 	m := new(machine)
-	_, err := s.on(m).Stop(t.Context(), s.model(), membership.Memory{})
+	_, err := s.on(m).Stop(t.Context(), s.model(), membership.Cache{})
 	require.ErrorAs(t, err, new(*membership.RefusedError))
 	assert.Empty(t, m.told)
 }
@@ -167,7 +167,7 @@ func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
 			m := new(machine)
 			service := s.on(m)
 			m.errors[raft.NB] = said
-			_, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+			_, err := service.Stop(t.Context(), s.model(), membership.Cache{})
 			require.ErrorAs(t, err, new(*membership.RefusedError))
 			assert.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
 			assert.Empty(t, m.told)

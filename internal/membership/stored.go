@@ -22,14 +22,14 @@ const (
 	lostLooks    = 4
 )
 
-// Lost says what is wrong with the file of a server that runs as a member, so that no
+// MissingEntries says what is wrong with the file of a server that runs as a member, so that no
 // server could be started on it, or one would lack entries that this one has
 // acknowledged; empty where the file has all of the log. A write that fails has been
 // added to the log in memory already, and is acknowledged with the next one that
 // succeeds (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to
 // 3.6): no status shows it, of any member. The error is that of ctx, or of a server
 // that does not answer any more.
-func (s *Service) Lost(ctx context.Context, l Local) (string, error) {
+func (s *Service) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
 		if l.Condition != Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
@@ -47,24 +47,24 @@ func (s *Service) Lost(ctx context.Context, l Local) (string, error) {
 		case log.Damage != "":
 			return log.Damage, nil
 		case log.End >= l.Status.Log.End:
-			return s.unstored(ctx, l)
+			return s.unstoredEntries(ctx, l)
 		case look == lostLooks:
 			return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", l.Status.Log.End-1, log.End-1), nil
 		}
 		if err := wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
-		if l = s.Observe(ctx, d); l.Condition != Serving && l.Err != nil {
+		if l = s.ObserveServer(ctx, d); l.Condition != Serving && l.Err != nil {
 			return "", l.Err
 		}
 	}
 }
 
-// unstored says that a server which leads has not stored what it has appended to its
+// unstoredEntries says that a server which leads has not stored what it has appended to its
 // log, though its file may have it: a write, or an fsync, that failed once is not tried
 // again before the file is written anew (measured with Open vSwitch 3.1). Entries are
 // always on their way, so it gets some time for those that it has at first.
-func (s *Service) unstored(ctx context.Context, l Local) (string, error) {
+func (s *Service) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
 	appended := l.Status.Log.End - 1
 	for until := s.Now().Add(s.patience(l.Database, storePatience)); ; {
 		stored, leads := l.Status.Stored()
@@ -77,16 +77,16 @@ func (s *Service) unstored(ctx context.Context, l Local) (string, error) {
 		if err := wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
-		if l = s.Observe(ctx, l.Database); l.Condition != Serving {
+		if l = s.ObserveServer(ctx, l.Database); l.Condition != Serving {
 			return "", l.Err
 		}
 	}
 }
 
-// Short says of a server that has given up the database how much more of the log it
+// EntriesMissing says of a server that has given up the database how much more of the log it
 // may have acknowledged than its file has; empty where that is nothing, or not known.
 // The entry on which it failed, its last, no other server has.
-func (l Local) Short(log ovn.LogFile) string {
+func (l ServerState) EntriesMissing(log ovn.LogFile) string {
 	failed := (*ovn.FailedError)(nil)
 	if !errors.As(l.Err, &failed) || log.End+1 >= failed.Status.Log.End {
 		return ""
@@ -102,37 +102,37 @@ const storePatience = 3 * time.Second
 // old one once it has said that it compacts.
 const mendPatience = 5 * time.Second
 
-// LostError says that a server's file lacks entries of its log, and that it could not
+// DamagedFileError says that a server's file lacks entries of its log, and that it could not
 // be written anew. The server must not be stopped.
-type LostError struct {
+type DamagedFileError struct {
 	Database raft.Database
-	// Lost is what the file lacks, Err why it still does.
-	Lost string
-	Err  error
+	// Missing is what the file lacks, Err why it still does.
+	Missing string
+	Err     error
 }
 
 // Error is one line.
-func (e *LostError) Error() string {
-	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v", e.Database.Short(), e.Lost, e.Err)
+func (e *DamagedFileError) Error() string {
+	return fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s): %v", e.Database.Short(), e.Missing, e.Err)
 }
 
 // Unwrap is why it could not be written anew.
-func (e *LostError) Unwrap() error { return e.Err }
+func (e *DamagedFileError) Unwrap() error { return e.Err }
 
-// Mend makes a server whose file lacks entries write it anew, from what it has in
+// RewriteFile makes a server whose file lacks entries write it anew, from what it has in
 // memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
 // a server whose file is whole is not asked for anything. Whoever is about to stop a
-// server calls it first. The error is a [*LostError] where the file is still as bad.
-func (s *Service) Mend(ctx context.Context, d raft.Database) error {
-	l := s.Observe(ctx, d)
-	lost, err := s.Lost(ctx, l)
+// server calls it first. The error is a [*DamagedFileError] where the file is still as bad.
+func (s *Service) RewriteFile(ctx context.Context, d raft.Database) error {
+	l := s.ObserveServer(ctx, d)
+	lost, err := s.MissingEntries(ctx, l)
 	if err != nil {
 		return fmt.Errorf("cannot find out whether the file of %s is whole: %w", d, err)
 	}
 	if lost == "" && l.Condition == Hung {
 		log, err := s.Files.Log(ctx, d)
 		if err == nil && log.Damage != "" {
-			return &LostError{d, log.Damage, l.Err}
+			return &DamagedFileError{d, log.Damage, l.Err}
 		}
 	}
 	if lost == "" {
@@ -140,11 +140,11 @@ func (s *Service) Mend(ctx context.Context, d raft.Database) error {
 	}
 	s.Log.WarnContext(ctx, "the server's file lacks entries; it is written anew", "database", d.Short(), "lost", lost)
 	if err := s.Control.Compact(ctx, d); err != nil {
-		return &LostError{d, lost, err}
+		return &DamagedFileError{d, lost, err}
 	}
 	// It may be written a moment later.
 	for until := s.Now().Add(s.patience(d, mendPatience)); ; {
-		lost, err = s.Lost(ctx, s.Observe(ctx, d))
+		lost, err = s.MissingEntries(ctx, s.ObserveServer(ctx, d))
 		if err != nil || lost == "" || s.Now().After(until) {
 			break
 		}
@@ -157,9 +157,9 @@ func (s *Service) Mend(ctx context.Context, d raft.Database) error {
 	}
 	switch {
 	case err != nil:
-		return &LostError{d, lost, err}
+		return &DamagedFileError{d, lost, err}
 	case lost != "":
-		return &LostError{d, lost, errors.New("the server has not written it anew; see its log")}
+		return &DamagedFileError{d, lost, errors.New("the server has not written it anew; see its log")}
 	}
 	s.Log.InfoContext(ctx, "the server's file was written anew, and is whole", "database", d.Short())
 	return nil
@@ -169,34 +169,34 @@ func (s *Service) Mend(ctx context.Context, d raft.Database) error {
 // 120 characters: eight digits are no other server's.
 const ownDigits = 8
 
-// KickOwn is the command by which another unit removes this unit's server, so that it
+// RejoinCommand is the command by which another unit removes this unit's server, so that it
 // can join again as a new one; empty where there is no other unit, or the server is not
 // known.
-func (s *Service) KickOwn(m Model, locals map[raft.Database]Local, d raft.Database) string {
+func (s *Service) RejoinCommand(m Application, servers map[raft.Database]ServerState, d raft.Database) string {
 	id := m.Published[m.Unit][d].Server
 	if id == "" || len(m.Others()) == 0 {
 		return ""
 	}
-	clusters := seen{}
-	if other := locals[d.Other()]; other.Condition == Serving {
+	clusters := views{}
+	if other := servers[d.Other()]; other.Condition == Serving {
 		clusters[other.Database] = raft.View{Status: other.Status}
 	}
 	return s.kickCommand(m.otherUnit(clusters), map[raft.Database]string{d: string(id[:min(len(id), ownDigits)])}, true)
 }
 
-// KickedWhileDown says whether this unit's server, which does not run, was removed by
+// RemovedWhileDown says whether this unit's server, which does not run, was removed by
 // the members that remain: by the history of this unit, or by a record in the database
 // as another unit has it.
-func (s *Service) KickedWhileDown(ctx context.Context, m Model, d raft.Database, memory Memory) bool {
+func (s *Service) RemovedWhileDown(ctx context.Context, m Application, d raft.Database, cache Cache) bool {
 	id := m.Published[m.Unit][d].Server
 	if id == "" {
 		return false
 	}
-	if memory.removedBefore(d, id) {
+	if cache.removedBefore(d, id) {
 		return true
 	}
 	for _, unit := range m.Others() {
-		published, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		published, _ := relation.ParseUnitState(m.Data[unit].Values())
 		if !published.Address.IsValid() {
 			continue
 		}
@@ -209,14 +209,14 @@ func (s *Service) KickedWhileDown(ctx context.Context, m Model, d raft.Database,
 	return false
 }
 
-// keepKnown has a unit go on publishing the identity of a server whose file can't be
+// keepIdentities has a unit go on publishing the identity of a server whose file can't be
 // read, as long as the file is there: the server is a member, and this unit's.
-func keepKnown(own relation.Unit, unit string, locals map[raft.Database]Local, memory Memory) {
-	for d, l := range locals {
+func keepIdentities(own relation.Identities, unit string, servers map[raft.Database]ServerState, cache Cache) {
+	for d, l := range servers {
 		if own[d].Server != "" || l.FileErr == nil && l.Condition != Hung && l.Condition != Unreadable {
 			continue
 		}
-		if known := memory.Published[unit][d]; known.Server != "" {
+		if known := cache.Published[unit][d]; known.Server != "" {
 			own[d] = known // until the file is put away, also once it was kicked
 		}
 	}

@@ -16,35 +16,35 @@ func (s *Service) Summary(r Report) (juju.StatusWord, string) {
 	if foreign := r.foreignClusters(); len(foreign) > 0 {
 		return juju.Blocked, strings.Join(foreign, "; ")
 	}
-	if word, text := s.trouble(r); text != "" {
+	if word, text := s.firstProblem(r); text != "" {
 		return word, text
 	}
-	if text := s.waitingToLeave(r); text != "" {
+	if text := s.blockedLeaves(r); text != "" {
 		return juju.Active, text
 	}
 	if text := s.staleText(r); text != "" {
 		return juju.Active, text
 	}
-	return juju.Active, r.health()
+	return juju.Active, r.healthyText()
 }
 
-// waitingToLeave is the first unit that is being removed and may not leave yet,
+// blockedLeaves is the first unit that is being removed and may not leave yet,
 // and why: Juju itself shows only that its hook failed.
-func (s *Service) waitingToLeave(r Report) string {
-	for _, unit := range slices.SortedFunc(maps.Keys(r.Model.Goal), compareUnits) {
-		if unit == r.Model.Unit || !r.Model.Dying(unit) {
+func (s *Service) blockedLeaves(r Report) string {
+	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), compareUnits) {
+		if unit == r.Application.Unit || !r.Application.Dying(unit) {
 			continue
 		}
-		if text := s.whyNotLeave(r, unit); text != "" {
+		if text := s.blockedLeave(r, unit); text != "" {
 			return text
 		}
 	}
 	return ""
 }
 
-// whyNotLeave judges the leave of another unit in both databases: what to do about
+// blockedLeave judges the leave of another unit in both databases: what to do about
 // it, led by the command.
-func (s *Service) whyNotLeave(r Report, unit string) string {
+func (s *Service) blockedLeave(r Report, unit string) string {
 	var refusals []*raft.Refusal
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
@@ -64,7 +64,7 @@ func (s *Service) whyNotLeave(r Report, unit string) string {
 	case i < 0:
 		return lead + ": " + refusals[0].Error()
 	}
-	return s.wayToLeave(lead, refusals, r.seen(), r.Model)
+	return s.leaveRemediation(lead, refusals, r.views(), r.Application)
 }
 
 // staleText names the stale members, R16, and what to do about them. That nothing
@@ -75,7 +75,7 @@ func (s *Service) staleText(r Report) string {
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if row.Owner.Stale {
-				names = append(names, c.Database.Short()+" "+r.Model.describe(c.Database, row.Peer))
+				names = append(names, c.Database.Short()+" "+r.Application.describe(c.Database, row.Peer))
 				up = up || row.Up
 			}
 		}
@@ -101,9 +101,9 @@ func (s *Service) staleText(r Report) string {
 	return lead + rest + ": it can't be kicked yet; see action cluster-status"
 }
 
-// health is the line of a unit that works: its part in each cluster, who is up,
+// healthyText is the line of a unit that works: its part in each cluster, who is up,
 // and who is not.
-func (r Report) health() string {
+func (r Report) healthyText() string {
 	var roles, counts, down []string
 	for _, c := range r.Clusters {
 		role := "member"
@@ -115,7 +115,7 @@ func (r Report) health() string {
 		counts = append(counts, fmt.Sprintf("%d of %d up", c.Quorum.Up, c.Quorum.Members))
 		for _, row := range c.Rows {
 			if !row.Up {
-				down = append(down, fmt.Sprintf("%s %s down", name, r.Model.describe(c.Database, row.Peer)))
+				down = append(down, fmt.Sprintf("%s %s down", name, r.Application.describe(c.Database, row.Peer)))
 			}
 		}
 	}

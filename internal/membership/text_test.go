@@ -29,7 +29,7 @@ func TestR4NextPrintsIDsThatJujuKeeps(t *testing.T) {
 func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
 	s := going(t)
 	s.goal, s.nb = nil, s.nb.cutOff()
-	_, err := s.on(new(machine)).Stop(t.Context(), s.model(), membership.Memory{})
+	_, err := s.on(new(machine)).Stop(t.Context(), s.model(), membership.Cache{})
 	require.Error(t, err)
 	for line := range strings.Lines(err.Error()) {
 		if i := strings.LastIndex(line, "juju run "); i >= 0 && strings.Contains(line[i:], " kick ") {
@@ -53,7 +53,7 @@ func TestStatusNamesALostQuorumBeforeAWait(t *testing.T) {
 func TestStatusOfAFollowerThatCanAskNobodyDoesNotCountAllAsDown(t *testing.T) {
 	s := three(t)
 	c := s.cluster(raft.SB, s.sb)
-	c.View.Answers = nil
+	c.View.Probes = nil
 	c.Quorum = c.View.Quorum()
 	r := s.report()
 	r.Clusters[1] = c
@@ -106,6 +106,6 @@ func TestR9StopWithoutTheProgramsOfOVNEnds(t *testing.T) {
 	m := new(machine)
 	service := s.on(m)
 	service.Control.Runner = missing{}
-	_, err := service.Stop(t.Context(), s.model(), membership.Memory{})
+	_, err := service.Stop(t.Context(), s.model(), membership.Cache{})
 	assert.NoError(t, err)
 }

@@ -7,20 +7,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// TidyLocks takes out of a lock that nobody holds what this unit knows to have ended,
+// ClearEndedIntents takes out of a lock that nobody holds what this unit knows to have ended,
 // where its server is a plain member: a restart cancels a leave, a kick that was lost
 // is never carried out, a server that was taken down is back. Until then the others
 // reckon with it.
-func (s *Service) TidyLocks(ctx context.Context) {
+func (s *Service) ClearEndedIntents(ctx context.Context) {
 	for _, d := range raft.Databases() {
-		if err := s.tidyLock(ctx, d); err != nil {
+		if err := s.clearEndedIntents(ctx, d); err != nil {
 			s.Log.DebugContext(ctx, "cannot tidy the lock", "database", d.Short(), "error", err)
 		}
 	}
 }
 
-func (s *Service) tidyLock(ctx context.Context, d raft.Database) error {
-	l := s.Observe(ctx, d)
+func (s *Service) clearEndedIntents(ctx context.Context, d raft.Database) error {
+	l := s.ObserveServer(ctx, d)
 	if l.Condition != Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 		return nil
 	}
@@ -36,12 +36,12 @@ func (s *Service) tidyLock(ctx context.Context, d raft.Database) error {
 		return err
 	}
 	record, err := lease.Parse(ids[lockKey])
-	if err != nil || record.Holder != "" || len(record.Marks) == 0 {
+	if err != nil || record.Holder != "" || len(record.Intents) == 0 {
 		return err
 	}
 	k := &lock{service: s, database: d}
-	gone, _ := k.gone(ctx, record, ids, map[string]*raft.Proof{})
-	next, changed := record.Tidied(lease.Tidier{Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now()})
+	gone, _ := k.provenRemoved(ctx, record, ids, map[string]*raft.RemovalWatcher{})
+	next, changed := record.WithoutEnded(lease.Owner{Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now()})
 	if !changed {
 		return nil
 	}

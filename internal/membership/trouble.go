@@ -10,22 +10,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// standing is what one database of this unit can do, as this unit sees it.
-type standing int
+// clusterHealth is what one database of this unit can do, as this unit sees it.
+type clusterHealth int
 
 const (
 	// working: a leader is up, and with it a majority.
-	working standing = iota
+	working clusterHealth = iota
 	// absent: there is no database yet.
 	absent
 	// notServing: there is a file, or a server, and no member that can be asked.
 	notServing
 	joining
 	leaving
-	// unsure: the server hears a leader, so there is a quorum, but this unit itself
+	// majorityUnconfirmed: the server hears a leader, so there is a quorum, but this unit itself
 	// can't make sure that a majority is up: client ports are closed, or the
 	// certificate is not there yet.
-	unsure
+	majorityUnconfirmed
 	// cutOff: a majority of the members says that it has a leader, and this server
 	// does not hear it.
 	cutOff
@@ -35,7 +35,7 @@ const (
 	noQuorum
 )
 
-func (c Cluster) standing() standing {
+func (c Cluster) health() clusterHealth {
 	switch {
 	case c.Condition == Absent:
 		return absent
@@ -50,9 +50,9 @@ func (c Cluster) standing() standing {
 	case c.Status.Role == raft.Leader:
 		return noQuorum
 	case c.Status.HearsLeader():
-		return unsure
+		return majorityUnconfirmed
 	}
-	answering, connected := c.View.Answering()
+	answering, connected := c.View.Responding()
 	switch majority := raft.Majority(len(c.Rows)); {
 	case connected >= majority:
 		return cutOff
@@ -75,13 +75,13 @@ func (c Cluster) commits() bool {
 	return raft.Quorum{Members: len(c.Rows), Up: up}.Holds()
 }
 
-// trouble is what keeps this unit from being a working member: first what an
+// firstProblem is what keeps this unit from being a working member: first what an
 // operator has to mend, then what ends by itself.
-func (s *Service) trouble(r Report) (juju.StatusWord, string) {
+func (s *Service) firstProblem(r Report) (juju.StatusWord, string) {
 	word, text := juju.StatusWord(""), ""
 	for _, c := range r.Clusters {
-		w, t := c.trouble(r.Model)
-		if c.standing() == noQuorum {
+		w, t := c.problem(r.Application)
+		if c.health() == noQuorum {
 			t = s.noQuorumText(r)
 		}
 		if t != "" && (text == "" || w == juju.Blocked && word != juju.Blocked) {
@@ -91,19 +91,19 @@ func (s *Service) trouble(r Report) (juju.StatusWord, string) {
 	return word, text
 }
 
-// trouble is that of one database, without the command that a lost quorum has.
-func (c Cluster) trouble(m Model) (juju.StatusWord, string) {
+// problem is that of one database, without the command that a lost quorum has.
+func (c Cluster) problem(m Application) (juju.StatusWord, string) {
 	name := c.Database.Short()
-	switch c.standing() {
+	switch c.health() {
 	case absent:
 		return juju.Waiting, name + ": no database yet"
 	case notServing:
-		return juju.Blocked, name + ": " + c.Local.Text()
+		return juju.Blocked, name + ": " + c.ServerState.Text()
 	case joining:
 		return juju.Waiting, name + ": joining the cluster"
 	case leaving:
 		return juju.Waiting, name + ": leaving the cluster"
-	case unsure, cutOff, electing:
+	case majorityUnconfirmed, cutOff, electing:
 		return juju.Waiting, name + ": " + c.leaderText(m)
 	case noQuorum:
 		return juju.Blocked, c.leaderText(m)
@@ -113,10 +113,10 @@ func (c Cluster) trouble(m Model) (juju.StatusWord, string) {
 
 // leaderText says what this unit can make out of a cluster whose leader it does not
 // see at work.
-func (c Cluster) leaderText(m Model) string {
-	answering, connected := c.View.Answering()
-	switch n := len(c.Rows); c.standing() {
-	case unsure:
+func (c Cluster) leaderText(m Application) string {
+	answering, connected := c.View.Responding()
+	switch n := len(c.Rows); c.health() {
+	case majorityUnconfirmed:
 		up, why := 0, ""
 		for _, row := range c.Rows {
 			if row.Up {
@@ -140,10 +140,10 @@ func (c Cluster) leaderText(m Model) string {
 }
 
 // silent names the members that do not answer: by their units, where these are known.
-func (c Cluster) silent(m Model) []string {
+func (c Cluster) silent(m Application) []string {
 	var all []string
 	for _, row := range c.Rows {
-		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Answered(row.Member)) {
+		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Responded(row.Member)) {
 			all = append(all, m.nameOf(c.Database, row))
 		}
 	}
@@ -152,7 +152,7 @@ func (c Cluster) silent(m Model) []string {
 }
 
 // nameOf is the member's unit, or what else it is known by.
-func (m Model) nameOf(d raft.Database, row Row) string {
+func (m Application) nameOf(d raft.Database, row Row) string {
 	if row.Owner.Unit != "" {
 		return row.Owner.Unit
 	}
@@ -164,16 +164,16 @@ func (m Model) nameOf(d raft.Database, row Row) string {
 func (s *Service) noQuorumText(r Report) string {
 	var names, texts []string
 	for _, c := range r.Clusters {
-		if c.standing() != noQuorum {
+		if c.health() != noQuorum {
 			continue
 		}
 		names = append(names, c.Database.Short())
-		if text := c.leaderText(r.Model); !slices.Contains(texts, text) {
+		if text := c.leaderText(r.Application); !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), s.statusCommand(r.Model.otherUnit(r.seen())), strings.Join(texts, "; "))
+	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), s.statusCommand(r.Application.otherUnit(r.views())), strings.Join(texts, "; "))
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Turn runs act while this unit has the database's lock, so that of all units
+// WithLock runs act while this unit has the database's lock, so that of all units
 // only this one changes the membership or takes its server down. Where down is
 // set, act takes it down, and it is judged first whether the others are a
 // majority without it; the refusal is a [*RefusedError]. Before that its clients get
@@ -21,9 +21,9 @@ import (
 //
 // The lock is kept, through the other members, for as long as act runs. That the
 // server is taken down stands in it from before act until act has ended well; where
-// it has not, until a later hook finds a member that works ([Service.TidyLocks]).
-func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool, act func(context.Context, Gate) error) (err error) {
-	l := s.Observe(ctx, db)
+// it has not, until a later hook finds a member that works ([Service.ClearEndedIntents]).
+func (s *Service) WithLock(ctx context.Context, m Application, db raft.Database, down bool, act func(context.Context, Gate) error) (err error) {
+	l := s.ObserveServer(ctx, db)
 	if l.Condition == Unreadable && down {
 		return &RefusedError{
 			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: l.Text()}},
@@ -34,46 +34,46 @@ func (s *Service) Turn(ctx context.Context, m Model, db raft.Database, down bool
 		return act(ctx, OpenGate)
 	}
 	if down && !l.Status.HasLeader() { // nor can there be a lock without one
-		_, plan, err := s.settle(ctx, &l, m, nil, func(v raft.View) raft.Plan {
+		_, plan, err := s.evaluate(ctx, &l, m, nil, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: db, View: v})
 		})
 		if err != nil {
 			return err
 		}
 		if plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.waysOut(m, l)}
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.noQuorumRemediation(m, l)}
 		}
 	}
-	k, err := s.lock(ctx, l, s.interrupted(m))
+	k, err := s.lock(ctx, l, s.abortIfTearingDown(m))
 	if err != nil {
 		return err
 	}
 	begun := false
 	defer func() {
 		ended := err == nil || !begun
-		k.releaseWith(ctx, nil, func(m lease.Mark) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
+		k.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
 	}()
 	if down {
 		if err := s.awaitClients(ctx, db, k); err != nil {
 			return err
 		}
-		if l = s.Observe(ctx, db); !l.Member() {
+		if l = s.ObserveServer(ctx, db); !l.Member() {
 			return fmt.Errorf("cannot restart the server of %s: %s", db, l.Text())
 		}
-		view, plan, err := s.settleRestart(ctx, &l, m, k)
+		view, plan, err := s.evaluateRestart(ctx, &l, m, k)
 		if err != nil {
 			return err
 		}
 		if plan.Refusal != nil {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.unblock(plan.Refusal, view, m)}
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.remediation(plan.Refusal, view, m)}
 		}
-		if err := k.moveTo(ctx, others(l.Status)); err != nil {
+		if err := k.switchEndpoints(ctx, others(l.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
 		}
 	}
 	next := k.held.Renewed()
 	if down {
-		next = k.held.Noting(lease.Mark{ID: string(k.server), Kind: lease.Down, By: s.Env.Unit, From: string(k.server)})
+		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: s.Env.Unit, From: string(k.server)})
 	}
 	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
 		return err
@@ -114,13 +114,13 @@ func (g Gate) And(other Gate) Gate {
 // hear it: their connections to it come back up to 2.3 s after it has caught up.
 const returnPatience = 10 * time.Second
 
-// settleRestart judges a restart, and for a while goes on doing so where others
+// evaluateRestart judges a restart, and for a while goes on doing so where others
 // are down: the unit that had its turn just before may be on its way back.
-func (s *Service) settleRestart(ctx context.Context, l *Local, m Model, k *lock) (raft.View, raft.Plan, error) {
+func (s *Service) evaluateRestart(ctx context.Context, l *ServerState, m Application, k *lock) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.patience(l.Database, returnPatience))
 	defer cancel()
 	for {
-		view, plan, err := s.settle(ctx, l, m, k, func(v raft.View) raft.Plan {
+		view, plan, err := s.evaluate(ctx, l, m, k, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: l.Database, View: v, Pending: k.pending()})
 		})
 		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || wait(patience, lockInterval) != nil {
@@ -129,14 +129,14 @@ func (s *Service) settleRestart(ctx context.Context, l *Local, m Model, k *lock)
 		if err := k.renew(ctx); err != nil {
 			return view, plan, err
 		}
-		if next := s.Observe(ctx, l.Database); next.Condition == Serving {
+		if next := s.ObserveServer(ctx, l.Database); next.Condition == Serving {
 			*l = next
 		}
 	}
 }
 
 // newest is the index of the newest entry that any other member shows its clients.
-func (s *Service) newest(ctx context.Context, l Local) (index uint64) {
+func (s *Service) newest(ctx context.Context, l ServerState) (index uint64) {
 	for _, address := range others(l.Status) {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
@@ -153,10 +153,10 @@ func (s *Service) newest(ctx context.Context, l Local) (index uint64) {
 // (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
 const hearPatience = 10 * time.Second
 
-// Deaf says whether a member follows a leader whose own connection to it does not
+// LeaderUnreachable says whether a member follows a leader whose own connection to it does not
 // stand yet, as just after this server was started: until it does, this unit has to
 // take the leader for down (rule R0).
-func (l Local) Deaf() bool {
+func (l ServerState) LeaderUnreachable() bool {
 	return l.Member() && l.Status.Role == raft.Follower && l.Status.HasLeader() && !l.Status.Hears(string(l.Status.Leader))
 }
 
@@ -182,15 +182,15 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 // WasRemoved says whether the members that remain are known to have removed this
 // unit's server. The server itself can't know if it was down then: it waits for
 // a leader for ever.
-func (s *Service) WasRemoved(ctx context.Context, l Local, memory Memory) bool {
-	return l.Member() && s.removedElsewhere(ctx, l, memory)
+func (s *Service) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
+	return l.Member() && s.removedElsewhere(ctx, l, cache)
 }
 
 // LeaveRemoved lets a server that others have removed drop the database, so that
 // its file says that it has left. It returns when it has.
-func (s *Service) LeaveRemoved(ctx context.Context, m Model, l Local) error {
-	d := &departure{service: s, model: m, local: l, stranded: true}
-	if err := d.leaveStranded(ctx); err != nil && !errors.Is(err, errEverybodyGoes) {
+func (s *Service) LeaveRemoved(ctx context.Context, m Application, l ServerState) error {
+	d := &leaveOperation{service: s, application: m, server: l, alreadyRemoved: true}
+	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {
 		return err
 	}
 	return nil
@@ -200,19 +200,19 @@ func (s *Service) LeaveRemoved(ctx context.Context, m Model, l Local) error {
 // has caught up with the others, with what was found last where that takes too
 // long. Its own status can't tell whether it lags: until it has heard what it
 // lacks, it knows of nothing that it lacks.
-func (s *Service) AwaitMember(ctx context.Context, db raft.Database, timeout time.Duration) (Local, error) {
+func (s *Service) AwaitMember(ctx context.Context, db raft.Database, timeout time.Duration) (ServerState, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var others uint64
 	patient := s.Now().Add(hearPatience)
 	for asked := false; ; {
-		l := s.Observe(ctx, db)
+		l := s.ObserveServer(ctx, db)
 		if member := l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
 			if !asked {
 				others, asked = s.newest(ctx, l), true
 			}
 			// The leader's connection comes back after the member has caught up.
-			if (!l.Deaf() || s.Now().After(patient)) && l.Status.Committed() >= others {
+			if (!l.LeaderUnreachable() || s.Now().After(patient)) && l.Status.Committed() >= others {
 				return l, nil
 			}
 		}

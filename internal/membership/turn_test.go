@@ -76,13 +76,13 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 		down += change
 		most = max(most, down)
 	}
-	ids, models := map[string]raft.ID{}, map[string]Model{}
+	ids, models := map[string]raft.ID{}, map[string]Application{}
 	for _, u := range units { // as long as all answer
 		ids[u.Env.Unit], models[u.Env.Unit] = u.id(raft.NB), model(u, units...)
 	}
 	for i, u := range units {
 		wg.Go(func() {
-			failures[i] = u.Turn(t.Context(), models[u.Env.Unit], raft.NB, true, func(ctx context.Context, _ Gate) error {
+			failures[i] = u.WithLock(t.Context(), models[u.Env.Unit], raft.NB, true, func(ctx context.Context, _ Gate) error {
 				count(1)
 				defer count(-1)
 				mu.Lock()
@@ -111,7 +111,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 	units := realCluster(t, 3, raft.NB)
 	slow, other := units[1], units[2]
 	m := model(slow, units...)
-	err := slow.Turn(t.Context(), m, raft.NB, true, func(ctx context.Context, _ Gate) error {
+	err := slow.WithLock(t.Context(), m, raft.NB, true, func(ctx context.Context, _ Gate) error {
 		slow.kill(raft.NB)
 		held := other.record()
 		assert.Equal(t, slow.Env.Unit, held.Holder)
@@ -121,7 +121,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 		}, held.TTL(), 100*time.Millisecond)
 		impatient, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		assert.Error(t, other.Turn(impatient, model(other, other), raft.NB, true, func(context.Context, Gate) error {
+		assert.Error(t, other.WithLock(impatient, model(other, other), raft.NB, true, func(context.Context, Gate) error {
 			assert.Fail(t, "the turn is another unit's")
 			return nil
 		}))
@@ -144,7 +144,7 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 		assert.Fail(t, "it was permitted")
 		return nil
 	}
-	err := units[0].Turn(t.Context(), m, raft.NB, true, unwanted)
+	err := units[0].WithLock(t.Context(), m, raft.NB, true, unwanted)
 	refused := (*RefusedError)(nil)
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Refusals, 1)
@@ -153,19 +153,21 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
 
 	ran := false
-	require.NoError(t, units[0].Turn(t.Context(), m, raft.NB, false, func(context.Context, Gate) error {
+	require.NoError(t, units[0].WithLock(t.Context(), m, raft.NB, false, func(context.Context, Gate) error {
 		ran = true
 		return nil
 	}), "what takes no server down needs no majority of others")
 	assert.True(t, ran)
 }
 
-func shortOf(m Model, u *realUnit) string { return m.Published[u.Env.Unit][raft.NB].Server.Short() }
+func shortOf(m Application, u *realUnit) string {
+	return m.Published[u.Env.Unit][raft.NB].Server.Short()
+}
 
 func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
 	units := realCluster(t, 2, raft.NB)
 	for _, u := range units { // the leader, then the follower
-		require.NoError(t, u.Turn(t.Context(), model(u, units...), raft.NB, true, func(ctx context.Context, _ Gate) error {
+		require.NoError(t, u.WithLock(t.Context(), model(u, units...), raft.NB, true, func(ctx context.Context, _ Gate) error {
 			return u.restart(ctx, raft.NB)
 		}))
 		u.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
@@ -182,14 +184,14 @@ func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
 	} {
 		prepare()
 		ran := errors.New("it ran")
-		assert.ErrorIs(t, units[0].Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return ran }), ran, name)
+		assert.ErrorIs(t, units[0].WithLock(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return ran }), ran, name)
 	}
 }
 
 func TestTurnThatFailsIsOver(t *testing.T) {
 	units := realCluster(t, 2, raft.NB)
 	failed := errors.New("it does not start")
-	err := units[0].Turn(t.Context(), model(units[0], units...), raft.NB, true, func(context.Context, Gate) error { return failed })
+	err := units[0].WithLock(t.Context(), model(units[0], units...), raft.NB, true, func(context.Context, Gate) error { return failed })
 	require.ErrorIs(t, err, failed)
 	assert.Empty(t, units[1].record().Holder)
 }
@@ -202,7 +204,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	id, m := gone.id(raft.NB), model(units[0], units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	require.False(t, gone.WasRemoved(t.Context(), gone.Observe(t.Context(), raft.NB), Memory{}))
+	require.False(t, gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), raft.NB), Cache{}))
 	gone.kill(raft.NB)
 	require.Eventually(t, func() bool { // until it counts as down
 		results, err := units[0].Kick(t.Context(), m, kickNB(id))
@@ -211,12 +213,12 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	require.NoError(t, gone.again(raft.NB))
 	require.Eventually(t, func() bool {
-		return gone.WasRemoved(t.Context(), gone.Observe(t.Context(), raft.NB), Memory{})
+		return gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), raft.NB), Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
 	_, err := gone.AwaitMember(t.Context(), raft.NB, 500*time.Millisecond)
 	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")
-	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.Observe(t.Context(), raft.NB)))
-	assert.Equal(t, Left, gone.Observe(t.Context(), raft.NB).Condition)
+	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.ObserveServer(t.Context(), raft.NB)))
+	assert.Equal(t, Left, gone.ObserveServer(t.Context(), raft.NB).Condition)
 }
 
 // Clients that the unit before has driven out come to this one's server: they are waited
@@ -246,11 +248,11 @@ func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
 			}
 			return time.Now()
 		}
-		require.NoError(t, u.Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { ran = true; return nil }), name)
+		require.NoError(t, u.WithLock(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { ran = true; return nil }), name)
 		assert.True(t, ran, name)
 		assert.Equal(t, c.looked, looked, name)
 	}
 	u.Clients = func(raft.Database) (plan.Clients, error) { return plan.Clients{}, errors.New("no table") }
 	u.Now = time.Now
-	require.NoError(t, u.Turn(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return nil }))
+	require.NoError(t, u.WithLock(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return nil }))
 }

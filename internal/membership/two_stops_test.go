@@ -29,7 +29,7 @@ func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 		for _, g := range going {
 			m.Goal[g.Env.Unit] = juju.UnitGoal{Status: "dying"}
 		}
-		wg.Go(func() { _, failures[i] = u.Stop(t.Context(), m, Memory{}) })
+		wg.Go(func() { _, failures[i] = u.Stop(t.Context(), m, Cache{}) })
 	}
 	wg.Wait()
 	for _, err := range failures {

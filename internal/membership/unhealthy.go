@@ -44,11 +44,11 @@ func (s *Service) unhealthy(ctx context.Context, d raft.Database) []raft.ID {
 	return unhealthyServers(ids)
 }
 
-// TellLost has the others know whether this unit's server has lost entries: lost says
+// PublishDamage has the others know whether this unit's server has lost entries: lost says
 // what, and is empty where it has them all. It writes only where what stands in the
 // database is another thing (rule R17), through another member where its own can't,
 // and takes the word back only once ovsdb-tool has found the whole file in order.
-func (s *Service) TellLost(ctx context.Context, l Local, lost string) error {
+func (s *Service) PublishDamage(ctx context.Context, l ServerState, lost string) error {
 	if !l.Member() || !l.Status.HasLeader() {
 		return nil
 	}
@@ -58,14 +58,14 @@ func (s *Service) TellLost(ctx context.Context, l Local, lost string) error {
 	}
 	var err error
 	for _, e := range endpoints {
-		if err = s.tellLost(ctx, l, lost, e); err == nil {
+		if err = s.publishDamage(ctx, l, lost, e); err == nil {
 			return nil
 		}
 	}
 	return fmt.Errorf("cannot tell the others how this unit's server of %s is: %w", l.Database, err)
 }
 
-func (s *Service) tellLost(ctx context.Context, l Local, lost string, endpoints []string) error {
+func (s *Service) publishDamage(ctx context.Context, l ServerState, lost string, endpoints []string) error {
 	d, key := l.Database, unhealthyPrefix+string(l.Status.Server)
 	global, err := s.global(ctx, d, endpoints...)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 // timer; meanwhile a good member is not to be kicked.
 func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	s := &Service{Env: juju.Env{Unit: "ovn-central/0"}}
-	m := Model{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}}}
-	follower := Local{Database: raft.NB, Condition: Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
-	assert.Equal(t, []string{"wait: the leader is leaving, or an election is under way"}, s.waysOut(m, follower))
+	m := Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}}}
+	follower := ServerState{Database: raft.NB, Condition: Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
+	assert.Equal(t, []string{"wait: the leader is leaving, or an election is under way"}, s.noQuorumRemediation(m, follower))
 	alone := follower
 	alone.Status.Role, alone.Status.Leader = raft.Candidate, ""
-	ways := s.waysOut(m, alone)
+	ways := s.noQuorumRemediation(m, alone)
 	assert.Contains(t, ways[0], "this unit is cut off: ")
 	assert.Contains(t, ways[0], "kick nb-identity=aa00")
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// seen are the clusters as this unit sees them, where it does.
-type seen map[raft.Database]raft.View
+// views are the clusters as this unit sees them, where it does.
+type views map[raft.Database]raft.View
 
-func (r Report) seen() seen {
-	all := seen{}
+func (r Report) views() views {
+	all := views{}
 	for _, c := range r.Clusters {
 		if c.Condition == Serving {
 			all[c.Database] = c.View
@@ -37,7 +37,7 @@ const (
 // while this one is going. It is never a unit of not, which are those that the
 // command is about, and none that is known to be down. Where no unit is left, it is
 // what Juju takes for the leader, whichever unit that is.
-func (m Model) runOn(clusters seen, not ...string) string {
+func (m Application) runOn(clusters views, not ...string) string {
 	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
 	best, least := "", 0
 	for i, unit := range known {
@@ -64,10 +64,10 @@ func (m Model) runOn(clusters seen, not ...string) string {
 }
 
 // otherUnit is the unit to send an operator to, away from this one.
-func (m Model) otherUnit(clusters seen) string { return m.runOn(clusters, m.Unit) }
+func (m Application) otherUnit(clusters views) string { return m.runOn(clusters, m.Unit) }
 
 // evidence is the weakest of what the clusters say.
-func (m Model) evidence(clusters seen, unit string) evidence {
+func (m Application) evidence(clusters views, unit string) evidence {
 	if len(clusters) == 0 {
 		return notKnown
 	}
@@ -78,7 +78,7 @@ func (m Model) evidence(clusters seen, unit string) evidence {
 	return weakest
 }
 
-func (m Model) evidenceIn(d raft.Database, v raft.View, unit string) evidence {
+func (m Application) evidenceIn(d raft.Database, v raft.View, unit string) evidence {
 	holds := v.Quorum().Holds()
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server

@@ -84,7 +84,7 @@ type Nagios struct {
 
 // Ensure writes plugin and commands of the checks where they are not as they should
 // be, and only then restarts the NRPE server. It returns the names of the checks,
-// for [relation.MonitorsBag]; none, without an error, while there is no NRPE on the
+// for [relation.MonitorsDatabag]; none, without an error, while there is no NRPE on the
 // machine. With [ErrNoPlugin] the names are those of the checks that work all the
 // same. A file that was written while the restart wasn't made is made up for by
 // nrpe's charm, which restarts it when it hears of a check.

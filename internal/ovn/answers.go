@@ -5,15 +5,15 @@ import (
 	"syscall"
 )
 
-// Answers is what ovsdb-tool said of files. A database's file only grows or is
+// StateCache is what ovsdb-tool said of files. A database's file only grows or is
 // replaced, so that what has the same inode, size and time has the same in it,
 // whatever it is called by now. The zero value is ready to use, by one process.
-type Answers struct {
+type StateCache struct {
 	mu  sync.Mutex
-	all map[question]answer
+	all map[stateKey]answer
 }
 
-type question struct {
+type stateKey struct {
 	command             string
 	device, inode       uint64
 	size, seconds, nano int64
@@ -26,12 +26,12 @@ type answer struct {
 
 // once asks only where the answer is not known. One that was cut off by a deadline
 // is not kept.
-func (a *Answers) once(command, path string, ask func() (string, error)) (string, error) {
+func (a *StateCache) once(command, path string, ask func() (string, error)) (string, error) {
 	var stat syscall.Stat_t
 	if a == nil || syscall.Stat(path, &stat) != nil {
 		return ask()
 	}
-	q := question{command, stat.Dev, stat.Ino, stat.Size, stat.Mtim.Sec, stat.Mtim.Nsec}
+	q := stateKey{command, stat.Dev, stat.Ino, stat.Size, stat.Mtim.Sec, stat.Mtim.Nsec}
 	a.mu.Lock()
 	known, found := a.all[q]
 	a.mu.Unlock()
@@ -43,7 +43,7 @@ func (a *Answers) once(command, path string, ask func() (string, error)) (string
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		if a.all == nil {
-			a.all = map[question]answer{}
+			a.all = map[stateKey]answer{}
 		}
 		a.all[q] = answer{out, err}
 	}

@@ -27,7 +27,7 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s, calls := newServer(t, raft.NB, loopbacktest.Network(t)+".1"), new(counted)
 	files := s.files()
-	files.Runner, files.Answers = calls, new(ovn.Answers)
+	files.Runner, files.Answers = calls, new(ovn.StateCache)
 	made, err := files.CreateCluster(t.Context(), raft.NB, s.address, time.Second)
 	require.NoError(t, err)
 	before := calls.calls
@@ -62,7 +62,7 @@ func TestAnswerThatWasCutOffIsNotKept(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, raft.NB, "127.0.0.1").standalone(t)
 	files := s.files()
-	files.Answers = new(ovn.Answers)
+	files.Answers = new(ovn.StateCache)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := files.Inspect(over, raft.NB)

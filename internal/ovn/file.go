@@ -38,7 +38,7 @@ type Files struct {
 	Paths  Paths
 	// Answers keeps what ovsdb-tool said of a file for as long as the file is what it
 	// was; nil keeps nothing.
-	Answers *Answers
+	Answers *StateCache
 }
 
 // Inspect reads the file of database d. A file of another database is an error,

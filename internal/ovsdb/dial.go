@@ -114,7 +114,7 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 }
 
 // ClientTLS is how the unit speaks to servers of its CA, with its own certificate. It
-// is read again after [Dialer.Forget].
+// is read again after [Dialer.ForgetServers].
 func (d *Dialer) ClientTLS() (*tls.Config, error) { return d.tls() }
 
 // ServerTLS is how the unit serves clients that have a certificate of its CA.

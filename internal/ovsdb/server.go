@@ -31,7 +31,7 @@ type serverRow struct {
 
 // ServerState is what a server says of one database that it serves.
 type ServerState struct {
-	raft.Answer
+	raft.ProbeResult
 	// Clustered is false for a standalone database.
 	Clustered bool
 	// Index is that of the log's newest entry that clients see; 0 where it is not

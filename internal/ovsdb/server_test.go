@@ -36,8 +36,8 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 				require.NoError(t, err)
 				status := m.status(t)
 				assert.Equal(t, ovsdb.ServerState{
-					Answer:    raft.Answer{Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0},
-					Clustered: true, Index: status.Committed(),
+					ProbeResult: raft.ProbeResult{Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0},
+					Clustered:   true, Index: status.Committed(),
 				}, state)
 			}
 		})
@@ -73,7 +73,7 @@ func TestServerThatJoinsIsNotConnected(t *testing.T) {
 	s.start(t, s.endpoints())
 	state, err := ask(t, s)
 	require.NoError(t, err)
-	assert.Equal(t, ovsdb.ServerState{Answer: raft.Answer{Server: s.status(t).Server}, Clustered: true}, state)
+	assert.Equal(t, ovsdb.ServerState{ProbeResult: raft.ProbeResult{Server: s.status(t).Server}, Clustered: true}, state)
 }
 
 func TestServerThatIsCutOffIsNotConnected(t *testing.T) {

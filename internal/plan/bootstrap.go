@@ -9,14 +9,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// agree brings the application to one cluster for each database, and says whether
+// planClusters brings the application to one cluster for each database, and says whether
 // it is there. Only the leader creates, and it publishes the clusters' IDs before
 // any server can run on them, in a way that only a leader can: so of two units
 // that both were the leader for a while, one finds the other's IDs and discards
 // what it has made.
-func (s State) agree(d *Decision) bool {
+func (s State) planClusters(d *Decision) bool {
 	running := s.running()
-	if s.disputed(d, running) {
+	if s.planDispute(d, running) {
 		return false
 	}
 	for _, db := range raft.Databases() {
@@ -38,31 +38,31 @@ func (s State) agree(d *Decision) bool {
 	switch found := len(running[raft.NB]) + len(running[raft.SB]); {
 	case len(d.Blocked) > 0:
 	case !s.Leader && found == 0:
-		s.discardStaged(d)
+		s.planDiscard(d)
 		d.wait("peers: the unit that leads has not created the clusters yet")
 	case !s.Leader:
-		s.discardStaged(d)
+		s.planDiscard(d)
 		d.wait("peers: the unit that leads has not published the clusters' IDs yet")
 	case found == 2:
-		s.discardStaged(d)
-		d.do(Step{Kind: Claim, IDs: only(running), Reason: "the clusters are there already"})
+		s.planDiscard(d)
+		d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: "the clusters are there already"})
 	case found == 1:
 		d.wait("peers: a unit has a server of one database only; waiting for the other")
 	case s.unread() != "":
 		d.wait("peers: what %s publishes could not be read; it may have the clusters", s.unread())
 	default:
-		s.create(d)
+		s.planCreation(d)
 	}
 	return false
 }
 
-// disputed says whether the clusters' IDs that the application has are perhaps not those
+// planDispute says whether the clusters' IDs that the application has are perhaps not those
 // that are to be served. Where Juju writes a claim at the end of the hook (Juju 4), one
 // that stood still until its unit leads again overwrites another unit's, which may be
 // acted upon already. But each unit's own claim stays, and a unit that finds another's
 // there puts nothing into place: so of two that have claimed, whichever was written
 // last, at most the one that was written first is served.
-func (s State) disputed(d *Decision, running map[raft.Database]map[raft.ID][]string) bool {
+func (s State) planDispute(d *Decision, running map[raft.Database]map[raft.ID][]string) bool {
 	if !s.Clusters.Known() {
 		return false
 	}
@@ -75,7 +75,7 @@ func (s State) disputed(d *Decision, running map[raft.Database]map[raft.ID][]str
 			continue
 		}
 		if s.Leader {
-			d.do(Step{Kind: Claim, IDs: only(running), Reason: p.Unit + " serves them already"})
+			d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: p.Unit + " serves them already"})
 		}
 		d.wait("peers: %s serves other clusters than the unit that leads has published; it publishes theirs", p.Unit)
 		return true
@@ -96,21 +96,21 @@ func (s State) disputed(d *Decision, running map[raft.Database]map[raft.ID][]str
 	return false
 }
 
-// create stages both clusters, and claims them once both are staged.
-func (s State) create(d *Decision) {
+// planCreation stages both clusters, and claims them once both are staged.
+func (s State) planCreation(d *Decision) {
 	staged := map[raft.Database]raft.ID{}
 	for _, db := range raft.Databases() {
 		if s.Databases[db].Condition == Left {
-			d.do(Step{Kind: Archive, Database: db, Reason: "its server has left another unit's cluster"})
+			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server has left another unit's cluster"})
 		}
 	}
 	for _, db := range raft.Databases() {
 		staged[db] = s.Databases[db].Staged
 		if staged[db] == "" {
-			d.do(Step{Kind: Stage, Database: db, Timer: s.Settings.ElectionTimer})
+			d.do(Step{Kind: StageCluster, Database: db, Timer: s.Settings.ElectionTimer})
 		}
 	}
-	d.do(Step{Kind: Claim, IDs: staged, Reason: "the application has no clusters yet"})
+	d.do(Step{Kind: PublishClusters, IDs: staged, Reason: "the application has no clusters yet"})
 }
 
 // unread is the first peer of which nothing could be read.
@@ -122,10 +122,10 @@ func (s State) unread() string {
 	return s.Peers[i].Unit
 }
 
-func (s State) discardStaged(d *Decision) {
+func (s State) planDiscard(d *Decision) {
 	for _, db := range raft.Databases() {
 		if s.Databases[db].Staged != "" {
-			d.do(Step{Kind: Discard, Database: db, Reason: "another unit leads"})
+			d.do(Step{Kind: DiscardCluster, Database: db, Reason: "another unit leads"})
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 			decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}},
 		},
 		"a peer has published nothing": {
-			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Silent }), decided{step: "stage nb with an election timer of 4000 ms"},
+			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), decided{step: "stage nb with an election timer of 4000 ms"},
 		},
 		"there is no relation to the peers": {
 			fresh(true, func(s *plan.State) { s.Unrelated = true }),
@@ -128,7 +128,7 @@ func TestStageHasTheElectionTimer(t *testing.T) {
 	fresh(true, func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second })(&s)
 	d := plan.Decide(s)
 	require.NotNil(t, d.Step)
-	assert.Equal(t, plan.Step{Kind: plan.Stage, Database: raft.NB, Timer: 16 * time.Second}, *d.Step)
+	assert.Equal(t, plan.Step{Kind: plan.StageCluster, Database: raft.NB, Timer: 16 * time.Second}, *d.Step)
 }
 
 // It may be of the application's own cluster, which this unit is yet to hear of.

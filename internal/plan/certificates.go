@@ -37,11 +37,11 @@ type Certificate struct {
 
 func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 
-// certificates brings the certificate that was issued into use, so that no
+// planCertificates brings the certificate that was issued into use, so that no
 // connection is refused on the way: first every unit trusts the new CA, then
 // each uses its new certificate, then the old CA goes. It says whether there is
 // a certificate to work with.
-func (s State) certificates(d *Decision) bool {
+func (s State) planCertificates(d *Decision) bool {
 	c := s.Certificates
 	switch {
 	case !c.Related && s.Dying: // Juju takes the relations away before the unit
@@ -54,7 +54,7 @@ func (s State) certificates(d *Decision) bool {
 	case c.Issued != nil && c.Issued.Problem != "":
 		d.block("the certificate that was issued can't be used: %s; the one from before is in use", c.Issued.Problem)
 	case c.Issued != nil:
-		s.rotate(d, c)
+		s.planRotation(d, c)
 	}
 	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
 		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Used.Problem)
@@ -65,27 +65,27 @@ func (s State) certificates(d *Decision) bool {
 	return c.Used.usable()
 }
 
-// rotate is one step from what is used to what was issued, which is good.
-func (s State) rotate(d *Decision, c Certificates) {
+// planRotation is one step from what is used to what was issued, which is good.
+func (s State) planRotation(d *Decision, c Certificates) {
 	switch {
 	case !c.Used.usable():
-		d.do(Step{Kind: Certify, Reason: "there is none that can be used"})
+		d.do(Step{Kind: InstallCertificate, Reason: "there is none that can be used"})
 	case c.Used.Fingerprint == c.Issued.Fingerprint:
 		if slices.Equal(c.Used.Trusts, c.Issued.Trusts) {
 			return
 		}
 		if missing(c.Issued.Trusts, c.Used.Trusts) {
-			d.do(Step{Kind: Trust, Reason: "the CA's own certificates have changed"})
+			d.do(Step{Kind: TrustCA, Reason: "the CA's own certificates have changed"})
 		} else if late := s.others(func(p Peer) bool { return p.Issuer == c.Issued.Issuer }); late == "" {
-			d.do(Step{Kind: Distrust, Reason: "every unit uses the new CA"})
+			d.do(Step{Kind: DropCAs, Reason: "every unit uses the new CA"})
 		} else {
 			d.note("certificates: the old CA stays trusted until %s uses the new one", late)
 		}
 	case missing(c.Issued.Trusts, c.Used.Trusts):
-		d.do(Step{Kind: Trust, Reason: "the CA is a new one"})
+		d.do(Step{Kind: TrustCA, Reason: "the CA is a new one"})
 	default:
 		if late := s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(c.Issued.Issuer) }); late == "" {
-			d.do(Step{Kind: Certify, Reason: "it was issued again"})
+			d.do(Step{Kind: InstallCertificate, Reason: "it was issued again"})
 		} else {
 			d.note("certificates: the new one is used once %s trusts its CA", late)
 		}

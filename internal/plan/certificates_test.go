@@ -33,7 +33,7 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
 		},
 		"the relation was removed, and the certificate is good": {
-			having(nil, good, func(s *plan.State) { s.Certificates.Related, s.Firewall = false, plan.Differs }),
+			having(nil, good, func(s *plan.State) { s.Certificates.Related, s.Firewall = false, plan.Drifted }),
 			decided{step: "set the firewall", blocked: []string{missing}, ready: true},
 		},
 		"the relation was removed, and the certificate has expired": {

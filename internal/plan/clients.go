@@ -16,7 +16,7 @@ const SettledLooks = 5
 // tell them, are one in so many at most.
 const idlePerBusy = 20
 
-// Settled says whether the clients of a server have come and have what they wanted, by
+// ClientsSettled says whether the clients of a server have come and have what they wanted, by
 // the last looks at them: none has come since the first, and in one of the looks as
 // good as nothing was on its way. Where there is no client, nobody is kept waiting by a
 // restart.
@@ -24,7 +24,7 @@ const idlePerBusy = 20
 // Clients of a server that ends connect to another at once, and then stay there
 // (reconnect_set_backoff_free_tries() in OVS's lib/reconnect.c): those
 // that the restart of one member has driven out are seen at the next.
-func Settled(looks []Clients) bool {
+func ClientsSettled(looks []Clients) bool {
 	if len(looks) == 0 {
 		return false
 	}

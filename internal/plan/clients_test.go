@@ -34,7 +34,7 @@ func TestClientsHaveSettledOnceNoneComesAndNothingIsOnItsWay(t *testing.T) {
 		"few that never read":                {same(plan.Clients{Connected: 100, Busy: 5}, plan.SettledLooks), true},
 		"now and then all are told a change": {append(same(busy, 4), idle, busy, busy), true},
 	} {
-		assert.Equal(t, c.want, plan.Settled(c.looks), name)
+		assert.Equal(t, c.want, plan.ClientsSettled(c.looks), name)
 	}
 }
 

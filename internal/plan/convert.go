@@ -49,15 +49,15 @@ func since32(ovs string) bool {
 	return major > 3 || major == 3 && minor >= 2
 }
 
-// convert brings a database to the schema of the packages, once every server of the
+// planConversion brings a database to the schema of the packages, once every server of the
 // application runs them: a server of before OVS 3.2 that gets a conversion of a
 // newer one ends, and can't start on its file again. It says whether it has to do with
 // the election timer: that is raised before, by whoever leads, and is the option's again
 // when there is nothing to convert any more. So no note of it is needed, and a unit that
 // is killed in between, or loses the lead, is followed by the next hook of any.
-func (s State) convert(d *Decision, db raft.Database) (timer bool) {
+func (s State) planConversion(d *Decision, db raft.Database) (timer bool) {
 	x, name := s.Databases[db], db.Short()
-	if x.Schema != Differs {
+	if x.Schema != Drifted {
 		return false
 	}
 	needed := min(max(ConversionTimer(x.Size, x.Runs), maxTimerFactor*x.Tried), longestConversionTimer)
@@ -79,10 +79,10 @@ func (s State) convert(d *Decision, db raft.Database) (timer bool) {
 	case now < needed:
 		d.note("%s: the schema is older than the packages'; for its conversion the election timer goes from %d ms to %d ms, and back", name, now.Milliseconds(), needed.Milliseconds())
 		if x.Status.ChangingTo == 0 {
-			d.do(Step{Kind: SetTimer, Database: db, Timer: nextTimer(now, needed)})
+			d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(now, needed)})
 		}
 	default:
-		d.do(Step{Kind: Convert, Database: db, Timer: now, Reason: "every unit runs the packages that bring the new schema"})
+		d.do(Step{Kind: ConvertSchema, Database: db, Timer: now, Reason: "every unit runs the packages that bring the new schema"})
 	}
 	return true
 }

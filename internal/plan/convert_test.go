@@ -53,7 +53,7 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 		edit(&s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
 		edit(&s, raft.NB, func(x *plan.Database) {
 			x.Runs = []string{"3.1.0", "3.5.0"}[random.IntN(2)]
-			x.Schema, x.Size, x.Status.ElectionTimer = plan.Differs, random.Int64N(400<<20), seconds(300)
+			x.Schema, x.Size, x.Status.ElectionTimer = plan.Drifted, random.Int64N(400<<20), seconds(300)
 			if random.IntN(2) == 0 {
 				x.Tried = seconds(299)
 			}
@@ -65,19 +65,19 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 			d := plan.Decide(s)
 			if d.Step == nil {
 				require.Equal(t, s.Settings.ElectionTimer, x.Status.ElectionTimer)
-				require.True(t, x.Schema == plan.AsWanted || len(d.Blocked) == 1 && x.Tried == 5*time.Minute, "%v", d)
+				require.True(t, x.Schema == plan.InSync || len(d.Blocked) == 1 && x.Tried == 5*time.Minute, "%v", d)
 				break
 			}
 			switch d.Step.Kind {
-			case plan.SetTimer:
+			case plan.SetElectionTimer:
 				require.LessOrEqual(t, d.Step.Timer, 2*x.Status.ElectionTimer)
 				edit(&s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = d.Step.Timer })
-			case plan.Convert:
+			case plan.ConvertSchema:
 				require.GreaterOrEqual(t, x.Status.ElectionTimer, plan.ConversionTimer(x.Size, x.Runs))
 				require.Greater(t, x.Status.ElectionTimer, x.Tried)
 				edit(&s, raft.NB, func(x *plan.Database) { x.Tried = min(x.Status.ElectionTimer, 5*time.Minute) })
 				if fails--; fails < 0 {
-					edit(&s, raft.NB, func(x *plan.Database) { x.Schema = plan.AsWanted })
+					edit(&s, raft.NB, func(x *plan.Database) { x.Schema = plan.InSync })
 				}
 			default:
 				require.Fail(t, d.Step.String())

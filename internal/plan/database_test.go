@@ -320,7 +320,7 @@ func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
 	d := plan.Decide(s)
 	require.NotNil(t, d.Step)
 	assert.Equal(t, plan.Step{
-		Kind: plan.Join, Database: raft.NB, Cluster: nbCluster,
+		Kind: plan.JoinCluster, Database: raft.NB, Cluster: nbCluster,
 		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643", "ssl:10.0.0.4:6643"}, // first the one that created it, last the one that is going
 	}, *d.Step)
 }
@@ -354,7 +354,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
 		},
 		"its creator is gone, and nothing is known of another unit": {
-			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Silent }),
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.NothingPublished }),
 			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing yet"}},
 		},
 		"its creator is gone, and another unit can't be read": {
@@ -373,7 +373,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		},
 		"its creator is going, and has left the relation": {
 			alone(func(s *plan.State) {
-				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Silent}
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.NothingPublished}
 			}),
 			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and publishes nothing"}},
 		},

@@ -22,7 +22,7 @@ func Decide(s State) Decision {
 		// `stop` decides what becomes of its members; until then they vote, and must
 		// understand the others.
 		if s.Packages.Installed && s.Address != "" {
-			s.certificates(&d)
+			s.planCertificates(&d)
 		}
 	case !s.Packages.Installed && s.Disk != "":
 		d.block("%s", s.Disk)
@@ -33,39 +33,39 @@ func Decide(s State) Decision {
 	case s.Address == "":
 		d.wait("network: no address for ovsdb-peer; look at: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
 	default:
-		s.work(&d)
+		s.planWork(&d)
 	}
 	return d
 }
 
-func (s State) work(d *Decision) {
+func (s State) planWork(d *Decision) {
 	if s.Disk != "" {
 		d.block("%s", s.Disk)
 		for _, db := range raft.Databases() {
 			if x := s.Databases[db]; x.Condition == Serving && x.Damage != "" {
-				s.damaged(d, db, x) // what there is of space may be enough
+				s.planDamaged(d, db, x) // what there is of space may be enough
 			}
 		}
 		return
 	}
-	if !s.certificates(d) {
+	if !s.planCertificates(d) {
 		return
 	}
-	if s.Defaults == Differs || s.Defaults == NeedsRestart {
+	if s.Defaults == Drifted || s.Defaults == NeedsRestart {
 		d.do(Step{Kind: WriteDefaults})
 	}
-	if s.Firewall == Differs {
-		d.do(Step{Kind: Guard})
+	if s.Firewall == Drifted {
+		d.do(Step{Kind: ConfigureFirewall})
 	}
 	if s.Paused {
 		d.note("paused; run action resume")
 		return
 	}
-	if !s.agree(d) {
+	if !s.planClusters(d) {
 		return
 	}
 	for _, db := range raft.Databases() {
-		s.database(d, db)
+		s.planDatabase(d, db)
 	}
 	// Servers start together, and before what has to wait for another unit's turn.
 	if len(d.starting) > 0 && (d.Step == nil || d.Step.Kind == Restart || d.Step.Kind == Leave) {
@@ -78,10 +78,10 @@ func (s State) work(d *Decision) {
 		return
 	}
 	for _, db := range raft.Databases() {
-		s.lead(d, db)
+		s.planLeader(d, db)
 	}
-	s.northd(d)
-	s.rollOut(d)
+	s.planNorthd(d)
+	s.planRollout(d)
 }
 
 // members says whether this unit's servers are members of the application's two
@@ -105,21 +105,21 @@ func (s State) ready() bool {
 	return s.members() && !s.Paused && s.Address != ""
 }
 
-// database takes this unit's part of one database a step further.
-func (s State) database(d *Decision, db raft.Database) {
+// planDatabase takes this unit's part of one database a step further.
+func (s State) planDatabase(d *Decision, db raft.Database) {
 	x, name := s.Databases[db], db.Short()
 	switch x.Condition {
 	case Serving:
-		s.serving(d, db, x)
+		s.planServing(d, db, x)
 	case Absent:
-		s.absent(d, db, x)
+		s.planAbsent(d, db, x)
 	case Down:
-		s.down(d, db, x)
+		s.planDown(d, db, x)
 	case Left:
-		d.do(Step{Kind: Archive, Database: db, Reason: "its server has left the cluster, or was removed"})
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server has left the cluster, or was removed"})
 		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
 	case Failed:
-		s.failed(d, db, x)
+		s.planFailed(d, db, x)
 	case Standalone:
 		d.block("%s: %s", name, x.standalone(db))
 	case Hung:
@@ -129,15 +129,15 @@ func (s State) database(d *Decision, db raft.Database) {
 	}
 }
 
-// failed judges a server that has given up the database, and is down for all others:
+// planFailed judges a server that has given up the database, and is down for all others:
 // it is started anew, if one can be started on its file with all that was acknowledged.
-func (s State) failed(d *Decision, db raft.Database, x Database) {
+func (s State) planFailed(d *Decision, db raft.Database, x Database) {
 	switch name := db.Short(); {
 	case x.File.Damage == "":
 		d.do(Step{Kind: Restart, Service: ServiceOf(db), Reason: "the server has given up the database"})
 		d.block("%s: %s", name, x.Text)
 	case x.Removed:
-		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
 		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
 	default:
 		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage+"; "+x.Text)
@@ -149,7 +149,7 @@ func (x Database) standalone(db raft.Database) string {
 	return fmt.Sprintf("the database on this machine is standalone, not a member of a cluster; stop %s and move %s away to let this unit join", ServiceOf(db), x.File.Path)
 }
 
-func (s State) serving(d *Decision, db raft.Database, x Database) {
+func (s State) planServing(d *Decision, db raft.Database, x Database) {
 	name := db.Short()
 	if c := x.Cluster(); c != "" && c != s.Clusters.IDs[db] {
 		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c, s.Clusters.IDs[db])
@@ -159,13 +159,13 @@ func (s State) serving(d *Decision, db raft.Database, x Database) {
 		d.note("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
 	}
 	if x.Damage != "" {
-		s.damaged(d, db, x)
+		s.planDamaged(d, db, x)
 		return
 	}
 	switch {
 	case x.Status.State == raft.JoiningCluster:
-		if s.stranded(db, x) {
-			d.do(Step{Kind: Archive, Database: db, Reason: "it joins through units that are gone"})
+		if s.cannotJoin(db, x) {
+			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it joins through units that are gone"})
 		}
 		d.wait("%s: joining the cluster; %s", name, s.joined())
 	case x.Status.State == raft.LeavingCluster:
@@ -176,19 +176,19 @@ func (s State) serving(d *Decision, db raft.Database, x Database) {
 	}
 }
 
-// damaged has a server write its file anew, and where it can't says that it must go on.
-func (s State) damaged(d *Decision, db raft.Database, x Database) {
+// planDamaged has a server write its file anew, and where it can't says that it must go on.
+func (s State) planDamaged(d *Decision, db raft.Database, x Database) {
 	if x.Unmended == "" {
-		d.do(Step{Kind: Mend, Database: db, Reason: x.Damage})
+		d.do(Step{Kind: RewriteFile, Database: db, Reason: x.Damage})
 	}
 	d.block("%s: its file lacks entries, don't stop its server: make space, or %s (%s)", db.Short(), s.replace(), or(x.Unmended, x.Damage))
 }
 
-// stranded says whether a server can't join through those that its file names,
+// cannotJoin says whether a server can't join through those that its file names,
 // while there are others: they are no members of units that exist, or none of them
 // answers. One that knows the leader is being sent the log, and may be a member any
 // moment.
-func (s State) stranded(db raft.Database, x Database) bool {
+func (s State) cannotJoin(db raft.Database, x Database) bool {
 	remotes := s.knownRemotes(db)
 	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
 		return false
@@ -202,24 +202,24 @@ func (s State) stranded(db raft.Database, x Database) bool {
 	return !slices.ContainsFunc(x.Status.Remotes, there) || !answers && missing(remotes, x.Status.Remotes)
 }
 
-func (s State) absent(d *Decision, db raft.Database, x Database) {
+func (s State) planAbsent(d *Decision, db raft.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	switch {
 	case x.Staged == cluster && cluster != "":
-		d.do(Step{Kind: Commit, Database: db})
+		d.do(Step{Kind: CommitCluster, Database: db})
 		return
 	case x.Staged != "":
-		d.do(Step{Kind: Discard, Database: db, Reason: "the application's cluster is another one"})
+		d.do(Step{Kind: DiscardCluster, Database: db, Reason: "the application's cluster is another one"})
 		return
 	}
 	remotes, name := s.remotes(db), db.Short()
 	if len(remotes) > 0 {
-		d.do(Step{Kind: Join, Database: db, Cluster: cluster, Remotes: remotes})
+		d.do(Step{Kind: JoinCluster, Database: db, Cluster: cluster, Remotes: remotes})
 		d.wait("%s: joining the cluster; %s", name, s.joined())
 		return
 	}
 	creator, alone := s.Clusters.CreatedBy, len(s.Peers) == 0
-	if unit, why := s.mayHave(db); unit != "" {
+	if unit, why := s.mayServe(db); unit != "" {
 		d.wait("%s: waiting for %s to serve cluster %s; %s", name, unit, cluster.Short(), why)
 		return
 	}
@@ -236,21 +236,21 @@ func (s State) absent(d *Decision, db raft.Database, x Database) {
 	}
 }
 
-// mayHave is the first peer that may have the application's cluster though nothing
+// mayServe is the first peer that may have the application's cluster though nothing
 // that was read says so, and why: nobody may be told that it is lost before all
 // units of the model are known not to have it.
-func (s State) mayHave(db raft.Database) (unit, why string) {
+func (s State) mayServe(db raft.Database) (unit, why string) {
 	for _, p := range s.Peers {
 		switch {
 		case p.Data == Unread && p.Dying:
 			return p.Unit, "it is being removed, and what it publishes could not be read"
 		case p.Data == Unread:
 			return p.Unit, "what it publishes could not be read"
-		case p.Data == Silent && p.Dying:
+		case p.Data == NothingPublished && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
 		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and tells nobody any more
 			return p.Unit, "it is being removed, and may have joined"
-		case p.Data == Silent:
+		case p.Data == NothingPublished:
 			return p.Unit, "it has published nothing yet"
 		case p.Servers[db] != "" && p.Clusters[db] == "":
 			return p.Unit, "it joins it"
@@ -272,13 +272,13 @@ func (s State) exists(unit string) bool {
 	return unit == s.Unit || slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Unit == unit })
 }
 
-// down judges a file on which no server runs (rule R10).
-func (s State) down(d *Decision, db raft.Database, x Database) {
+// planDown judges a file on which no server runs (rule R10).
+func (s State) planDown(d *Decision, db raft.Database, x Database) {
 	name, cluster := db.Short(), s.Clusters.IDs[db]
 	here := RaftAddress(db, s.Address)
 	switch {
 	case x.Unusable() && x.Removed:
-		d.do(Step{Kind: Archive, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
 		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
 	case x.TooNew:
 		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
@@ -292,7 +292,7 @@ func (s State) down(d *Decision, db raft.Database, x Database) {
 	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
 		d.block("%s: its file ends amid a removal; %s (no server can be started on it)", name, x.rejoin())
 	case x.File.Outside:
-		d.do(Step{Kind: Archive, Database: db, Reason: "its server was killed while it joined, and is no member"})
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was killed while it joined, and is no member"})
 		d.wait("%s: joining the cluster again; %s", name, s.joined())
 	case x.File.Damage != "":
 		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)

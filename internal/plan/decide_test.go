@@ -64,13 +64,13 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 			decided{waiting: []string{"network: no address for ovsdb-peer; look at: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
 		},
 		"other options for the services": {
-			func(s *plan.State) { s.Defaults = plan.Differs }, decided{step: "write defaults", ready: true},
+			func(s *plan.State) { s.Defaults = plan.Drifted }, decided{step: "write defaults", ready: true},
 		},
 		"other options, with which they must be restarted": {
 			func(s *plan.State) { s.Defaults = plan.NeedsRestart }, decided{step: "write defaults", ready: true},
 		},
 		"other rules of the firewall": {
-			func(s *plan.State) { s.Firewall = plan.Differs }, decided{step: "set the firewall", ready: true},
+			func(s *plan.State) { s.Firewall = plan.Drifted }, decided{step: "set the firewall", ready: true},
 		},
 		"paused": {
 			func(s *plan.State) {
@@ -98,7 +98,7 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 		"all else differs": {
 			func(s *plan.State) {
 				s.Dying = true
-				s.Defaults, s.Firewall, s.NorthdParams = plan.Differs, plan.Differs, plan.NeedsRestart
+				s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
 				set(s, plan.Database{Condition: plan.Absent}, raft.NB)
 			},
 			decided{},

@@ -24,11 +24,11 @@ const (
 // Works says whether it does the work, or would.
 func (h NorthdHealth) Works() bool { return h == NorthdActive || h == NorthdStandby }
 
-// northd keeps an ovn-northd running beside the servers, one of which is active
+// planNorthd keeps an ovn-northd running beside the servers, one of which is active
 // in the whole application. One that hangs is not restarted: that may be what an
 // operator is looking at, and the others take over.
-func (s State) northd(d *Decision) {
-	if s.NorthdParams == Differs || s.NorthdParams == NeedsRestart {
+func (s State) planNorthd(d *Decision) {
+	if s.NorthdParams == Drifted || s.NorthdParams == NeedsRestart {
 		d.do(Step{Kind: WriteNorthdParams})
 	}
 	const restart = "run action restart-services services=ovn-northd"

@@ -18,15 +18,15 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 	}
 	newSchema := func(more func(*plan.State)) func(*plan.State) {
 		return func(s *plan.State) {
-			edit(s, raft.NB, func(x *plan.Database) { x.Schema = plan.Differs })
+			edit(s, raft.NB, func(x *plan.Database) { x.Schema = plan.Drifted })
 			more(s)
 		}
 	}
 	const older = "nb: the schema is older than the packages'; it is converted once "
 	check(t, map[string]situation{
-		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Differs }), decided{step: "listen nb", ready: true}},
+		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "listen nb", ready: true}},
 		"other listeners, not the leader": {
-			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Listeners = plan.Differs }) }, decided{ready: true},
+			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Listeners = plan.Drifted }) }, decided{ready: true},
 		},
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
@@ -86,7 +86,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			},
 		},
 		"an older schema, and another member leads": {
-			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Schema = plan.Differs }) },
+			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Schema = plan.Drifted }) },
 			decided{notes: []string{"sb: the schema is older than the packages'; the leader converts it"}, ready: true},
 		},
 		"an older schema, and a unit that runs older packages": {
@@ -175,7 +175,7 @@ func TestElectionTimerGetsThereInLegalSteps(t *testing.T) {
 				}
 				require.Less(t, steps, 6, "from %d s to %d s", from, to)
 				require.NotNil(t, d.Step)
-				require.Equal(t, plan.SetTimer, d.Step.Kind)
+				require.Equal(t, plan.SetElectionTimer, d.Step.Kind)
 				require.LessOrEqual(t, d.Step.Timer, 2*now)
 				require.True(t, to > from || d.Step.Timer == s.Settings.ElectionTimer)
 				now = d.Step.Timer
@@ -199,7 +199,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 			func(s *plan.State) { s.NorthdParams = plan.NeedsRestart }, decided{step: "tell ovn-northd which units there are", ready: true},
 		},
 		"its parameters look different": {
-			func(s *plan.State) { s.NorthdParams = plan.Differs }, decided{step: "tell ovn-northd which units there are", ready: true},
+			func(s *plan.State) { s.NorthdParams = plan.Drifted }, decided{step: "tell ovn-northd which units there are", ready: true},
 		},
 		"it does not run, nor does any": {
 			services(plan.ServiceState{Failed: true}, boots, false),

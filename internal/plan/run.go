@@ -11,16 +11,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// lead does what the leader of a database does for all members.
-func (s State) lead(d *Decision, db raft.Database) {
+// planLeader does what the leader of a database does for all members.
+func (s State) planLeader(d *Decision, db raft.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
 		d.note("%s: the server does not keep chassis to their role until it is restarted; run action restart-services services=%s", db.Short(), ServiceOf(db))
 	}
-	if x.Leads() && x.Listeners == Differs {
-		d.do(Step{Kind: Listen, Database: db})
+	if x.Leads() && x.Listeners == Drifted {
+		d.do(Step{Kind: ConfigureListeners, Database: db})
 	}
-	if s.convert(d, db) {
+	if s.planConversion(d, db) {
 		return
 	}
 	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
@@ -28,7 +28,7 @@ func (s State) lead(d *Decision, db raft.Database) {
 	}
 	d.note("%s: election timer is %d ms, on its way to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
 	if x.Leads() && x.Status.ChangingTo == 0 {
-		d.do(Step{Kind: SetTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
+		d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
 	}
 }
 
@@ -38,10 +38,10 @@ const maxTimerFactor = 2
 
 func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
 
-// rollOut upgrades the packages and restarts what is to be restarted: one unit at
+// planRollout upgrades the packages and restarts what is to be restarted: one unit at
 // a time, followers before leaders. That only one unit at a time is down is not
 // decided here, but made sure of by the lock that a restart is made under.
-func (s State) rollOut(d *Decision) {
+func (s State) planRollout(d *Decision) {
 	first := s.goesFirst()
 	if s.outdated() {
 		if first == "" {

@@ -52,7 +52,7 @@ type State struct {
 
 	// Defaults, NorthdParams and Firewall say whether what is on the machine is as
 	// wanted.
-	Defaults, NorthdParams, Firewall Wanted
+	Defaults, NorthdParams, Firewall Drift
 	// Disk is what is wrong with the databases' disk; empty if nothing is.
 	Disk string
 	// Paused says that an operator has paused the unit.
@@ -70,16 +70,16 @@ func (s State) usable(options ...string) bool {
 	return !slices.ContainsFunc(options, func(option string) bool { return s.Invalid[option] != "" })
 }
 
-// Wanted says how something on the machine compares with what it should be.
-type Wanted string
+// Drift says how something on the machine compares with what it should be.
+type Drift string
 
 // The values of Wanted. The zero value is one that was not looked at, which is
 // left alone.
 const (
-	AsWanted Wanted = "as wanted"
-	Differs  Wanted = "differs"
+	InSync  Drift = "as wanted"
+	Drifted Drift = "differs"
 	// NeedsRestart: what runs must be restarted to follow the change.
-	NeedsRestart Wanted = "differs, needs a restart"
+	NeedsRestart Drift = "differs, needs a restart"
 )
 
 // Packages is what the machine has of the OVN packages.
@@ -184,9 +184,9 @@ type Database struct {
 	Rejoin string
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's leader.
-	Listeners Wanted
+	Listeners Drift
 	// Schema compares the database's with that of the packages.
-	Schema Wanted
+	Schema Drift
 	// SchemaFile is where the packages' is, and Socket the server's for local clients.
 	SchemaFile, Socket string
 	// Size is that of the file in bytes; 0 where it is not known.
@@ -254,8 +254,8 @@ type Reading string
 // The values of Reading.
 const (
 	Published Reading = ""
-	// Silent: it was read, and the unit has published nothing yet.
-	Silent Reading = "nothing published"
+	// NothingPublished: it was read, and the unit has published nothing yet.
+	NothingPublished Reading = "nothing published"
 	// Unread: nothing is known of it but what is remembered.
 	Unread Reading = "not read"
 )

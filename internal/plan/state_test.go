@@ -45,7 +45,7 @@ func well() plan.State {
 		Clusters:     plan.Clusters{IDs: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}, CreatedBy: "ovn-central/2"},
 		Databases:    map[raft.Database]plan.Database{},
 		Peers:        []plan.Peer{peer(1), peer(2)},
-		Defaults:     plan.AsWanted, NorthdParams: plan.AsWanted, Firewall: plan.AsWanted,
+		Defaults:     plan.InSync, NorthdParams: plan.InSync, Firewall: plan.InSync,
 		NorthdUp: true,
 	}
 	s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 1)
@@ -77,7 +77,7 @@ func serving(db raft.Database, leader int) plan.Database {
 	x := plan.Database{Condition: plan.Serving, ClientsServed: true}
 	if leader == 0 {
 		st.Role, st.Leader = raft.Leader, raft.Self
-		x.Listeners, x.Schema = plan.AsWanted, plan.AsWanted
+		x.Listeners, x.Schema = plan.InSync, plan.InSync
 	}
 	for n := range 3 {
 		id := serverOf(db, n)

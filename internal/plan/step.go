@@ -19,46 +19,46 @@ const (
 	// Upgrade takes the packages from the configured source and notes which
 	// services are to be restarted.
 	Upgrade Kind = "upgrade"
-	// Trust adds the CA of the issued certificate to those that are trusted.
-	Trust Kind = "trust"
-	// Certify puts the issued certificate into use, and trusts the CAs from before
+	// TrustCA adds the CA of the issued certificate to those that are trusted.
+	TrustCA Kind = "trust"
+	// InstallCertificate puts the issued certificate into use, and trusts the CAs from before
 	// as well.
-	Certify Kind = "certify"
-	// Distrust drops the CAs that are no longer in use.
-	Distrust Kind = "distrust"
+	InstallCertificate Kind = "certify"
+	// DropCAs drops the CAs that are no longer in use.
+	DropCAs Kind = "distrust"
 	// WriteDefaults writes what the services are started with.
 	WriteDefaults Kind = "write defaults"
-	// Stage creates a new cluster beside the database's place.
-	Stage Kind = "stage"
-	// Claim publishes the IDs of the clusters that are staged, or that run.
-	Claim Kind = "claim"
-	// Commit puts the staged cluster into its place.
-	Commit Kind = "commit"
-	// Discard removes what was staged.
-	Discard Kind = "discard"
-	// Join makes the file of a server that joins the cluster.
-	Join Kind = "join"
+	// StageCluster creates a new cluster beside the database's place.
+	StageCluster Kind = "stage"
+	// PublishClusters publishes the IDs of the clusters that are staged, or that run.
+	PublishClusters Kind = "claim"
+	// CommitCluster puts the staged cluster into its place.
+	CommitCluster Kind = "commit"
+	// DiscardCluster removes what was staged.
+	DiscardCluster Kind = "discard"
+	// JoinCluster makes the file of a server that joins the cluster.
+	JoinCluster Kind = "join"
 	// Leave tells a server that the others have removed to stop trying.
 	Leave Kind = "leave"
-	// Archive stops the server of a database that has left, and renames its file.
-	Archive Kind = "archive"
+	// ArchiveFile stops the server of a database that has left, and renames its file.
+	ArchiveFile Kind = "archive"
 	// Start starts services at the same time, and waits for their servers.
 	Start Kind = "start"
-	// Listen writes the rows of the listeners.
-	Listen Kind = "listen"
-	// Convert brings the database to the schema of the packages.
-	Convert Kind = "convert"
-	// SetTimer changes the election timer, by one step.
-	SetTimer Kind = "set election timer"
+	// ConfigureListeners writes the rows of the listeners.
+	ConfigureListeners Kind = "listen"
+	// ConvertSchema brings the database to the schema of the packages.
+	ConvertSchema Kind = "convert"
+	// SetElectionTimer changes the election timer, by one step.
+	SetElectionTimer Kind = "set election timer"
 	// WriteNorthdParams writes where ovn-northd finds the databases.
 	WriteNorthdParams Kind = "tell ovn-northd which units there are"
 	// Restart restarts a service: a database's server hands over first, and is
 	// waited for.
 	Restart Kind = "restart"
-	// Mend makes a server write its file anew, which lacks entries of its log.
-	Mend Kind = "mend the file"
-	// Guard sets the firewall.
-	Guard Kind = "set the firewall"
+	// RewriteFile makes a server write its file anew, which lacks entries of its log.
+	RewriteFile Kind = "mend the file"
+	// ConfigureFirewall sets the firewall.
+	ConfigureFirewall Kind = "set the firewall"
 )
 
 // Step is the next thing to do.
@@ -93,9 +93,9 @@ func (s Step) String() string {
 		words = append(words, string(s.Service))
 	}
 	switch {
-	case s.Kind == Stage:
+	case s.Kind == StageCluster:
 		words = append(words, fmt.Sprintf("with an election timer of %d ms", s.Timer.Milliseconds()))
-	case s.Kind == Convert:
+	case s.Kind == ConvertSchema:
 		words = append(words, fmt.Sprintf("at an election timer of %d ms", s.Timer.Milliseconds()))
 	case s.Timer != 0:
 		words = append(words, fmt.Sprintf("to %d ms", s.Timer.Milliseconds()))

@@ -126,7 +126,7 @@ func (w *world) make(u *unit, s plan.Step) error {
 		for _, service := range plan.RestartOrder() {
 			u.pending[service] = upgraded
 		}
-	case plan.Trust, plan.Certify, plan.Distrust:
+	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
 		connected := w.standing(u)
 		u.certify(s.Kind)
 		for _, other := range connected {
@@ -136,28 +136,28 @@ func (w *world) make(u *unit, s plan.Step) error {
 		}
 	case plan.WriteDefaults:
 		u.defaults = u.address
-	case plan.Guard:
+	case plan.ConfigureFirewall:
 		u.firewall = rules(u.hook.asked)
 	case plan.WriteNorthdParams:
 		if u.params = northdParams(u, u.hook.asked); u.northd {
 			u.pending[plan.Northd] = "units have come or gone"
 		}
-	case plan.Stage:
+	case plan.StageCluster:
 		u.staged[db] = w.newCluster(u.machine, db, s.Timer)
-	case plan.Claim:
+	case plan.PublishClusters:
 		return w.claim(u, s)
-	case plan.Commit:
+	case plan.CommitCluster:
 		if u.files[db] != nil || u.staged[db].cluster.id != w.settings.IDs[db] {
 			w.fail("%s puts cluster %s into place over %v", u.name, u.staged[db].cluster.id.Short(), u.files[db])
 		}
 		u.files[db], u.staged[db] = u.staged[db], nil
-	case plan.Discard:
+	case plan.DiscardCluster:
 		u.staged[db] = nil
-	case plan.Join:
+	case plan.JoinCluster:
 		return w.join(u, s)
 	case plan.Leave:
 		u.files[db].left = u.files[db].cluster.removed[u.files[db].id]
-	case plan.Archive:
+	case plan.ArchiveFile:
 		w.archive(u, db)
 	case plan.Start:
 		var failures []error
@@ -167,7 +167,7 @@ func (w *world) make(u *unit, s plan.Step) error {
 		return errors.Join(failures...)
 	case plan.Restart:
 		return w.restart(u, s.Service)
-	case plan.Listen, plan.SetTimer, plan.Convert:
+	case plan.ConfigureListeners, plan.SetElectionTimer, plan.ConvertSchema:
 		return w.write(u, s)
 	default:
 		w.fail("nobody knows the step %q", s.Kind)
@@ -177,10 +177,10 @@ func (w *world) make(u *unit, s plan.Step) error {
 
 func (u *unit) certify(kind plan.Kind) {
 	next := *u.hook.issued
-	if kind == plan.Trust {
+	if kind == plan.TrustCA {
 		next = *u.used
 	}
-	if kind != plan.Distrust && u.used != nil {
+	if kind != plan.DropCAs && u.used != nil {
 		next.Trusts = slices.Concat(u.used.Trusts, u.hook.issued.Trusts)
 		slices.Sort(next.Trusts)
 		next.Trusts = slices.Compact(next.Trusts)
@@ -302,16 +302,16 @@ func (w *world) write(u *unit, s plan.Step) error {
 		return errors.New("not the database's leader")
 	}
 	switch s.Kind {
-	case plan.Listen:
+	case plan.ConfigureListeners:
 		c.probe = u.hook.config.probe
-	case plan.Convert:
+	case plan.ConvertSchema:
 		for _, m := range c.members {
 			if other := m.machine.unit; other != nil && m.machine.files[c.db] == m && m.runs < u.version {
 				w.fail("%s converts %s to %s, and %s runs %s", u.name, c.db.Short(), u.version, other.name, m.runs)
 			}
 		}
 		c.schema = u.version
-	case plan.SetTimer:
+	case plan.SetElectionTimer:
 		if s.Timer > 2*c.timer {
 			w.fail("%s sets the election timer from %s to %s", u.name, c.timer, s.Timer)
 		}

@@ -55,7 +55,7 @@ func (w *world) named(name string) *unit {
 }
 
 // whileDying are the steps of a unit that is going: until it is gone, it votes.
-var whileDying = []plan.Kind{plan.Trust, plan.Certify, plan.Distrust}
+var whileDying = []plan.Kind{plan.TrustCA, plan.InstallCertificate, plan.DropCAs}
 
 // judge says whether a decision may be made in a state.
 func (w *world) judge(u *unit, s plan.State, d plan.Decision) {

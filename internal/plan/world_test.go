@@ -172,7 +172,7 @@ func (w *world) read(u, other *unit) plan.Peer {
 	case other.dying && w.chance(50):
 		p.Data = plan.Unread
 	default:
-		p.Data = plan.Silent
+		p.Data = plan.NothingPublished
 	}
 	p.Unit, p.Dying = other.name, other.dying
 	return p
@@ -219,14 +219,14 @@ func (w *world) state(u *unit, a asked) plan.State {
 	return s
 }
 
-func wanted(have, want, restart string) plan.Wanted {
+func wanted(have, want, restart string) plan.Drift {
 	switch {
 	case have == want:
-		return plan.AsWanted
+		return plan.InSync
 	case have != "" && restart != "":
 		return plan.NeedsRestart
 	}
-	return plan.Differs
+	return plan.Drifted
 }
 
 func northdParams(u *unit, a asked) string {
@@ -275,7 +275,7 @@ func (w *world) database(u *unit, a asked, db raft.Database) plan.Database {
 			x.Listeners = wanted(s.cluster.probe.String(), a.config.probe.String(), "")
 		}
 		if x.Member() && s.cluster.schema < u.version {
-			x.Schema = plan.Differs
+			x.Schema = plan.Drifted
 		}
 	}
 	return x

@@ -48,7 +48,7 @@ func viewOf(leader int, up []bool) View {
 		}
 		if i > 0 && isUp {
 			s.Connections = append(s.Connections, Connection{Peer: m.Short, Incoming: true, Up: true})
-			v.Answers = append(v.Answers, answerOf(m, memberID(i), someCluster))
+			v.Probes = append(v.Probes, answerOf(m, memberID(i), someCluster))
 		}
 		if i > 0 && leader == 0 {
 			m.LastMsg = new(100 * time.Millisecond)
@@ -61,8 +61,8 @@ func viewOf(leader int, up []bool) View {
 	return v
 }
 
-func answerOf(m Member, server, cluster ID) Answer {
-	return Answer{Address: m.Address, Server: server, Cluster: cluster, Connected: true}
+func answerOf(m Member, server, cluster ID) ProbeResult {
+	return ProbeResult{Address: m.Address, Server: server, Cluster: cluster, Connected: true}
 }
 
 // allUp is a cluster of n in which everybody is up but those that are named.
@@ -110,9 +110,9 @@ func rowOf(t testing.TB, s *Status, short string) *Member {
 func fullOf(short string) ID { return ID(short + "0000-1111-4222-8333-444444444444") }
 
 // answers are those of the named members, each as it should be.
-func answers(t testing.TB, s Status, shorts ...string) []Answer {
+func answers(t testing.TB, s Status, shorts ...string) []ProbeResult {
 	t.Helper()
-	var all []Answer
+	var all []ProbeResult
 	for _, short := range shorts {
 		all = append(all, answerOf(*rowOf(t, &s, short), fullOf(short), *s.Cluster))
 	}

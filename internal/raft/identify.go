@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// Given is a server ID as an operator typed it and Juju handed it over. Juju
+// IDArgument is a server ID as an operator typed it and Juju handed it over. Juju
 // reads the values of action parameters as YAML, which takes 9,516 of the 65,536
 // identities for integers (3974, 0017); other clients take 13e4 for a number too.
 // Then Number is set, and Text is that number in decimal.
-type Given struct {
+type IDArgument struct {
 	Text   string
 	Number bool
 }
 
-// minGiven is the least number of hex digits that may stand for a server: what
+// minIDDigits is the least number of hex digits that may stand for a server: what
 // cluster/status prints. ovsdb-server itself would take any prefix, even none.
-const minGiven = 4
+const minIDDigits = 4
 
 // numericPrefix is the longest prefix of a UUID that can be a number in YAML: where
 // its first group ends in e, the dash and the second group are an exponent.
@@ -39,9 +39,9 @@ type Resolution struct {
 // Resolve finds the members of peers that given can mean. It does not judge: no
 // member and several are results like one. ok is false where given is no ID at
 // all, or one too short to be trusted.
-func Resolve(given Given, peers []Peer) (r Resolution, ok bool) {
+func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(given.Text))
-	if !given.Number && (len(text) < minGiven || !idText.MatchString(text)) {
+	if !given.Number && (len(text) < minIDDigits || !idText.MatchString(text)) {
 		return r, false
 	}
 	for _, p := range peers {
@@ -50,7 +50,7 @@ func Resolve(given Given, peers []Peer) (r Resolution, ok bool) {
 		}
 	}
 	for _, p := range peers {
-		if given.Number && p.reads(text) || !given.Number && p.matches(text) {
+		if given.Number && p.matchesNumber(text) || !given.Number && p.hasPrefix(text) {
 			r.Peers = append(r.Peers, p)
 		}
 	}
@@ -67,7 +67,7 @@ func Resolve(given Given, peers []Peer) (r Resolution, ok bool) {
 // Identify is [Resolve] with a refusal of everything but one member of database d
 // (rule R3). there are the members of the other database, to recognise an ID that
 // was meant for it; describe says what a person calls a member.
-func Identify(d Database, given Given, here, there []Peer, describe func(Database, Peer) string) (Resolution, *Refusal) {
+func Identify(d Database, given IDArgument, here, there []Peer, describe func(Database, Peer) string) (Resolution, *Refusal) {
 	refuse := func(reason Reason, format string, args ...any) (Resolution, *Refusal) {
 		return Resolution{}, &Refusal{Database: d, Reason: reason, Text: fmt.Sprintf(format, args...)}
 	}
@@ -93,23 +93,23 @@ func Identify(d Database, given Given, here, there []Peer, describe func(Databas
 	return refuse(UnknownID, "%s is no member of %s and no known former one; members: %s", given.Text, d, names(here))
 }
 
-// matches says whether the member's ID begins with text, as far as it is known.
-func (p Peer) matches(text string) bool {
+// hasPrefix says whether the member's ID begins with text, as far as it is known.
+func (p Peer) hasPrefix(text string) bool {
 	if p.ID != "" {
 		return strings.HasPrefix(string(p.ID), text)
 	}
 	return strings.HasPrefix(text, p.Short)
 }
 
-// reads says whether a YAML reader could have made the number out of a prefix of
+// matchesNumber says whether a YAML reader could have made the number out of a prefix of
 // the member's ID.
-func (p Peer) reads(number string) bool {
+func (p Peer) matchesNumber(number string) bool {
 	want, err := strconv.ParseFloat(number, 64)
 	if err != nil {
 		return false
 	}
 	id := p.Longest()
-	for n := minGiven; n <= min(numericPrefix, len(id)); n++ {
+	for n := minIDDigits; n <= min(numericPrefix, len(id)); n++ {
 		if slices.Contains(yamlNumbers(id[:n]), want) {
 			return true
 		}

@@ -57,7 +57,7 @@ func TestR3ResolveFindsWhatIsMeant(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r, ok := Resolve(Given{Text: tt.given}, peers)
+			r, ok := Resolve(IDArgument{Text: tt.given}, peers)
 			require.True(t, ok)
 			assert.Equal(t, tt.peers, longest(r.Peers))
 			assert.Equal(t, tt.text, r.Text)
@@ -82,7 +82,7 @@ func TestR3ResolveRefusesWhatIsNoID(t *testing.T) {
 		"c14af3b01", "c14af3b01111", "c14a-f3b0", "c14af3b-0", strings.ReplaceAll(full, "-", ""), full + "5", full + "-", full + " x",
 		"tcp:10.0.0.1:6643", "10.0.0.1", "ovn-central/4", "self", "unknown", "*", "c14a*", "ｃ14a", strings.Repeat("c", 10000),
 	} {
-		r, ok := Resolve(Given{Text: text}, peers)
+		r, ok := Resolve(IDArgument{Text: text}, peers)
 		assert.False(t, ok, "%.40q", text)
 		assert.Empty(t, r, "%.40q", text)
 	}
@@ -93,7 +93,7 @@ func TestR3WholeIDIsNeverAmbiguous(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
 	for i, id := range map[int]ID{1: answering, 2: silent} {
-		r, ok := Resolve(Given{Text: string(id)}, v.Peers())
+		r, ok := Resolve(IDArgument{Text: string(id)}, v.Peers())
 		require.True(t, ok)
 		require.Len(t, r.Peers, 1)
 		assert.Equal(t, memberAddress(i), r.Peers[0].Address)
@@ -106,24 +106,24 @@ func TestR3EveryPrefixFindsItsMember(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.StringMatching(uuid).Draw(t, "ID")
-		n := rapid.IntRange(minGiven, len(id)).Draw(t, "length")
+		n := rapid.IntRange(minIDDigits, len(id)).Draw(t, "length")
 		text := id[:n]
 		if rapid.Bool().Draw(t, "capitals") {
 			text = strings.ToUpper(text)
 		}
-		r, ok := Resolve(Given{Text: text}, []Peer{known(id)})
+		r, ok := Resolve(IDArgument{Text: text}, []Peer{known(id)})
 		require.True(t, ok)
 		require.Equal(t, []string{id}, longest(r.Peers))
 		require.Equal(t, id, r.Text)
 
-		r, ok = Resolve(Given{Text: text}, []Peer{unknown(id[:4])})
+		r, ok = Resolve(IDArgument{Text: text}, []Peer{unknown(id[:4])})
 		require.True(t, ok)
 		require.Len(t, r.Peers, 1)
 		require.Equal(t, id[:n], r.Text, "the server is to compare all that was typed")
 
 		// A member whose ID does not go on like that is never meant.
 		other := rapid.StringMatching(uuid).Draw(t, "another ID")
-		r, _ = Resolve(Given{Text: text}, []Peer{known(other)})
+		r, _ = Resolve(IDArgument{Text: text}, []Peer{known(other)})
 		require.Equal(t, strings.HasPrefix(other, id[:n]), len(r.Peers) == 1)
 	})
 }
@@ -144,8 +144,8 @@ func TestR3OneMemberIsNamedToTheServerOrNone(t *testing.T) {
 			}
 		}
 		target := rapid.SampledFrom(ids).Draw(t, "target")
-		text := target[:rapid.IntRange(minGiven, len(target)).Draw(t, "length")]
-		r, ok := Resolve(Given{Text: text}, peers)
+		text := target[:rapid.IntRange(minIDDigits, len(target)).Draw(t, "length")]
+		r, ok := Resolve(IDArgument{Text: text}, peers)
 		require.True(t, ok)
 		require.Contains(t, longest(r.Peers), peers[slices.Index(ids, target)].Longest(), "the one that is meant is among them")
 		if len(r.Peers) != 1 {
@@ -166,7 +166,7 @@ func TestR3NumbersThatAreNoIDFindNobody(t *testing.T) {
 	t.Parallel()
 	peers := []Peer{known("3974f3b0-1111-4222-8333-444444444444"), known("0017f3b0-1111-4222-8333-444444444444"), unknown("13e4")}
 	for _, number := range []string{"", "-3974", "3974.5", "397", "39740", "0.5", "1e400", "-1e400", "99999999999", "nonsense", "null", "true"} {
-		r, _ := Resolve(Given{Text: number, Number: true}, peers)
+		r, _ := Resolve(IDArgument{Text: number, Number: true}, peers)
 		assert.Empty(t, r.Peers, number)
 		assert.Empty(t, r.Text, number)
 	}
@@ -200,7 +200,7 @@ func TestR3NumbersThatCanMeanTwoMembersMeanBoth(t *testing.T) {
 				peers = append(peers, known(id))
 			}
 		}
-		r, ok := Resolve(Given{Text: tt.number, Number: true}, peers)
+		r, ok := Resolve(IDArgument{Text: tt.number, Number: true}, peers)
 		require.True(t, ok)
 		assert.Equal(t, tt.want, longest(r.Peers), name)
 		assert.Equal(t, len(tt.want) == 1, r.Text != "", "%s: %q", name, r.Text)

@@ -22,13 +22,13 @@ var readers = map[string]func([]byte, any) error{
 // handedOver is what the charm gets of a value that was typed: read as YAML, and
 // printed as JSON by action-get. ok is false where JSON has no such number, so
 // that it never gets here.
-func handedOver(read func([]byte, any) error, typed string) (g Given, ok bool, err error) {
+func handedOver(read func([]byte, any) error, typed string) (g IDArgument, ok bool, err error) {
 	var v any
 	if err := read([]byte(typed), &v); err != nil {
 		return g, false, err
 	}
 	if text, isText := v.(string); isText {
-		return Given{Text: text}, true, nil
+		return IDArgument{Text: text}, true, nil
 	}
 	b, err := json.Marshal(v)
 	if err != nil {
@@ -36,7 +36,7 @@ func handedOver(read func([]byte, any) error, typed string) (g Given, ok bool, e
 	}
 	var n json.Number
 	err = json.Unmarshal(b, &n)
-	return Given{Text: n.String(), Number: true}, true, err
+	return IDArgument{Text: n.String(), Number: true}, true, err
 }
 
 // R3: each of the 65,536 identities finds its member again, whatever the reader
@@ -69,7 +69,7 @@ func TestR3EveryIdentityComesBackFromYAML(t *testing.T) {
 				}
 			}
 			for number, peers := range members {
-				r, ok := Resolve(Given{Text: number, Number: true}, peers)
+				r, ok := Resolve(IDArgument{Text: number, Number: true}, peers)
 				require.True(t, ok)
 				require.Equal(t, peers, r.Peers, "%s can mean any of them", number)
 			}
@@ -81,7 +81,7 @@ func TestR3EveryIdentityComesBackFromYAML(t *testing.T) {
 	}
 }
 
-func finds(g Given, p Peer, text string) bool {
+func finds(g IDArgument, p Peer, text string) bool {
 	r, ok := Resolve(g, []Peer{p})
 	return ok && len(r.Peers) == 1 && r.Text == text
 }
@@ -100,7 +100,7 @@ func TestR3EveryLongerPrefixComesBackFromYAML(t *testing.T) {
 					rapid.StringMatching(`[0-9]e[0-9]{6}`), rapid.StringMatching(`[0-9]{3}e[0-9]{4}`),
 					rapid.StringMatching(`[0-9]{6}e[0-9]`), rapid.StringMatching(`[0-9]{7}e`), rapid.StringMatching(`[0-9a-f]{8}`),
 				).Draw(t, "first group") + rapid.StringMatching(`-[0-9]{4}`).Draw(t, "second group") + "-4222-8333-444444444444"
-				typed := id[:rapid.IntRange(minGiven, len(id)).Draw(t, "length")]
+				typed := id[:rapid.IntRange(minIDDigits, len(id)).Draw(t, "length")]
 				g, ok, err := handedOver(read, typed)
 				require.NoError(t, err)
 				if !ok {
@@ -117,7 +117,7 @@ func TestR3PrefixBeyondTheDashComesBackFromYAML(t *testing.T) {
 	t.Parallel()
 	const id = "1000001e-0001-4222-8333-444444444444"
 	for name, read := range readers {
-		for n := minGiven; n <= len(id); n++ {
+		for n := minIDDigits; n <= len(id); n++ {
 			g, ok, err := handedOver(read, id[:n])
 			require.NoError(t, err)
 			require.True(t, ok)
@@ -130,7 +130,7 @@ func TestR3PrefixBeyondTheDashComesBackFromYAML(t *testing.T) {
 // Examples of each kind. Other clients make 130000 of 13e4.
 func TestR3WhatJujuMakesOfAnIdentity(t *testing.T) {
 	t.Parallel()
-	tests := map[string]Given{
+	tests := map[string]IDArgument{
 		"3974": {"3974", true}, "0017": {"15", true}, "0b11": {"3", true}, "0003": {"3", true},
 		"13e4": {"13e4", false}, "1e10": {"1e10", false}, "0018": {"0018", false}, "9e99": {"9e99", false}, "beef": {"beef", false},
 	}

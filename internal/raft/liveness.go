@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Answer is what a server said of itself when its client port was asked for
+// ProbeResult is what a server said of itself when its client port was asked for
 // the row of the database in `_Server` (ovsdb-server(5), table Database).
-type Answer struct {
+type ProbeResult struct {
 	// Address is the Raft address of the member that was asked.
 	Address string
 	// Server and Cluster are empty where the server has not got them yet.
@@ -24,14 +24,14 @@ type Answer struct {
 // moment.
 type View struct {
 	Status Status
-	// Answers are those of the other members that answered in time. On a leader
+	// Probes are those of the other members that answered in time. On a leader
 	// they only tell full IDs; elsewhere liveness depends on them.
-	Answers []Answer
-	// Reference is a log index that was already committed when an earlier status
+	Probes []ProbeResult
+	// CommitIndexFloor is a log index that was already committed when an earlier status
 	// was read; a member that has not stored it by now does not keep up. 0: the
 	// committed index of Status itself, which a healthy member may miss by the
 	// entries that are on their way.
-	Reference uint64
+	CommitIndexFloor uint64
 	// Down are the members that their units have noted to take down (rule R5): they
 	// may be up now, and count as down.
 	Down []ID
@@ -136,9 +136,9 @@ func (s Status) Stored() (entry uint64, known bool) {
 	return *self.Match, true
 }
 
-// Twins says whether two members share their four digits, so that only their
+// AmbiguousIDs says whether two members share their four digits, so that only their
 // whole IDs tell them apart.
-func (s Status) Twins() bool {
+func (s Status) AmbiguousIDs() bool {
 	seen := map[string]bool{}
 	for _, m := range s.Servers {
 		if seen[m.Short] {
@@ -171,14 +171,14 @@ func (v View) Peers() []Peer {
 				p.Why = "it has no leader"
 			}
 		case v.Status.Role == Leader:
-			p.judgeAsLeader(v)
+			p.assessAsLeader(v)
 		default:
-			p.judgeAsFollower(v)
+			p.assessAsFollower(v)
 		}
-		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.matches(string(id)) }) {
+		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.hasPrefix(string(id)) }) {
 			p.Up, p.Noted, p.Why = false, true, "its unit has noted that it takes it down, and not yet that it is back"
 		}
-		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.matches(string(id)) }) {
+		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.hasPrefix(string(id)) }) {
 			p.Noted = p.Noted || p.Up
 			p.Up, p.Why = false, "it has lost entries of its log, which its file lacks"
 		}
@@ -190,8 +190,8 @@ func (v View) Peers() []Peer {
 	return peers
 }
 
-func (p *Peer) judgeAsLeader(v View) {
-	reference := v.Reference
+func (p *Peer) assessAsLeader(v View) {
+	reference := v.CommitIndexFloor
 	if reference == 0 {
 		reference = v.Status.Committed()
 	}
@@ -218,8 +218,8 @@ func (p *Peer) judgeAsLeader(v View) {
 	}
 }
 
-func (p *Peer) judgeAsFollower(v View) {
-	answer, answered := v.answer(p.Member)
+func (p *Peer) assessAsFollower(v View) {
+	answer, answered := v.probe(p.Member)
 	switch {
 	case !v.Status.Hears(p.Short):
 		p.Why = "it has no connection to this unit"
@@ -244,45 +244,45 @@ func (s Status) Hears(short string) bool {
 	return false
 }
 
-// Answered says whether a member has answered on its client port, as one of this
+// Responded says whether a member has answered on its client port, as one of this
 // cluster.
-func (v View) Answered(m Member) bool {
-	answer, found := v.answer(m)
+func (v View) Responded(m Member) bool {
+	answer, found := v.probe(m)
 	return found && v.Status.Cluster != nil && answer.Cluster == *v.Status.Cluster
 }
 
-// Answering counts the other members that have answered, and those of them that say
+// Responding counts the other members that have answered, and those of them that say
 // that they are in touch with a majority.
-func (v View) Answering() (answering, connected int) {
+func (v View) Responding() (answering, connected int) {
 	for _, m := range v.Status.Servers {
-		if m.Self || !v.Answered(m) {
+		if m.Self || !v.Responded(m) {
 			continue
 		}
 		answering++
-		if answer, _ := v.answer(m); answer.Connected {
+		if answer, _ := v.probe(m); answer.Connected {
 			connected++
 		}
 	}
 	return answering, connected
 }
 
-// answer finds what a member said. The address alone would mix up a stale
+// probe finds what a member said. The address alone would mix up a stale
 // member and the one that took its address, the four digits alone two members
 // that happen to share them.
-func (v View) answer(m Member) (Answer, bool) {
-	for _, a := range v.Answers {
+func (v View) probe(m Member) (ProbeResult, bool) {
+	for _, a := range v.Probes {
 		if a.Address == m.Address && a.Server.Short() == m.Short {
 			return a, true
 		}
 	}
-	return Answer{}, false
+	return ProbeResult{}, false
 }
 
 // fullID gives the member's full ID: what it says itself, else the only one that is
 // known to begin with its four digits and is not that of another member. Of
 // members that share these, all but one must have said which they are.
 func (v View) fullID(m Member) ID {
-	if a, ok := v.answer(m); ok {
+	if a, ok := v.probe(m); ok {
 		return a.Server
 	}
 	taken := map[ID]bool{}
@@ -290,7 +290,7 @@ func (v View) fullID(m Member) ID {
 		if other.Short != m.Short || other.same(m) {
 			continue
 		}
-		a, answered := v.answer(other)
+		a, answered := v.probe(other)
 		switch {
 		case other.Self:
 			taken[v.Status.Server] = true

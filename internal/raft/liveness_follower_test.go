@@ -12,7 +12,7 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 	five := captureStatus(t, "sb-5member-follower-one-dead") // 431d is dead, a00e leads
 	rest := []string{"617e", "5bb3", "a00e"}
 	// but is the answers of rest, with one of them changed.
-	but := func(i int, change func(*Answer)) []Answer {
+	but := func(i int, change func(*ProbeResult)) []ProbeResult {
 		all := answers(t, five, rest...)
 		change(&all[i])
 		return all
@@ -20,7 +20,7 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 	tests := map[string]struct {
 		file    string
 		edit    func(*Status)
-		answers []Answer
+		answers []ProbeResult
 		up      []string
 		why     map[string]string
 	}{
@@ -61,32 +61,32 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 		},
 		"another server answers at the address": {
 			file:    "sb-5member-follower-one-dead",
-			answers: but(0, func(a *Answer) { a.Server = fullOf("beef") }),
+			answers: but(0, func(a *ProbeResult) { a.Server = fullOf("beef") }),
 			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
 		},
 		"it answers at another address": {
 			file:    "sb-5member-follower-one-dead",
-			answers: but(0, func(a *Answer) { a.Address = "tcp:127.77.16.9:6644" }),
+			answers: but(0, func(a *ProbeResult) { a.Address = "tcp:127.77.16.9:6644" }),
 			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
 		},
 		"a server that has no ID yet answers": {
 			file:    "sb-5member-follower-one-dead",
-			answers: but(0, func(a *Answer) { a.Server = "" }),
+			answers: but(0, func(a *ProbeResult) { a.Server = "" }),
 			up:      []string{"6c29", "5bb3", "a00e"}, why: map[string]string{"431d": whyDeaf, "617e": whySilent},
 		},
 		"it is of another cluster": {
 			file:    "sb-5member-follower-one-dead",
-			answers: but(1, func(a *Answer) { a.Cluster = someCluster }),
+			answers: but(1, func(a *ProbeResult) { a.Cluster = someCluster }),
 			up:      []string{"6c29", "617e", "a00e"}, why: map[string]string{"431d": whyDeaf, "5bb3": whyForeign},
 		},
 		"it has no cluster": {
 			file:    "sb-5member-follower-one-dead",
-			answers: but(1, func(a *Answer) { a.Cluster = "" }),
+			answers: but(1, func(a *ProbeResult) { a.Cluster = "" }),
 			up:      []string{"6c29", "617e", "a00e"}, why: map[string]string{"431d": whyDeaf, "5bb3": whyForeign},
 		},
 		"it is out of touch": {
 			file:    "sb-5member-follower-one-dead",
-			answers: but(2, func(a *Answer) { a.Connected = false }),
+			answers: but(2, func(a *ProbeResult) { a.Connected = false }),
 			up:      []string{"6c29", "617e", "5bb3"}, why: map[string]string{"431d": whyDeaf, "a00e": whyOutOfTouch},
 		},
 		"one of three is dead": {
@@ -130,7 +130,7 @@ func TestR0FollowerGoesByConnectionAndAnswer(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(&s)
 			}
-			checkPeers(t, View{Status: s, Answers: tt.answers}, tt.up, tt.why)
+			checkPeers(t, View{Status: s, Probes: tt.answers}, tt.up, tt.why)
 		})
 	}
 }
@@ -162,9 +162,9 @@ func TestLeaderIsHeardOverAConnectionThatStandsWithinTheElectionTimer(t *testing
 func TestMembersThatAnswerAreCountedAndThoseInTouch(t *testing.T) {
 	t.Parallel()
 	v := View{Status: captureStatus(t, "sb-5member-follower-one-dead")}
-	v.Answers = answers(t, v.Status, "617e", "5bb3", "a00e")
-	v.Answers[0].Connected = false
-	v.Answers[1].Cluster = "77eb6ddc-6910-403b-b8da-ce3d90815183"
-	answering, connected := v.Answering()
+	v.Probes = answers(t, v.Status, "617e", "5bb3", "a00e")
+	v.Probes[0].Connected = false
+	v.Probes[1].Cluster = "77eb6ddc-6910-403b-b8da-ce3d90815183"
+	answering, connected := v.Responding()
 	assert.Equal(t, []int{2, 1}, []int{answering, connected}, "one of the three is of another cluster")
 }

@@ -104,7 +104,7 @@ func TestR0LeaderGoesByLastMessageAndLog(t *testing.T) {
 			if tt.edit != nil {
 				tt.edit(t, &s)
 			}
-			checkPeers(t, View{Status: s, Reference: tt.reference}, tt.up, tt.why)
+			checkPeers(t, View{Status: s, CommitIndexFloor: tt.reference}, tt.up, tt.why)
 		})
 	}
 }

@@ -21,17 +21,17 @@ func TestAMembersFullIDIsTheOnlyOneThatFits(t *testing.T) {
 		"two different ones fit":                    {func(v *View) { v.Names = []ID{memberID(1), other} }, ""},
 		"two different ones, and one of them again": {func(v *View) { v.Names = []ID{memberID(1), other, memberID(1)} }, ""},
 		"none of the names fits":                    {func(v *View) { v.Names = []ID{memberID(2), memberID(3)} }, ""},
-		"it says it itself":                         {func(v *View) { v.Answers = []Answer{{Address: memberAddress(1), Server: memberID(1)}} }, memberID(1)},
+		"it says it itself":                         {func(v *View) { v.Probes = []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}} }, memberID(1)},
 		"what it says itself is preferred": {func(v *View) {
-			v.Names, v.Answers = []ID{other}, []Answer{{Address: memberAddress(1), Server: memberID(1)}}
+			v.Names, v.Probes = []ID{other}, []ProbeResult{{Address: memberAddress(1), Server: memberID(1)}}
 		}, memberID(1)},
 		"another one answers at its address": {func(v *View) {
-			v.Answers = []Answer{{Address: memberAddress(1), Server: memberID(2)}}
+			v.Probes = []ProbeResult{{Address: memberAddress(1), Server: memberID(2)}}
 		}, ""},
 	}
 	for name, tt := range tests {
 		v := viewOf(0, allUp(3))
-		v.Answers = nil
+		v.Probes = nil
 		tt.change(&v)
 		peers := v.Peers()
 		assert.Equal(t, tt.want, peers[1].ID, name)
@@ -51,7 +51,7 @@ func twins(leader int) (v View, answering, silent ID) {
 	answering, silent = memberID(1), ID(memberID(1).Short()+"ffff-1111-4222-8333-444444444444")
 	m := &v.Status.Servers[2]
 	m.Nick, m.Short = silent.Short(), silent.Short()
-	v.Answers = []Answer{answerOf(v.Status.Servers[1], answering, someCluster), answerOf(v.Status.Servers[3], memberID(3), someCluster)}
+	v.Probes = []ProbeResult{answerOf(v.Status.Servers[1], answering, someCluster), answerOf(v.Status.Servers[3], memberID(3), someCluster)}
 	v.Names = []ID{answering, silent}
 	return v, answering, silent
 }
@@ -66,7 +66,7 @@ func TestMembersThatShareFourDigitsAreToldApartByAddress(t *testing.T) {
 	assert.Equal(t, whySilent, peers[2].Why)
 	assert.Equal(t, silent, peers[2].ID, "the other name is taken")
 
-	v.Answers = nil
+	v.Probes = nil
 	assert.Empty(t, v.Peers()[1].ID, "which name is whose is not known")
 	assert.Empty(t, v.Peers()[2].ID)
 }
@@ -76,7 +76,7 @@ func TestTwinsOfTheOwnServerDoNotTakeItsName(t *testing.T) {
 	v := viewOf(0, allUp(3))
 	m := &v.Status.Servers[1]
 	m.Nick, m.Short = memberID(0).Short(), memberID(0).Short()
-	v.Names, v.Answers = []ID{memberID(0)}, nil
+	v.Names, v.Probes = []ID{memberID(0)}, nil
 	peers := v.Peers()
 	assert.Equal(t, memberID(0), peers[0].ID)
 	assert.Empty(t, peers[1].ID)

@@ -90,14 +90,14 @@ func (c Change) begin(change string) Plan {
 // ID, else one that is known by the whole of it, else all that fit.
 func (c Change) targets() []Peer {
 	var fit []Peer
-	if len(c.Target) < minGiven {
+	if len(c.Target) < minIDDigits {
 		return nil
 	}
 	for _, p := range c.View.Peers() {
 		if p.ID != "" && string(p.ID) == c.Target {
 			return []Peer{p}
 		}
-		if p.matches(c.Target) {
+		if p.hasPrefix(c.Target) {
 			fit = append(fit, p)
 		}
 	}
@@ -161,18 +161,18 @@ func (c Change) finish(plan Plan) Plan {
 // comes back.
 func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
 	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && c.pending(p) })
-	q.Members += c.mayReturn(peers)
+	q.Members += c.mayComeBack(peers)
 	return q
 }
 
-// mayReturn counts the pending members that are absent by an entry that is not
+// mayComeBack counts the pending members that are absent by an entry that is not
 // committed yet.
-func (c Change) mayReturn(peers []Peer) (n int) {
+func (c Change) mayComeBack(peers []Peer) (n int) {
 	if c.View.Status.NotCommitted == 0 {
 		return 0
 	}
 	for _, id := range c.Pending {
-		if !slices.ContainsFunc(peers, func(p Peer) bool { return p.matches(string(id)) }) {
+		if !slices.ContainsFunc(peers, func(p Peer) bool { return p.hasPrefix(string(id)) }) {
 			n++
 		}
 	}
@@ -209,7 +209,7 @@ func (c Change) pendingPhase(target Peer) string {
 
 func (c Change) pending(p Peer) bool {
 	return slices.ContainsFunc(c.Pending, func(id ID) bool {
-		return p.matches(string(id))
+		return p.hasPrefix(string(id))
 	})
 }
 

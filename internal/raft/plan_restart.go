@@ -38,7 +38,7 @@ func PlanRestart(c Change) Plan {
 		return plan
 	}
 	remaining := plan.After
-	remaining.Members += c.mayReturn(c.View.Peers())
+	remaining.Members += c.mayComeBack(c.View.Peers())
 	var down []Peer
 	for _, p := range c.View.Peers() {
 		switch {

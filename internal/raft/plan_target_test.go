@@ -52,7 +52,7 @@ func TestR1OwnLeaveIsJudgedAsItsOwn(t *testing.T) {
 func TestR3TargetIsFoundThoughMoreIsKnownOfItNow(t *testing.T) {
 	t.Parallel()
 	v := viewOf(1, allUp(5))
-	r, ok := Resolve(Given{Text: memberID(2).Short()}, View{Status: v.Status}.Peers())
+	r, ok := Resolve(IDArgument{Text: memberID(2).Short()}, View{Status: v.Status}.Peers())
 	require.True(t, ok)
 	require.Len(t, r.Peers, 1)
 	require.Empty(t, r.Peers[0].ID)

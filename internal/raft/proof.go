@@ -2,11 +2,11 @@ package raft
 
 import "slices"
 
-// Proof watches for the end of a removal (rule R6). A member's absence from
+// RemovalWatcher watches for the end of a removal (rule R6). A member's absence from
 // Servers proves nothing: the rows are those of the newest log entry, committed
 // or not. So it notes where the log ended when the member was first absent, and
 // is satisfied when everything before that is committed.
-type Proof struct {
+type RemovalWatcher struct {
 	// Target is the four digits of the member that goes, Address where it was:
 	// another member may share one of them. An empty Address stands for any.
 	Target, Address string
@@ -18,7 +18,7 @@ type Proof struct {
 
 // Observe takes the status of a member that remains and says whether the removal
 // is proved by it.
-func (p *Proof) Observe(s Status) bool {
+func (p *RemovalWatcher) Observe(s Status) bool {
 	p.missing = p.isAbsent(s)
 	p.noted = p.noted && p.missing
 	if !p.missing || s.State != ClusterMember || !s.HasLeader() {
@@ -30,9 +30,9 @@ func (p *Proof) Observe(s Status) bool {
 	return s.Committed()+1 >= p.end
 }
 
-// Shown watches for the proof that the members that a server first showed are those of
+// ConfigurationWatcher watches for the proof that the members that a server first showed are those of
 // a committed entry.
-type Shown struct {
+type ConfigurationWatcher struct {
 	servers    []string
 	begun      bool
 	noted      bool
@@ -42,7 +42,7 @@ type Shown struct {
 
 // Observe takes the status of a member and says whether it is proved by it. Once the
 // server has shown other members it never is.
-func (p *Shown) Observe(s Status) bool {
+func (p *ConfigurationWatcher) Observe(s Status) bool {
 	servers := make([]string, 0, len(s.Servers))
 	for _, m := range s.Servers {
 		servers = append(servers, m.Short+" "+m.Address)
@@ -62,9 +62,9 @@ func (p *Shown) Observe(s Status) bool {
 }
 
 // Absent says whether the member was missing when the status was last observed.
-func (p *Proof) Absent() bool { return p.missing }
+func (p *RemovalWatcher) Absent() bool { return p.missing }
 
-func (p *Proof) isAbsent(s Status) bool {
+func (p *RemovalWatcher) isAbsent(s Status) bool {
 	is := func(short, address string) bool {
 		return short == p.Target && (p.Address == "" || address == p.Address)
 	}

@@ -43,7 +43,7 @@ func TestR6ProofHoldsForEveryLog(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := &replica{member: []bool{true}, committed: 1, led: true, seen: true}
-		p := Proof{Target: memberID(2).Short(), Address: memberAddress(2)}
+		p := RemovalWatcher{Target: memberID(2).Short(), Address: memberAddress(2)}
 		t.Repeat(map[string]func(*rapid.T){
 			"a write": func(t *rapid.T) {
 				more := rapid.IntRange(1, 4).Draw(t, "entries")

@@ -37,7 +37,7 @@ func TestShownMembersAreProvedByACommit(t *testing.T) {
 		"a new term counts anew":          {[]Status{shownBy(1, 10, 1, "aaaa", "bbbb"), shownBy(2, 12, 2, "aaaa", "bbbb")}, false},
 	}
 	for name, test := range tests {
-		var p Shown
+		var p ConfigurationWatcher
 		proved := false
 		for _, s := range test.seen {
 			proved = p.Observe(s)

@@ -93,7 +93,7 @@ func TestR6RemovalIsProvedByWhatIsCommitted(t *testing.T) {
 	for name, looks := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := Proof{Target: memberID(2).Short(), Address: memberAddress(2)}
+			p := RemovalWatcher{Target: memberID(2).Short(), Address: memberAddress(2)}
 			for i, l := range looks {
 				require.Equal(t, l.proved, p.Observe(l.status), "proved, look %d", i)
 				require.Equal(t, l.absent, p.Absent(), "absent, look %d", i)
@@ -115,23 +115,23 @@ func TestR6ProofIsOfOneMember(t *testing.T) {
 	require.Contains(t, shorts(gone), next)
 
 	tests := map[string]struct {
-		proof  Proof
+		proof  RemovalWatcher
 		status Status
 		want   bool
 	}{
-		"the stale one before":                 {Proof{Target: stale, Address: address}, both, false},
-		"the stale one after":                  {Proof{Target: stale, Address: address}, gone, true},
-		"the new one after":                    {Proof{Target: next, Address: address}, gone, false},
-		"its four digits at another address":   {Proof{Target: next, Address: "tcp:127.77.7.9:6643"}, gone, true},
-		"four digits, wherever they are":       {Proof{Target: next}, gone, false},
-		"four digits that are nowhere":         {Proof{Target: stale}, gone, true},
-		"a removal under way, by address":      {Proof{Target: "25b7", Address: "tcp:127.77.16.2:6643"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
-		"a removal under way, wherever it was": {Proof{Target: "25b7"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
-		"a removal that waits for its turn":    {Proof{Target: "2695"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
-		"not committed, seen by a follower":    {Proof{Target: "25b7"}, captureStatus(t, "nb-follower-while-removals-pending"), false},
-		"committed by nobody":                  {Proof{Target: "c712"}, captureStatus(t, "nb-leader-kick-no-quorum"), false},
-		"from a server that joins":             {Proof{Target: "13fe"}, captureStatus(t, "nb-joining-learned-cid"), false},
-		"from a server that nobody knows":      {Proof{Target: "13fe"}, captureStatus(t, "nb-kicked-while-down-then-restarted"), false},
+		"the stale one before":                 {RemovalWatcher{Target: stale, Address: address}, both, false},
+		"the stale one after":                  {RemovalWatcher{Target: stale, Address: address}, gone, true},
+		"the new one after":                    {RemovalWatcher{Target: next, Address: address}, gone, false},
+		"its four digits at another address":   {RemovalWatcher{Target: next, Address: "tcp:127.77.7.9:6643"}, gone, true},
+		"four digits, wherever they are":       {RemovalWatcher{Target: next}, gone, false},
+		"four digits that are nowhere":         {RemovalWatcher{Target: stale}, gone, true},
+		"a removal under way, by address":      {RemovalWatcher{Target: "25b7", Address: "tcp:127.77.16.2:6643"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
+		"a removal under way, wherever it was": {RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
+		"a removal that waits for its turn":    {RemovalWatcher{Target: "2695"}, captureStatus(t, "nb-leader-two-removals-pending"), false},
+		"not committed, seen by a follower":    {RemovalWatcher{Target: "25b7"}, captureStatus(t, "nb-follower-while-removals-pending"), false},
+		"committed by nobody":                  {RemovalWatcher{Target: "c712"}, captureStatus(t, "nb-leader-kick-no-quorum"), false},
+		"from a server that joins":             {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-joining-learned-cid"), false},
+		"from a server that nobody knows":      {RemovalWatcher{Target: "13fe"}, captureStatus(t, "nb-kicked-while-down-then-restarted"), false},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

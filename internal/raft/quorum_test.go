@@ -74,7 +74,7 @@ func TestQuorumOfCapturedStates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := captureStatus(t, tt.file)
-			v := View{Status: s, Answers: answers(t, s, tt.answers...)}
+			v := View{Status: s, Probes: answers(t, s, tt.answers...)}
 			assert.Equal(t, tt.leaderUp, v.LeaderUp())
 			assert.Equal(t, tt.want, v.Quorum())
 		})
@@ -88,9 +88,9 @@ func TestALeaderIsNotTakenForItsTwin(t *testing.T) {
 	v, answering, silent := twins(1)
 	require.Equal(t, Ref(silent.Short()), v.Status.Leader)
 	assert.False(t, v.LeaderUp())
-	v.Answers = append(v.Answers, answerOf(v.Status.Servers[2], silent, someCluster))
+	v.Probes = append(v.Probes, answerOf(v.Status.Servers[2], silent, someCluster))
 	assert.True(t, v.LeaderUp())
-	v.Answers = v.Answers[1:]
+	v.Probes = v.Probes[1:]
 	assert.False(t, v.LeaderUp(), "without %s", answering)
 }
 

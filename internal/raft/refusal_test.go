@@ -12,7 +12,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 	t.Parallel()
 	captured := func(file string, who ...string) View {
 		s := captureStatus(t, file)
-		return View{Status: s, Answers: answers(t, s, who...)}
+		return View{Status: s, Probes: answers(t, s, who...)}
 	}
 	own := func(v View) string { return string(v.Status.Server) }
 	oneDead := captured("nb-leader-one-of-three-dead")

@@ -29,15 +29,15 @@ func TestR0NobodyIsUpForWantOfKnowledge(t *testing.T) {
 		case 1:
 			m.Match = nil
 		case 2:
-			v.Answers = drop(v.Answers, func(a Answer) bool { return a.Address == m.Address })
+			v.Probes = drop(v.Probes, func(a ProbeResult) bool { return a.Address == m.Address })
 		case 3:
 			v.Status.Connections = drop(v.Status.Connections, func(c Connection) bool { return c.Peer == m.Short })
 		case 4:
 			v.Status.Leader = UnknownRef
 		case 5:
-			for j := range v.Answers {
-				if v.Answers[j].Address == m.Address {
-					v.Answers[j].Connected, v.Answers[j].Cluster = false, ""
+			for j := range v.Probes {
+				if v.Probes[j].Address == m.Address {
+					v.Probes[j].Connected, v.Probes[j].Cluster = false, ""
 				}
 			}
 		}

@@ -17,9 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// asked is what is found out once a hook: what Juju says, which stays as it is while
+// inputs is what is found out once a hook: what Juju says, which stays as it is while
 // the hook runs, and what only this unit's own steps change.
-type asked struct {
+type inputs struct {
 	// unmended is why a server could not write its file anew, where one could not.
 	unmended map[raft.Database]string
 	// payload is what is installed; nil is not known.
@@ -27,7 +27,7 @@ type asked struct {
 	// unavailable says that newer packages could not be had.
 	unavailable bool
 	// schemas is how the schema of a database that this unit leads compares.
-	schemas  map[raft.Database]plan.Wanted
+	schemas  map[raft.Database]plan.Drift
 	thorough bool
 	settings plan.Settings
 	// invalid are the options that can't be used, each with its reason.
@@ -51,9 +51,9 @@ type asked struct {
 	clusters  relation.Clusters
 	// guarded says that the firewall was seen to in this hook.
 	guarded bool
-	// drifted says, once the machine was asked, whether its rules are not those that
+	// firewallDrifted says, once the machine was asked, whether its rules are not those that
 	// were last set.
-	drifted *bool
+	firewallDrifted *bool
 	// What follows is known only where thorough is set.
 	certificates certificates
 	// clients are the relations to those who use the databases.
@@ -80,10 +80,10 @@ type client struct {
 	addresses []netip.Addr
 }
 
-// ask asks Juju. Where not thorough, relations other than the peers' are left
+// observe asks Juju. Where not thorough, relations other than the peers' are left
 // out, and what the leader has published is what it was.
-func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough bool) (*asked, error) {
-	a := &asked{thorough: thorough, at: u.Now(), schemas: map[raft.Database]plan.Wanted{}}
+func (u *Reconciler) observe(ctx context.Context, r *record, m membership.Application, thorough bool) (*inputs, error) {
+	a := &inputs{thorough: thorough, at: u.Now(), schemas: map[raft.Database]plan.Drift{}}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		return nil, err
@@ -92,21 +92,21 @@ func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough 
 	if a.leader, err = u.Tools.IsLeader(ctx); err != nil {
 		return nil, err
 	}
-	if err := u.askAddress(ctx, a); err != nil {
+	if err := u.observeAddress(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := u.askLeader(ctx, r, a, m); err != nil {
+	if err := u.observeLeaderSettings(ctx, r, a, m); err != nil {
 		return nil, err
 	}
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
 	if thorough || len(m.Remote[relation.Certificates]) > 0 && !u.usable(a) {
-		if err := u.askCertificates(ctx, a); err != nil {
+		if err := u.observeCertificates(ctx, a); err != nil {
 			return nil, err
 		}
 	}
 	if thorough {
-		if err := u.askClients(ctx, a); err != nil {
+		if err := u.observeClients(ctx, a); err != nil {
 			return nil, err
 		}
 		r.Unrelated = len(a.certificates.relations) == 0 && (r.Unrelated || u.breaksCertificates())
@@ -116,7 +116,7 @@ func (u *Unit) ask(ctx context.Context, r *record, m membership.Model, thorough 
 	return a, nil
 }
 
-func (u *Unit) askAddress(ctx context.Context, a *asked) error {
+func (u *Reconciler) observeAddress(ctx context.Context, a *inputs) error {
 	host, err := os.Hostname()
 	if err != nil {
 		return fmt.Errorf("cannot find this machine's name: %w", err)
@@ -152,9 +152,9 @@ func union[T comparable](parts ...[]T) (all []T) {
 	return all
 }
 
-// askLeader reads the IDs of the clusters. Settings that are damaged must not
+// observeLeaderSettings reads the IDs of the clusters. Settings that are damaged must not
 // look as if there were none: the leader would make new clusters.
-func (u *Unit) askLeader(ctx context.Context, r *record, a *asked, m membership.Model) error {
+func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *inputs, m membership.Application) error {
 	settings := r.Leader
 	if a.thorough || len(settings) == 0 {
 		var err error
@@ -162,7 +162,7 @@ func (u *Unit) askLeader(ctx context.Context, r *record, a *asked, m membership.
 		if errors.Is(err, juju.ErrNoTool) {
 			// Juju 4 has no leader settings any more. Without the relation there is
 			// nothing to be read, which says nothing of what stands there.
-			if settings, err = m.App.Values(), nil; m.App.Unread() {
+			if settings, err = m.AppData.Values(), nil; m.AppData.Unread() {
 				settings, a.unrelated, a.blind = r.Leader, len(r.Leader) == 0, true
 			}
 		}
@@ -184,11 +184,11 @@ func (u *Unit) askLeader(ctx context.Context, r *record, a *asked, m membership.
 	return nil
 }
 
-// askCertificates reads what the provider has issued for what this unit has
+// observeCertificates reads what the provider has issued for what this unit has
 // asked for. A request that still covers the unit's addresses is kept as it is,
 // whoever made it: every other one would bring a new certificate. Names don't
 // count: Open vSwitch looks at none (stream-ssl.c).
-func (u *Unit) askCertificates(ctx context.Context, a *asked) (err error) {
+func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err error) {
 	c := &a.certificates
 	if c.relations, err = u.relations(ctx, relation.Certificates); err != nil {
 		return err
@@ -209,12 +209,12 @@ func (u *Unit) askCertificates(ctx context.Context, a *asked) (err error) {
 			return err
 		}
 		for _, unit := range units {
-			bag, err := u.Tools.RelationGet(ctx, id, unit)
+			databag, err := u.Tools.RelationGet(ctx, id, unit)
 			if err != nil && !errors.Is(err, juju.ErrNotFound) {
 				return err
 			}
 			c.provider = unit
-			issued, found, err := relation.ParseIssued(bag, c.request)
+			issued, found, err := relation.ParseIssued(databag, c.request)
 			switch {
 			case err != nil:
 				c.problem = fmt.Sprintf("%s: %v", unit, err)
@@ -240,7 +240,7 @@ func covers(have, want []string) bool {
 
 // relations are those of an endpoint, without one that is being broken, which
 // can be neither read nor written.
-func (u *Unit) relations(ctx context.Context, endpoint string) ([]string, error) {
+func (u *Reconciler) relations(ctx context.Context, endpoint string) ([]string, error) {
 	ids, err := u.Tools.RelationIDs(ctx, endpoint)
 	broken := u.Env.BrokenRelation()
 	return slices.DeleteFunc(ids, func(id string) bool { return id == broken }), err
@@ -248,11 +248,11 @@ func (u *Unit) relations(ctx context.Context, endpoint string) ([]string, error)
 
 // breaksCertificates says whether the relation to the provider of certificates is gone with
 // this hook.
-func (u *Unit) breaksCertificates() bool {
+func (u *Reconciler) breaksCertificates() bool {
 	return strings.HasPrefix(u.Env.BrokenRelation(), relation.Certificates+":")
 }
 
-func (u *Unit) askClients(ctx context.Context, a *asked) error {
+func (u *Reconciler) observeClients(ctx context.Context, a *inputs) error {
 	for _, endpoint := range []string{relation.OVSDB, relation.CMS} {
 		ids, err := u.relations(ctx, endpoint)
 		if err != nil {
@@ -273,17 +273,17 @@ func (u *Unit) askClients(ctx context.Context, a *asked) error {
 
 // cmsAddresses are those from which the units of a CMS connect. What one of them
 // publishes can't be allowed to hinder the others.
-func (u *Unit) cmsAddresses(ctx context.Context, id string) (all []netip.Addr, err error) {
+func (u *Reconciler) cmsAddresses(ctx context.Context, id string) (all []netip.Addr, err error) {
 	units, err := u.Tools.RelationUnits(ctx, id)
 	if err != nil && !errors.Is(err, juju.ErrNotFound) {
 		return nil, err
 	}
 	for _, unit := range units {
-		bag, err := u.Tools.RelationGet(ctx, id, unit)
+		databag, err := u.Tools.RelationGet(ctx, id, unit)
 		if err != nil && !errors.Is(err, juju.ErrNotFound) {
 			return nil, err
 		}
-		address, found, err := relation.ClientAddress(bag)
+		address, found, err := relation.ClientAddress(databag)
 		if err != nil {
 			u.Log.WarnContext(ctx, "a client publishes no address", "unit", unit, "error", err)
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // certificates compares what was issued with what is on the disk.
-func (u *Unit) certificates(a *asked) plan.Certificates {
+func (u *Reconciler) certificates(a *inputs) plan.Certificates {
 	c := plan.Certificates{Related: a.certificates.related, Provider: a.certificates.provider}
 	if used, err := u.credentials().Read(); err == nil {
 		c.Used = u.certificate(used, a)
@@ -32,12 +32,12 @@ func (u *Unit) certificates(a *asked) plan.Certificates {
 }
 
 // usable says whether the certificate on the disk can be used.
-func (u *Unit) usable(a *asked) bool {
+func (u *Reconciler) usable(a *inputs) bool {
 	used, err := u.credentials().Read()
 	return err == nil && u.certificate(used, a).Problem == ""
 }
 
-func (u *Unit) credentials() tls.Files { return tls.Files(u.Paths.Credentials()) }
+func (u *Reconciler) credentials() tls.Files { return tls.Files(u.Paths.Credentials()) }
 
 func credentialsOf(issued relation.Issued) tls.Credentials {
 	return tls.Credentials{
@@ -46,7 +46,7 @@ func credentialsOf(issued relation.Issued) tls.Credentials {
 	}
 }
 
-func (u *Unit) certificate(c tls.Credentials, a *asked) *plan.Certificate {
+func (u *Reconciler) certificate(c tls.Credentials, a *inputs) *plan.Certificate {
 	info, err := tls.Check(c, tls.Names{Addresses: a.addresses}, u.Now())
 	x := &plan.Certificate{Issuer: info.Issuer, Trusts: slices.Clone(info.Authorities), NotAfter: info.NotAfter}
 	slices.Sort(x.Trusts)
@@ -59,22 +59,22 @@ func (u *Unit) certificate(c tls.Credentials, a *asked) *plan.Certificate {
 	return x
 }
 
-// certify writes the certificates' files, under the servers that run.
-func (u *Unit) certify(ctx context.Context, a *asked, o Outcome, kind plan.Kind) error {
+// installCertificate writes the certificates' files, under the servers that run.
+func (u *Reconciler) installCertificate(ctx context.Context, a *inputs, o Result, kind plan.Kind) error {
 	issued := credentialsOf(*a.certificates.issued)
 	used, err := u.credentials().Read()
 	if err != nil && !errors.Is(err, tls.ErrNone) {
 		u.Log.WarnContext(ctx, "cannot read the certificate that is replaced", "error", err)
 	}
 	next := issued
-	if kind != plan.Distrust {
+	if kind != plan.DropCAs {
 		if next.CA, err = tls.Bundle(u.Now(), issued.CA, used.CA); err != nil {
 			if next.CA, err = tls.Bundle(u.Now(), issued.CA); err != nil {
 				return err
 			}
 		}
 	}
-	if kind == plan.Trust {
+	if kind == plan.TrustCA {
 		next.Key, next.Certificate = used.Key, used.Certificate
 	}
 	// Newer packages leave it to systemd to make the directory.
@@ -88,24 +88,24 @@ func (u *Unit) certify(ctx context.Context, a *asked, o Outcome, kind plan.Kind)
 		u.Dialer.Forget()
 		return u.stillServed(ctx, a, o)
 	}
-	if !local(o, raft.NB).Member() || !local(o, raft.SB).Member() || !local(o, raft.NB).Status.HasLeader() || !local(o, raft.SB).Status.HasLeader() {
+	if !server(o, raft.NB).Member() || !server(o, raft.SB).Member() || !server(o, raft.NB).Status.HasLeader() || !server(o, raft.SB).Status.HasLeader() {
 		return write(ctx) // nothing is lost that way, and maybe everything won
 	}
-	m := o.Sight.Model
-	return u.Members.Turn(ctx, m, raft.NB, false, func(ctx context.Context, _ membership.Gate) error {
-		return u.Members.Turn(ctx, m, raft.SB, false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
+	m := o.Snapshot.Application
+	return u.Members.WithLock(ctx, m, raft.NB, false, func(ctx context.Context, _ membership.Gate) error {
+		return u.Members.WithLock(ctx, m, raft.SB, false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
 	})
 }
 
 // stillServed returns once the servers answer with the new files, as they do
 // within a turn of their main loop.
-func (u *Unit) stillServed(ctx context.Context, a *asked, o Outcome) error {
+func (u *Reconciler) stillServed(ctx context.Context, a *inputs, o Result) error {
 	for _, db := range raft.Databases() {
 		if !o.state.Databases[db].ClientsServed {
 			continue
 		}
 		look := func() error { return u.served(ctx, db, a.address) }
-		err := await(ctx, reloadPatience, look)
+		err := poll(ctx, reloadPatience, look)
 		if err != nil {
 			err = u.reloaded(ctx, db, a.address)
 		}

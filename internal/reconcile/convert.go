@@ -11,7 +11,7 @@ import (
 
 // convert brings a database to the schema of the packages. It compares once more right
 // before: what a hook that was killed has begun may have ended since.
-func (u *Unit) convert(ctx context.Context, a *asked, o Outcome, s plan.Step) error {
+func (u *Reconciler) convert(ctx context.Context, a *inputs, o Result, s plan.Step) error {
 	db, x := s.Database, o.state.Databases[s.Database]
 	delete(a.schemas, db)
 	needed, err := u.Files.NeedsConversion(ctx, db)

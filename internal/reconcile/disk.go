@@ -10,13 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// mend has a server whose file lacks entries write it anew. What hinders it is kept
+// rewriteFile has a server whose file lacks entries write it anew. What hinders it is kept
 // for the decision, which then says so.
-func (u *Unit) mend(ctx context.Context, a *asked, db raft.Database) error {
-	err := u.Members.Mend(ctx, db)
-	lost := (*membership.LostError)(nil)
+func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db raft.Database) error {
+	err := u.Members.RewriteFile(ctx, db)
+	lost := (*membership.DamagedFileError)(nil)
 	if err == nil {
-		return u.Members.TellLost(ctx, u.Members.Observe(ctx, db), "")
+		return u.Members.PublishDamage(ctx, u.Members.ObserveServer(ctx, db), "")
 	} else if !errors.As(err, &lost) {
 		return err
 	}
@@ -28,10 +28,10 @@ func (u *Unit) mend(ctx context.Context, a *asked, db raft.Database) error {
 	return nil
 }
 
-// mendAll makes sure of the files of all servers that are about to be stopped.
-func (u *Unit) mendAll(ctx context.Context) error {
+// rewriteFiles makes sure of the files of all servers that are about to be stopped.
+func (u *Reconciler) rewriteFiles(ctx context.Context) error {
 	for _, db := range raft.Databases() {
-		if err := u.Members.Mend(ctx, db); err != nil {
+		if err := u.Members.RewriteFile(ctx, db); err != nil {
 			return err
 		}
 	}
@@ -39,13 +39,13 @@ func (u *Unit) mendAll(ctx context.Context) error {
 }
 
 // withLost adds to restarts that are due what stands against them.
-func (u *Unit) withLost(ctx context.Context, pending map[plan.Service]string) (map[plan.Service]string, error) {
+func (u *Reconciler) withLost(ctx context.Context, pending map[plan.Service]string) (map[plan.Service]string, error) {
 	for _, db := range raft.Databases() {
 		reason, due := pending[plan.ServiceOf(db)]
 		if !due {
 			continue
 		}
-		lost, err := u.Members.Lost(ctx, u.Members.Observe(ctx, db))
+		lost, err := u.Members.MissingEntries(ctx, u.Members.ObserveServer(ctx, db))
 		if err != nil {
 			return nil, err
 		}
@@ -56,16 +56,16 @@ func (u *Unit) withLost(ctx context.Context, pending map[plan.Service]string) (m
 	return pending, nil
 }
 
-// tellLost has the other units know of a server that could not be mended, and of one
+// publishDamage has the other units know of a server that could not be mended, and of one
 // that was.
-func (u *Unit) tellLost(ctx context.Context, o Outcome) {
+func (u *Reconciler) publishDamage(ctx context.Context, o Result) {
 	for _, c := range o.Report.Clusters {
-		l, lost := local(o, c.Database), o.state.Databases[c.Database].Damage
+		l, lost := server(o, c.Database), o.state.Databases[c.Database].Damage
 		told := c.Condition == plan.Serving && slices.Contains(c.View.Lost, c.Status.Server)
 		if l.Condition != plan.Serving || lost == "" && !told {
 			continue
 		}
-		if err := u.Members.TellLost(ctx, l, lost); err != nil {
+		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {
 			u.Log.WarnContext(ctx, err.Error())
 		}
 	}

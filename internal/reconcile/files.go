@@ -16,7 +16,7 @@ import (
 )
 
 // defaults compares the file that the services are started with.
-func (u *Unit) defaults(a *asked) (plan.Wanted, error) {
+func (u *Reconciler) defaults(a *inputs) (plan.Drift, error) {
 	if !a.address.IsValid() {
 		return "", nil
 	}
@@ -27,11 +27,11 @@ func (u *Unit) defaults(a *asked) (plan.Wanted, error) {
 	want := u.wantedDefaults(a).Render()
 	switch {
 	case string(have) == string(want):
-		return plan.AsWanted, nil
+		return plan.InSync, nil
 	case err == nil && ovn.NeedsRestart(have, want):
 		return plan.NeedsRestart, nil
 	}
-	return plan.Differs, nil
+	return plan.Drifted, nil
 }
 
 // wantedDefaults name the unit itself as the remote to join through. Where there
@@ -39,12 +39,12 @@ func (u *Unit) defaults(a *asked) (plan.Wanted, error) {
 // ovsdb-tool refuses to join a server to itself. With no remote ovn-ctl would make
 // a new cluster then, and with another unit's it would join without looking at
 // the cluster's ID.
-func (u *Unit) wantedDefaults(a *asked) ovn.Defaults {
+func (u *Reconciler) wantedDefaults(a *inputs) ovn.Defaults {
 	return ovn.Defaults{Local: a.address, Remote: a.address, Credentials: u.Paths.Credentials()}
 }
 
 // northdParams compares the file that ovn-northd is started with.
-func (u *Unit) northdParams(a *asked, sight membership.Sight) (plan.Wanted, error) {
+func (u *Reconciler) northdParams(a *inputs, snapshot membership.Snapshot) (plan.Drift, error) {
 	if !a.address.IsValid() {
 		return "", nil
 	}
@@ -52,14 +52,14 @@ func (u *Unit) northdParams(a *asked, sight membership.Sight) (plan.Wanted, erro
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	want := u.wantedNorthd(a, sight).Render()
+	want := u.wantedNorthd(a, snapshot).Render()
 	switch {
 	case string(have) == string(want):
-		return plan.AsWanted, nil
+		return plan.InSync, nil
 	case err == nil && ovn.NorthdNeedsRestart(have, want):
 		return plan.NeedsRestart, nil
 	}
-	return plan.Differs, nil
+	return plan.Drifted, nil
 }
 
 // wantedNorthd are all units that have servers, in the order of their addresses,
@@ -67,39 +67,39 @@ func (u *Unit) northdParams(a *asked, sight membership.Sight) (plan.Wanted, erro
 // or not their unit is still known. One that is going may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs says nothing of its servers.
-func (u *Unit) wantedNorthd(a *asked, sight membership.Sight) ovn.NorthdParams {
-	m, addresses := sight.Model, []netip.Addr{a.address}
+func (u *Reconciler) wantedNorthd(a *inputs, snapshot membership.Snapshot) ovn.NorthdParams {
+	m, addresses := snapshot.Application, []netip.Addr{a.address}
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() && m.Published[unit].Complete() {
+		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && m.Published[unit].Complete() {
 			addresses = append(addresses, p.Address)
 		}
 	}
-	addresses = union(addresses, memberAddresses(sight))
+	addresses = union(addresses, memberAddresses(snapshot))
 	slices.SortFunc(addresses, netip.Addr.Compare)
 	return ovn.NorthdParams{Units: addresses, Credentials: u.Paths.Credentials()}
 }
 
-func (u *Unit) writeDefaults(r *record, a *asked, o Outcome) error {
+func (u *Reconciler) writeDefaults(r *record, a *inputs, o Result) error {
 	if o.state.Defaults == plan.NeedsRestart {
 		for _, db := range raft.Databases() {
-			if local(o, db).Condition == plan.Serving {
+			if server(o, db).Condition == plan.Serving {
 				r.due(plan.ServiceOf(db), "options changed")
 			}
 		}
 		// Before the file is, lest it be forgotten.
-		if err := u.remember(r); err != nil {
+		if err := u.saveRecord(r); err != nil {
 			return err
 		}
 	}
 	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(a).Render(), 0o644)
 }
 
-func (u *Unit) writeNorthdParams(r *record, a *asked, o Outcome) error {
+func (u *Reconciler) writeNorthdParams(r *record, a *inputs, o Result) error {
 	if o.state.Services[plan.Northd].Active && o.state.NorthdParams == plan.NeedsRestart {
 		r.due(plan.Northd, "units have come or gone")
-		if err := u.remember(r); err != nil {
+		if err := u.saveRecord(r); err != nil {
 			return err
 		}
 	}
-	return atomicfile.Write(u.Paths.NorthdParams(), u.wantedNorthd(a, o.Sight).Render(), 0o644)
+	return atomicfile.Write(u.Paths.NorthdParams(), u.wantedNorthd(a, o.Snapshot).Render(), 0o644)
 }

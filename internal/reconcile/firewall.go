@@ -13,15 +13,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// shown is the form in which rules are remembered.
-func shown(rules firewall.Rules) string {
+// formatRules is the form in which rules are remembered.
+func formatRules(rules firewall.Rules) string {
 	return fmt.Sprintf("peers %v, clients %v", rules.Peers, rules.Clients)
 }
 
 // memberAddresses are those of all members of both clusters, as this unit's servers
 // have them.
-func memberAddresses(sight membership.Sight) (all []netip.Addr) {
-	for _, l := range sight.Locals {
+func memberAddresses(snapshot membership.Snapshot) (all []netip.Addr) {
+	for _, l := range snapshot.Servers {
 		for _, member := range l.Status.Servers {
 			if address, err := netip.ParseAddr(plan.HostOf(member.Address)); err == nil {
 				all = append(all, address)
@@ -33,18 +33,18 @@ func memberAddresses(sight membership.Sight) (all []netip.Addr) {
 
 // rules are the hosts that may come to this unit's ports. A peer that has
 // departed may until it is gone from both clusters.
-func (u *Unit) rules(a *asked, sight membership.Sight) firewall.Rules {
+func (u *Reconciler) rules(a *inputs, snapshot membership.Snapshot) firewall.Rules {
 	var rules firewall.Rules
 	add := func(list *[]netip.Addr, address netip.Addr) {
 		if address.IsValid() && address != a.address && !slices.Contains(*list, address) {
 			*list = append(*list, address)
 		}
 	}
-	for _, unit := range sight.Model.Others() {
-		p, _ := relation.ParseDeployment(sight.Model.Bags[unit].Values())
+	for _, unit := range snapshot.Application.Others() {
+		p, _ := relation.ParseUnitState(snapshot.Application.Data[unit].Values())
 		add(&rules.Peers, p.Address)
 	}
-	for _, address := range memberAddresses(sight) {
+	for _, address := range memberAddresses(snapshot) {
 		add(&rules.Peers, address)
 	}
 	for _, c := range a.clients {
@@ -60,10 +60,10 @@ func (u *Unit) rules(a *asked, sight membership.Sight) firewall.Rules {
 // Admit lets the other units in, beside those who may connect already: while this
 // unit waits to leave with the only copy, no hook of it but `stop` sees those that
 // come to take it over. Which clients there are it can't know any more.
-func (u *Unit) Admit(ctx context.Context, m membership.Model) {
+func (u *Reconciler) Admit(ctx context.Context, m membership.Application) {
 	var peers []netip.Addr
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseDeployment(m.Bags[unit].Values()); p.Address.IsValid() {
+		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {
 			peers = append(peers, p.Address)
 		}
 	}
@@ -76,13 +76,13 @@ func (u *Unit) Admit(ctx context.Context, m membership.Model) {
 	}
 }
 
-// unguarded says whether the firewall is to be set: other rules are wanted than were
+// firewallDrift says whether the firewall is to be set: other rules are wanted than were
 // set last, or the machine has others. It is asked once a hook.
-func (u *Unit) unguarded(ctx context.Context, r *record, a *asked, rules firewall.Rules) bool {
-	if r.Firewall != shown(rules) {
+func (u *Reconciler) firewallDrift(ctx context.Context, r *record, a *inputs, rules firewall.Rules) bool {
+	if r.Firewall != formatRules(rules) {
 		return true
 	}
-	if a.drifted == nil {
+	if a.firewallDrifted == nil {
 		drifted, err := u.Firewall.Drifted(ctx, rules)
 		if err != nil && !errors.Is(err, firewall.ErrAbsent) {
 			drifted = true // setting them says what is wrong
@@ -90,16 +90,16 @@ func (u *Unit) unguarded(ctx context.Context, r *record, a *asked, rules firewal
 		if drifted {
 			u.Log.WarnContext(ctx, "the firewall's rules are not those that this unit has set")
 		}
-		a.drifted = &drifted
+		a.firewallDrifted = &drifted
 	}
-	return *a.drifted
+	return *a.firewallDrifted
 }
 
-// guard sets the firewall. Where that can't be done, as in a container without its
+// configureFirewall sets the firewall. Where that can't be done, as in a container without its
 // kernel modules, the unit goes on, and says that its ports are open.
-func (u *Unit) guard(ctx context.Context, r *record, a *asked, o Outcome) error {
+func (u *Reconciler) configureFirewall(ctx context.Context, r *record, a *inputs, o Result) error {
 	a.guarded = true
-	rules := u.rules(a, o.Sight)
+	rules := u.rules(a, o.Snapshot)
 	_, err := u.Firewall.Initialize(ctx)
 	if err == nil {
 		_, err = u.Firewall.Ensure(ctx, rules)
@@ -108,13 +108,13 @@ func (u *Unit) guard(ctx context.Context, r *record, a *asked, o Outcome) error 
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, firewall.ErrAbsent):
-		r.Firewall, r.Unguarded = shown(rules), "there is no ufw on this machine"
+		r.Firewall, r.FirewallFailure = formatRules(rules), "there is no ufw on this machine"
 	case err != nil:
-		r.Unguarded = firstLine(err.Error())
+		r.FirewallFailure = firstLine(err.Error())
 	default:
-		r.Firewall, r.Unguarded = shown(rules), ""
+		r.Firewall, r.FirewallFailure = formatRules(rules), ""
 	}
-	if r.Unguarded != "" {
+	if r.FirewallFailure != "" {
 		u.Log.WarnContext(ctx, "the ports are not guarded", "error", err)
 	}
 	return nil

@@ -18,24 +18,24 @@ const clientTimeout = 2 * time.Second
 
 // listeners compares the rows with those wanted. Where they can't be read, they
 // are left alone.
-func (u *Unit) listeners(ctx context.Context, a *asked, m membership.Model, db raft.Database) plan.Wanted {
+func (u *Reconciler) listeners(ctx context.Context, a *inputs, m membership.Application, db raft.Database) plan.Drift {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
 		return ""
 	}
 	if ovsdb.Satisfied(rows, u.wantedListeners(a, m, db)) {
-		return plan.AsWanted
+		return plan.InSync
 	}
-	return plan.Differs
+	return plan.Drifted
 }
 
 // wantedListeners serve IPv6 where any unit has such an address: the rows are
 // those of all units.
-func (u *Unit) wantedListeners(a *asked, m membership.Model, db raft.Database) []ovsdb.Connection {
+func (u *Reconciler) wantedListeners(a *inputs, m membership.Application, db raft.Database) []ovsdb.Connection {
 	ipv6 := a.address.Is6()
 	for _, unit := range m.Others() {
-		p, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		p, _ := relation.ParseUnitState(m.Data[unit].Values())
 		ipv6 = ipv6 || p.Address.Is6()
 	}
 	return ovsdb.WantedConnections(db, a.settings.InactivityProbe, ipv6)
@@ -47,7 +47,7 @@ func (u *Unit) wantedListeners(a *asked, m membership.Model, db raft.Database) [
 // What was found is remembered for as long as the packages stay the same: only they
 // bring a newer schema. A member looks again when it leads anew, since then it is the
 // one that converts.
-func (u *Unit) schema(ctx context.Context, r *record, a *asked, db raft.Database, x plan.Database) plan.Wanted {
+func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db raft.Database, x plan.Database) plan.Drift {
 	if _, known := a.schemas[db]; known {
 		return a.schemas[db]
 	}
@@ -56,7 +56,7 @@ func (u *Unit) schema(ctx context.Context, r *record, a *asked, db raft.Database
 		compared += fmt.Sprintf(" term %d", x.Status.Term)
 	}
 	if r.Compared[db] == compared && !(x.Leads() && a.thorough) {
-		return plan.AsWanted
+		return plan.InSync
 	}
 	needed, err := u.Files.NeedsConversion(ctx, db)
 	switch {
@@ -64,9 +64,9 @@ func (u *Unit) schema(ctx context.Context, r *record, a *asked, db raft.Database
 		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
 		return ""
 	case needed:
-		a.schemas[db] = plan.Differs
+		a.schemas[db] = plan.Drifted
 	default:
-		a.schemas[db] = plan.AsWanted
+		a.schemas[db] = plan.InSync
 		if r.Compared == nil {
 			r.Compared = map[raft.Database]string{}
 		}
@@ -76,7 +76,7 @@ func (u *Unit) schema(ctx context.Context, r *record, a *asked, db raft.Database
 }
 
 // served is nil where all of this unit's own client ports answer, over TLS.
-func (u *Unit) served(ctx context.Context, db raft.Database, address netip.Addr) error {
+func (u *Reconciler) served(ctx context.Context, db raft.Database, address netip.Addr) error {
 	for _, port := range plan.ClientPorts(db) {
 		if err := u.answers(ctx, db, "ssl:"+netip.AddrPortFrom(address, port).String()); err != nil {
 			return err
@@ -87,15 +87,15 @@ func (u *Unit) served(ctx context.Context, db raft.Database, address netip.Addr)
 
 // reloaded makes the server read its certificate again, and looks once more: one
 // that was started while the files were being replaced has none until then.
-func (u *Unit) reloaded(ctx context.Context, db raft.Database, address netip.Addr) error {
+func (u *Reconciler) reloaded(ctx context.Context, db raft.Database, address netip.Addr) error {
 	if err := u.credentials().Touch(); err != nil {
 		return err
 	}
 	u.Dialer.Forget()
-	return await(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
+	return poll(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
 }
 
-func (u *Unit) answers(ctx context.Context, db raft.Database, endpoint string) error {
+func (u *Reconciler) answers(ctx context.Context, db raft.Database, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
 	defer cancel()
 	_, err := u.Dialer.Server(ctx, db, endpoint)

@@ -22,8 +22,8 @@ const charmName = "ovn-central"
 // is no way to it, each try takes a minute or more, and hooks wait for it.
 const exporterRetry = time.Hour
 
-// watched is what is remembered of monitoring.
-type watched struct {
+// monitoringState is what is remembered of monitoring.
+type monitoringState struct {
 	// Installed says that the exporter is on the machine.
 	Installed bool `json:"installed,omitempty"`
 	// Channel is the one that was tried last, Failed when that failed, Failure why.
@@ -35,20 +35,20 @@ type watched struct {
 }
 
 // due says whether the exporter, having failed, is to be tried again.
-func (w watched) due(now time.Time) bool {
+func (w monitoringState) due(now time.Time) bool {
 	return !w.Failed.IsZero() && (now.Sub(w.Failed) >= exporterRetry || now.Before(w.Failed))
 }
 
-// watch keeps what watches the unit: the exporter, Nagios' checks, and what
+// configureMonitoring keeps what watches the unit: the exporter, Nagios' checks, and what
 // Prometheus and the observability stack are told. What goes wrong with these is
 // logged once and kept in the record, and fails no hook: the error is the context's.
-func (u *Unit) watch(ctx context.Context, r *record, a *asked, o Outcome) error {
+func (u *Reconciler) configureMonitoring(ctx context.Context, r *record, a *inputs, o Result) error {
 	w := &r.Watch
 	if a.problem != "" || a.invalid[plan.OptionExporter] != "" || !a.thorough && !w.due(a.at) {
 		return nil // options that can't be read are not those of no exporter
 	}
 	var problems []string
-	for _, keep := range []func(context.Context, *watched, *asked, Outcome) error{
+	for _, keep := range []func(context.Context, *monitoringState, *inputs, Result) error{
 		u.keepExporter, u.tellPrometheus, u.tellAgent, u.keepChecks,
 	} {
 		err := keep(ctx, w, a, o)
@@ -67,7 +67,7 @@ func (u *Unit) watch(ctx context.Context, r *record, a *asked, o Outcome) error 
 }
 
 // keepExporter installs it once the databases are served, which come first.
-func (u *Unit) keepExporter(ctx context.Context, w *watched, a *asked, o Outcome) (err error) {
+func (u *Reconciler) keepExporter(ctx context.Context, w *monitoringState, a *inputs, o Result) (err error) {
 	channel := monitoring.Channel(a.settings.ExporterChannel)
 	switch {
 	case channel != "" && !o.Decision.Ready, o.state.Dying:
@@ -82,11 +82,11 @@ func (u *Unit) keepExporter(ctx context.Context, w *watched, a *asked, o Outcome
 	return err
 }
 
-func (u *Unit) topology() relation.Topology {
+func (u *Reconciler) topology() relation.Topology {
 	return relation.Topology{Model: u.Env.ModelName, ModelUUID: u.Env.ModelUUID, App: u.Env.App, Unit: u.Env.Unit, Charm: charmName}
 }
 
-func (u *Unit) alertRules() (relation.AlertRules, error) {
+func (u *Reconciler) alertRules() (relation.AlertRules, error) {
 	rules, err := relation.ParseAlertRules(monitoring.AlertRules())
 	command := juju.Command{Unit: u.Env.App + "/leader", Action: "cluster-status"}
 	return rules.For(u.topology(), u.Env.Version.Render(command)), err
@@ -94,7 +94,7 @@ func (u *Unit) alertRules() (relation.AlertRules, error) {
 
 // tellPrometheus asks for the relations in any case: those by an offer are not seen
 // otherwise.
-func (u *Unit) tellPrometheus(ctx context.Context, w *watched, a *asked, _ Outcome) error {
+func (u *Reconciler) tellPrometheus(ctx context.Context, w *monitoringState, a *inputs, _ Result) error {
 	ids, err := u.relations(ctx, relation.Metrics)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -114,7 +114,7 @@ func (u *Unit) tellPrometheus(ctx context.Context, w *watched, a *asked, _ Outco
 				address = all[0]
 			}
 		}
-		app, unit := relation.ScrapeBag(u.topology(), a.settings.ExporterChannel != "", address, rules)
+		app, unit := relation.ScrapeDatabag(u.topology(), a.settings.ExporterChannel != "", address, rules)
 		if err := u.Tools.RelationSet(ctx, id, unit); err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (u *Unit) tellPrometheus(ctx context.Context, w *watched, a *asked, _ Outco
 	return nil
 }
 
-func (u *Unit) tellAgent(ctx context.Context, w *watched, _ *asked, o Outcome) error {
+func (u *Reconciler) tellAgent(ctx context.Context, w *monitoringState, _ *inputs, o Result) error {
 	ids, err := u.subordinates(ctx, o, relation.COSAgent)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -142,7 +142,7 @@ func (u *Unit) tellAgent(ctx context.Context, w *watched, _ *asked, o Outcome) e
 		return err
 	}
 	for _, id := range ids {
-		if err := u.Tools.RelationSet(ctx, id, relation.COSAgentBag(u.topology(), w.Installed, rules, dashboards)); err != nil {
+		if err := u.Tools.RelationSet(ctx, id, relation.COSAgentDatabag(u.topology(), w.Installed, rules, dashboards)); err != nil {
 			return err
 		}
 	}
@@ -151,7 +151,7 @@ func (u *Unit) tellAgent(ctx context.Context, w *watched, _ *asked, o Outcome) e
 
 // keepChecks writes the checks once there is something that can be found running, and
 // takes them away with the relation.
-func (u *Unit) keepChecks(ctx context.Context, _ *watched, a *asked, o Outcome) error {
+func (u *Reconciler) keepChecks(ctx context.Context, _ *monitoringState, a *inputs, o Result) error {
 	ids, err := u.subordinates(ctx, o, relation.NRPE)
 	if err != nil {
 		return err
@@ -165,24 +165,24 @@ func (u *Unit) keepChecks(ctx context.Context, _ *watched, a *asked, o Outcome) 
 	if !o.Decision.Ready || o.state.Dying {
 		return nil
 	}
-	bag, err := u.remoteBag(ctx, ids[0])
+	databag, err := u.remoteBag(ctx, ids[0])
 	if err != nil {
 		return err
 	}
-	host := relation.ParseNagiosHost(u.Env.Unit, a.settings.NagiosContext, bag)
+	host := relation.ParseNagiosHost(u.Env.Unit, a.settings.NagiosContext, databag)
 	names, missing := u.Monitoring.Nagios.Ensure(ctx, u.checks(a, host))
 	if missing != nil && !errors.Is(missing, monitoring.ErrNoPlugin) {
 		return missing
 	}
 	for _, id := range ids {
-		if err := u.Tools.RelationSet(ctx, id, relation.MonitorsBag(names)); err != nil {
+		if err := u.Tools.RelationSet(ctx, id, relation.MonitorsDatabag(names)); err != nil {
 			return err
 		}
 	}
 	return missing
 }
 
-func (u *Unit) checks(a *asked, host relation.NagiosHost) monitoring.Checks {
+func (u *Reconciler) checks(a *inputs, host relation.NagiosHost) monitoring.Checks {
 	files := u.Paths.Credentials()
 	return monitoring.Checks{
 		Unit: host.Unit, Host: host.Host,
@@ -194,8 +194,8 @@ func (u *Unit) checks(a *asked, host relation.NagiosHost) monitoring.Checks {
 
 // subordinates are the relations of an endpoint to applications on the same machine:
 // those are always seen in goal-state, so that nothing has to be asked without one.
-func (u *Unit) subordinates(ctx context.Context, o Outcome, endpoint string) ([]string, error) {
-	m := o.Sight.Model
+func (u *Reconciler) subordinates(ctx context.Context, o Result, endpoint string) ([]string, error) {
+	m := o.Snapshot.Application
 	if m.Goal != nil && len(m.Remote[endpoint]) == 0 && u.Env.Relation != endpoint {
 		return nil, nil
 	}
@@ -204,14 +204,14 @@ func (u *Unit) subordinates(ctx context.Context, o Outcome, endpoint string) ([]
 
 // remoteBag is what the one unit at the other end of a relation publishes; empty
 // while there is none.
-func (u *Unit) remoteBag(ctx context.Context, id string) (map[string]string, error) {
+func (u *Reconciler) remoteBag(ctx context.Context, id string) (map[string]string, error) {
 	units, err := u.Tools.RelationUnits(ctx, id)
 	if err != nil || len(units) == 0 {
 		return nil, err
 	}
-	bag, err := u.Tools.RelationGet(ctx, id, units[0])
+	databag, err := u.Tools.RelationGet(ctx, id, units[0])
 	if err != nil && !errors.Is(err, juju.ErrNotFound) {
 		return nil, fmt.Errorf("cannot read what %s publishes: %w", units[0], err)
 	}
-	return bag, nil
+	return databag, nil
 }

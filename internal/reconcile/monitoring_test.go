@@ -76,11 +76,11 @@ var (
 
 type watching struct {
 	*programs
-	unit *Unit
+	unit *Reconciler
 	root string
 	r    record
-	a    asked
-	o    Outcome
+	a    inputs
+	o    Result
 }
 
 // newWatching is a unit that serves, whose option wants an exporter.
@@ -88,25 +88,25 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 	t.Helper()
 	p := &programs{t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"}, published: map[string]map[string]string{}}
 	root := t.TempDir()
-	w := &watching{programs: p, root: root, unit: &Unit{
+	w := &watching{programs: p, root: root, unit: &Reconciler{
 		Env:        juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
 		Tools:      juju.New(p),
 		Paths:      ovn.Paths{Etc: "/etc/ovn"},
 		Monitoring: monitoring.On(p, root),
 		Log:        slog.New(slog.DiscardHandler),
 	}}
-	w.a = asked{thorough: true, leader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
+	w.a = inputs{thorough: true, leader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
 	w.o.Decision.Ready = true
-	w.o.Sight.Model = membership.Model{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
+	w.o.Snapshot.Application = membership.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
 	for _, e := range endpoints {
-		w.o.Sight.Model.Remote[e] = map[string]juju.UnitGoal{"other": {}}
+		w.o.Snapshot.Application.Remote[e] = map[string]juju.UnitGoal{"other": {}}
 	}
 	return w
 }
 
 func (w *watching) watch(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.unit.watch(t.Context(), &w.r, &w.a, w.o))
+	require.NoError(t, w.unit.configureMonitoring(t.Context(), &w.r, &w.a, w.o))
 }
 
 func TestWatchersAreToldOfTheUnit(t *testing.T) {
@@ -248,5 +248,5 @@ func TestAHookThatIsOutOfTimeSaysSo(t *testing.T) {
 	w := newWatching(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, w.unit.watch(ctx, &w.r, &w.a, w.o), context.Canceled)
+	require.ErrorIs(t, w.unit.configureMonitoring(ctx, &w.r, &w.a, w.o), context.Canceled)
 }

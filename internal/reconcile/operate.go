@@ -16,20 +16,20 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Pause stops this unit's services until [Unit.Resume]; they don't start at boot
+// Pause stops this unit's services until [Identities.Resume]; they don't start at boot
 // either. The unit stays a member, so that the others must be a majority without
 // it: where they aren't, or it knows no leader, the error is a
 // [*membership.RefusedError] and nothing was stopped of that database. recovery permits
 // a pause without a leader, with which the recovery of a lost quorum begins.
-func (u *Unit) Pause(ctx context.Context, recovery bool) error {
-	r, err := u.recall()
+func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
+	r, err := u.loadRecord()
 	if err != nil {
 		return err
 	}
-	sight := u.Members.Look(ctx, u.Tools)
+	snapshot := u.Members.Observe(ctx, u.Tools)
 	all := u.allServices()
 	halt := func(ctx context.Context, gate membership.Gate) error {
-		if err := u.mendAll(ctx); err != nil {
+		if err := u.rewriteFiles(ctx); err != nil {
 			return err
 		}
 		if err := u.notePaused(r, true); err != nil {
@@ -44,38 +44,38 @@ func (u *Unit) Pause(ctx context.Context, recovery bool) error {
 		return u.Services.Mask(ctx, all...)
 	}
 	turns := []raft.Database{}
-	for db, l := range sight.Locals {
+	for db, l := range snapshot.Servers {
 		// A server without a leader votes: it may be the one that elects one.
 		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == membership.Unreadable {
 			turns = append(turns, db)
 		}
 	}
 	slices.Sort(turns)
-	return u.inTurn(ctx, sight.Model, turns, membership.OpenGate, halt)
+	return u.withLocks(ctx, snapshot.Application, turns, membership.OpenGate, halt)
 }
 
 // notePaused puts into the unit's record whether it is paused.
-func (u *Unit) notePaused(r *record, paused bool) error {
+func (u *Reconciler) notePaused(r *record, paused bool) error {
 	r.Paused, r.Settled = paused, false
-	return u.remember(r)
+	return u.saveRecord(r)
 }
 
-// inTurn runs act under the locks of the databases, taken in the one order. Its gate
+// withLocks runs act under the locks of the databases, taken in the one order. Its gate
 // is open where that of each is.
-func (u *Unit) inTurn(ctx context.Context, m membership.Model, turns []raft.Database, gate membership.Gate,
+func (u *Reconciler) withLocks(ctx context.Context, m membership.Application, turns []raft.Database, gate membership.Gate,
 	act func(context.Context, membership.Gate) error,
 ) error {
 	if len(turns) == 0 {
 		return act(ctx, gate)
 	}
-	return u.Members.Turn(ctx, m, turns[0], true, func(ctx context.Context, next membership.Gate) error {
-		return u.inTurn(ctx, m, turns[1:], gate.And(next), act)
+	return u.Members.WithLock(ctx, m, turns[0], true, func(ctx context.Context, next membership.Gate) error {
+		return u.withLocks(ctx, m, turns[1:], gate.And(next), act)
 	})
 }
 
 // Resume ends a pause. The services are started as the unit converges.
-func (u *Unit) Resume() error {
-	r, err := u.recall()
+func (u *Reconciler) Resume() error {
+	r, err := u.loadRecord()
 	if err != nil {
 		return err
 	}
@@ -83,14 +83,14 @@ func (u *Unit) Resume() error {
 }
 
 // Paused says whether the unit is paused.
-func (u *Unit) Paused() (bool, error) {
-	r, err := u.recall()
+func (u *Reconciler) Paused() (bool, error) {
+	r, err := u.loadRecord()
 	return r.Paused, err
 }
 
 // Deferred lists the restarts that are held back, each with its reason.
-func (u *Unit) Deferred(ctx context.Context) (map[plan.Service]string, error) {
-	r, err := u.recall()
+func (u *Reconciler) Deferred(ctx context.Context) (map[plan.Service]string, error) {
+	r, err := u.loadRecord()
 	if err != nil {
 		return nil, err
 	}
@@ -110,8 +110,8 @@ var ErrPaused = errors.New("cannot restart services: the unit is paused; run act
 // Restart restarts services one after the other, each as carefully as the unit
 // itself would. Without names it restarts those that are held back. It returns
 // what it has restarted.
-func (u *Unit) Restart(ctx context.Context, names ...string) ([]plan.Service, error) {
-	r, err := u.recall()
+func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]plan.Service, error) {
+	r, err := u.loadRecord()
 	if err != nil {
 		return nil, err
 	}
@@ -119,27 +119,27 @@ func (u *Unit) Restart(ctx context.Context, names ...string) ([]plan.Service, er
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := r.wanted(pending, names)
+	wanted, err := r.restartTargets(pending, names)
 	if err != nil {
 		return nil, err
 	}
-	o := Outcome{Sight: u.Members.Look(ctx, u.Tools)}
+	o := Result{Snapshot: u.Members.Observe(ctx, u.Tools)}
 	var done []plan.Service
 	for _, service := range plan.RestartOrder() {
 		if !wanted[service] {
 			continue
 		}
 		if err := u.restart(ctx, r, o, service); err != nil {
-			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.remember(r))
+			return done, errors.Join(fmt.Errorf("cannot restart %s: %w", service, err), u.saveRecord(r))
 		}
 		done = append(done, service)
 	}
-	return done, u.remember(r)
+	return done, u.saveRecord(r)
 }
 
-// wanted are the services that a restart is for: those that are named, by themselves or
+// restartTargets are the services that a restart is for: those that are named, by themselves or
 // all together, or without names those that are held back.
-func (r *record) wanted(pending map[plan.Service]string, names []string) (map[plan.Service]bool, error) {
+func (r *record) restartTargets(pending map[plan.Service]string, names []string) (map[plan.Service]bool, error) {
 	wanted := map[plan.Service]bool{}
 	for service := range pending {
 		wanted[service] = len(names) == 0
@@ -162,7 +162,7 @@ func (r *record) wanted(pending map[plan.Service]string, names []string) (map[pl
 	return wanted, nil
 }
 
-func (u *Unit) allServices() []ovn.Service {
+func (u *Reconciler) allServices() []ovn.Service {
 	all := []ovn.Service{ovn.Service(plan.Umbrella)}
 	for _, service := range plan.RestartOrder() {
 		all = append(all, ovn.Service(service))
@@ -173,7 +173,7 @@ func (u *Unit) allServices() []ovn.Service {
 // Remove takes from the machine what would hinder, or endanger, a unit that comes
 // after: the key, the firewall's rules, the options of the services, which stay
 // masked. The databases' files were put away by `stop`.
-func (u *Unit) Remove(ctx context.Context) error {
+func (u *Reconciler) Remove(ctx context.Context) error {
 	var failures []error
 	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
 		failures = append(failures, err)

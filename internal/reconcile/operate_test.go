@@ -29,7 +29,7 @@ func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
 		"of a paused unit, held back":   {paused: true, pending: held, err: ErrPaused},
 		"of a paused unit, none is due": {paused: true},
 	} {
-		wanted, err := (&record{Paused: tt.paused}).wanted(tt.pending, tt.names)
+		wanted, err := (&record{Paused: tt.paused}).restartTargets(tt.pending, tt.names)
 		require.ErrorIs(t, err, tt.err, name)
 		var all []plan.Service
 		for service, is := range wanted {

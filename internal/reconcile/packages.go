@@ -21,7 +21,7 @@ type payload struct {
 
 // installed asks dpkg once a hook, and again after a step of this unit's that changes
 // packages. An upgrade by somebody else meanwhile is seen by the next hook.
-func (u *Unit) installed(ctx context.Context, a *asked) (version plan.Version, installed bool, err error) {
+func (u *Reconciler) installed(ctx context.Context, a *inputs) (version plan.Version, installed bool, err error) {
 	if a.payload == nil {
 		var p payload
 		if p.version, p.installed, err = u.Packages.Installed(ctx); err != nil {
@@ -34,7 +34,7 @@ func (u *Unit) installed(ctx context.Context, a *asked) (version plan.Version, i
 
 // install leaves the services masked: the packages would start them, and they
 // would make databases of their own.
-func (u *Unit) install(ctx context.Context, r *record, a *asked) error {
+func (u *Reconciler) install(ctx context.Context, r *record, a *inputs) error {
 	if r.Source == "" { // else what is finished here is an upgrade that was cut off
 		if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (u *Unit) install(ctx context.Context, r *record, a *asked) error {
 	return nil
 }
 
-func (u *Unit) addSources(ctx context.Context, a *asked) error {
+func (u *Reconciler) addSources(ctx context.Context, a *inputs) error {
 	for _, value := range []string{a.settings.Source, a.settings.Overlay} {
 		source, err := ovn.ParseSource(value, u.OS)
 		if err != nil {
@@ -66,7 +66,7 @@ func (u *Unit) addSources(ctx context.Context, a *asked) error {
 }
 
 // parse reads the options. Each that can't be used is named with its reason.
-func (u *Unit) parse(config map[string]any) (plan.Settings, map[string]string) {
+func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]string) {
 	invalid := map[string]string{}
 	s, err := plan.ParseSettings(config)
 	all := plan.OptionErrors(nil)
@@ -84,7 +84,7 @@ func (u *Unit) parse(config map[string]any) (plan.Settings, map[string]string) {
 
 // upgrade takes newer packages, if there are any, and leaves what runs as it is:
 // that then runs another version than is installed, and is restarted next.
-func (u *Unit) upgrade(ctx context.Context, r *record, a *asked, before plan.Version) error {
+func (u *Reconciler) upgrade(ctx context.Context, r *record, a *inputs, before plan.Version) error {
 	if err := u.addSources(ctx, a); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func order(which bool, yes, no int) int {
 // complete finds out which Open vSwitch the services run that were started before
 // this charm remembered it: the servers say it, without the packages' revision.
 // ovn-northd has its own in itself.
-func (u *Unit) complete(ctx context.Context, r *record, installed plan.Version) {
+func (u *Reconciler) complete(ctx context.Context, r *record, installed plan.Version) {
 	for service, version := range r.Running {
 		if version.OVS != "" || installed.OVS == "" {
 			continue
@@ -157,7 +157,7 @@ func databaseOf(service plan.Service) raft.Database {
 
 // tooNew says whether a server that is down has ended for being older than its file,
 // and would again: it is the one that is installed.
-func (u *Unit) tooNew(ctx context.Context, r *record, a *asked, db raft.Database) bool {
+func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db raft.Database) bool {
 	if runs, started := r.Running[plan.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
 		return false
 	}
@@ -169,6 +169,6 @@ func (u *Unit) tooNew(ctx context.Context, r *record, a *asked, db raft.Database
 }
 
 // idle says whether a server of this unit is down.
-func idle(o Outcome) bool {
-	return slices.ContainsFunc(raft.Databases(), func(db raft.Database) bool { return local(o, db).Condition == plan.Down })
+func idle(o Result) bool {
+	return slices.ContainsFunc(raft.Databases(), func(db raft.Database) bool { return server(o, db).Condition == plan.Down })
 }

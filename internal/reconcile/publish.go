@@ -17,17 +17,17 @@ import (
 
 // publish tells Juju, the peers, the provider of certificates and the clients
 // what they need to know of this unit.
-func (u *Unit) publish(ctx context.Context, r *record, a *asked, o Outcome) error {
+func (u *Reconciler) publish(ctx context.Context, r *record, a *inputs, o Result) error {
 	if err := u.publishToPeers(ctx, r, a, o); err != nil {
 		return err
 	}
 	if a.thorough {
 		for _, id := range a.certificates.relations {
-			bag := a.certificates.request.Bag()
-			if contains(a.certificates.published[id], bag) {
+			databag := a.certificates.request.Databag()
+			if contains(a.certificates.published[id], databag) {
 				continue
 			}
-			if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
+			if err := u.Tools.RelationSet(ctx, id, databag); err != nil {
 				return err
 			}
 		}
@@ -38,20 +38,20 @@ func (u *Unit) publish(ctx context.Context, r *record, a *asked, o Outcome) erro
 	if err := u.publishToJuju(ctx, r, o); err != nil {
 		return err
 	}
-	return u.watch(ctx, r, a, o)
+	return u.configureMonitoring(ctx, r, a, o)
 }
 
 // publishToPeers writes this unit's data, and as the leader the history, to every
 // peer relation. Where not thorough, what Juju was told before is not repeated; and
 // what it is told is not noted, since Juju drops it if the hook fails after all.
-func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcome) error {
-	bag, history := u.own(a, o).Bag(), map[string]string(nil)
-	maps.Copy(bag, u.deployment(r, a, o).Bag())
+func (u *Reconciler) publishToPeers(ctx context.Context, r *record, a *inputs, o Result) error {
+	databag, history := u.own(a, o).Databag(), map[string]string(nil)
+	maps.Copy(databag, u.deployment(r, a, o).Databag())
 	if a.leader {
-		history = o.Sight.Model.History.Bag()
-		maps.Copy(history, members(o.Sight).Bag())
+		history = o.Snapshot.Application.History.Databag()
+		maps.Copy(history, members(o.Snapshot).Databag())
 	}
-	text, err := json.Marshal([]any{o.Sight.Model.Relations, bag, history})
+	text, err := json.Marshal([]any{o.Snapshot.Application.Relations, databag, history})
 	if err != nil {
 		return fmt.Errorf("cannot publish to the peers: %w", err)
 	}
@@ -59,8 +59,8 @@ func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcom
 	if !a.thorough && sum == r.Told {
 		return nil
 	}
-	for _, id := range o.Sight.Model.Relations {
-		if err := u.Tools.RelationSet(ctx, id, bag); err != nil {
+	for _, id := range o.Snapshot.Application.Relations {
+		if err := u.Tools.RelationSet(ctx, id, databag); err != nil {
 			return err
 		}
 		if !a.leader {
@@ -78,10 +78,10 @@ func (u *Unit) publishToPeers(ctx context.Context, r *record, a *asked, o Outcom
 }
 
 // members are those of each database whose configuration this unit knows.
-func members(sight membership.Sight) relation.Members {
+func members(snapshot membership.Snapshot) relation.Members {
 	all := relation.Members{}
 	for _, db := range raft.Databases() {
-		l := sight.Locals[db]
+		l := snapshot.Servers[db]
 		if l.Condition != plan.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 			continue
 		}
@@ -95,10 +95,10 @@ func members(sight membership.Sight) relation.Members {
 // own are the identities of this unit's servers. A database that was on the
 // machine before, of a cluster that is not the application's, is nobody's; and a
 // server that still joins can let nobody else join through it.
-func (u *Unit) own(a *asked, o Outcome) relation.Unit {
-	own := maps.Clone(o.Sight.Own)
+func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
+	own := maps.Clone(o.Snapshot.Own)
 	for _, db := range raft.Databases() {
-		l, id := local(o, db), own[db]
+		l, id := server(o, db), own[db]
 		serves := l.Condition == plan.Serving
 		ours := id.Cluster == a.clusters.IDs[db] || o.state.Packages.Adopted && a.clusters.IDs[db] == ""
 		switch {
@@ -112,8 +112,8 @@ func (u *Unit) own(a *asked, o Outcome) relation.Unit {
 	return own
 }
 
-func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
-	d := relation.Deployment{Address: a.address, Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
+func (u *Reconciler) deployment(r *record, a *inputs, o Result) relation.UnitState {
+	d := relation.UnitState{Address: a.address, Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}
@@ -125,7 +125,7 @@ func (u *Unit) deployment(r *record, a *asked, o Outcome) relation.Deployment {
 }
 
 // aboutClients counts the clients of the servers that run, for the peers.
-func (u *Unit) aboutClients(r *record, o Outcome) map[raft.Database]int {
+func (u *Reconciler) aboutClients(r *record, o Result) map[raft.Database]int {
 	about := map[raft.Database]int{}
 	for _, c := range o.Report.Clusters {
 		for _, row := range c.Rows {
@@ -141,7 +141,7 @@ func (u *Unit) aboutClients(r *record, o Outcome) map[raft.Database]int {
 // publishToClients gives the clients this unit's address once its servers are
 // members, and again when it changes. It is not taken back when a server is down
 // for a while: clients have the other units', and try all.
-func (u *Unit) publishToClients(ctx context.Context, r *record, a *asked, o Outcome) error {
+func (u *Reconciler) publishToClients(ctx context.Context, r *record, a *inputs, o Result) error {
 	if !o.Decision.Ready {
 		return nil
 	}
@@ -170,7 +170,7 @@ func (u *Unit) publishToClients(ctx context.Context, r *record, a *asked, o Outc
 
 // publishToJuju opens the ports for clients and names the version, where Juju was
 // not told yet. Raft's ports are for the peers alone.
-func (u *Unit) publishToJuju(ctx context.Context, r *record, o Outcome) error {
+func (u *Reconciler) publishToJuju(ctx context.Context, r *record, o Result) error {
 	if o.Decision.Ready {
 		var ports []int
 		for _, db := range raft.Databases() {
@@ -201,7 +201,7 @@ func (u *Unit) publishToJuju(ctx context.Context, r *record, o Outcome) error {
 
 // anew says whether Juju is told again what it was told before: it drops what a
 // hook that fails has said.
-func (u *Unit) anew() bool {
+func (u *Reconciler) anew() bool {
 	return slices.Contains([]string{"start", "config-changed", "upgrade-charm", "leader-elected"}, u.Env.HookName)
 }
 

@@ -36,8 +36,8 @@ type record struct {
 	Compared map[raft.Database]string `json:"compared,omitempty"`
 	// Firewall are the rules as they were last set.
 	Firewall string `json:"firewall,omitempty"`
-	// Unguarded is why they could not be set the last time, for people.
-	Unguarded string `json:"unguarded,omitempty"`
+	// FirewallFailure is why they could not be set the last time, for people.
+	FirewallFailure string `json:"unguarded,omitempty"`
 	// Told stands for what the peers were last told in a hook that told them all.
 	Told string `json:"told,omitempty"`
 	// Clients is how many clients of each server the peers were last told of.
@@ -55,7 +55,7 @@ type record struct {
 	// has come since.
 	Unrelated bool `json:"unrelated,omitempty"`
 	// Watch is what is remembered of monitoring.
-	Watch watched `json:"watch,omitzero"`
+	Watch monitoringState `json:"watch,omitzero"`
 	// Settled says that there was nothing left to do after the last hook, so that
 	// `update-status` need not ask for everything.
 	Settled bool `json:"settled,omitempty"`
@@ -65,10 +65,10 @@ type record struct {
 // while a unit that is paused must stay so.
 const recordFile = "ovn-central-operator.unit.json"
 
-func (u *Unit) recordPath() string { return filepath.Join(u.Paths.DB, recordFile) }
+func (u *Reconciler) recordPath() string { return filepath.Join(u.Paths.DB, recordFile) }
 
-// recall reads the record. Where it can't be read, it is a new one.
-func (u *Unit) recall() (*record, error) {
+// loadRecord reads the record. Where it can't be read, it is a new one.
+func (u *Reconciler) loadRecord() (*record, error) {
 	r := &record{}
 	text, err := os.ReadFile(u.recordPath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -87,7 +87,7 @@ func (u *Unit) recall() (*record, error) {
 	return r, nil
 }
 
-func (u *Unit) remember(r *record) error {
+func (u *Reconciler) saveRecord(r *record) error {
 	r.Unit = u.Env.Unit
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {

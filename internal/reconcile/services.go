@@ -15,7 +15,7 @@ import (
 
 // archive puts away the file of a server that is no member, and keeps the service
 // from starting without it: it would make a new cluster.
-func (u *Unit) archive(ctx context.Context, l membership.Local) error {
+func (u *Reconciler) archive(ctx context.Context, l membership.ServerState) error {
 	db := l.Database
 	service := ovn.Service(plan.ServiceOf(db))
 	if l.Condition == plan.Serving && l.Status.State == raft.JoiningCluster {
@@ -39,7 +39,7 @@ func (u *Unit) archive(ctx context.Context, l membership.Local) error {
 
 // start starts services at the same time. What becomes of one does not hinder the
 // others.
-func (u *Unit) start(ctx context.Context, r *record, a *asked, services []plan.Service) error {
+func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services []plan.Service) error {
 	version, _, err := u.installed(ctx, a)
 	if err != nil {
 		return err
@@ -60,7 +60,7 @@ func (u *Unit) start(ctx context.Context, r *record, a *asked, services []plan.S
 
 // startOne starts a service and waits until its server is a member, if it may soon
 // be.
-func (u *Unit) startOne(ctx context.Context, service plan.Service) error {
+func (u *Reconciler) startOne(ctx context.Context, service plan.Service) error {
 	name := ovn.Service(service)
 	if err := u.Services.Unmask(ctx, name); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (u *Unit) startOne(ctx context.Context, service plan.Service) error {
 
 // restart restarts a service; a database's server under the lock, after a
 // judgement, and it ends when the server is back.
-func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service plan.Service) error {
+func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service plan.Service) error {
 	version, _, err := u.Packages.Installed(ctx)
 	if err != nil {
 		return err
@@ -106,15 +106,15 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service plan.S
 		if plan.ServiceOf(db) != service {
 			continue
 		}
-		err := u.Members.Turn(ctx, o.Sight.Model, db, true, func(ctx context.Context, gate membership.Gate) error {
-			if err := u.Members.Mend(ctx, db); err != nil {
+		err := u.Members.WithLock(ctx, o.Snapshot.Application, db, true, func(ctx context.Context, gate membership.Gate) error {
+			if err := u.Members.RewriteFile(ctx, db); err != nil {
 				return err
 			}
 			if err := u.Services.HandOver(ctx, u.Control, db, gate); err != nil {
 				return err
 			}
 			patience := restartPatience
-			if !local(o, db).Member() {
+			if !server(o, db).Member() {
 				patience = joinPatience
 			}
 			_, err := u.Members.AwaitMember(ctx, db, raft.Patience(patience, u.Paths.Size(db)))
@@ -128,12 +128,12 @@ func (u *Unit) restart(ctx context.Context, r *record, o Outcome, service plan.S
 	return nil
 }
 
-func (u *Unit) setTimer(ctx context.Context, db raft.Database, to time.Duration) error {
+func (u *Reconciler) setTimer(ctx context.Context, db raft.Database, to time.Duration) error {
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
-	err := await(ctx, raft.Patience(timerPatience, u.Paths.Size(db)), func() error {
-		l := u.Members.Observe(ctx, db)
+	err := poll(ctx, raft.Patience(timerPatience, u.Paths.Size(db)), func() error {
+		l := u.Members.ObserveServer(ctx, db)
 		if l.Condition == plan.Serving && l.Status.ElectionTimer == to {
 			return nil
 		}
@@ -147,8 +147,8 @@ func (u *Unit) setTimer(ctx context.Context, db raft.Database, to time.Duration)
 
 // awaitNorthd gives an ovn-northd that was started the moment that it takes to have
 // both databases.
-func (u *Unit) awaitNorthd(ctx context.Context) {
-	err := await(ctx, northdPatience, func() error {
+func (u *Reconciler) awaitNorthd(ctx context.Context) {
+	err := poll(ctx, northdPatience, func() error {
 		connected, err := u.Control.NorthdConnected(ctx)
 		if err == nil && !connected {
 			err = errors.New("ovn-northd has not both databases yet")

@@ -12,12 +12,12 @@ import (
 )
 
 // state puts together what a decision is made from.
-func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.Sight) (plan.State, error) {
-	m := sight.Model
+func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot membership.Snapshot) (plan.State, error) {
+	m := snapshot.Application
 	s := plan.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
 		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
-		Claim: relation.ParseClaim(m.App.Values(), u.Env.Unit), Blind: a.blind,
+		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
 		Clusters: plan.Clusters(a.clusters),
 		Units:    len(m.Goal),
 		Paused:   r.Paused,
@@ -36,7 +36,7 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	if s.Disk, err = u.Paths.Full(); err != nil {
 		return s, err
 	}
-	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.App.Values())
+	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.AppData.Values())
 	if !installed {
 		return s, nil
 	}
@@ -56,17 +56,17 @@ func (u *Unit) state(ctx context.Context, r *record, a *asked, sight membership.
 	}
 	s.Databases = map[raft.Database]plan.Database{}
 	for _, db := range raft.Databases() {
-		if s.Databases[db], err = u.database(ctx, r, a, sight, db); err != nil {
+		if s.Databases[db], err = u.database(ctx, r, a, snapshot, db); err != nil {
 			return s, err
 		}
 	}
-	if s.NorthdParams, err = u.northdParams(a, sight); err != nil {
+	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
 		return s, err
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
-	if a.thorough && !a.guarded && u.unguarded(ctx, r, a, u.rules(a, sight)) {
-		s.Firewall = plan.Differs
+	if a.thorough && !a.guarded && u.firewallDrift(ctx, r, a, u.rules(a, snapshot)) {
+		s.Firewall = plan.Drifted
 	}
 	return s, nil
 }
@@ -76,28 +76,28 @@ func reading(d relation.Data) plan.Reading {
 	case d.Unread():
 		return plan.Unread
 	case d.Empty():
-		return plan.Silent
+		return plan.NothingPublished
 	}
 	return plan.Published
 }
 
 // peers are the other units that exist, as they publish themselves.
-func (u *Unit) peers(ctx context.Context, m membership.Model) []plan.Peer {
+func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {
-		published, problems := relation.ParseDeployment(m.Bags[unit].Values())
+		published, problems := relation.ParseUnitState(m.Data[unit].Values())
 		for _, p := range problems {
 			u.Log.WarnContext(ctx, "a peer publishes nonsense", "unit", unit, "problem", p)
 		}
 		p := plan.Peer{
-			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Bags[unit]),
+			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Data[unit]),
 			Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
 			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
 		}
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()
 		}
-		if claim := relation.ParseClaim(m.App.Values(), unit); claim != published.Withdrawn {
+		if claim := relation.ParseClaim(m.AppData.Values(), unit); claim != published.Withdrawn {
 			p.Claim = claim
 		}
 		for db, id := range m.Published[unit] {
@@ -108,8 +108,8 @@ func (u *Unit) peers(ctx context.Context, m membership.Model) []plan.Peer {
 	return peers
 }
 
-func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membership.Sight, db raft.Database) (plan.Database, error) {
-	l := sight.Locals[db]
+func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapshot membership.Snapshot, db raft.Database) (plan.Database, error) {
+	l := snapshot.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Text: l.Text(),
 		File: plan.File{
@@ -131,7 +131,7 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
 			return x, err
 		}
-		seen := sight.Memory.Sightings[db]
+		seen := snapshot.Cache.Configurations[db]
 		x.File.WasMember = seen.Server != "" && seen.Server == l.File.Server
 		log, err := u.Files.Log(ctx, db)
 		if ctx.Err() != nil {
@@ -151,31 +151,31 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 			return x, err
 		}
 		x.File.Damage = log.Damage
-		if short := l.Short(log); err == nil && short != "" && log.Damage == "" {
+		if short := l.EntriesMissing(log); err == nil && short != "" && log.Damage == "" {
 			x.File.Damage = short
 		}
 	}
 	if (l.Condition == plan.Down || l.Condition == plan.Failed) && x.Unusable() {
-		x.Removed = u.Members.KickedWhileDown(ctx, sight.Model, db, sight.Memory)
-		x.Rejoin = u.Members.KickOwn(sight.Model, sight.Locals, db)
+		x.Removed = u.Members.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
+		x.Rejoin = u.Members.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
 	if l.Condition != plan.Serving {
 		return x, nil
 	}
 	var err error
-	if x.Damage, err = u.Members.Lost(ctx, l); err != nil {
+	if x.Damage, err = u.Members.MissingEntries(ctx, l); err != nil {
 		return x, err
 	}
 	x.Unmended = a.unmended[db]
 	if !x.Status.HasLeader() {
-		x.Removed = u.Members.WasRemoved(ctx, l, sight.Memory)
+		x.Removed = u.Members.WasRemoved(ctx, l, snapshot.Cache)
 		return x, nil
 	}
 	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
-		x.Listeners = u.listeners(ctx, a, sight.Model, db)
+		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), u.Paths.Size(db)
-	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Differs && x.Leads() {
+	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Drifted && x.Leads() {
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
 			u.Log.WarnContext(ctx, err.Error())
 			x.Schema = "" // left alone until that is known
@@ -186,7 +186,7 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 	}
 	if a.address.IsValid() {
 		err := u.served(ctx, db, a.address)
-		if err != nil && x.Listeners != plan.Differs && a.thorough {
+		if err != nil && x.Listeners != plan.Drifted && a.thorough {
 			err = u.reloaded(ctx, db, a.address)
 		}
 		if err == nil && a.thorough && r.Adopted && db == raft.SB {
@@ -201,9 +201,9 @@ func (u *Unit) database(ctx context.Context, r *record, a *asked, sight membersh
 }
 
 // anotherNorthd says whether another unit has published that its ovn-northd works.
-func anotherNorthd(m membership.Model) bool {
+func anotherNorthd(m membership.Application) bool {
 	return slices.ContainsFunc(m.Others(), func(unit string) bool {
-		p, _ := relation.ParseDeployment(m.Bags[unit].Values())
+		p, _ := relation.ParseUnitState(m.Data[unit].Values())
 		return p.Northd != ""
 	})
 }

@@ -11,7 +11,7 @@ import (
 // Status is the unit's workload status: one word and one line, what somebody has
 // to mend first. Options that can't be used come behind a quorum that is lost and a
 // server that does not run, and before all else.
-func (u *Unit) Status(o Outcome) (juju.StatusWord, string) {
+func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	word, text := u.status(o)
 	options := strings.Join(o.Decision.Options, "; ")
 	switch {
@@ -25,8 +25,8 @@ func (u *Unit) Status(o Outcome) (juju.StatusWord, string) {
 
 // serverDown says whether a server that should run, since there is its file, does
 // not answer.
-func serverDown(o Outcome) bool {
-	for _, l := range o.Sight.Locals {
+func serverDown(o Result) bool {
+	for _, l := range o.Snapshot.Servers {
 		if l.Condition != plan.Serving && l.Condition != plan.Absent {
 			return true
 		}
@@ -34,7 +34,7 @@ func serverDown(o Outcome) bool {
 	return false
 }
 
-func (u *Unit) status(o Outcome) (juju.StatusWord, string) {
+func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	d := o.Decision
 	word, text := u.Members.Summary(o.Report)
 	switch {
@@ -57,8 +57,8 @@ func (u *Unit) status(o Outcome) (juju.StatusWord, string) {
 		return juju.Waiting, "the client ports do not answer yet; " + text
 	}
 	notes := d.Notes
-	if o.unguarded != "" {
-		notes = append(slices.Clone(notes), "the ports are not guarded: "+o.unguarded)
+	if o.firewallFailure != "" {
+		notes = append(slices.Clone(notes), "the ports are not guarded: "+o.firewallFailure)
 	}
 	if o.Failure != nil {
 		notes = append([]string{firstLine(o.Failure.Error())}, notes...)
@@ -67,8 +67,8 @@ func (u *Unit) status(o Outcome) (juju.StatusWord, string) {
 }
 
 // serves says whether both servers answer: of others the decision says more.
-func serves(o Outcome) bool {
-	for _, l := range o.Sight.Locals {
+func serves(o Result) bool {
+	for _, l := range o.Snapshot.Servers {
 		if l.Condition != plan.Serving {
 			return false
 		}

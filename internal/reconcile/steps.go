@@ -19,9 +19,9 @@ const (
 	// joinPatience is how long a server that was started may take to become a
 	// member; it takes 50 ms, and longer where the database is large.
 	joinPatience = 30 * time.Second
-	// listenPatience is the same for one that was started by somebody else, and is a
+	// leaderConnectionPatience is the same for one that was started by somebody else, and is a
 	// member that its leader has yet to reach.
-	listenPatience = 12 * time.Second
+	leaderConnectionPatience = 12 * time.Second
 	// restartPatience is the same for a member that was restarted, during which no
 	// other unit may have its turn.
 	restartPatience = 2 * time.Minute
@@ -35,55 +35,55 @@ const (
 	timerPatience = 2 * time.Second
 )
 
-// make makes one step.
-func (u *Unit) make(ctx context.Context, r *record, a *asked, o Outcome, s plan.Step) error {
+// apply makes one step.
+func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, s plan.Step) error {
 	db := s.Database
 	switch s.Kind {
 	case plan.Install, plan.Upgrade:
-		a.payload, a.schemas = nil, map[raft.Database]plan.Wanted{}
+		a.payload, a.schemas = nil, map[raft.Database]plan.Drift{}
 	}
 	switch s.Kind {
 	case plan.Install:
 		return u.install(ctx, r, a)
 	case plan.Upgrade:
 		return u.upgrade(ctx, r, a, o.state.Packages.Version)
-	case plan.Trust, plan.Certify, plan.Distrust:
-		return u.certify(ctx, a, o, s.Kind)
+	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
+		return u.installCertificate(ctx, a, o, s.Kind)
 	case plan.WriteDefaults:
 		return u.writeDefaults(r, a, o)
 	case plan.WriteNorthdParams:
 		return u.writeNorthdParams(r, a, o)
-	case plan.Stage:
+	case plan.StageCluster:
 		_, err := u.Files.CreateCluster(ctx, db, plan.RaftAddress(db, a.address.String()), s.Timer)
 		return err
-	case plan.Claim:
+	case plan.PublishClusters:
 		return u.claim(ctx, r, a, o, s.IDs)
-	case plan.Commit:
+	case plan.CommitCluster:
 		return u.Files.Commit(db)
-	case plan.Discard:
+	case plan.DiscardCluster:
 		return u.discard(r, o, db)
-	case plan.Join:
+	case plan.JoinCluster:
 		return u.Files.JoinCluster(ctx, db, s.Cluster, plan.RaftAddress(db, a.address.String()), s.Remotes)
 	case plan.Leave:
-		return u.Members.LeaveRemoved(ctx, o.Sight.Model, local(o, db))
-	case plan.Archive:
-		return u.archive(ctx, local(o, db))
+		return u.Members.LeaveRemoved(ctx, o.Snapshot.Application, server(o, db))
+	case plan.ArchiveFile:
+		return u.archive(ctx, server(o, db))
 	case plan.Start:
 		return u.start(ctx, r, a, s.Services)
-	case plan.Listen:
-		want := u.wantedListeners(a, o.Sight.Model, db)
+	case plan.ConfigureListeners:
+		want := u.wantedListeners(a, o.Snapshot.Application, db)
 		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
 		return err
-	case plan.Convert:
+	case plan.ConvertSchema:
 		return u.convert(ctx, a, o, s)
-	case plan.SetTimer:
+	case plan.SetElectionTimer:
 		return u.setTimer(ctx, db, s.Timer)
 	case plan.Restart:
 		return u.restart(ctx, r, o, s.Service)
-	case plan.Mend:
-		return u.mend(ctx, a, db)
-	case plan.Guard:
-		return u.guard(ctx, r, a, o)
+	case plan.RewriteFile:
+		return u.rewriteFile(ctx, a, db)
+	case plan.ConfigureFirewall:
+		return u.configureFirewall(ctx, r, a, o)
 	}
 	return fmt.Errorf("no such step")
 }
@@ -98,7 +98,7 @@ var errStale = errors.New("it is too long since Juju said that this unit leads; 
 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
-func (u *Unit) claim(ctx context.Context, r *record, a *asked, o Outcome, ids map[raft.Database]raft.ID) error {
+func (u *Reconciler) claim(ctx context.Context, r *record, a *inputs, o Result, ids map[raft.Database]raft.ID) error {
 	c := relation.Clusters{IDs: ids}
 	if len(ids) == len(raft.Databases()) && o.state.Databases[raft.NB].Staged == ids[raft.NB] {
 		c.CreatedBy = u.Env.Unit
@@ -129,10 +129,10 @@ func (u *Unit) claim(ctx context.Context, r *record, a *asked, o Outcome, ids ma
 // discard puts away a cluster that was not put into its place. That this unit has
 // claimed it is taken back first, in its record, and so with the end of this hook or of
 // a later one: the unit that claims clusters now waits for it.
-func (u *Unit) discard(r *record, o Outcome, db raft.Database) error {
+func (u *Reconciler) discard(r *record, o Result, db raft.Database) error {
 	if staged := o.state.Databases[db].Staged; db == raft.NB && staged == o.state.Claim && staged != "" {
 		r.Withdrawn = staged
-		if err := u.remember(r); err != nil {
+		if err := u.saveRecord(r); err != nil {
 			return err
 		}
 	}
@@ -142,12 +142,12 @@ func (u *Unit) discard(r *record, o Outcome, db raft.Database) error {
 // claimLater publishes the IDs where Juju has no leader settings any more, as the
 // application's data: Juju writes them when the hook has ended well, and only of the
 // leader. So nothing may run on them before a later hook has read them.
-func (u *Unit) claimLater(ctx context.Context, o Outcome, c relation.Clusters) error {
+func (u *Reconciler) claimLater(ctx context.Context, o Result, c relation.Clusters) error {
 	settings := c.Settings()
 	if c.CreatedBy == u.Env.Unit {
 		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[raft.NB]))
 	}
-	for _, id := range o.Sight.Model.Relations {
+	for _, id := range o.Snapshot.Application.Relations {
 		if err := u.Tools.RelationSetApp(ctx, id, settings); err != nil {
 			return err
 		}
@@ -157,11 +157,11 @@ func (u *Unit) claimLater(ctx context.Context, o Outcome, c relation.Clusters) e
 
 var errClaimed = errors.New("the clusters' IDs are published with the end of this hook; the next one goes on")
 
-// awaitInterval is how often [await] looks.
-const awaitInterval = 25 * time.Millisecond
+// pollInterval is how often [poll] looks.
+const pollInterval = 25 * time.Millisecond
 
-// await looks again and again until there is no error, or the time is over.
-func await(ctx context.Context, patience time.Duration, look func() error) error {
+// poll looks again and again until there is no error, or the time is over.
+func poll(ctx context.Context, patience time.Duration, look func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
@@ -169,7 +169,7 @@ func await(ctx context.Context, patience time.Duration, look func() error) error
 		if err == nil {
 			return nil
 		}
-		timer := time.NewTimer(awaitInterval)
+		timer := time.NewTimer(pollInterval)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -22,8 +22,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Unit is the unit that converges.
-type Unit struct {
+// Reconciler is the unit that converges.
+type Reconciler struct {
 	Env      juju.Env
 	Tools    *juju.Tools
 	Members  *membership.Service
@@ -42,9 +42,9 @@ type Unit struct {
 	Log *slog.Logger
 }
 
-// Outcome is what a unit has come to.
-type Outcome struct {
-	Sight    membership.Sight
+// Result is what a unit has come to.
+type Result struct {
+	Snapshot membership.Snapshot
 	Report   membership.Report
 	Decision plan.Decision
 	// Failure is the step that could not be made, if one could not.
@@ -52,40 +52,40 @@ type Outcome struct {
 	// Upgraded is the version of the packages; empty where there are none.
 	Version string
 	state   plan.State
-	// unguarded is why the firewall could not be set, if it could not.
-	unguarded string
+	// firewallFailure is why the firewall could not be set, if it could not.
+	firewallFailure string
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
 // machine to a member.
 const maxSteps = 60
 
-// Converge takes the unit as far as it can get now. Where thorough is not set, as
+// Reconcile takes the unit as far as it can get now. Where thorough is not set, as
 // in `update-status`, Juju is asked only for what may have changed without a hook
 // of its own; the rest is what was last found out. The error is one of Juju's
 // tools, and then nothing was done: what was not read can't be told from what is
 // not there, and Juju soon tries again. A step that can't be made is in the outcome.
-func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
-	record, err := u.recall()
+func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
+	record, err := u.loadRecord()
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read what this unit has recorded of itself; going on without", "error", err)
 	}
-	sight, report := u.Members.LookAround(ctx, u.Tools)
-	if err := sight.Model.Unread; err != nil {
-		return Outcome{}, err
+	snapshot, report := u.Members.ObserveClusters(ctx, u.Tools)
+	if err := snapshot.Application.Unread; err != nil {
+		return Result{}, err
 	}
-	asked, err := u.ask(ctx, record, sight.Model, thorough || !record.Settled)
+	inputs, err := u.observe(ctx, record, snapshot.Application, thorough || !record.Settled)
 	if err != nil {
-		return Outcome{}, err
+		return Result{}, err
 	}
-	if err := u.adopt(ctx, record, asked); err != nil {
-		return Outcome{}, err
+	if err := u.adopt(ctx, record, inputs); err != nil {
+		return Result{}, err
 	}
-	o := Outcome{Sight: sight, Report: report}
-	u.listen(ctx, &o)
+	o := Result{Snapshot: snapshot, Report: report}
+	u.awaitLeaderConnections(ctx, &o)
 	made := map[string]bool{}
 	for steps := 0; ; steps++ {
-		if o.state, err = u.state(ctx, record, asked, o.Sight); err != nil {
+		if o.state, err = u.state(ctx, record, inputs, o.Snapshot); err != nil {
 			return o, err
 		}
 		o.Decision = plan.Decide(o.state)
@@ -98,8 +98,8 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 		}
 		made[step.String()] = true
 		u.Log.InfoContext(ctx, step.String())
-		err := u.make(ctx, record, asked, o, *step)
-		if kept := u.remember(record); kept != nil {
+		err := u.apply(ctx, record, inputs, o, *step)
+		if kept := u.saveRecord(record); kept != nil {
 			u.Log.WarnContext(ctx, kept.Error())
 		}
 		if err != nil {
@@ -112,56 +112,56 @@ func (u *Unit) Converge(ctx context.Context, thorough bool) (Outcome, error) {
 			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
 			u.Log.ErrorContext(ctx, o.Failure.Error())
-			if step.Kind == plan.Upgrade && !asked.unavailable && idle(o) {
-				asked.unavailable = true // a server that is down may do with what there is
+			if step.Kind == plan.Upgrade && !inputs.unavailable && idle(o) {
+				inputs.unavailable = true // a server that is down may do with what there is
 				continue
 			}
 			break
 		}
-		o.Sight = u.Members.LookAgain(ctx, o.Sight)
+		o.Snapshot = u.Members.Refresh(ctx, o.Snapshot)
 	}
 	if len(made) > 0 {
-		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
+		o.Report = u.Members.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
-	u.tellLost(ctx, o)
-	if err := u.publish(ctx, record, asked, o); err != nil {
+	u.publishDamage(ctx, o)
+	if err := u.publish(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
-	o.unguarded = record.Unguarded
+	o.firewallFailure = record.FirewallFailure
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
-	if err := u.remember(record); err != nil {
+	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, err.Error())
 	}
 	return o, nil
 }
 
-// listen gives the servers of a machine that has just been turned on the time to
+// awaitLeaderConnections gives the servers of a machine that has just been turned on the time to
 // hear their leaders: what is said of a deaf one would stand until the next hook.
 // It is for the hooks that come then, since some stay deaf for as long as another
 // server has their address.
-func (u *Unit) listen(ctx context.Context, o *Outcome) {
+func (u *Reconciler) awaitLeaderConnections(ctx context.Context, o *Result) {
 	var wg sync.WaitGroup
-	deaf := false
+	unreachable := false
 	for _, db := range raft.Databases() {
-		if !local(*o, db).Deaf() || u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
+		if !server(*o, db).LeaderUnreachable() || u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
 			continue
 		}
-		deaf = true
+		unreachable = true
 		wg.Go(func() {
-			if _, err := u.Members.AwaitMember(ctx, db, listenPatience); err != nil {
+			if _, err := u.Members.AwaitMember(ctx, db, leaderConnectionPatience); err != nil {
 				u.Log.InfoContext(ctx, err.Error())
 			}
 		})
 	}
-	if wg.Wait(); deaf {
-		o.Sight = u.Members.LookAgain(ctx, o.Sight)
-		o.Report = u.Members.Report(ctx, o.Sight.Model, o.Sight.Locals)
+	if wg.Wait(); unreachable {
+		o.Snapshot = u.Members.Refresh(ctx, o.Snapshot)
+		o.Report = u.Members.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
 }
 
 // adopt notes what was there before this charm: then nothing that runs may change
 // because the charm has.
-func (u *Unit) adopt(ctx context.Context, r *record, a *asked) error {
+func (u *Reconciler) adopt(ctx context.Context, r *record, a *inputs) error {
 	if r.Known || u.Env.HookName == "install" {
 		r.Known = true
 		return nil
@@ -187,4 +187,4 @@ func busy(err error) bool {
 	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, membership.ErrLeadLost) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
 }
 
-func local(o Outcome, d raft.Database) membership.Local { return o.Sight.Locals[d] }
+func server(o Result, d raft.Database) membership.ServerState { return o.Snapshot.Servers[d] }

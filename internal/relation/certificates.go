@@ -46,11 +46,11 @@ const (
 // unitName is the unit's name as it stands in keys and values of the interface.
 func (r CertificateRequest) unitName() string { return strings.ReplaceAll(r.Unit, "/", "_") }
 
-// Bag is the request as the unit's data, in full: the first request of a unit has
+// Databag is the request as the unit's data, in full: the first request of a unit has
 // keys of its own, and the key for more of them is taken away. The same request
 // gives the same bytes, in whatever order its SANs are: providers issue a new
 // certificate whenever they change.
-func (r CertificateRequest) Bag() map[string]string {
+func (r CertificateRequest) Databag() map[string]string {
 	sans := slices.Clone(r.SANs)
 	slices.Sort(sans)
 	return map[string]string{
@@ -78,9 +78,9 @@ func jsonList(list []string) string {
 // charm before this one. found is false where there is none, or one that can't be
 // read and has to be made anew. It lets a unit keep a request that still covers
 // it, since every other one brings a new certificate.
-func ParseRequest(unit string, bag map[string]string) (r CertificateRequest, found bool) {
-	r = CertificateRequest{Unit: unit, CommonName: bag[keyCommonName]}
-	if r.CommonName == "" || json.Unmarshal([]byte(bag[keySANs]), &r.SANs) != nil || bag[keyUnitName] != r.unitName() {
+func ParseRequest(unit string, databag map[string]string) (r CertificateRequest, found bool) {
+	r = CertificateRequest{Unit: unit, CommonName: databag[keyCommonName]}
+	if r.CommonName == "" || json.Unmarshal([]byte(databag[keySANs]), &r.SANs) != nil || databag[keyUnitName] != r.unitName() {
 		return CertificateRequest{}, false
 	}
 	return r, true
@@ -109,16 +109,16 @@ var ErrAnswer = errors.New("the provider's answer can't be read")
 // found is false while there is none, or it is not complete: the certificate and
 // the CA may come one after the other. With several units of a provider, those
 // that don't lead follow the leader, so their answers may be older.
-func ParseIssued(bag map[string]string, r CertificateRequest) (issued Issued, found bool, err error) {
+func ParseIssued(databag map[string]string, r CertificateRequest) (issued Issued, found bool, err error) {
 	unit := r.unitName()
 	issued = Issued{
-		Certificate: bag[unit+keyServerCert],
-		Key:         bag[unit+keyServerKey],
-		CA:          bag[keyCA],
-		Chain:       bag[keyChain],
+		Certificate: databag[unit+keyServerCert],
+		Key:         databag[unit+keyServerKey],
+		CA:          databag[keyCA],
+		Chain:       databag[keyChain],
 	}
 	if issued.Certificate == "" && issued.Key == "" {
-		if issued.Certificate, issued.Key, err = processed(bag, unit, r.CommonName); err != nil {
+		if issued.Certificate, issued.Key, err = processed(databag, unit, r.CommonName); err != nil {
 			return Issued{}, false, err
 		}
 	}
@@ -135,8 +135,8 @@ func ParseIssued(bag map[string]string, r CertificateRequest) (issued Issued, fo
 
 // processed looks for the answer among those to a unit's further requests: there
 // it stands where the charm before this one had made another request first.
-func processed(bag map[string]string, unit, commonName string) (certificate, key string, err error) {
-	text := bag[unit+keyProcessed]
+func processed(databag map[string]string, unit, commonName string) (certificate, key string, err error) {
+	text := databag[unit+keyProcessed]
 	if text == "" {
 		return "", "", nil
 	}

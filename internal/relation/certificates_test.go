@@ -28,8 +28,8 @@ func TestRequestHasItsWireForm(t *testing.T) {
 		"sans":             `["10.0.0.1", "2001:db8::1", "juju-0"]`,
 		"certificate_name": "ovn-central_0",
 		"cert_requests":    "",
-	}, request.Bag())
-	assert.Equal(t, "[]", CertificateRequest{Unit: "ovn-central/0", CommonName: "a"}.Bag()["sans"])
+	}, request.Databag())
+	assert.Equal(t, "[]", CertificateRequest{Unit: "ovn-central/0", CommonName: "a"}.Databag()["sans"])
 	assert.Equal(t, []string{"juju-0", "2001:db8::1", "10.0.0.1", "10.0.0.1"}, request.SANs, "the request is left as it was")
 }
 
@@ -39,13 +39,13 @@ func TestRequestIsTheSameInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sans := rapid.SliceOf(rapid.StringMatching(`[a-z0-9.:-]{1,5}`)).Draw(t, "sans")
 		r := CertificateRequest{Unit: "ovn-central/0", CommonName: "a", SANs: sans}
-		want := r.Bag()
+		want := r.Databag()
 		r.SANs = append(rapid.Permutation(sans).Draw(t, "order"), sans...)
-		require.Equal(t, want, r.Bag())
+		require.Equal(t, want, r.Databag())
 
 		read, found := ParseRequest("ovn-central/0", want)
 		require.True(t, found)
-		require.Equal(t, want, read.Bag())
+		require.Equal(t, want, read.Databag())
 		slices.Sort(sans)
 		require.ElementsMatch(t, slices.Compact(sans), read.SANs)
 	})
@@ -54,14 +54,14 @@ func TestRequestIsTheSameInAnyOrder(t *testing.T) {
 // What the Python charm has published goes on, and can be compared.
 func TestRequestOfTheCharmBeforeIsRead(t *testing.T) {
 	t.Parallel()
-	bag := map[string]string{
+	databag := map[string]string{
 		"egress-subnets": "10.0.0.1/32", "unit_name": "ovn-central_0", "common_name": "juju-0.example.com",
 		"sans": `["10.0.0.1", "10.1.0.1"]`, "certificate_name": "4e4b1d94-3d6b-4c0e-8d5b-7f6f4a1f9b11",
 	}
-	r, found := ParseRequest("ovn-central/0", bag)
+	r, found := ParseRequest("ovn-central/0", databag)
 	require.True(t, found)
 	assert.Equal(t, CertificateRequest{Unit: "ovn-central/0", CommonName: "juju-0.example.com", SANs: []string{"10.0.0.1", "10.1.0.1"}}, r)
-	assert.Equal(t, bag["sans"], r.Bag()["sans"], "byte for byte")
+	assert.Equal(t, databag["sans"], r.Databag()["sans"], "byte for byte")
 
 	for name, change := range map[string]map[string]string{
 		"nothing":        {"common_name": "", "sans": "", "unit_name": ""},
@@ -72,7 +72,7 @@ func TestRequestOfTheCharmBeforeIsRead(t *testing.T) {
 		"another unit":   {"unit_name": "ovn-central_1"},
 	} {
 		changed := map[string]string{}
-		for k, v := range bag {
+		for k, v := range databag {
 			changed[k] = v
 		}
 		for k, v := range change {
@@ -90,13 +90,13 @@ func TestAnswerOfVaultIsRead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			ca := vault.NewWith("Vault", o)
-			bag, err := ca.Answer("remote-0123456789abcdef/0", request.Bag()) // the name that a unit has across models
+			databag, err := ca.Answer("remote-0123456789abcdef/0", request.Databag()) // the name that a unit has across models
 			require.NoError(t, err)
-			issued, found, err := ParseIssued(bag, request)
+			issued, found, err := ParseIssued(databag, request)
 			require.NoError(t, err)
 			require.True(t, found)
 			assert.Equal(t, Issued{
-				Certificate: bag["ovn-central_0.server.cert"], Key: bag["ovn-central_0.server.key"], CA: ca.PEM(), Chain: ca.ChainPEM(),
+				Certificate: databag["ovn-central_0.server.cert"], Key: databag["ovn-central_0.server.key"], CA: ca.PEM(), Chain: ca.ChainPEM(),
 			}, issued)
 			assert.Equal(t, o.Chain, issued.Chain != "")
 		})

@@ -11,12 +11,12 @@ const (
 
 // ClientAddress is where a unit on [CMS] connects from, as far as it is known:
 // what it says itself, else the address at which Juju says that it is reached.
-func ClientAddress(bag map[string]string) (a netip.Addr, found bool, err error) {
-	if a, found, err = CMSClient(bag); found {
+func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
+	if a, found, err = CMSClient(databag); found {
 		return a, true, nil
 	}
 	for _, key := range []string{keyIngress, keyPrivate} {
-		if a, found, other := addressOf(bag, key); other == nil && found {
+		if a, found, other := addressOf(databag, key); other == nil && found {
 			return a, true, err
 		}
 	}

@@ -15,10 +15,10 @@ type agentConfig struct {
 	Tracing     []string          `json:"tracing_protocols"`
 }
 
-// COSAgentBag is what a unit publishes on [COSAgent]: the agent is on the same
+// COSAgentDatabag is what a unit publishes on [COSAgent]: the agent is on the same
 // machine, so the job is at localhost. Without an exporter there is nothing to tell.
 // Dashboards are encoded as monitoring.Dashboards does.
-func COSAgentBag(t Topology, installed bool, rules AlertRules, dashboards []string) map[string]string {
+func COSAgentDatabag(t Topology, installed bool, rules AlertRules, dashboards []string) map[string]string {
 	if !installed {
 		return map[string]string{keyConfig: ""}
 	}

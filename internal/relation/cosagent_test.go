@@ -14,10 +14,10 @@ import (
 // takes: a null in the place of a list or an object is refused there.
 func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
 	t.Parallel()
-	bag := relation.COSAgentBag(topology, true, rulesFor(t, topology), []string{"AAAA"})
-	require.Len(t, bag, 1)
+	databag := relation.COSAgentDatabag(topology, true, rulesFor(t, topology), []string{"AAAA"})
+	require.Len(t, databag, 1)
 	var config map[string]any
-	require.NoError(t, json.Unmarshal([]byte(bag["config"]), &config))
+	require.NoError(t, json.Unmarshal([]byte(databag["config"]), &config))
 	for _, list := range []string{"dashboards", "metrics_scrape_jobs", "log_slots", "tracing_protocols"} {
 		assert.IsType(t, []any{}, config[list], list)
 	}
@@ -35,5 +35,5 @@ func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
 
 func TestWithoutAnExporterTheAgentIsToldNothing(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentBag(topology, false, rulesFor(t, topology), []string{"AAAA"}))
+	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, rulesFor(t, topology), []string{"AAAA"}))
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Deployment is what a unit publishes to its peers beside the identities of its
+// UnitState is what a unit publishes to its peers beside the identities of its
 // servers, so that changes go round unit by unit.
-type Deployment struct {
+type UnitState struct {
 	// Address is the unit's on the peer binding.
 	Address netip.Addr
 	// Source is the package source that it has applied.
@@ -32,7 +32,7 @@ type Deployment struct {
 	// Clients is about how many clients each of its servers has; one that is not in it was
 	// not counted.
 	Clients map[raft.Database]int
-	// Withdrawn is the cluster that it has claimed and then put away; see [Claim].
+	// Withdrawn is the cluster that it has claimed and then put away; see [PublishClusters].
 	Withdrawn raft.ID
 }
 
@@ -55,10 +55,10 @@ const (
 	keyWithdrawn = "withdrawn-claim"
 )
 
-// Bag is the deployment as the unit's data, in full: a key that does not apply
+// Databag is the deployment as the unit's data, in full: a key that does not apply
 // has an empty value, by which Juju deletes it.
-func (d Deployment) Bag() map[string]string {
-	bag := map[string]string{
+func (d UnitState) Databag() map[string]string {
+	databag := map[string]string{
 		keySource:  d.Source,
 		keyRunning: strings.Join(texts(d.Running), ","),
 		keyVersion: oldest(d.Running),
@@ -69,37 +69,37 @@ func (d Deployment) Bag() map[string]string {
 		keyWithdrawn: string(d.Withdrawn),
 	}
 	for _, db := range raft.Databases() {
-		bag[db.Short()+keyClients] = ""
+		databag[db.Short()+keyClients] = ""
 		if n, counted := d.Clients[db]; counted {
-			bag[db.Short()+keyClients] = strconv.Itoa(n)
+			databag[db.Short()+keyClients] = strconv.Itoa(n)
 		}
 	}
-	maps.Copy(bag, BoundAddress(d.Address))
-	return bag
+	maps.Copy(databag, BoundAddress(d.Address))
+	return databag
 }
 
-// ParseDeployment reads what a unit has published. What is malformed is left out
+// ParseUnitState reads what a unit has published. What is malformed is left out
 // and named in problems.
-func ParseDeployment(bag map[string]string) (d Deployment, problems []string) {
-	address, _, err := ParseBoundAddress(bag)
+func ParseUnitState(databag map[string]string) (d UnitState, problems []string) {
+	address, _, err := ParseBoundAddress(databag)
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = Deployment{Address: address, Source: bag[keySource], Issuer: bag[keyIssuer], Northd: northd(bag[keyNorthd]), Clients: map[raft.Database]int{}}
+	d = UnitState{Address: address, Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[raft.Database]int{}}
 	for _, db := range raft.Databases() {
-		if n, err := strconv.Atoi(bag[db.Short()+keyClients]); err == nil && n >= 0 {
+		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
 		}
 	}
-	if id, ok := raft.ParseID(bag[keyWithdrawn]); ok {
+	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
 		d.Withdrawn = id
 	}
-	for version := range strings.SplitSeq(bag[keyRunning], ",") {
+	for version := range strings.SplitSeq(databag[keyRunning], ",") {
 		if version != "" {
 			d.Running = append(d.Running, plan.ParseVersion(version))
 		}
 	}
-	for ca := range strings.SplitSeq(bag[keyTrusts], ",") {
+	for ca := range strings.SplitSeq(databag[keyTrusts], ",") {
 		if ca != "" {
 			d.Trusts = append(d.Trusts, ca)
 		}
@@ -124,7 +124,7 @@ func texts(versions []plan.Version) []string {
 	return all
 }
 
-// oldest is the first of the versions that are not all the same, which [Deployment]
+// oldest is the first of the versions that are not all the same, which [UnitState]
 // has in the order in which they are to go; empty where there is none.
 func oldest(versions []plan.Version) string {
 	if len(versions) == 0 {

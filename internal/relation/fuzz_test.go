@@ -19,8 +19,8 @@ func FuzzParseUnit(f *testing.F) {
 	f.Add("130000", "null", "{}", "0x10")
 	f.Add("13e4\n", "13E4F3B0-1111-4222-8333-444444444444", "\x00\xff", "99999999999999999999")
 	f.Fuzz(func(t *testing.T, identity, server, cluster, since string) {
-		bag := map[string]string{"nb-identity": identity, "nb-server-id": server, "nb-cluster-id": cluster, "nb-member-since": since}
-		u, problems := ParseUnit(bag)
+		databag := map[string]string{"nb-identity": identity, "nb-server-id": server, "nb-cluster-id": cluster, "nb-member-since": since}
+		u, problems := ParseIdentities(databag)
 		for _, p := range problems {
 			require.Less(t, len(p), 500) // quotes 40 characters, of which each can take ten bytes
 		}
@@ -32,12 +32,12 @@ func FuzzParseUnit(f *testing.F) {
 			require.Contains(t, []int{0, 36}, len(id.Cluster))
 		}
 		if !found && (identity != "" || server != "") {
-			require.NotEmpty(t, problems, "left out without a word: %q", bag)
+			require.NotEmpty(t, problems, "left out without a word: %q", databag)
 		}
 
-		both := Unit{raft.SB: {Server: sbServer}}.Bag()
-		maps.Copy(both, bag)
-		u, _ = ParseUnit(both)
+		both := Identities{raft.SB: {Server: sbServer}}.Databag()
+		maps.Copy(both, databag)
+		u, _ = ParseIdentities(both)
 		require.Equal(t, Identity{Server: sbServer}, u[raft.SB])
 		require.Equal(t, id, u[raft.NB])
 	})
@@ -46,7 +46,7 @@ func FuzzParseUnit(f *testing.F) {
 // FuzzParseHistory shows that damaged data never bring the reader down, that what
 // is read from them has full IDs only, and that it is written as it was read.
 func FuzzParseHistory(f *testing.F) {
-	whole := History{}.Remove(raft.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Bag()["nb-servers"]
+	whole := History{}.Remove(raft.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Databag()["nb-servers"]
 	for _, text := range []string{
 		whole, whole[:len(whole)-1], "", "null", "{}", "[]", `""`, "0", `{"13e4":{}}`, `{"` + string(nbServer) + `":null}`,
 		`{"` + string(nbServer) + `":{"removed":"yesterday"}}`, `{"` + string(nbServer) + `":{"removed":"9999-12-31T23:59:59-23:59"}}`,
@@ -55,15 +55,15 @@ func FuzzParseHistory(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		sound := History{}.Remove(raft.SB, sbServer, "ovn-central/5", time.Unix(1795000000, 0))
-		bag := sound.Bag()
-		bag["nb-servers"] = text
-		h, _ := ParseHistory(bag)
+		databag := sound.Databag()
+		databag["nb-servers"] = text
+		h, _ := ParseHistory(databag)
 		require.Equal(t, sound[raft.SB], h[raft.SB], "the other database")
 		for id := range h[raft.NB] {
 			_, ok := raft.ParseID(string(id))
 			require.True(t, ok, "%q", id)
 		}
-		again, problems := ParseHistory(h.Bag())
+		again, problems := ParseHistory(h.Databag())
 		require.Empty(t, problems)
 		require.Len(t, again[raft.NB], len(h[raft.NB]))
 		for id, k := range h[raft.NB] {

@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Known is what is remembered of a server.
-type Known struct {
+// ServerRecord is what is remembered of a server.
+type ServerRecord struct {
 	// Unit is the unit that published the server's ID.
 	Unit string `json:"unit,omitempty"`
 	// Removed is when its removal was seen; the zero time while it is not known
@@ -23,32 +23,32 @@ type Known struct {
 // member that was left behind can still be named when its unit is gone, and a
 // removed one is still known as removed. The Juju leader keeps it in the
 // application's data of the peer relation, every unit on its disk.
-type History map[raft.Database]map[raft.ID]Known
+type History map[raft.Database]map[raft.ID]ServerRecord
 
 // maxRemoved bounds how many removed servers a database's history keeps.
 const maxRemoved = 50
 
 const keyHistory = "-servers"
 
-// Bag is the history as the application's data.
-func (h History) Bag() map[string]string {
-	bag := map[string]string{}
+// Databag is the history as the application's data.
+func (h History) Databag() map[string]string {
+	databag := map[string]string{}
 	for _, d := range raft.Databases() {
-		bag[d.Short()+keyHistory] = ""
+		databag[d.Short()+keyHistory] = ""
 		if len(h[d]) > 0 {
 			b, _ := json.Marshal(h[d]) // strings, booleans and times always marshal
-			bag[d.Short()+keyHistory] = string(b)
+			databag[d.Short()+keyHistory] = string(b)
 		}
 	}
-	return bag
+	return databag
 }
 
 // ParseHistory reads the application's data. What is malformed is left out and
 // named in problems.
-func ParseHistory(bag map[string]string) (h History, problems []string) {
+func ParseHistory(databag map[string]string) (h History, problems []string) {
 	h = History{}
 	for _, d := range raft.Databases() {
-		value := bag[d.Short()+keyHistory]
+		value := databag[d.Short()+keyHistory]
 		if value == "" {
 			continue
 		}
@@ -58,7 +58,7 @@ func ParseHistory(bag map[string]string) (h History, problems []string) {
 			continue
 		}
 		for id, text := range servers {
-			var k Known
+			var k ServerRecord
 			if _, ok := raft.ParseID(string(id)); !ok {
 				problems = append(problems, fmt.Sprintf("%s%s has %.40q, which is no ID", d.Short(), keyHistory, id))
 			} else if err := json.Unmarshal(text, &k); err != nil {
@@ -91,7 +91,7 @@ func (h History) Merge(other History) History {
 
 // merge keeps the earlier sight of the removal. Two units never publish one ID;
 // should they, any of them will do, as long as it is always the same.
-func (k Known) merge(o Known) Known {
+func (k ServerRecord) merge(o ServerRecord) ServerRecord {
 	if k.Unit == "" || o.Unit != "" && o.Unit < k.Unit {
 		k.Unit = o.Unit
 	}
@@ -102,22 +102,22 @@ func (k Known) merge(o Known) Known {
 }
 
 // Publish adds what the units publish.
-func (h History) Publish(units Units) History {
+func (h History) Publish(units UnitIdentities) History {
 	published := History{}
 	for unit, databases := range units {
 		for d, id := range databases {
 			if full, ok := raft.ParseID(string(id.Server)); ok {
-				published.set(d, full, Known{Unit: unit})
+				published.set(d, full, ServerRecord{Unit: unit})
 			}
 		}
 	}
 	return h.Merge(published)
 }
 
-// Sighting is the committed configuration that one server last had. The log of
+// Configuration is the committed configuration that one server last had. The log of
 // one server only grows, so a member that it once had and has no more was
 // removed; what another server had proves nothing, since that one may be ahead.
-type Sighting struct {
+type Configuration struct {
 	Server  raft.ID  `json:"server"`
 	Members []string `json:"members,omitempty"`
 	// Changed are members that have come or gone by an entry that was not seen
@@ -129,22 +129,22 @@ type Sighting struct {
 	Since uint64 `json:"since,omitempty"`
 }
 
-// See takes into account the status of this unit's server, what the same server
+// Observe takes into account the status of this unit's server, what the same server
 // had before, and what the units publish: it notes the members that were removed
 // since.
-func (h History) See(d raft.Database, before Sighting, s raft.Status, published Units, now time.Time) (History, Sighting) {
+func (h History) Observe(d raft.Database, before Configuration, s raft.Status, published UnitIdentities, now time.Time) (History, Configuration) {
 	if s.State != raft.ClusterMember || !s.HasLeader() {
 		return h, before
 	}
 	if before.Server != s.Server {
-		before = Sighting{}
+		before = Configuration{}
 	}
 	joined := h.joined(d, s, published)
 	var rows []string
 	for _, m := range s.Servers {
 		rows = append(rows, m.Short)
 	}
-	seen := Sighting{Server: s.Server, Changed: map[string]uint64{}, Since: before.Since}
+	seen := Configuration{Server: s.Server, Changed: map[string]uint64{}, Since: before.Since}
 	after := h.Merge(nil)
 	for _, short := range union(before.Members, joined, rows) {
 		had, has := slices.Contains(before.Members, short), slices.Contains(rows, short)
@@ -182,7 +182,7 @@ func (h History) See(d raft.Database, before Sighting, s raft.Status, published 
 // reached, by what their units publish. The members of a cluster have one log: so
 // one that came and went before this unit looked is known as removed too, and not
 // taken for one that has yet to join.
-func (h History) joined(d raft.Database, s raft.Status, published Units) (members []string) {
+func (h History) joined(d raft.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]
 		if id.Since != 0 && id.Since <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster && h[d][id.Server].Removed.IsZero() {
@@ -227,9 +227,9 @@ func (h History) prune(d raft.Database) {
 	}
 }
 
-func (h History) set(d raft.Database, id raft.ID, k Known) {
+func (h History) set(d raft.Database, id raft.ID, k ServerRecord) {
 	if h[d] == nil {
-		h[d] = map[raft.ID]Known{}
+		h[d] = map[raft.ID]ServerRecord{}
 	}
 	h[d][id] = k
 }
@@ -237,6 +237,6 @@ func (h History) set(d raft.Database, id raft.ID, k Known) {
 // Remove notes that a server was removed.
 func (h History) Remove(d raft.Database, id raft.ID, unit string, now time.Time) History {
 	gone := History{}
-	gone.set(d, id, Known{Unit: unit, Removed: now.UTC().Truncate(time.Second)})
+	gone.set(d, id, ServerRecord{Unit: unit, Removed: now.UTC().Truncate(time.Second)})
 	return h.Merge(gone)
 }

@@ -25,15 +25,15 @@ func TestHistoryHasItsWireForm(t *testing.T) {
 		"nb-servers": `{"00070000-0000-4000-8000-000000000007":{"unit":"ovn-central/5","removed":"2026-11-16T07:30:15Z"},` +
 			`"` + string(nbServer) + `":{"unit":"ovn-central/4"}}`,
 		"sb-servers": "",
-	}, h.Bag())
-	assert.Equal(t, map[string]string{"nb-servers": "", "sb-servers": ""}, History(nil).Bag())
+	}, h.Databag())
+	assert.Equal(t, map[string]string{"nb-servers": "", "sb-servers": ""}, History(nil).Databag())
 }
 
 func TestHistoryIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := drawHistory(t)
-		got, problems := ParseHistory(want.Bag())
+		got, problems := ParseHistory(want.Databag())
 		require.Empty(t, problems)
 		require.Equal(t, want, got)
 	})
@@ -48,7 +48,7 @@ func drawHistory(t *rapid.T) History {
 			if !rapid.Bool().Draw(t, "is known") {
 				continue
 			}
-			var k Known
+			var k ServerRecord
 			if rapid.Bool().Draw(t, "is a unit's") {
 				k.Unit = fmt.Sprintf("ovn-central/%d", i)
 			}
@@ -65,7 +65,7 @@ func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := drawHistory(t), drawHistory(t), drawHistory(t)
-		bagA, bagB := a.Bag(), b.Bag()
+		bagA, bagB := a.Databag(), b.Databag()
 		ab := a.Merge(b)
 		require.Equal(t, ab, b.Merge(a))
 		require.Equal(t, ab.Merge(c), a.Merge(b.Merge(c)))
@@ -81,8 +81,8 @@ func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
 				}
 			}
 		}
-		require.Equal(t, bagA, a.Bag(), "what was merged is left as it was")
-		require.Equal(t, bagB, b.Bag())
+		require.Equal(t, bagA, a.Databag(), "what was merged is left as it was")
+		require.Equal(t, bagB, b.Databag())
 	})
 }
 
@@ -92,7 +92,7 @@ func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
 	early := History{}.Remove(raft.SB, sbServer, "ovn-central/4", monday)
 	late := History{}.Remove(raft.SB, sbServer, "", monday.AddDate(0, 0, 1))
 	never := History{raft.SB: {sbServer: {Unit: "ovn-central/4"}}}
-	published := Units{"ovn-central/4": {raft.SB: {Server: sbServer}}}
+	published := UnitIdentities{"ovn-central/4": {raft.SB: {Server: sbServer}}}
 	for _, h := range []History{
 		early.Merge(late), late.Merge(early), never.Merge(early), early.Merge(never), early.Publish(published),
 		early.Remove(raft.SB, sbServer, "ovn-central/4", monday.AddDate(0, 0, 1)),
@@ -112,7 +112,7 @@ func TestMergeOfTwoUnitsThatClaimOneServer(t *testing.T) {
 
 func TestPublishAddsServersOfWhichAllIsKnown(t *testing.T) {
 	t.Parallel()
-	h := History{}.Publish(Units{
+	h := History{}.Publish(UnitIdentities{
 		"ovn-central/0": {raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: "0017"}},
 		"ovn-central/1": {raft.SB: {Server: sbServer}},
 		"ovn-central/2": nil,
@@ -125,10 +125,10 @@ func TestPublishAddsServersOfWhichAllIsKnown(t *testing.T) {
 
 func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
 	t.Parallel()
-	sound := map[raft.ID]Known{sbServer: {Unit: "ovn-central/4"}}
+	sound := map[raft.ID]ServerRecord{sbServer: {Unit: "ovn-central/4"}}
 	tests := map[string]struct {
 		text     string
-		nb       map[raft.ID]Known
+		nb       map[raft.ID]ServerRecord
 		problems []string
 	}{
 		"nothing":     {"", nil, nil},
@@ -137,12 +137,12 @@ func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
 		"four digits": {`{"13e4":{"unit":"ovn-central/4"}}`, nil, []string{`nb-servers has "13e4", which is no ID`}},
 		"beside another": {
 			`{"13e4":{},"` + string(nbServer) + `":{"unit":"ovn-central/5"}}`,
-			map[raft.ID]Known{nbServer: {Unit: "ovn-central/5"}},
+			map[raft.ID]ServerRecord{nbServer: {Unit: "ovn-central/5"}},
 			[]string{`nb-servers has "13e4", which is no ID`},
 		},
 		"a damaged record beside another": {
 			`{"` + string(sbServer) + `":{"removed":"yesterday"},"` + string(nbServer) + `":{"unit":"ovn-central/5"}}`,
-			map[raft.ID]Known{nbServer: {Unit: "ovn-central/5"}},
+			map[raft.ID]ServerRecord{nbServer: {Unit: "ovn-central/5"}},
 			[]string{`nb-servers has for 0017f3b0-1111-4222-8333-444444444444 "{\"removed\":\"yesterday\"}", which is no record`},
 		},
 		"several that are damaged, always in one order": {`{"e":0,"a":0,"c":0,"d":0,"b":0,"` + string(nbServer) + `":0}`, nil, []string{
@@ -159,14 +159,14 @@ func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
 		},
 		"cut off":      {`{"13e4f3b0`, nil, []string{`nb-servers is "{\"13e4f3b0", not a JSON object of servers`}},
 		"a list":       {`[]`, nil, []string{`nb-servers is "[]", not a JSON object of servers`}},
-		"newer fields": {`{"` + string(nbServer) + `":{"unit":"ovn-central/5","machine":3}}`, map[raft.ID]Known{nbServer: {Unit: "ovn-central/5"}}, nil},
+		"newer fields": {`{"` + string(nbServer) + `":{"unit":"ovn-central/5","machine":3}}`, map[raft.ID]ServerRecord{nbServer: {Unit: "ovn-central/5"}}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bag := History{raft.SB: sound}.Bag()
-			bag["nb-servers"] = tt.text
-			h, problems := ParseHistory(bag)
+			databag := History{raft.SB: sound}.Databag()
+			databag["nb-servers"] = tt.text
+			h, problems := ParseHistory(databag)
 			assert.Equal(t, sound, h[raft.SB], "the other database")
 			assert.Equal(t, tt.nb, h[raft.NB])
 			assert.Equal(t, tt.problems, problems)
@@ -193,14 +193,14 @@ func TestHistoryStaysSmall(t *testing.T) {
 	t.Parallel()
 	h := History{}
 	for i := range 9 {
-		h.set(raft.NB, serverID(1000+i), Known{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
+		h.set(raft.NB, serverID(1000+i), ServerRecord{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
 	}
 	for i := range maxRemoved {
 		h = h.Remove(raft.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
 	}
-	bag := h.Bag()
-	assert.Less(t, len(bag["nb-servers"]), 64<<10)
-	again, problems := ParseHistory(bag)
+	databag := h.Databag()
+	assert.Less(t, len(databag["nb-servers"]), 64<<10)
+	again, problems := ParseHistory(databag)
 	require.Empty(t, problems)
 	assert.Len(t, again[raft.NB], maxRemoved+9)
 }

@@ -15,23 +15,23 @@ const keyMembers = "-members"
 // Members are the Raft addresses of a database's members.
 type Members map[raft.Database][]string
 
-// Bag is the members as the application's data. Of a database that is not in it,
+// Databag is the members as the application's data. Of a database that is not in it,
 // what stands there stays.
-func (m Members) Bag() map[string]string {
-	bag := map[string]string{}
+func (m Members) Databag() map[string]string {
+	databag := map[string]string{}
 	for d, addresses := range m {
 		all := slices.Clone(addresses)
 		slices.Sort(all)
-		bag[d.Short()+keyMembers] = strings.Join(slices.Compact(all), ",")
+		databag[d.Short()+keyMembers] = strings.Join(slices.Compact(all), ",")
 	}
-	return bag
+	return databag
 }
 
 // ParseMembers reads the application's data.
-func ParseMembers(bag map[string]string) Members {
+func ParseMembers(databag map[string]string) Members {
 	m := Members{}
 	for _, d := range raft.Databases() {
-		for address := range strings.SplitSeq(bag[d.Short()+keyMembers], ",") {
+		for address := range strings.SplitSeq(databag[d.Short()+keyMembers], ",") {
 			if address != "" {
 				m[d] = append(m[d], address)
 			}

@@ -11,10 +11,10 @@ import (
 func TestMembersComeBackAsTheyWerePublished(t *testing.T) {
 	t.Parallel()
 	m := Members{raft.NB: {"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}
-	bag := m.Bag()
-	assert.Equal(t, map[string]string{"nb-members": "ssl:10.0.0.1:6643,ssl:10.0.0.2:6643,ssl:[fd77::1]:6643"}, bag,
+	databag := m.Databag()
+	assert.Equal(t, map[string]string{"nb-members": "ssl:10.0.0.1:6643,ssl:10.0.0.2:6643,ssl:[fd77::1]:6643"}, databag,
 		"of a database that this unit can't tell of, what stands there stays")
-	assert.Equal(t, Members{raft.NB: {"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}, ParseMembers(bag))
+	assert.Equal(t, Members{raft.NB: {"ssl:10.0.0.1:6643", "ssl:10.0.0.2:6643", "ssl:[fd77::1]:6643"}}, ParseMembers(databag))
 	assert.Empty(t, ParseMembers(nil))
 }
 

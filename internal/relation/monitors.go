@@ -23,23 +23,23 @@ type NagiosHost struct {
 
 // ParseNagiosHost reads what nrpe's charm has published. Where it has published no
 // name, that is made of context, the option nagios_context, and the unit's name.
-func ParseNagiosHost(unit, context string, bag map[string]string) NagiosHost {
+func ParseNagiosHost(unit, context string, databag map[string]string) NagiosHost {
 	h := NagiosHost{
-		Host: cmp.Or(bag[keyNagiosHost], strings.Trim(context+"-"+strings.ReplaceAll(unit, "/", "-"), "-")),
+		Host: cmp.Or(databag[keyNagiosHost], strings.Trim(context+"-"+strings.ReplaceAll(unit, "/", "-"), "-")),
 		Unit: unit,
 	}
-	if prefix := bag[keyHostContext]; prefix != "" {
+	if prefix := databag[keyHostContext]; prefix != "" {
 		h.Unit = prefix + ":" + unit
 	}
 	return h
 }
 
-// MonitorsBag tells nrpe's charm of the checks that the NRPE server can be asked for,
+// MonitorsDatabag tells nrpe's charm of the checks that the NRPE server can be asked for,
 // by name; without any, that there are none. The unit is the principal one of its
 // machine, from which the host has its name.
 //
 // The value is read as YAML, which JSON is.
-func MonitorsBag(checks []string) map[string]string {
+func MonitorsDatabag(checks []string) map[string]string {
 	if len(checks) == 0 {
 		return map[string]string{keyMonitors: "", keyPrimary: "True"}
 	}

@@ -10,13 +10,13 @@ import (
 
 func TestChecksArePublishedAsCharmHelpersDoes(t *testing.T) {
 	t.Parallel()
-	bag := relation.MonitorsBag([]string{"ovn-northd", "check_ovn_certs"})
-	assert.Equal(t, "True", bag["primary"])
+	databag := relation.MonitorsDatabag([]string{"ovn-northd", "check_ovn_certs"})
+	assert.Equal(t, "True", databag["primary"])
 	assert.JSONEq(t, `{"monitors": {"remote": {"nrpe": {
-		"check_ovn_certs": {"command": "check_check_ovn_certs"}, "ovn-northd": {"command": "check_ovn-northd"}}}}}`, bag["monitors"])
-	assert.Equal(t, bag, relation.MonitorsBag([]string{"check_ovn_certs", "ovn-northd"}), "the order makes no change")
-	assert.Empty(t, relation.MonitorsBag(nil)["monitors"])
-	assert.Contains(t, relation.MonitorsBag(nil), "monitors", "what was published is taken back")
+		"check_ovn_certs": {"command": "check_check_ovn_certs"}, "ovn-northd": {"command": "check_ovn-northd"}}}}}`, databag["monitors"])
+	assert.Equal(t, databag, relation.MonitorsDatabag([]string{"check_ovn_certs", "ovn-northd"}), "the order makes no change")
+	assert.Empty(t, relation.MonitorsDatabag(nil)["monitors"])
+	assert.Contains(t, relation.MonitorsDatabag(nil), "monitors", "what was published is taken back")
 }
 
 func TestTheHostIsCalledWhatNRPECallsIt(t *testing.T) {

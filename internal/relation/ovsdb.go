@@ -39,20 +39,20 @@ func BoundAddress(a netip.Addr) map[string]string {
 // ParseBoundAddress reads what a unit, of this charm or the one before it, has
 // published as [BoundAddress]. found is false where it has published nothing.
 // An error wraps an [*AddressError].
-func ParseBoundAddress(bag map[string]string) (a netip.Addr, found bool, err error) {
-	return addressOf(bag, keyBoundAddress)
+func ParseBoundAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
+	return addressOf(databag, keyBoundAddress)
 }
 
 // CMSClient reads, on [CMS], the address from which the unit of a client
 // connects; the firewall lets it in. found is false where there is none, which is
 // what most charms do: only LXD's and Incus' publish it, raw, LXD's with brackets.
 // An error wraps an [*AddressError].
-func CMSClient(bag map[string]string) (a netip.Addr, found bool, err error) {
-	return addressOf(bag, keyCMSClient)
+func CMSClient(databag map[string]string) (a netip.Addr, found bool, err error) {
+	return addressOf(databag, keyCMSClient)
 }
 
-func addressOf(bag map[string]string, key string) (netip.Addr, bool, error) {
-	value := bag[key]
+func addressOf(databag map[string]string, key string) (netip.Addr, bool, error) {
+	value := databag[key]
 	if value == "" {
 		return netip.Addr{}, false, nil
 	}

@@ -27,9 +27,9 @@ type Identity struct {
 	Since uint64 `json:"since,omitempty"`
 }
 
-// Unit is what a unit publishes of its servers. A database in which it has no
+// Identities is what a unit publishes of its servers. A database in which it has no
 // server, or whose server has left, is not there.
-type Unit map[raft.Database]Identity
+type Identities map[raft.Database]Identity
 
 // The keys of a unit's bag, after the database's short name.
 const (
@@ -39,36 +39,36 @@ const (
 	keySince    = "-member-since"
 )
 
-// Bag is the unit's data on the relation, in full: a key that does not apply has
+// Databag is the unit's data on the relation, in full: a key that does not apply has
 // an empty value, by which Juju deletes it.
-func (u Unit) Bag() map[string]string {
-	bag := map[string]string{}
+func (u Identities) Databag() map[string]string {
+	databag := map[string]string{}
 	for _, d := range raft.Databases() {
 		id := u[d]
-		bag[d.Short()+keyIdentity] = id.Server.Short()
-		bag[d.Short()+keyServer] = ""
+		databag[d.Short()+keyIdentity] = id.Server.Short()
+		databag[d.Short()+keyServer] = ""
 		if full, ok := raft.ParseID(string(id.Server)); ok {
-			bag[d.Short()+keyServer] = string(full)
+			databag[d.Short()+keyServer] = string(full)
 		}
-		bag[d.Short()+keyCluster] = string(id.Cluster)
-		bag[d.Short()+keySince] = ""
+		databag[d.Short()+keyCluster] = string(id.Cluster)
+		databag[d.Short()+keySince] = ""
 		if id.Since != 0 {
-			bag[d.Short()+keySince] = strconv.FormatUint(id.Since, 10)
+			databag[d.Short()+keySince] = strconv.FormatUint(id.Since, 10)
 		}
 	}
-	return bag
+	return databag
 }
 
 // Complete says whether the unit has published both identities.
-func (u Unit) Complete() bool { return u[raft.NB].Server != "" && u[raft.SB].Server != "" }
+func (u Identities) Complete() bool { return u[raft.NB].Server != "" && u[raft.SB].Server != "" }
 
-// ParseUnit reads what a unit has published. What is malformed is left out and
+// ParseIdentities reads what a unit has published. What is malformed is left out and
 // named in problems: a peer that writes nonsense must not hide the others. A
 // unit that publishes the four digits only has these as its Server.
-func ParseUnit(bag map[string]string) (u Unit, problems []string) {
-	u = Unit{}
+func ParseIdentities(databag map[string]string) (u Identities, problems []string) {
+	u = Identities{}
 	for _, d := range raft.Databases() {
-		short, full, cluster := bag[d.Short()+keyIdentity], bag[d.Short()+keyServer], bag[d.Short()+keyCluster]
+		short, full, cluster := databag[d.Short()+keyIdentity], databag[d.Short()+keyServer], databag[d.Short()+keyCluster]
 		var id Identity
 		switch server, ok := raft.ParseID(full); {
 		case short == "" && full == "":
@@ -89,7 +89,7 @@ func ParseUnit(bag map[string]string) (u Unit, problems []string) {
 		} else if cluster != "" {
 			problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an ID", d.Short(), keyCluster, cluster))
 		}
-		if since := bag[d.Short()+keySince]; since != "" {
+		if since := databag[d.Short()+keySince]; since != "" {
 			var err error
 			if id.Since, err = strconv.ParseUint(since, 10, 64); err != nil {
 				problems = append(problems, fmt.Sprintf("%s%s is %.40q, not an index", d.Short(), keySince, since))
@@ -101,8 +101,8 @@ func ParseUnit(bag map[string]string) (u Unit, problems []string) {
 	return u, problems
 }
 
-// Units are the identities of several units, by unit name.
-type Units map[string]Unit
+// UnitIdentities are the identities of several units, by unit name.
+type UnitIdentities map[string]Identities
 
 // Names lists the units in a stable order.
-func (u Units) Names() []string { return slices.Sorted(maps.Keys(u)) }
+func (u UnitIdentities) Names() []string { return slices.Sorted(maps.Keys(u)) }

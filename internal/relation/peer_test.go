@@ -22,18 +22,18 @@ const (
 func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		unit Unit
+		unit Identities
 		want map[string]string
 	}{
-		"both": {Unit{raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: sbServer, Cluster: sbCluster, Since: 1234}}, map[string]string{
+		"both": {Identities{raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: sbServer, Cluster: sbCluster, Since: 1234}}, map[string]string{
 			"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "",
 			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": string(sbCluster), "sb-member-since": "1234",
 		}},
-		"one has not joined, the other is not there": {Unit{raft.SB: {Server: sbServer}}, map[string]string{
+		"one has not joined, the other is not there": {Identities{raft.SB: {Server: sbServer}}, map[string]string{
 			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
 			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": "", "sb-member-since": "",
 		}},
-		"four digits are all that is known": {Unit{raft.NB: {Server: "13e4"}}, map[string]string{
+		"four digits are all that is known": {Identities{raft.NB: {Server: "13e4"}}, map[string]string{
 			"nb-identity": "13e4", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
 			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "", "sb-member-since": "",
 		}},
@@ -43,14 +43,14 @@ func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
 		}},
 	}
 	for name, tt := range tests {
-		assert.Equal(t, tt.want, tt.unit.Bag(), name)
+		assert.Equal(t, tt.want, tt.unit.Databag(), name)
 	}
 }
 
 func TestWhatAUnitPublishesIsReadAgain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		want := Unit{}
+		want := Identities{}
 		for _, d := range raft.Databases() {
 			if rapid.Bool().Draw(t, "is there") {
 				id := Identity{Server: drawID(t)}
@@ -64,7 +64,7 @@ func TestWhatAUnitPublishesIsReadAgain(t *testing.T) {
 				want[d] = id
 			}
 		}
-		got, problems := ParseUnit(want.Bag())
+		got, problems := ParseIdentities(want.Databag())
 		require.Empty(t, problems)
 		require.Equal(t, want, got)
 	})
@@ -79,7 +79,7 @@ func TestIdentitiesThatLookLikeNumbersStayText(t *testing.T) {
 	t.Parallel()
 	for i := range 1 << 16 {
 		text := fmt.Sprintf("%04x", i)
-		u, problems := ParseUnit(map[string]string{"sb-identity": text})
+		u, problems := ParseIdentities(map[string]string{"sb-identity": text})
 		if len(problems) > 0 || string(u[raft.SB].Server) != text {
 			require.Failf(t, "not kept", "%s became %v, %v", text, u, problems)
 		}
@@ -153,15 +153,15 @@ func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			bag := Unit{raft.SB: good}.Bag()
+			databag := Identities{raft.SB: good}.Databag()
 			for key, value := range tt.bag {
-				bag[key] = value
+				databag[key] = value
 			}
-			want := Unit{raft.SB: good}
+			want := Identities{raft.SB: good}
 			if tt.nb != nil {
 				want[raft.NB] = *tt.nb
 			}
-			got, problems := ParseUnit(bag)
+			got, problems := ParseIdentities(databag)
 			assert.Equal(t, want, got)
 			assert.Equal(t, tt.problems, problems)
 		})
@@ -172,15 +172,15 @@ func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
 func TestR16CompleteNeedsBothIdentities(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		unit Unit
+		unit Identities
 		want bool
 	}{
 		"none":                {nil, false},
-		"nb":                  {Unit{raft.NB: {Server: nbServer, Cluster: nbCluster}}, false},
-		"sb":                  {Unit{raft.SB: {Server: sbServer}}, false},
-		"clusters only":       {Unit{raft.NB: {Cluster: nbCluster}, raft.SB: {Cluster: sbCluster}}, false},
-		"both":                {Unit{raft.NB: {Server: nbServer}, raft.SB: {Server: sbServer}}, true},
-		"both by four digits": {Unit{raft.NB: {Server: "13e4"}, raft.SB: {Server: "0017"}}, true},
+		"nb":                  {Identities{raft.NB: {Server: nbServer, Cluster: nbCluster}}, false},
+		"sb":                  {Identities{raft.SB: {Server: sbServer}}, false},
+		"clusters only":       {Identities{raft.NB: {Cluster: nbCluster}, raft.SB: {Cluster: sbCluster}}, false},
+		"both":                {Identities{raft.NB: {Server: nbServer}, raft.SB: {Server: sbServer}}, true},
+		"both by four digits": {Identities{raft.NB: {Server: "13e4"}, raft.SB: {Server: "0017"}}, true},
 	}
 	for name, tt := range tests {
 		assert.Equal(t, tt.want, tt.unit.Complete(), name)
@@ -189,7 +189,7 @@ func TestR16CompleteNeedsBothIdentities(t *testing.T) {
 
 func TestUnitsAreListedInAStableOrder(t *testing.T) {
 	t.Parallel()
-	u := Units{"ovn-central/2": nil, "ovn-central/0": nil, "ovn-central/1": nil}
+	u := UnitIdentities{"ovn-central/2": nil, "ovn-central/0": nil, "ovn-central/1": nil}
 	assert.Equal(t, []string{"ovn-central/0", "ovn-central/1", "ovn-central/2"}, u.Names())
-	assert.Empty(t, Units(nil).Names())
+	assert.Empty(t, UnitIdentities(nil).Names())
 }

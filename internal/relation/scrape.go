@@ -116,11 +116,11 @@ func exporter(name, host string) []scrapeJob {
 	return []scrapeJob{{Name: name, Path: exporterPath, Targets: []staticConfig{{[]string{host + ":" + exporterPort}}}}}
 }
 
-// ScrapeBag is what stands on [Metrics]. The application's data, which the leader
+// ScrapeDatabag is what stands on [Metrics]. The application's data, which the leader
 // writes, have the job while the option wants an exporter, the star in whose target
 // stands for each unit that has an address. A unit has one only while its own
 // exporter is installed: an address that isn't valid takes both of its keys away.
-func ScrapeBag(t Topology, wanted bool, address netip.Addr, rules AlertRules) (app, unit map[string]string) {
+func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules) (app, unit map[string]string) {
 	unit = map[string]string{keyScrapeAddress: "", keyScrapeUnit: ""}
 	if address.IsValid() {
 		unit = map[string]string{keyScrapeAddress: bracketed(address), keyScrapeUnit: t.Unit}

@@ -51,7 +51,7 @@ func TestDamagedRulesAreRefused(t *testing.T) {
 
 func TestPrometheusIsToldOfTheJobAndOfTheUnitsThatHaveIt(t *testing.T) {
 	t.Parallel()
-	app, unit := relation.ScrapeBag(topology, true, netip.MustParseAddr("10.0.0.1"), rulesFor(t, topology))
+	app, unit := relation.ScrapeDatabag(topology, true, netip.MustParseAddr("10.0.0.1"), rulesFor(t, topology))
 	assert.JSONEq(t, `[{"job_name": "ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["*:9476"]}]}]`, app["scrape_jobs"])
 	assert.JSONEq(t, `{"model": "net", "model_uuid": "c2e9f4d5-dcb3-4870-8509-330eb9745ee8", "application": "ovn", "unit": "ovn/0",
 		"charm_name": "ovn-central"}`, app["scrape_metadata"])
@@ -60,15 +60,15 @@ func TestPrometheusIsToldOfTheJobAndOfTheUnitsThatHaveIt(t *testing.T) {
 	assert.Equal(t, rulesFor(t, topology), rules)
 	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "10.0.0.1", "prometheus_scrape_unit_name": "ovn/0"}, unit)
 
-	_, unit = relation.ScrapeBag(topology, true, netip.MustParseAddr("fd00::1"), relation.AlertRules{})
+	_, unit = relation.ScrapeDatabag(topology, true, netip.MustParseAddr("fd00::1"), relation.AlertRules{})
 	assert.Equal(t, "[fd00::1]", unit["prometheus_scrape_unit_address"], "a port is put behind it")
 }
 
 func TestWhatIsNotThereIsTakenBack(t *testing.T) {
 	t.Parallel()
-	app, unit := relation.ScrapeBag(topology, true, netip.Addr{}, relation.AlertRules{})
+	app, unit := relation.ScrapeDatabag(topology, true, netip.Addr{}, relation.AlertRules{})
 	assert.Equal(t, map[string]string{"prometheus_scrape_unit_address": "", "prometheus_scrape_unit_name": ""}, unit)
 	assert.NotEqual(t, "[]", app["scrape_jobs"], "other units may have it")
-	app, _ = relation.ScrapeBag(topology, false, netip.Addr{}, relation.AlertRules{})
+	app, _ = relation.ScrapeDatabag(topology, false, netip.Addr{}, relation.AlertRules{})
 	assert.Equal(t, map[string]string{"scrape_jobs": "[]", "scrape_metadata": "", "alert_rules": ""}, app)
 }

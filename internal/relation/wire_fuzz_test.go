@@ -90,9 +90,9 @@ func FuzzParseRequest(f *testing.F) {
 		if !found {
 			return
 		}
-		again, found := ParseRequest("ovn-central/0", r.Bag())
+		again, found := ParseRequest("ovn-central/0", r.Databag())
 		require.True(t, found)
-		require.Equal(t, r.Bag(), again.Bag())
+		require.Equal(t, r.Databag(), again.Databag())
 		require.Subset(t, r.SANs, again.SANs)
 	})
 }

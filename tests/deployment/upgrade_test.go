@@ -17,7 +17,7 @@ import (
 )
 
 // archive is a package source that is like any other: the lab's apt-get has
-// newer versions where [lab.Unit.OfferVersion] says so.
+// newer versions where [lab.Identities.OfferVersion] says so.
 func archive(n int) map[string]string {
 	return map[string]string{"source": fmt.Sprintf("deb http://archive%d.test/debian stable main", n)}
 }

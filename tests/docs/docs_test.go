@@ -54,8 +54,8 @@ func TestEveryDocumentIsInTheIndex(t *testing.T) {
 func TestEveryKeyOfTheRelationIsDocumented(t *testing.T) {
 	d := readRepository(t).documents["docs/reference/relation-data.md"]
 	for _, bag := range []map[string]string{
-		relation.Unit{}.Bag(), relation.History{}.Bag(), relation.Deployment{}.Bag(), relation.Clusters{}.Settings(),
-		relation.CertificateRequest{}.Bag(),
+		relation.Identities{}.Databag(), relation.History{}.Databag(), relation.UnitState{}.Databag(), relation.Clusters{}.Settings(),
+		relation.CertificateRequest{}.Databag(),
 	} {
 		require.NotEmpty(t, bag)
 		assert.Empty(t, missing(d, slices.Sorted(maps.Keys(bag))))

@@ -87,15 +87,15 @@ func parts(file *ast.File) []string {
 // An operator who searches for the line that he reads finds it.
 func TestEveryStatusIsDocumented(t *testing.T) {
 	d := readRepository(t).documents["docs/reference/statuses.md"]
-	files, err := filepath.Glob(filepath.Join(root, "internal", "deploy", "*.go"))
+	files, err := filepath.Glob(filepath.Join(root, "internal", "plan", "*.go"))
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	lines := []string{
-		filepath.Join(root, "internal", "converge", "status.go"),
+		filepath.Join(root, "internal", "reconcile", "status.go"),
 		filepath.Join(root, "internal", "membership", "summary.go"),
-		filepath.Join(root, "internal", "membership", "trouble.go"),
+		filepath.Join(root, "internal", "membership", "problem.go"),
 	}
-	files = append(files, filepath.Join(root, "internal", "converge", "disk.go"))
+	files = append(files, filepath.Join(root, "internal", "reconcile", "disk.go"))
 	for _, name := range append(files, lines...) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue

@@ -37,7 +37,7 @@ var fast = sync.OnceValue(func() time.Duration {
 func playedNow() time.Time { return time.Now().Add(fast()) }
 `
 
-// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Unit.SetClock]:
+// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Identities.SetClock]:
 // its program is built from the same sources but for one thing, what it is given as
 // the clock. CLOCK_REALTIME itself is one for all machines of a host
 // (time_namespaces(7)): database servers, clients and OpenSSL see that one.

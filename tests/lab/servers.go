@@ -146,7 +146,7 @@ func (u *Unit) Kill(db DB) error { return u.signal(db, syscall.SIGKILL) }
 // accepts connections for it, but nothing answers.
 func (u *Unit) Hang(db DB) error { return u.signal(db, syscall.SIGSTOP) }
 
-// Resume ends [Unit.Hang].
+// Resume ends [Identities.Hang].
 func (u *Unit) Resume(db DB) error { return u.signal(db, syscall.SIGCONT) }
 
 func (u *Unit) signal(db DB, sig syscall.Signal) error {
@@ -196,7 +196,7 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 func (u *Unit) Cut(off bool) error { return u.machine.Cut(context.Background(), off) }
 
 // PowerOff is the sudden end of the machine: all that runs there is killed, a hook
-// too, its network is gone, and its agent is lost until [Unit.PowerOn]. The unit
+// too, its network is gone, and its agent is lost until [Identities.PowerOn]. The unit
 // stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })

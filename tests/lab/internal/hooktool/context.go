@@ -14,7 +14,7 @@ import (
 
 // Context is what one hook or action sees and changes while it runs. What it
 // writes to relations, to its charm state and to the ports is held back until
-// [Context.Commit]; statuses and leadership settings are written at once, as in
+// [Context.CommitCluster]; statuses and leadership settings are written at once, as in
 // Juju.
 type Context struct {
 	ID     string

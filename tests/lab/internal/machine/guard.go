@@ -51,7 +51,7 @@ type Guard struct {
 }
 
 // StartGuard starts program as the guard of the lab in dir. When this process
-// ends without [Guard.Release], the guard kills what the lab started, and
+// ends without [ConfigureFirewall.Release], the guard kills what the lab started, and
 // removes dir unless keep is set.
 func StartGuard(program, dir string, keep bool) (*Guard, error) {
 	read, write, err := os.Pipe()

@@ -16,7 +16,7 @@ type Status struct {
 	Since   time.Time `json:"since"`
 }
 
-// State is the whole model. It is data: [Model] guards and stores it.
+// State is the whole model. It is data: [Application] guards and stores it.
 type State struct {
 	App           string        `json:"app"`
 	ModelName     string        `json:"model_name"`
@@ -88,7 +88,7 @@ type Unit struct {
 	Name    string `json:"name"`
 	Number  int    `json:"number"`
 	Address string `json:"address"` // the preferred one
-	// Networks has the addresses, and so [Unit.AddressesOf].
+	// Networks has the addresses, and so [Identities.AddressesOf].
 	Networks
 	Dying    bool              `json:"dying,omitempty"`
 	Lost     bool              `json:"lost,omitempty"` // the machine is off
