@@ -17,6 +17,7 @@ import (
 func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[raft.Database]ServerState) error {
 	refused := &RefusedError{}
 	var down []string
+	asleep := true
 	for _, d := range raft.Databases() {
 		switch l := servers[d]; l.Condition {
 		case Down, Hung, Failed:
@@ -30,19 +31,23 @@ func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache
 			}
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.SoleMember, Text: fmt.Sprintf(
 				"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(d), l.Text())})
-			down = append(down, string(ovn.ServerOf(d)))
+			down, asleep = append(down, string(ovn.ServerOf(d))), asleep && l.Condition == Down
 		}
 	}
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, "start it again: "+startCommand(m.Unit, down), "then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice+juju.Resolved(m.Unit, true))
+	start := restartCommand(m.Unit, down)
+	if asleep {
+		start = s.Env.Version.Render(juju.Command{Unit: m.Unit, Action: "resume"})
+	}
+	refused.Advice = append(refused.Advice, "start it again: "+start, "then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice+juju.Resolved(m.Unit, true))
 	return refused
 }
 
-// startCommand starts servers that are down, hang, or were paused. The hooks of a unit
-// that is being removed start none.
-func startCommand(unit string, services []string) string {
+// restartCommand ends servers that hang, or have given their databases up, and starts all.
+// No action does that to the only copy.
+func restartCommand(unit string, services []string) string {
 	names := strings.Join(services, " ")
 	return fmt.Sprintf(`juju ssh %s "sudo systemctl unmask %s && sudo systemctl restart %s"`, unit, names, names)
 }

@@ -56,7 +56,7 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 			}
 			require.ErrorAs(t, err, new(*membership.RefusedError))
 			require.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+service.Files.Paths.File(raft.NB))
-			require.ErrorContains(t, err, `next: start it again: juju ssh ovn-central/0 "sudo systemctl unmask ovn-ovsdb-server-nb && sudo systemctl restart ovn-ovsdb-server-nb"`)
+			require.ErrorContains(t, err, "next: start it again: juju run ovn-central/0 resume\n")
 			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
 			assert.Empty(t, m.told)
 		})

@@ -21,8 +21,8 @@ func Decide(s State) Decision {
 	case s.Dying:
 		// `stop` decides what becomes of its members; until then they vote, and must
 		// understand the others.
-		if s.Packages.Installed && s.Address != "" {
-			s.planCertificates(&d)
+		if s.Packages.Installed && s.Address != "" && s.planCertificates(&d) && s.Resumed {
+			s.planResume(&d)
 		}
 	case !s.Packages.Installed && s.Disk != "":
 		d.block("%s", s.Disk)
@@ -36,6 +36,28 @@ func Decide(s State) Decision {
 		s.planWork(&d)
 	}
 	return d
+}
+
+// planResume starts the members of a unit that is being removed: while they are down `stop`
+// can't take them out of their clusters, and one of them may have the only copy. It
+// makes no new member and puts nothing away. ovn-northd goes with them, since no other
+// unit may have one.
+func (s State) planResume(d *Decision) {
+	var services []Service
+	for _, db := range raft.Databases() {
+		var found Decision
+		if x := s.Databases[db]; x.Condition == Down {
+			s.planDown(&found, db, x)
+		}
+		services = append(services, found.starting...)
+		d.Blocked = append(d.Blocked, found.Blocked...)
+	}
+	if len(services) > 0 && !s.Services[Northd].Active {
+		services = append(services, Northd)
+	}
+	if len(services) > 0 {
+		d.do(Step{Kind: Start, Services: services, Reason: "the unit is resumed, and leaves by stop"})
+	}
 }
 
 func (s State) planWork(d *Decision) {

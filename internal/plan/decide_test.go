@@ -114,6 +114,46 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 	})
 }
 
+// What a pause has stopped can't leave, and may be the only copy.
+func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
+	t.Parallel()
+	paused := down(plan.File{})
+	resumed := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Dying, s.Resumed = true, true
+			s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
+			change(s)
+		}
+	}
+	const why = " (the unit is resumed, and leaves by stop)"
+	check(t, map[string]situation{
+		"both are down": {
+			resumed(func(s *plan.State) {
+				s.Services[plan.Northd] = plan.ServiceState{}
+				set(s, paused, raft.NB, raft.SB)
+			}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-northd" + why},
+		},
+		"one is down":           {resumed(func(s *plan.State) { set(s, paused, raft.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		"not resumed":           {resumed(func(s *plan.State) { s.Resumed = false; set(s, paused, raft.NB) }), decided{}},
+		"none is down":          {resumed(func(*plan.State) {}), decided{ready: true}},
+		"it never was a member": {resumed(func(s *plan.State) { set(s, plan.Database{Condition: plan.Absent}, raft.NB, raft.SB) }), decided{}},
+		"it was removed while it was down": {resumed(func(s *plan.State) {
+			gone := paused
+			gone.File.Outside = true
+			set(s, gone, raft.NB, raft.SB)
+		}), decided{}},
+		"its file lacks entries": {resumed(func(s *plan.State) {
+			damaged := paused
+			damaged.File.Damage, damaged.Rejoin = "there is a gap", "kick it"
+			set(s, damaged, raft.NB)
+		}), decided{blocked: []string{"nb: its file lacks entries; run: kick it (there is a gap)"}}},
+		"a new CA comes first": {resumed(func(s *plan.State) {
+			s.Certificates.Issued = certificate("cert1", "B")
+			set(s, paused, raft.NB)
+		}), decided{step: "trust (the CA is a new one)"}},
+	})
+}
+
 func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
 	t.Parallel()
 	for _, db := range raft.Databases() {

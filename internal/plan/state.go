@@ -57,6 +57,8 @@ type State struct {
 	Disk string
 	// Paused says that an operator has paused the unit.
 	Paused bool
+	// Resumed says that this is where an operator ends a pause.
+	Resumed bool
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[Service]string
 	// Northd is how this unit's ovn-northd is; NorthdUp says that one is known to

@@ -21,6 +21,7 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 		Clusters: plan.Clusters(a.clusters),
 		Units:    len(m.Goal),
 		Paused:   r.Paused,
+		Resumed:  u.Env.ActionName == "resume",
 		Packages: plan.Packages{Adopted: r.Adopted, Source: r.Source},
 	}
 	if a.address.IsValid() {

@@ -253,11 +253,14 @@ func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
 			said := m.refuseRemoval(u)
 			assert.Contains(t, said, "the only copy of the database is in "+u.DBFile(lab.NB))
 			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
-			services := lab.NB.Service() + " " + lab.SB.Service()
-			command := lineWith(t, said, "start it again: juju ssh "+u.Name()+" ")
-			require.Equal(t, `"sudo systemctl unmask `+services+" && sudo systemctl restart "+services+`"`, command)
-			for _, verb := range []string{"unmask", "restart"} {
-				_, code, err := u.Systemctl(t.Context(), append([]string{verb}, strings.Fields(services)...)...)
+			command := lineWith(t, said, "start it again: juju ")
+			if name != "hung" {
+				require.Equal(t, "run "+u.Name()+" resume", command)
+				m.act(u, "resume")
+			} else {
+				services := lab.NB.Service() + " " + lab.SB.Service()
+				require.Equal(t, "ssh "+u.Name()+` "sudo systemctl unmask `+services+" && sudo systemctl restart "+services+`"`, command)
+				_, code, err := u.Systemctl(t.Context(), append([]string{"restart"}, strings.Fields(services)...)...)
 				require.NoError(t, err)
 				require.Zero(t, code)
 			}

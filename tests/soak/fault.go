@@ -29,7 +29,13 @@ func (w *world) disturb(ctx context.Context, h *host, with []Step) (stop func())
 			}
 		}
 	})
-	return func() { h.OnCall(nil); h.OnTool(nil) }
+	return func() {
+		h.OnCall(nil)
+		h.OnTool(nil)
+		mu.Lock()
+		defer mu.Unlock()
+		w.say("%s made %d calls", h.Name(), n)
+	}
 }
 
 // fault makes a fault happen now.
@@ -46,11 +52,14 @@ func (w *world) fault(ctx context.Context, s Step) error {
 				return err
 			}
 		}
+		w.pass(ctx, h, s)
 	case "cut":
 		w.begin(h, "cut")
+		w.pass(ctx, h, s)
 		return h.Cut(true)
 	case "mute":
 		w.begin(h, "mute")
+		w.pass(ctx, h, s)
 		return w.mute(ctx, h, s.Arg)
 	case "power-off":
 		w.begin(h, "power-off")
@@ -64,9 +73,7 @@ func (w *world) fault(ctx context.Context, s Step) error {
 	case "kill-hook":
 		return w.signalHook(h, syscall.SIGKILL)
 	case "hang-hook":
-		time.AfterFunc(time.Duration(s.Seconds*float64(time.Second)), func() {
-			w.note(s, running(h.SignalHook(syscall.SIGCONT)))
-		})
+		w.later(s, func() error { return running(h.SignalHook(syscall.SIGCONT)) })
 		return w.signalHook(h, syscall.SIGSTOP)
 	case "fail-tool":
 		var once sync.Once
@@ -81,6 +88,65 @@ func (w *world) fault(ctx context.Context, s Step) error {
 	default:
 		return fmt.Errorf("no fault is called %q", s.Do)
 	}
+	return nil
+}
+
+// later ends a fault after its time, unless the schedule has ended before.
+func (w *world) later(s Step, end func() error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.ends = append(w.ends, time.AfterFunc(time.Duration(s.Seconds*float64(time.Second)), func() { w.note(s, end()) }))
+}
+
+// pass has a network that was cut, or servers that hang, come back by themselves after
+// the step's time, if it has one.
+func (w *world) pass(ctx context.Context, h *host, s Step) {
+	if s.Seconds == 0 || s.Do != "cut" && s.Do != "mute" && s.Do != "hang" {
+		return
+	}
+	ctx = context.WithoutCancel(ctx) // it may last longer than the step
+	w.later(s, func() error {
+		if h.Removed() || w.has(h, "power-off") {
+			return nil
+		}
+		w.say("passes: %s", s)
+		if s.Do == "hang" {
+			for _, db := range s.databases() {
+				if err := w.resume(h, db); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		return w.reconnect(ctx, h, s.Do)
+	})
+}
+
+// reconnect ends a cut of a machine's network, of either kind.
+func (w *world) reconnect(ctx context.Context, h *host, fault string) error {
+	switch {
+	case !w.has(h, fault):
+		return nil
+	case fault == "mute":
+		w.unmute(ctx, h)
+	default:
+		if err := h.Cut(false); err != nil {
+			return err
+		}
+	}
+	w.end(h, fault)
+	return nil
+}
+
+// resume has a server go on that hangs.
+func (w *world) resume(h *host, db lab.DB) error {
+	if !w.has(h, "hang "+string(db)) {
+		return nil
+	}
+	if err := h.Resume(db); err != nil && h.Running(db) {
+		return err
+	}
+	w.end(h, "hang "+string(db))
 	return nil
 }
 
@@ -175,7 +241,7 @@ func (w *world) fill(h *host, s Step) error {
 		return err
 	}
 	if s.Seconds > 0 {
-		time.AfterFunc(time.Duration(s.Seconds*float64(time.Second)), func() { w.note(s, w.free(h)) })
+		w.later(s, func() error { return w.free(h) })
 	}
 	return file.Truncate(max(0, size-left*1024))
 }
@@ -226,15 +292,8 @@ func (w *world) heal(ctx context.Context, h *host) error {
 		w.end(h, "power-off")
 		return h.PowerOn(ctx)
 	}
-	if w.has(h, "mute") {
-		w.unmute(ctx, h)
-		w.end(h, "mute")
-	}
-	if w.has(h, "cut") {
-		if err := h.Cut(false); err != nil {
-			return err
-		}
-		w.end(h, "cut")
+	if err := errors.Join(w.reconnect(ctx, h, "mute"), w.reconnect(ctx, h, "cut")); err != nil {
+		return err
 	}
 	for _, db := range lab.Databases {
 		if err := w.cure(ctx, h, db); err != nil {
@@ -246,11 +305,8 @@ func (w *world) heal(ctx context.Context, h *host) error {
 
 // cure ends what was done to a server, as an operator would.
 func (w *world) cure(ctx context.Context, h *host, db lab.DB) error {
-	if w.has(h, "hang "+string(db)) {
-		if err := h.Resume(db); err != nil && h.Running(db) {
-			return err
-		}
-		w.end(h, "hang "+string(db))
+	if err := w.resume(h, db); err != nil {
+		return err
 	}
 	verb := ""
 	if w.has(h, "kill "+string(db)) && !h.paused {

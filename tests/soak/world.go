@@ -65,6 +65,8 @@ type world struct {
 	// step counts; faults are those that happened so far, of any kind.
 	step, faults int
 	claims       []claim
+	// ends are the faults that end by themselves.
+	ends []*time.Timer
 	// typed are the commands that were typed as they were printed.
 	typed int
 	// replaced are the units of which the status said to put another in their place, and
@@ -119,6 +121,11 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 }
 
 func (w *world) close() error {
+	w.mu.Lock()
+	for _, end := range w.ends {
+		end.Stop()
+	}
+	w.mu.Unlock()
 	if w.writer != nil {
 		w.writer.Stop()
 	}
