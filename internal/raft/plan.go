@@ -191,9 +191,15 @@ func (p *Plan) warn() {
 }
 
 // pendingPhase says what other change the server itself has under way. A server
-// that joins and only catches up has no vote yet and hinders nobody.
+// that joins and only catches up has no vote yet and hinders nobody. Only a leader takes
+// phases further and ends them: one that has lost the leadership shows those that it knew
+// then for as long as it runs (raft_become_follower() and raft_run_reconfigure() in
+// ovsdb/raft.c), and its configuration has what became of them.
 func (c Change) pendingPhase(target Peer) string {
 	s := c.View.Status
+	if s.Role != Leader {
+		return ""
+	}
 	for _, r := range s.Removing {
 		if r.Short != target.Short {
 			return fmt.Sprintf("the removal of %s at %s is not finished", r.Short, r.Address)

@@ -41,6 +41,23 @@ func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
 	})
 }
 
+// R5: a leader that adds a member and loses the leadership shows it as being added for as
+// long as it runs. Found by the soak: such a unit could never be removed.
+func TestR5PhasesCountOnTheLeaderOnly(t *testing.T) {
+	t.Parallel()
+	for leader, want := range map[int]Reason{0: ChangePending, 1: ""} {
+		for _, phase := range []Phase{AddingCommitting, RemovingPhase} {
+			v := viewOf(leader, allUp(4))
+			v.Status.Servers[3].Phase = phase
+			c := Change{Database: NB, View: v, Target: string(memberID(0)), Force: true}
+			assert.Equal(t, want, reason(PlanLeave(c)), "leader %d, %s", leader, phase)
+			c.Target = string(memberID(2))
+			assert.Equal(t, want, reason(PlanKick(c)), "leader %d, %s", leader, phase)
+			assert.Equal(t, want, reason(PlanRestart(c)), "leader %d, %s", leader, phase)
+		}
+	}
+}
+
 // survives says whether a majority is up of those that neither are the target nor
 // among the bits of going.
 func survives(up []bool, target, going int) bool {

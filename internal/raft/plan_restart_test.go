@@ -152,7 +152,7 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			v := viewOf(1, allUp(3))
+			v := viewOf(0, allUp(3))
 			tt.change(&v.Status)
 			plan := PlanRestart(Change{Database: NB, View: v})
 			require.Equal(t, tt.want, reason(plan))
