@@ -78,20 +78,9 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 		return err
 	}
 	require.NoError(t, write("before"))
-	pid, err := u.ServerPID(lab.NB)
-	require.NoError(t, err)
-	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	strace := exec.CommandContext(ctx, "strace", "-f", "-o", filepath.Join(t.TempDir(), "strace"), "-p", strconv.Itoa(pid),
-		"-e", "trace=fsync,fdatasync", "-e", "inject=fsync,fdatasync:error=EIO:when=1")
-	attached, err := strace.StderrPipe()
-	require.NoError(t, err)
-	require.NoError(t, strace.Start())
-	_, err = bufio.NewReader(attached).ReadString('\n')
-	require.NoError(t, err, "strace says when it is attached")
+	end := m.failOnce(u, "fsync,fdatasync")
 	require.Error(t, write("failed"))
 	end()
-	_ = strace.Wait() // ended by us
 	require.Error(t, write("later"))
 	s, err := m.status(u, lab.NB)
 	require.NoError(t, err)
@@ -99,6 +88,84 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	require.NoError(t, write("after"))
 	assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
+}
+
+// failOnce has the first of these calls on the Northbound file of a unit fail with EIO.
+func (m *model) failOnce(u *lab.Unit, calls string) (end func()) {
+	m.t.Helper()
+	pid, err := u.ServerPID(lab.NB)
+	require.NoError(m.t, err)
+	ctx, cancel := context.WithCancel(m.t.Context())
+	m.t.Cleanup(cancel)
+	strace := exec.CommandContext(ctx, "strace", "-f", "-o", filepath.Join(m.t.TempDir(), "strace"), "-p", strconv.Itoa(pid),
+		"-P", u.DBFile(lab.NB), "-e", "trace="+calls, "-e", "inject="+calls+":error=EIO:when=1")
+	attached, err := strace.StderrPipe()
+	require.NoError(m.t, err)
+	require.NoError(m.t, strace.Start())
+	for lines := bufio.NewReader(attached); ; {
+		line, err := lines.ReadString('\n')
+		require.NoError(m.t, err, "strace says when it is attached")
+		if strings.Contains(line, "attached") {
+			break
+		}
+	}
+	return func() {
+		cancel()
+		_ = strace.Wait() // ended by us
+	}
+}
+
+// R0: a write that fails once is not tried again. A follower then acknowledges later
+// entries, which stand behind a gap in its file; a leader gives the database up.
+func TestServerWhoseWriteFailedOnceIsAWholeMemberAgainAfterAHook(t *testing.T) {
+	for name, leads := range map[string]bool{"follower": false, "leader": true} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 3)
+			u := m.followers()[0]
+			if leads {
+				u = m.leader(lab.NB)
+			}
+			var endpoints []string
+			for _, o := range m.units {
+				endpoints = append(endpoints, o.Client(lab.NB))
+			}
+			write := func(name string) {
+				m.eventually("a write that is done", func() bool {
+					_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--db="+strings.Join(endpoints, ","), "--may-exist", "ls-add", name)
+					return err == nil
+				})
+			}
+			write("before")
+			end := m.failOnce(u, "write")
+			write("failed")
+			end()
+			for n := range 3 {
+				write(fmt.Sprintf("later-%d", n))
+			}
+			s, err := m.status(u, lab.NB)
+			require.NoError(t, err)
+			_, checked := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+			if leads {
+				require.Equal(t, raft.Failed, s.State, "the premise")
+			} else {
+				require.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
+				require.Error(t, checked, "the premise: its file has a gap")
+			}
+			m.eventually("active again", func() bool {
+				require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+				return u.Workload().Status == "active"
+			})
+			_, checked = u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+			require.NoError(t, checked)
+			require.NoError(t, u.Kill(lab.NB))
+			require.NoError(t, u.Start(t.Context(), lab.NB))
+			m.requireMembers(m.units...)
+			for _, name := range []string{"before", "failed", "later-0", "later-1", "later-2"} {
+				_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--no-leader-only", "--db="+u.Client(lab.NB), "get", "Logical_Switch", name, "name")
+				assert.NoError(t, err, "acknowledged, and read from the one whose write had failed")
+			}
+		})
+	}
 }
 
 // addOnSmallDisk adds a unit whose databases are on a disk of their own, and
