@@ -309,7 +309,7 @@ func (w *world) cure(ctx context.Context, h *host, db lab.DB) error {
 		return err
 	}
 	verb := ""
-	if w.has(h, "kill "+string(db)) && !h.paused {
+	if w.has(h, "kill "+string(db)) && !h.paused() {
 		verb = "start"
 	}
 	if w.has(h, "lose-socket "+string(db)) && h.Running(db) {

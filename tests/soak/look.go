@@ -39,7 +39,7 @@ type member struct {
 func (w *world) why(h *host, db lab.DB) Why {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return whyDown(h.faults, w.step, db, h.Running(db), h.paused)
+	return whyDown(h.faults, w.step, db, h.Running(db), h.paused())
 }
 
 // whyDown says so by the faults that stand, with the step that began each. A disk that

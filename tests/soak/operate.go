@@ -92,12 +92,11 @@ func (w *world) operate(ctx context.Context, s Step) error {
 		return err
 	case "pause":
 		err := w.act(ctx, h, "pause")
-		if h.paused = h.paused || err == nil; err == nil {
+		if err == nil {
 			w.claim(h.Name()+" is paused", func(context.Context) bool { return !h.Running(lab.NB) && !h.Running(lab.SB) })
 		}
 		return err
 	case "resume":
-		h.paused = false
 		return w.act(ctx, h, "resume")
 	case "restart-services":
 		return w.restart(ctx, h, s.Arg)

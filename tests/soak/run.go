@@ -147,8 +147,7 @@ func (w *world) finish(ctx context.Context) (string, error) {
 		if err := w.heal(ctx, h); err != nil && !hookFailed(err) {
 			return "", fmt.Errorf("cannot end the faults on %s: %w", h.Name(), err)
 		}
-		if h.paused {
-			h.paused = false
+		if h.paused() {
 			w.note(Step{Do: "resume", Unit: h.number}, w.act(ctx, h, "resume"))
 		}
 	}
@@ -157,7 +156,9 @@ func (w *world) finish(ctx context.Context) (string, error) {
 	for deadline := time.Now().Add(w.patience(endPatience)); ; wait(ctx, poll) {
 		for _, h := range w.inModel() {
 			if h.Agent().Status == "error" || h.Dying() {
-				w.note(Step{Do: "retry", Unit: h.number}, w.again(ctx, h))
+				failed := w.again(ctx, h)
+				w.note(Step{Do: "retry", Unit: h.number}, failed)
+				w.note(Step{Do: "type", Unit: h.number}, w.typeFailed(ctx, failed))
 			}
 		}
 		w.note(Step{Do: "settle"}, w.Settle(ctx))

@@ -23,6 +23,34 @@ func commands(text string) (all []string) {
 	return all
 }
 
+// typeFailed types what the log of a unit whose hook has failed prints as the way out, as far
+// as that is no override and depends on nothing that an operator would have to find out.
+func (w *world) typeFailed(ctx context.Context, err error) error {
+	hook := (*lab.HookError)(nil)
+	if !errors.As(err, &hook) {
+		return nil
+	}
+	for _, way := range ways(hook.Output) {
+		for _, command := range commands(way) {
+			if err := w.enter(ctx, command); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ways are the lines of a log that say what to do next, but for those with a condition.
+func ways(output string) (all []string) {
+	for line := range strings.Lines(output) {
+		_, way, is := strings.Cut(line, "next: ")
+		if is && !strings.HasPrefix(way, "if ") && !strings.Contains(way, "if it is lost") && !strings.Contains(way, "--no-retry") && !slices.Contains(all, way) {
+			all = append(all, way)
+		}
+	}
+	return all
+}
+
 // typeStatus types what stands in the unit's status line, as it stands there. What is
 // printed for something that is lost is typed only where it is lost: its machine is off.
 // The first that adds a unit in the place of another is typed once.
@@ -32,6 +60,9 @@ func (w *world) typeStatus(ctx context.Context, h *host) error {
 		return nil
 	}
 	all := commands(message)
+	if strings.Contains(message, "run action resume") {
+		all = append(all, "juju run "+h.Name()+" resume")
+	}
 	if slices.ContainsFunc(all, func(command string) bool { return strings.HasPrefix(command, "juju add-unit") }) {
 		w.mu.Lock()
 		again := w.replaced[h.Name()]

@@ -2,11 +2,13 @@ package soak
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"sync"
@@ -83,7 +85,6 @@ type host struct {
 	faults map[string]int
 	// forced is whether the unit was removed by force: it has left nothing.
 	forced bool
-	paused bool
 	// ids are those that its servers have had, by database; the last is the newest.
 	ids map[lab.DB][]string
 }
@@ -211,6 +212,16 @@ func (w *world) has(h *host, fault string) bool {
 	defer w.mu.Unlock()
 	_, stands := h.faults[fault]
 	return stands
+}
+
+// paused says whether the unit has noted that it is to stay down: it then says so in its
+// status, even where the action that stopped it has failed in the end, or was killed.
+func (h *host) paused() bool {
+	var record struct {
+		Paused bool `json:"paused"`
+	}
+	text, err := os.ReadFile(filepath.Join(h.DBDir(), "ovn-central-operator.unit.json"))
+	return err == nil && json.Unmarshal(text, &record) == nil && record.Paused
 }
 
 // gone are errors of what was done to something that had ended by itself.

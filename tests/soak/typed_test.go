@@ -1,0 +1,24 @@
+package soak
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// What a unit's log prints for a stop that was refused is typed, as an operator would, but
+// for what gives something up and what depends on what only a look at a machine tells.
+func TestWaysOutOfAFailedHookAreTypedUnlessTheyDependOnMore(t *testing.T) {
+	t.Parallel()
+	output := `INFO nb: still a member, nothing was changed
+ERROR cannot finish hook stop: nb: no unit that stays has joined
+ERROR next: start it again: juju run ovn-central/0 resume
+ERROR next: if ovn-central/1 shows a leader, this unit is cut off: juju run ovn-central/1 kick unit=ovn-central/0
+ERROR next: start the server of 1da5 again, or, if it is lost, kick it first: juju run ovn-central/1 kick unit=ovn-central/2
+ERROR next: to remove the unit all the same: juju resolved --no-retry ovn-central/0
+ERROR next: start it again: juju run ovn-central/0 resume
+`
+	found := ways(output)
+	assert.Len(t, found, 1)
+	assert.Equal(t, []string{"juju run ovn-central/0 resume"}, commands(found[0]))
+}
