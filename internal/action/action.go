@@ -13,6 +13,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -29,7 +30,9 @@ type Unit struct {
 	Service *membership.Service
 	// Reconciler is this unit as a whole.
 	Reconciler *reconcile.Reconciler
-	Log        *slog.Logger
+	// Backup makes copies of the databases.
+	Backup *backup.Service
+	Log    *slog.Logger
 }
 
 // results are what an action hands to Juju.
@@ -39,6 +42,8 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"cluster-status": clusterStatus,
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
+
+	"backup": takeBackup,
 
 	"gateway-status":      gatewayStatus,
 	"gateway-history":     gatewayHistory,

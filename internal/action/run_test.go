@@ -167,7 +167,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
-		"cluster-kick", "cluster-status", "gateway-history", "gateway-status", "kick", "pause", "rebalance-gateways", "reschedule-gateways",
+		"backup", "cluster-kick", "cluster-status", "gateway-history", "gateway-status", "kick", "pause", "rebalance-gateways", "reschedule-gateways",
 		"restart-services", "resume", "run-deferred-hooks", "show-deferred-events",
 	}, Names())
 }

@@ -13,7 +13,7 @@ var Layers = [][]string{
 	{"cli"},
 	{"hook", "action", "agent"},
 	{"reconcile"},
-	{"membership", "gateway"},
+	{"membership", "gateway", "backup"},
 	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render"},
 	{"run", "atomicfile", "version"},
 }

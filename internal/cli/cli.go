@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -147,7 +148,7 @@ ACTIONS
 					p.log.InfoContext(ctx, text)
 				}
 			}
-			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Log: p.log}, args[0])
+			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Backup: p.backups(), Log: p.log}, args[0])
 		},
 	}
 }
@@ -173,6 +174,14 @@ type parts struct {
 	service    *membership.Service
 	deployment *reconcile.Reconciler
 	log        *slog.Logger
+}
+
+// backups makes copies of the databases, and tells of it what the service tells.
+func (p parts) backups() *backup.Service {
+	return &backup.Service{
+		Unit: p.env.Unit, Files: p.service.Files, Dialer: p.service.Dialer,
+		Version: p.deployment.Packages.Installed, Now: time.Now, Progress: p.service.Progress,
+	}
 }
 
 // unit puts together what a hook or an action needs.

@@ -50,18 +50,11 @@ func (f Files) CreateCluster(ctx context.Context, d raft.Database, address strin
 		}
 	}
 	timer := "--election-timer=" + strconv.FormatInt(electionTimer.Milliseconds(), 10)
-	made, err := f.make(ctx, d, timer, "create-cluster", f.making(d), f.Paths.Schema(d), address)
+	made, err := f.make(ctx, d, fileTimeout, timer, "create-cluster", f.making(d), f.Paths.Schema(d), address)
 	if err != nil {
 		return File{}, err
 	}
-	made.Path = f.staged(d)
-	if err = os.Rename(f.making(d), made.Path); err == nil {
-		err = syncFolder(f.Paths.DB)
-	}
-	if err != nil {
-		return File{}, fmt.Errorf("cannot stage the new cluster of %s: %w", d, err)
-	}
-	return made, nil
+	return f.stage(d, made)
 }
 
 // Staged is the file that CreateCluster has made and nobody has committed yet.
@@ -100,7 +93,7 @@ func (f Files) JoinCluster(ctx context.Context, d raft.Database, cid raft.ID, lo
 		return err
 	}
 	args := append([]string{"--cid=" + string(cid), "join-cluster", f.making(d), string(d), local}, remotes...)
-	made, err := f.make(ctx, d, args...)
+	made, err := f.make(ctx, d, fileTimeout, args...)
 	if err != nil {
 		return err
 	}
@@ -129,8 +122,8 @@ func (f Files) vacant(d raft.Database) error {
 
 // make has ovsdb-tool write FILE.making, and looks at what came out of it. When
 // it returns without an error, the file is on the disk.
-func (f Files) make(ctx context.Context, d raft.Database, args ...string) (File, error) {
-	ctx, cancel := context.WithTimeout(ctx, fileTimeout)
+func (f Files) make(ctx context.Context, d raft.Database, patience time.Duration, args ...string) (File, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	path := f.making(d)
 	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {

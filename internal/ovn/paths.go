@@ -18,17 +18,23 @@ type Paths struct {
 	Data string
 	// Logs holds the logs; empty is where the packages put them.
 	Logs string
+	// Backups holds the copies of the databases that an operator asked for.
+	Backups string
 }
 
 // PathsFromEnv reads OVN's own variables, with the packages' defaults, as
 // /usr/share/ovn/scripts/ovn-lib does, so that several units can live on one
-// machine.
+// machine. Backups stand beside the databases where these have a place of their own.
 func PathsFromEnv(getenv func(string) string) Paths {
 	or := func(value, fallback string) string {
 		if value != "" {
 			return value
 		}
 		return fallback
+	}
+	backups := "/var/backups/ovn-central"
+	if own := getenv("OVN_DBDIR"); own != "" {
+		backups = filepath.Join(filepath.Dir(own), "backups")
 	}
 	etc := filepath.Join(or(getenv("OVN_SYSCONFDIR"), "/etc"), "ovn")
 	db := "/var/lib/ovn"
@@ -41,6 +47,8 @@ func PathsFromEnv(getenv func(string) string) Paths {
 		Etc:  etc,
 		Data: getenv("OVN_PKGDATADIR"),
 		Logs: getenv("OVN_LOGDIR"),
+
+		Backups: backups,
 	}
 }
 

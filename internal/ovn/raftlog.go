@@ -74,17 +74,53 @@ type termStart struct{ Index, Term uint64 }
 // into memory, and may be used while a server writes. The file must be a clustered
 // database's.
 func (f Files) Log(ctx context.Context, d raft.Database) (LogFile, error) {
-	file, err := os.Open(f.Paths.File(d))
-	if err != nil {
-		return LogFile{}, fmt.Errorf("cannot read the log: %w", err)
-	}
-	defer func() { _ = file.Close() }() // it was only read
-	scan, torn, err := scanFrom(ctx, f.recallScan(d), file)
+	scan, torn, err := f.scan(ctx, d)
 	if err != nil {
 		return LogFile{}, err
 	}
-	f.rememberScan(d, scan)
 	return LogFile{End: scan.End, Damage: scan.Damage, Torn: torn, Outside: scan.Damage == "" && scan.outside()}, nil
+}
+
+// LogEnd is how far the log in a file goes.
+type LogEnd struct {
+	// Term and Index are those of the newest entry. Of two copies of one cluster the one
+	// with the higher term is newer, and with the same term the one with the higher index
+	// (section 5.4.1 of the Raft paper).
+	Term, Index uint64
+	// Members are the full IDs of the newest configuration.
+	Members []raft.ID
+	// Damage is as in [LogFile].
+	Damage string
+}
+
+// LogEnd reads as [Files.Log] does.
+func (f Files) LogEnd(ctx context.Context, d raft.Database) (LogEnd, error) {
+	scan, _, err := f.scan(ctx, d)
+	if err != nil {
+		return LogEnd{}, err
+	}
+	end := LogEnd{Index: scan.End - 1, Damage: scan.Damage}
+	if n := len(scan.Terms); n > 0 {
+		end.Term = scan.Terms[n-1].Term
+	}
+	if n := len(scan.Configurations); n > 0 {
+		for _, server := range scan.Configurations[n-1].Servers {
+			end.Members = append(end.Members, raft.ID(server))
+		}
+	}
+	return end, nil
+}
+
+func (f Files) scan(ctx context.Context, d raft.Database) (scan logScan, torn bool, err error) {
+	file, err := os.Open(f.Paths.File(d))
+	if err != nil {
+		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if scan, torn, err = scanFrom(ctx, f.recallScan(d), file); err == nil {
+		f.rememberScan(d, scan)
+	}
+	return scan, torn, err
 }
 
 func (f Files) scanPath(d raft.Database) string {

@@ -53,7 +53,11 @@ func (f Files) schemaVersion(ctx context.Context, d raft.Database, program strin
 	if err != nil {
 		return v, err
 	}
-	text := strings.TrimSpace(string(out))
+	return parseSchemaVersion(string(out))
+}
+
+func parseSchemaVersion(text string) (v schemaVersion, err error) {
+	text = strings.TrimSpace(text)
 	parts := strings.Split(text, ".")
 	if len(parts) != len(v) {
 		return v, fmt.Errorf("not a version: %q", text)

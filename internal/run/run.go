@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strings"
@@ -36,6 +37,9 @@ type Command struct {
 	Stdin []byte
 	// Env are variables, NAME=VALUE, beside those of this process.
 	Env []string
+	// Stdout gets what the program writes there, however much, instead of its being
+	// kept and returned; nil keeps it.
+	Stdout io.Writer
 }
 
 // String is the command as a person would type it, without its variables and
@@ -113,6 +117,9 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 	}
 	stdout, stderr := &limited{max: maxStdout}, &limited{max: maxStderr}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
+	if c.Stdout != nil {
+		cmd.Stdout = c.Stdout
+	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = killGrace
 	err := cmd.Run()

@@ -1,0 +1,248 @@
+// Package backup keeps copies of the databases that are of one moment each: standalone
+// databases, compressed, with a manifest that says what they are of, which were loaded
+// once and whose checksums are known.
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Service makes and reads backups on one unit.
+type Service struct {
+	Unit   string
+	Files  ovn.Files
+	Dialer *ovsdb.Dialer
+	// Version is what is installed of OVN.
+	Version func(context.Context) (version plan.Version, installed bool, err error)
+	Now     func() time.Time
+	// Progress tells a person who waits what goes on.
+	Progress func(context.Context, string)
+}
+
+// A backup is a directory that is named after its time, in UTC. One that is being made
+// has another name, so that no part of one is ever taken for a whole.
+const (
+	nameLayout   = "20060102T150405Z"
+	makingPrefix = ".making-"
+	lockName     = ".lock"
+)
+
+// ErrBusy is returned where another backup is being made in the same directory.
+var ErrBusy = errors.New("another backup is being made there")
+
+// askTimeout bounds the question to this unit's server whether it serves a database.
+const askTimeout = 10 * time.Second
+
+// Take makes a backup of both databases in dir, which is made where it is missing, and
+// then removes all but the newest keep. It says where the backup is, and what it holds.
+// Where it fails, what was there before is as it was.
+func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manifest, error) {
+	if keep < 1 || !filepath.IsAbs(dir) {
+		return "", Manifest{}, fmt.Errorf("cannot back up to %q and keep %d: it takes a directory from / on, and 1 or more", dir, keep)
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", Manifest{}, fmt.Errorf("cannot back up: %w", err)
+	}
+	unlock, err := lock(filepath.Join(dir, lockName))
+	if err != nil {
+		return "", Manifest{}, fmt.Errorf("cannot back up to %s: %w", dir, err)
+	}
+	defer unlock()
+	if err := s.tidy(dir); err != nil {
+		return "", Manifest{}, err
+	}
+	if err := s.room(dir); err != nil {
+		return "", Manifest{}, err
+	}
+	name := s.Now().UTC().Format(nameLayout)
+	making, path := filepath.Join(dir, makingPrefix+name), filepath.Join(dir, name)
+	if err := os.Mkdir(making, 0o700); err != nil {
+		return "", Manifest{}, fmt.Errorf("cannot back up: %w", err)
+	}
+	m, err := s.fill(ctx, making)
+	if err == nil {
+		err = os.Rename(making, path)
+	}
+	if err == nil {
+		err = syncFolder(dir)
+	}
+	if err != nil {
+		return "", m, fmt.Errorf("cannot back up: %w", errors.Join(err, os.RemoveAll(making)))
+	}
+	return path, m, prune(dir, keep)
+}
+
+// fill copies both databases into the directory, and writes the manifest last.
+func (s *Service) fill(ctx context.Context, dir string) (Manifest, error) {
+	m := Manifest{Format: format, Taken: s.Now().UTC().Truncate(time.Second), Unit: s.Unit}
+	version, _, err := s.Version(ctx)
+	if err != nil {
+		return m, err
+	}
+	m.OVN, m.OVS = version.OVN, version.OVS
+	for _, d := range raft.Databases() {
+		s.Progress(ctx, d.Short()+": copying")
+		copied, err := s.copy(ctx, d, dir)
+		if err != nil {
+			return m, err
+		}
+		m.Databases = append(m.Databases, copied)
+	}
+	if err := m.write(dir); err != nil {
+		return m, err
+	}
+	return m, syncFolder(dir)
+}
+
+// copy makes the copy of one database, loads it, and packs it.
+func (s *Service) copy(ctx context.Context, d raft.Database, dir string) (Database, error) {
+	x := Database{Name: d, File: strings.TrimSuffix(filepath.Base(s.Files.Paths.File(d)), ".db") + ".db.gz"}
+	raw := filepath.Join(dir, d.Short()+".raw")
+	defer os.Remove(raw)
+	if err := s.source(ctx, d, raw, &x); err != nil {
+		return x, err
+	}
+	s.Progress(ctx, d.Short()+": loading the copy, to see that it is whole")
+	var err error
+	if x.Schema, err = s.Files.Load(ctx, d, raw); err != nil {
+		return x, err
+	}
+	path := filepath.Join(dir, x.File)
+	if x.Size, x.SHA256, err = pack(ctx, raw, path); err != nil {
+		return x, err
+	}
+	size, sum, err := unpack(ctx, path, "")
+	if err == nil && (size != x.Size || sum != x.SHA256) {
+		err = fmt.Errorf("%s is not what was written to it", path)
+	}
+	return x, err
+}
+
+// source writes what there is of the database to the file raw: what the server serves,
+// and where it serves none, because it does not run or knows no leader, what stands in
+// the database's file.
+func (s *Service) source(ctx context.Context, d raft.Database, raw string, x *Database) error {
+	file, err := s.Files.Inspect(ctx, d)
+	if err != nil {
+		return err
+	}
+	if !file.Exists || !file.Clustered {
+		return fmt.Errorf("%s is no database of a cluster", file.Path)
+	}
+	log, err := s.Files.LogEnd(ctx, d)
+	if err != nil {
+		return err
+	}
+	x.Cluster, x.Server, x.Term, x.Index = file.Cluster, file.Server, log.Term, log.Index
+	asking, cancel := context.WithTimeout(ctx, askTimeout)
+	state, err := s.Dialer.Server(asking, d, "unix:"+s.Files.Paths.Socket(d))
+	cancel()
+	if err == nil && state.Connected {
+		x.Source, x.Index = Served, state.Index
+		return s.Files.Export(ctx, d, raw)
+	}
+	if log.Damage != "" {
+		return fmt.Errorf("%s is not served here, and its file is damaged: %s; back up on another unit", d.Short(), log.Damage)
+	}
+	x.Source = FromFile
+	return s.Files.Extract(ctx, d, raw)
+}
+
+// tidy removes what backups that were killed have left. The lock is held: none is being
+// made.
+func (s *Service) tidy(dir string) error {
+	left, err := filepath.Glob(filepath.Join(dir, makingPrefix+"*"))
+	for _, path := range left {
+		err = errors.Join(err, os.RemoveAll(path))
+	}
+	if err != nil {
+		return fmt.Errorf("cannot remove an unfinished backup: %w", err)
+	}
+	return nil
+}
+
+// List are the backups in dir, the oldest first, by their paths.
+func List(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, fmt.Errorf("cannot list the backups: %w", err)
+	}
+	var all []string
+	for _, e := range entries { // they are in the order of their names
+		if _, err := time.Parse(nameLayout, e.Name()); err == nil && e.IsDir() {
+			all = append(all, filepath.Join(dir, e.Name()))
+		}
+	}
+	return all, nil
+}
+
+// prune removes all backups but the newest. What is no backup by its name is left alone.
+func prune(dir string, keep int) error {
+	all, err := List(dir)
+	if err != nil {
+		return err
+	}
+	for _, path := range all[:max(0, len(all)-keep)] {
+		if _, err := Read(path); err != nil {
+			continue // made by something else
+		}
+		if err := os.RemoveAll(path); err != nil {
+			return fmt.Errorf("cannot remove an old backup: %w", err)
+		}
+	}
+	return nil
+}
+
+// Newest is the newest backup in dir; ok is false where there is none.
+func Newest(dir string) (m Manifest, ok bool, err error) {
+	all, err := List(dir)
+	if err != nil {
+		return m, false, err
+	}
+	for _, path := range slices.Backward(all) {
+		if m, err = Read(path); err == nil {
+			return m, true, nil
+		}
+	}
+	return m, false, nil
+}
+
+// lock takes the lock of a directory, which ends with the process at the latest.
+func lock(path string) (unlock func(), err error) {
+	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		_ = file.Close()
+		if errors.Is(err, syscall.EWOULDBLOCK) {
+			err = ErrBusy
+		}
+		return nil, err
+	}
+	return func() { _ = file.Close() }, nil
+}
+
+func syncFolder(path string) error {
+	folder, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(folder.Sync(), folder.Close())
+}

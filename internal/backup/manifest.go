@@ -1,0 +1,104 @@
+package backup
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+const (
+	manifestName = "manifest.json"
+	// format is the version of the manifest. What is added leaves it; what changes its
+	// meaning raises it.
+	format = 1
+)
+
+// Manifest says what a backup holds.
+type Manifest struct {
+	Format int `json:"format"`
+	// Taken is when, in UTC, to the second; Unit is where.
+	Taken time.Time `json:"taken"`
+	Unit  string    `json:"unit"`
+	// OVN and OVS are the versions of the packages that were installed there.
+	OVN       string     `json:"ovn-version"`
+	OVS       string     `json:"ovs-version"`
+	Databases []Database `json:"databases"`
+}
+
+// Source says where a copy was taken from.
+type Source string
+
+// The sources.
+const (
+	// Served: what the server served, all of it committed.
+	Served Source = "server"
+	// FromFile: the file of a server that served nothing; its newest entries may not
+	// have been committed.
+	FromFile Source = "file"
+)
+
+// Database is the copy of one database.
+type Database struct {
+	Name raft.Database `json:"name"`
+	// File is the copy, a standalone database packed by gzip, beside the manifest.
+	File   string `json:"file"`
+	Source Source `json:"source"`
+	// Cluster and Server are the IDs of what it was copied from. Term and Index are
+	// those of the newest entry of its log when the copy was begun: the copy has all up
+	// to it, and may have more.
+	Cluster raft.ID `json:"cluster-id"`
+	Server  raft.ID `json:"server-id"`
+	Term    uint64  `json:"term"`
+	Index   uint64  `json:"index"`
+	// Schema is the version of its schema.
+	Schema string `json:"schema-version"`
+	// Size and SHA256 are those of the copy unpacked, in bytes and in hex.
+	Size   int64  `json:"size"`
+	SHA256 string `json:"sha256"`
+}
+
+// Of is the copy of database d.
+func (m Manifest) Of(d raft.Database) (Database, error) {
+	for _, x := range m.Databases {
+		if x.Name == d {
+			return x, nil
+		}
+	}
+	return Database{}, fmt.Errorf("the backup has no copy of %s", d)
+}
+
+func (m Manifest) write(dir string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return fmt.Errorf("cannot write the manifest: %w", err)
+	}
+	return atomicfile.Write(filepath.Join(dir, manifestName), append(text, '\n'), 0o600)
+}
+
+// Read reads the manifest of the backup in the directory path. Whether the copies are
+// what it says is seen when they are unpacked ([Unpack]).
+func Read(path string) (Manifest, error) {
+	var m Manifest
+	text, err := os.ReadFile(filepath.Join(path, manifestName))
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err == nil && m.Format != format {
+		err = fmt.Errorf("its format is %d, not %d", m.Format, format)
+	}
+	for _, x := range m.Databases {
+		if err == nil && (x.File == "" || x.File != filepath.Base(x.File)) {
+			err = errors.New("a file that it names is not beside it")
+		}
+	}
+	if err != nil {
+		return Manifest{}, fmt.Errorf("cannot read the manifest of the backup %s: %w", path, err)
+	}
+	return m, nil
+}

@@ -1,0 +1,99 @@
+package functional
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// manifest is what the tests look at of a backup's.
+type manifest struct {
+	Unit      string
+	Databases []struct {
+		Source string
+		Index  uint64
+	}
+}
+
+func readManifest(t *testing.T, dir string) (m manifest) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &m))
+	return m
+}
+
+// Under a load each copy is of one moment, has all that was acknowledged before it, and
+// any unit makes it: the leader, a follower, and one whose servers are down.
+func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
+	m := deploy(t, 3)
+	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	for _, u := range m.units {
+		name := "before-" + strings.ReplaceAll(u.Name(), "/", "-")
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
+		require.NoError(t, err)
+		m.eventually("the switch is seen on this unit", func() bool {
+			out, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
+			return err == nil && strings.Contains(out, name)
+		})
+		dir := m.act(u, "backup")["backup"]
+		made := readManifest(t, dir)
+		assert.Equal(t, u.Name(), made.Unit)
+		require.Len(t, made.Databases, 2)
+		for _, x := range made.Databases {
+			assert.Equal(t, "server", x.Source)
+			assert.NotZero(t, x.Index)
+		}
+		assert.Contains(t, m.switches(dir), name)
+	}
+	m.verified(w)
+
+	m.killServers(m.units[2])
+	results := m.act(m.units[2], "backup")
+	assert.Contains(t, results["warnings"], "nb: this unit's server serves nothing")
+	assert.Equal(t, "file", readManifest(t, results["backup"]).Databases[0].Source)
+	assert.Contains(t, m.switches(results["backup"]), "before-")
+}
+
+// switches are those in a backup's copy.
+func (m *model) switches(dir string) string {
+	m.t.Helper()
+	_, err := m.Exec(m.t.Context(), "gzip", "-dkf", filepath.Join(dir, "ovnnb_db.db.gz"))
+	require.NoError(m.t, err)
+	out, err := m.Exec(m.t.Context(), "ovsdb-tool", "query", filepath.Join(dir, "ovnnb_db.db"),
+		`["OVN_Northbound",{"op":"select","table":"Logical_Switch","where":[],"columns":["name"]}]`)
+	require.NoError(m.t, err)
+	return out
+}
+
+func TestBackupKeepsTheNewestAndWhatIsNotItsOwn(t *testing.T) {
+	m := deploy(t, 1)
+	u := m.units[0]
+	dir := filepath.Join(t.TempDir(), "elsewhere")
+	foreign, killed := filepath.Join(dir, "20200101T000000Z"), filepath.Join(dir, ".making-20200101T000000Z")
+	require.NoError(t, os.MkdirAll(foreign, 0o700))
+	require.NoError(t, os.MkdirAll(killed, 0o700))
+	var made []string
+	for range 3 {
+		m.wait(1100 * time.Millisecond) // they are named to the second
+		made = append(made, m.act(u, "backup", "path="+dir, "keep=2")["backup"])
+	}
+	assert.NoDirExists(t, made[0])
+	assert.DirExists(t, made[1])
+	assert.DirExists(t, made[2])
+	assert.DirExists(t, foreign, "without a manifest it is no backup")
+	assert.NoDirExists(t, killed)
+
+	r, err := m.RunAction(t.Context(), u, "backup", "path=relative")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, `cannot back up to "relative"`)
+}
