@@ -5,15 +5,12 @@ package agent
 import (
 	"context"
 	"crypto/rand"
-	"errors"
-	"fmt"
 	"log/slog"
-	"net"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -22,95 +19,17 @@ import (
 // RecordKey is where the record of the agents' lease stands in external_ids of NB_Global.
 const RecordKey = "ovn-central:agent"
 
-// Mode is how much the agent does.
-type Mode string
-
-// The modes.
-const (
-	// Off: the agent follows the record, and never takes it.
-	Off Mode = "off"
-	// Advise: the agent takes part, and changes no gateway.
-	Advise Mode = "advise"
-)
-
-// Bounds of [Config.TTL]. The record has whole seconds; below the least a busy machine makes
-// the lease change hands.
-const (
-	MinTTL = 2 * time.Second
-	MaxTTL = 5 * time.Minute
-)
-
-// Config is what an agent is told.
-type Config struct {
-	// Unit is its name in the record, such as ovn-central/0.
-	Unit string
-	Mode Mode
-	// NB and SB are the endpoints of the databases, best first.
-	NB, SB []string
-	// TTL is how long a holder may stay silent.
-	TTL time.Duration
-	// Listen is where programs of this machine ask; an address of the loopback.
-	Listen string
-	// PeerListen is where other agents ask; empty where none shall, and then the agent
-	// never takes the record: others could not hear it.
-	PeerListen string
-	// Peers are where other agents can be asked. The holder is found by its record.
-	Peers []string
-	// Credentials are for ssl: endpoints and for peers; without them peers are spoken to
-	// in the clear, on the loopback only.
-	Credentials ovsdb.Credentials
-}
-
-// Check finds what is wrong with the configuration.
-func (c Config) Check() error {
-	if c.Unit == "" {
-		return errors.New("the unit has no name")
-	}
-	if c.TTL < MinTTL || c.TTL > MaxTTL {
-		return fmt.Errorf("a TTL of %s is not between %s and %s", c.TTL, MinTTL, MaxTTL)
-	}
-	if c.Mode != Off && c.Mode != Advise {
-		return fmt.Errorf("mode %q is neither %s nor %s", c.Mode, Off, Advise)
-	}
-	if ip, err := address(c.Listen); err != nil || !ip.IsLoopback() {
-		return fmt.Errorf("%q is not an address and port of the loopback, such as 127.0.0.1:16401", c.Listen)
-	}
-	for _, peer := range slices.Concat([]string{c.PeerListen}, c.Peers) {
-		if peer == "" {
-			continue
-		}
-		ip, err := address(peer)
-		switch {
-		case err != nil || ip.IsUnspecified():
-			return fmt.Errorf("%q is not an address and port at which an agent can be asked, such as 10.0.0.5:16402", peer)
-		case !c.secure() && !ip.IsLoopback():
-			return fmt.Errorf("%q is not on the loopback, which needs a key, a certificate and a CA", peer)
-		}
-	}
-	return nil
-}
-
-func (c Config) secure() bool { return c.Credentials != ovsdb.Credentials{} }
-
-func address(hostPort string) (net.IP, error) {
-	host, _, err := net.SplitHostPort(hostPort)
-	if err != nil {
-		return nil, err
-	}
-	ip := net.ParseIP(host)
-	if ip == nil {
-		return nil, fmt.Errorf("%q is no IP address", host)
-	}
-	return ip, nil
-}
-
 // Agent is one process' part. It is made by [New] and run once.
 type Agent struct {
-	config Config
-	now    func() time.Duration
-	log    *slog.Logger
-	dialer *ovsdb.Dialer
-	peers  *peers
+	// config is what the process began with, current what of it may change while it runs.
+	config  config.Config
+	current atomic.Pointer[config.Config]
+	again   atomic.Pointer[config.Config]
+	quit    chan struct{}
+	now     func() time.Duration
+	log     *slog.Logger
+	dialer  *ovsdb.Dialer
+	peers   *peers
 
 	mu       sync.Mutex
 	election lease.Election
@@ -124,15 +43,16 @@ type Agent struct {
 
 // New makes an agent. now is a clock that never jumps and goes on while the machine sleeps,
 // such as [Boottime].
-func New(c Config, now func() time.Duration, log *slog.Logger) (*Agent, error) {
+func New(c config.Config, now func() time.Duration, log *slog.Logger) (*Agent, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	a := &Agent{
-		config: c, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: c.Credentials},
+		config: c, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: ovsdb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
 		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
-		told:     make(chan struct{}, 1), swaps: make(chan lease.Swap, 1),
+		told:     make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
 	}
+	a.current.Store(&c)
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
 	return a, nil
@@ -141,6 +61,15 @@ func New(c Config, now func() time.Duration, log *slog.Logger) (*Agent, error) {
 // Run takes part until ctx is done, then gives the record up, for which others take it over
 // at once, and returns. It fails where it can't listen.
 func (a *Agent) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go func() {
+		select {
+		case <-a.quit:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
 	servers, err := a.serve(ctx)
 	if err != nil {
 		return err
@@ -174,7 +103,9 @@ func (a *Agent) loop(ctx context.Context) {
 			return
 		case <-done:
 			a.tell(func(e *lease.Election, _ time.Duration) { e.Stop() })
-			a.notify(ctx, stopping)
+			if _, again := a.Again(); !again { // systemd would wait for the process to end
+				a.notify(ctx, stopping)
+			}
 			done, deadline = nil, time.After(a.config.TTL/2)
 		}
 		a.turn()
@@ -248,7 +179,7 @@ func (a *Agent) stand(ctx context.Context) {
 			m.Close()
 			m = nil
 		}
-		able := err == nil && a.config.Mode != Off && a.config.PeerListen != ""
+		able := err == nil && a.live().Mode != config.Off && a.config.PeerListen != ""
 		a.tell(func(e *lease.Election, now time.Duration) {
 			e.Stand(able, now)
 			a.seen.southbound = err

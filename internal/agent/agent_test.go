@@ -13,37 +13,15 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-func plain() Config {
-	return Config{
-		Unit: "u/0", Mode: Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"}, TTL: 4 * time.Second,
+func plain() config.Config {
+	return config.Config{
+		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nonexistent"}, SB: []string{"unix:/nonexistent"}, TTL: 4 * time.Second,
 		Listen: "127.0.0.1:16401", PeerListen: "127.0.0.1:16402",
-	}
-}
-
-func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
-	t.Parallel()
-	require.NoError(t, plain().Check())
-	secure := plain()
-	secure.Credentials, secure.PeerListen, secure.Peers = ovsdb.Credentials{Key: "k", Certificate: "c", CA: "a"}, "10.0.0.5:16402", []string{"[fd00::6]:16402"}
-	require.NoError(t, secure.Check())
-	for says, change := range map[string]func(*Config){
-		"the unit has no name":                  func(c *Config) { c.Unit = "" },
-		"a TTL of 1s is not between 2s and 5m":  func(c *Config) { c.TTL = time.Second },
-		`mode "on" is neither`:                  func(c *Config) { c.Mode = "on" },
-		`"0.0.0.0:16401" is not an address and`: func(c *Config) { c.Listen = "0.0.0.0:16401" },
-		`"10.0.0.5:1" is not on the loopback`:   func(c *Config) { c.PeerListen = "10.0.0.5:1" },
-		`"10.0.0.6:1" is not on the loopback`:   func(c *Config) { c.Peers = []string{"10.0.0.6:1"} },
-		`":16402" is not an address and port`:   func(c *Config) { c.PeerListen = ":16402" },
-		`"[::]:16402" is not an address and`:    func(c *Config) { c.PeerListen = "[::]:16402" },
-		`"example:16402" is not an address and`: func(c *Config) { c.Peers = []string{"example:16402"} },
-	} {
-		c := plain()
-		change(&c)
-		require.ErrorContains(t, c.Check(), says)
 	}
 }
 
@@ -118,7 +96,7 @@ func TestStatusTellsWhyADatabaseCannotBeUsed(t *testing.T) {
 	a.turn()
 	var s Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
-	assert.Equal(t, Status{Unit: "u/0", Mode: Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []PeerStatus{}}, s)
+	assert.Equal(t, Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []PeerStatus{}}, s)
 }
 
 func TestOneClientCannotTakeAllConnections(t *testing.T) {

@@ -42,7 +42,7 @@ func (a *Agent) serve(ctx context.Context) (all servers, err error) {
 			return nil, fmt.Errorf("cannot serve the API: %w", err)
 		}
 		l = newBounded(l)
-		if at == a.config.PeerListen && a.config.secure() {
+		if at == a.config.PeerListen && a.config.Secure() {
 			l = a.secured(l)
 		}
 		s := &http.Server{

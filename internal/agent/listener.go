@@ -87,17 +87,11 @@ func (a *Agent) secured(l net.Listener) net.Listener {
 // its certificate counts and no name: what it tells makes no two act, since each change
 // waits for the record.
 func (a *Agent) dialPeer(ctx context.Context, network, address string) (net.Conn, error) {
-	config, err := a.dialer.ClientTLS()
+	c, err := a.dialer.ClientTLS()
 	if err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	return (&tls.Dialer{Config: config}).DialContext(ctx, network, address)
-}
-
-// Reload has the credentials read again, for new connections.
-func (a *Agent) Reload() {
-	a.dialer.Forget()
-	a.peers.client.CloseIdleConnections()
+	return (&tls.Dialer{Config: c}).DialContext(ctx, network, address)
 }

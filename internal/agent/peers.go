@@ -40,7 +40,7 @@ type peer struct {
 func newPeers(a *Agent) *peers {
 	p := &peers{agent: a, scheme: "http", all: map[string]*peer{}}
 	transport := &http.Transport{MaxIdleConnsPerHost: 1, MaxResponseHeaderBytes: maxAnswer, DisableCompression: true}
-	if a.config.secure() {
+	if a.config.Secure() {
 		p.scheme = "https"
 		transport.DialTLSContext = a.dialPeer
 	}
@@ -80,8 +80,8 @@ func (p *peers) addresses() []string {
 	a.mu.Lock()
 	holder, _ := a.election.Holder(a.now())
 	a.mu.Unlock()
-	all := slices.Clone(a.config.Peers)
-	if ip, err := address(holder.Address); err == nil && (a.config.secure() || ip.IsLoopback()) {
+	all := slices.Clone(a.live().Peers)
+	if a.config.MayAsk(holder.Address) {
 		all = append(all, holder.Address)
 	}
 	slices.Sort(all)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
@@ -68,8 +69,8 @@ func (s *seen) look(e *lease.Election, d lease.Decision, now time.Duration) (lin
 
 // Status is what an agent knows.
 type Status struct {
-	Unit string `json:"unit"`
-	Mode Mode   `json:"mode"`
+	Unit string      `json:"unit"`
+	Mode config.Mode `json:"mode"`
 	// Acting is the unit that acts; empty where that isn't known now.
 	Acting string `json:"acting"`
 	// Acts says that this unit does.
@@ -103,7 +104,7 @@ func (a *Agent) Status() Status {
 	defer a.mu.Unlock()
 	now, e := a.now(), &a.election
 	s := Status{
-		Unit: a.config.Unit, Mode: a.config.Mode, Acts: e.Tell(now).Acts,
+		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Peers: a.peers.status(now),
 	}

@@ -15,7 +15,7 @@ var Layers = [][]string{
 	{"reconcile"},
 	{"membership", "gateway", "backup"},
 	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render"},
-	{"run", "atomicfile", "version"},
+	{"run", "atomicfile", "version", "agent/config"},
 }
 
 // Pure are the packages that decide and never act. Every layer may import

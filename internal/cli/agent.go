@@ -9,23 +9,24 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// agentTTL is how long a holder of the lease may stay silent, where nothing else is said
-// (document 003).
-const agentTTL = 5 * time.Second
+// agentFlags are what is typed; they go before what stands in the file.
+type agentFlags struct {
+	config config.Config
+	file   string
+	nb, sb string
+}
 
 // newAgent is what systemd runs, also for an OVN without the charm.
 func newAgent(stderr io.Writer) *cobra.Command {
-	var (
-		c      agent.Config
-		nb, sb string
-	)
+	f := new(agentFlags)
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Run the agent: of all units' agents one is to act, and each tells which one that is",
@@ -36,46 +37,110 @@ killed is replaced within 10 seconds, one that is stopped at once.
 
 It serves a read-only API: / gives the unit that acts, as {"name":"ovn-central/0"},
 /status all that is known, /metrics that for Prometheus, /healthz whether the agent
-works. It changes no gateway yet. SIGHUP has it read its certificate again.`,
+works. The charm runs it with --config; flags go before what stands in the file.
+SIGHUP has it read the file and its certificate again.`,
 		Example: "  ovn-central-operator agent --unit ovn-central/0 --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:16642 " +
 			"--private-key key_host --certificate cert_host --ca-cert ovn-central.crt " +
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			databases := gatewayFlags{nb: nb, sb: sb, credentials: c.Credentials, format: "text"}
-			if err := databases.check(); err != nil {
-				return err
-			}
-			c.NB, c.SB = strings.Split(nb, ","), strings.Split(sb, ",")
-			a, err := agent.New(c, agent.Boottime, slog.New(slog.NewTextHandler(stderr, nil)))
-			if err != nil {
-				return usageError{fmt.Errorf("cannot run the agent: %w", err)}
-			}
-			ctx, cancel := context.WithCancel(cmd.Context())
-			defer cancel()
-			go onHangup(ctx, a.Reload)
-			return a.Run(ctx)
+			return runAgent(cmd.Context(), func() (config.Config, error) { return f.read(cmd) }, slog.New(slog.NewTextHandler(stderr, nil)))
 		},
 	}
-	flags := cmd.Flags()
-	flags.StringVar(&c.Unit, "unit", "", "name of this unit")
-	flags.StringVar(&nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
-	flags.StringVar(&sb, "sb", "", "where the Southbound database is")
-	flags.StringVar(&c.Credentials.Key, "private-key", "", "key for ssl: and for other agents")
-	flags.StringVar(&c.Credentials.Certificate, "certificate", "", "certificate for ssl: and for other agents")
-	flags.StringVar(&c.Credentials.CA, "ca-cert", "", "certificate of the CA for ssl: and for other agents")
-	flags.StringVar((*string)(&c.Mode), "mode", string(agent.Advise), "off: never act; advise: take part, and change no gateway")
-	flags.DurationVar(&c.TTL, "lease-ttl", agentTTL, "how long the unit that acts may be silent before another one takes over")
-	flags.StringVar(&c.Listen, "listen", "127.0.0.1:16401", "where programs of this machine ask")
-	flags.StringVar(&c.PeerListen, "peer-listen", "", "where other agents ask; without it this unit never acts")
-	flags.StringArrayVar(&c.Peers, "peer", nil, "where another agent is asked; may be repeated")
+	f.define(cmd)
 	return cmd
 }
 
-func onHangup(ctx context.Context, do func()) {
-	hangups := make(chan os.Signal, 1)
+func (f *agentFlags) define(cmd *cobra.Command) {
+	flags, c := cmd.Flags(), &f.config
+	flags.StringVar(&f.file, "config", "", "file in which the charm has written what follows, as JSON with the names of these flags")
+	flags.StringVar(&c.Unit, "unit", "", "name of this unit")
+	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
+	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
+	flags.StringVar(&c.Key, "private-key", "", "key for ssl: and for other agents")
+	flags.StringVar(&c.Certificate, "certificate", "", "certificate for ssl: and for other agents")
+	flags.StringVar(&c.CA, "ca-cert", "", "certificate of the CA for ssl: and for other agents")
+	flags.StringVar((*string)(&c.Mode), "mode", string(config.Advise), "off: never act; advise: say what there is to do; on: do it")
+	flags.DurationVar(&c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
+	flags.DurationVar(&c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or a gateway must be as it is before anything is done about it")
+	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
+	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "where programs of this machine ask")
+	flags.StringVar(&c.PeerListen, "peer-listen", "", "where other agents ask; without it this unit never acts")
+	flags.StringArrayVar(&c.Peers, "peer", nil, "where another agent is asked; may be repeated")
+}
+
+// read is what stands in the file, and what was typed.
+func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
+	c, typed := f.config, cmd.Flags().Changed
+	c.NB, c.SB = strings.Split(f.nb, ","), strings.Split(f.sb, ",")
+	if f.file == "" {
+		return c, nil
+	}
+	text, err := os.ReadFile(f.file)
+	if err != nil {
+		return c, fmt.Errorf("cannot read the agent's configuration: %w", err)
+	}
+	read, err := config.Parse(text, c)
+	if err != nil {
+		return c, err
+	}
+	for flag, keep := range map[string]func(){
+		"unit": func() { read.Unit = c.Unit }, "nb": func() { read.NB = c.NB }, "sb": func() { read.SB = c.SB },
+		"private-key": func() { read.Key = c.Key }, "certificate": func() { read.Certificate = c.Certificate }, "ca-cert": func() { read.CA = c.CA },
+		"mode": func() { read.Mode = c.Mode }, "lease-ttl": func() { read.TTL = c.TTL }, "hold-down": func() { read.HoldDown = c.HoldDown },
+		"schedule-neutron-gateways": func() { read.NeutronGateways = c.NeutronGateways },
+		"listen":                    func() { read.Listen = c.Listen }, "peer-listen": func() { read.PeerListen = c.PeerListen }, "peer": func() { read.Peers = c.Peers },
+	} {
+		if typed(flag) {
+			keep()
+		}
+	}
+	return read, nil
+}
+
+// runAgent runs agents one after the other until ctx is done: a change of what is fixed
+// when one begins needs another one.
+func runAgent(ctx context.Context, read func() (config.Config, error), log *slog.Logger) error {
+	c, err := read()
+	if err != nil {
+		return usageError{err}
+	}
+	hangups := make(chan os.Signal, 1) // for good: between two agents SIGHUP would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
+	for {
+		databases := gatewayFlags{
+			nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), format: "text",
+			credentials: ovsdb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
+		}
+		if err := databases.check(); err != nil {
+			return err
+		}
+		a, err := agent.New(c, agent.Boottime, log)
+		if err != nil {
+			return usageError{fmt.Errorf("cannot run the agent: %w", err)}
+		}
+		running, stop := context.WithCancel(ctx)
+		go onHangup(running, hangups, func() {
+			next, err := read()
+			if err == nil {
+				err = a.Reload(next)
+			}
+			if err != nil {
+				log.Error(err.Error())
+			}
+		})
+		err = a.Run(ctx)
+		stop()
+		next, again := a.Again()
+		if err != nil || !again || ctx.Err() != nil {
+			return err
+		}
+		c = next
+	}
+}
+
+func onHangup(ctx context.Context, hangups <-chan os.Signal, do func()) {
 	for {
 		select {
 		case <-ctx.Done():

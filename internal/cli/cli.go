@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 	"time"
 
@@ -207,6 +208,10 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },
 		Log:      p.log,
 	}
+	program, err := os.Executable()
+	if err != nil {
+		p.log.Warn("cannot find this program's file; the agent is not kept", "error", err)
+	}
 	p.deployment = &reconcile.Reconciler{
 		Env:        p.env,
 		Tools:      p.tools,
@@ -219,9 +224,11 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		Firewall:   firewall.Firewall{Runner: runner},
 		Monitoring: monitoring.On(runner, ""),
 		Dialer:     p.service.Dialer,
+		Program:    program,
 		OS:         system,
 		Now:        time.Now,
 		Log:        p.log,
 	}
+	p.service.BeforeLeaving = p.deployment.HaltAgent
 	return p
 }

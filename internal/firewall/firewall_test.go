@@ -50,6 +50,7 @@ var closedToAll = []string{
 	"6641/tcp REJECT IN Anywhere # charm-ovn-central",
 	"6643/tcp REJECT IN Anywhere # charm-ovn-central",
 	"6644/tcp REJECT IN Anywhere # charm-ovn-central",
+	"16402/tcp REJECT IN Anywhere # charm-ovn-central",
 	"16642/tcp REJECT IN Anywhere # charm-ovn-central",
 }
 
@@ -58,6 +59,7 @@ var closedToAll6 = []string{
 	"6641/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
 	"6643/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
 	"6644/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
+	"16402/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
 	"16642/tcp (v6) REJECT IN Anywhere (v6) # charm-ovn-central",
 }
 
@@ -85,12 +87,12 @@ func TestPortsAreForPeersAndClientsOnly(t *testing.T) {
 	unit, others := newProtected(t), newMachine(t)
 	cable(t, unit, others, []string{"10.9.0.1/24", "fd09::1/64"},
 		[]string{"10.9.0.2/24", "10.9.0.3/24", "10.9.0.4/24", "fd09::2/64", "fd09::3/64", "fd09::4/64"})
-	ports := []int{6641, 6642, 6643, 6644, 16642, 22}
+	ports := []int{6641, 6642, 6643, 6644, 16402, 16642, 22}
 	for _, port := range ports {
 		unit.listen(t, port)
 	}
 	unit.ensure(t, firewall.Rules{Peers: addrs("10.9.0.2", "fd09::2"), Clients: addrs("10.9.0.3", "fd09::3")})
-	open := map[string][]int{"2": {6641, 6642, 6643, 6644, 16642, 22}, "3": {6641, 6642, 16642, 22}, "4": {6642, 22}}
+	open := map[string][]int{"2": {6641, 6642, 6643, 6644, 16402, 16642, 22}, "3": {6641, 6642, 16642, 22}, "4": {6642, 22}}
 	for host, wanted := range open {
 		for network, to := range map[string]string{"10.9.0.": "10.9.0.1", "fd09::": "fd09::1"} {
 			var reached []int
@@ -115,25 +117,25 @@ func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
 
 	done := m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::2", "10.0.0.2"), Clients: addrs("10.0.0.9", "::ffff:10.0.0.8")})
 	assert.Equal(t, []string{
-		"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp",
+		"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642 proto tcp",
 		"prepend allow from 10.0.0.8 to any port 6641,16642 proto tcp",
 		"prepend allow from 10.0.0.9 to any port 6641,16642 proto tcp",
-		"prepend allow from fd00::2 to any port 6641,6643,6644,16642 proto tcp",
+		"prepend allow from fd00::2 to any port 6641,6643,6644,16402,16642 proto tcp",
 	}, done.Added)
 	assert.Empty(t, done.Deleted)
 	assert.Equal(t, around([]string{
 		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.8 # charm-ovn-central",
-		"6641,6643,6644,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
-	}, []string{"6641,6643,6644,16642/tcp ALLOW IN fd00::2 # charm-ovn-central"}), m.rules(t))
+		"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
+	}, []string{"6641,6643,6644,16402,16642/tcp ALLOW IN fd00::2 # charm-ovn-central"}), m.rules(t))
 
 	// A peer is gone, another is a client only, a client has become a peer.
 	done = m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.9"), Clients: addrs("10.0.0.2")})
 	assert.Len(t, done.Added, 2)
 	assert.ElementsMatch(t, []string{
-		"allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp",
+		"allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642 proto tcp",
 		"allow from 10.0.0.8 to any port 6641,16642 proto tcp",
-		"allow from fd00::2 to any port 6641,6643,6644,16642 proto tcp",
+		"allow from fd00::2 to any port 6641,6643,6644,16402,16642 proto tcp",
 	}, done.Deleted)
 	assert.Equal(t, around([]string{
 		"6643,6644/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
@@ -160,7 +162,7 @@ func TestPeersAreLetInBesideThoseWhoMayComeAlready(t *testing.T) {
 func TestRulesOfTheCharmBeforeThisOneAreTakenOver(t *testing.T) {
 	t.Parallel()
 	m := newProtected(t)
-	for _, port := range []int{6641, 6643, 6644, 16642} {
+	for _, port := range []int{6641, 6643, 6644, 16402, 16642} {
 		m.do(t, fmt.Sprintf("ufw reject to any port %d proto tcp comment charm-ovn-central", port))
 	}
 	for _, peer := range []string{"10.0.0.2", "fd00::3"} {
@@ -244,7 +246,7 @@ func TestMachineWithoutIPv6InUfwIsNotChangedTwice(t *testing.T) {
 	drifted, err := m.firewall().Drifted(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2")})
 	require.NoError(t, err)
 	assert.False(t, drifted)
-	assert.Equal(t, append([]string{"6641,6643,6644,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, closedToAll...), m.rules(t))
+	assert.Equal(t, append([]string{"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, closedToAll...), m.rules(t))
 }
 
 func TestMachineWithoutUfw(t *testing.T) {
@@ -264,7 +266,7 @@ func TestFirewallThatFailsHalfwayHasLockedNobodyOut(t *testing.T) {
 	t.Parallel()
 	status, err := os.ReadFile(filepath.Join("testdata", "status-another-peer.txt"))
 	require.NoError(t, err)
-	words := []string{"allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16642", "proto", "tcp", "comment", firewall.Comment}
+	words := []string{"allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16402,16642", "proto", "tcp", "comment", firewall.Comment}
 	first := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Writes("Rule inserted\n")
 	words[2] = "10.0.0.3"
 	second := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Fails(1, "ERROR: problem running iptables\n")
@@ -272,7 +274,7 @@ func TestFirewallThatFailsHalfwayHasLockedNobodyOut(t *testing.T) {
 	done, err := f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")})
 	require.ErrorContains(t, err, "cannot run ufw prepend: ")
 	require.ErrorContains(t, err, "ERROR: problem running iptables")
-	assert.Equal(t, []string{"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16642 proto tcp"}, done.Added)
+	assert.Equal(t, []string{"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642 proto tcp"}, done.Added)
 	assert.Empty(t, done.Deleted, "the rules for the peer of old are still there")
 }
 
@@ -288,7 +290,7 @@ func TestHundredsOfClientsTakeACallEach(t *testing.T) {
 			"proto", "tcp", "comment", firewall.Comment).Writes("Rule inserted\n"))
 	}
 	calls = append(calls, runtest.Expect("ufw", "allow", "to", "any", "port", "6642", "proto", "tcp", "comment", firewall.Comment).Writes("Rule added\n"))
-	for _, port := range []string{"6641", "6643", "6644", "16642"} {
+	for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
 		calls = append(calls, runtest.Expect("ufw", "reject", "to", "any", "port", port, "proto", "tcp", "comment", firewall.Comment).Writes("Rule added\n"))
 	}
 	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients})
@@ -317,7 +319,7 @@ func TestDriftIsSeen(t *testing.T) {
 	keep()
 	for _, change := range [][]string{
 		{"delete", "reject", "to", "any", "port", "6643", "proto", "tcp"},
-		{"delete", "allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16642", "proto", "tcp"},
+		{"delete", "allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16402,16642", "proto", "tcp"},
 		{"--force", "disable"},
 	} {
 		m.do(t, "ufw "+strings.Join(change, " "))

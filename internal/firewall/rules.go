@@ -17,7 +17,7 @@ const Comment = "charm-ovn-central"
 var (
 	// peerPorts are what a unit needs of another, in ascending order, as ufw keeps
 	// several ports of a rule.
-	peerPorts = []uint16{plan.NorthboundPort, plan.NorthboundRaftPort, plan.SouthboundRaftPort, plan.ManagementPort}
+	peerPorts = []uint16{plan.NorthboundPort, plan.NorthboundRaftPort, plan.SouthboundRaftPort, plan.AgentPeerPort, plan.ManagementPort}
 	// clientPorts are what a CMS needs of a unit.
 	clientPorts = []uint16{plan.NorthboundPort, plan.ManagementPort}
 	// openPorts are for everybody, whatever the firewall's default.

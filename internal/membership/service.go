@@ -28,6 +28,9 @@ type Service struct {
 	Goal func(context.Context) (juju.GoalState, error)
 	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
 	Clients func(raft.Database) (plan.Clients, error)
+	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
+	// for good; nil does nothing.
+	BeforeLeaving func(context.Context)
 	// Now is the clock.
 	Now func() time.Time
 	// Progress tells a person who waits what goes on.
@@ -59,6 +62,12 @@ const (
 // small one. This unit's file stands for all of theirs.
 func (s *Service) patience(d raft.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, s.Control.Paths.Size(d))
+}
+
+func (s *Service) beforeLeaving(ctx context.Context) {
+	if s.BeforeLeaving != nil {
+		s.BeforeLeaving(ctx)
+	}
 }
 
 // wait returns after d, or earlier with an error if ctx ends.

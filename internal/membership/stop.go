@@ -167,6 +167,7 @@ func (s *Service) putAway(ctx context.Context, fates map[raft.Database]LeaveResu
 			return inOrder(fates), err
 		}
 	}
+	s.beforeLeaving(ctx)
 	if err := s.Services.StopForGood(ctx); err != nil {
 		return inOrder(fates), err
 	}
@@ -247,6 +248,7 @@ func (s *Service) leaveAll(ctx context.Context, m Application, going []*leaveOpe
 	if err := s.evaluateLeaves(ctx, m, going); err != nil {
 		return err
 	}
+	s.beforeLeaving(ctx)
 	var failures []error
 	for _, d := range going {
 		if err := d.leave(ctx); err != nil {

@@ -118,3 +118,18 @@ func (p Paths) Credentials() Credentials {
 		CA:          filepath.Join(p.Etc, "ovn-central.crt"),
 	}
 }
+
+// AgentUnit is the file of the agent's unit of systemd. It stands beside Etc, as
+// /etc/systemd does beside /etc/ovn.
+func (p Paths) AgentUnit() string {
+	return filepath.Join(filepath.Dir(p.Etc), "systemd", "system", string(Agent)+".service")
+}
+
+// AgentConfig is the file that the agent is configured by.
+func (p Paths) AgentConfig() string { return filepath.Join(p.Etc, string(Agent)+".json") }
+
+// AgentProgram is the program that systemd runs: a copy, since Juju replaces the charm's
+// directory under what runs. It stands beside DB, in a directory of its own.
+func (p Paths) AgentProgram() string {
+	return filepath.Join(filepath.Dir(p.DB), "ovn-central-operator", "ovn-central-operator")
+}

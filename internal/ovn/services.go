@@ -27,7 +27,10 @@ const (
 	Northd  Service = "ovn-northd"
 )
 
-// AllServices lists them in the order in which they are stopped: first the one
+// Agent is the charm's own unit.
+const Agent Service = "ovn-central-agent"
+
+// AllServices lists those of the package in the order in which they are stopped: first the one
 // that writes, then the servers.
 func AllServices() []Service { return []Service{Northd, NB, SB, Central} }
 
@@ -77,6 +80,26 @@ func (s Services) Enable(ctx context.Context, services ...Service) error {
 // Disable undoes Enable. What is not installed needs no disabling.
 func (s Services) Disable(ctx context.Context, services ...Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "disable"))
+}
+
+// Reload has systemd read its files again.
+func (s Services) Reload(ctx context.Context) error { return s.systemctl(ctx, nil, "daemon-reload") }
+
+// HangUp sends a service SIGHUP.
+func (s Services) HangUp(ctx context.Context, service Service) error {
+	return s.systemctl(ctx, []Service{service}, "kill", "--signal=HUP")
+}
+
+// Active says whether a service runs. What can't be asked of systemd is an error.
+func (s Services) Active(ctx context.Context, service Service) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", shown, string(service) + ".service"}})
+	if err != nil {
+		return false, fmt.Errorf("cannot ask systemd about %s: %w", service, err)
+	}
+	_, state, err := parseState(string(out))
+	return state.Running() || state.Active == "activating", err
 }
 
 // Mask keeps the services from being started by anybody, the packages' scripts

@@ -25,6 +25,18 @@ const (
 	SouthboundRaftPort uint16 = 6644
 )
 
+// The ports of the agent: for programs of the machine where the option leader-api-port says
+// no other, and for the agents of other units.
+const (
+	DefaultAgentPort uint16 = 16401
+	AgentPeerPort    uint16 = 16402
+)
+
+// ownPorts are those on which something of a unit listens.
+var ownPorts = []uint16{
+	NorthboundPort, SouthboundPort, ManagementPort, NorthboundRaftPort, SouthboundRaftPort, AgentPeerPort,
+}
+
 // ClientPorts are those on which the server of a database serves clients.
 func ClientPorts(db raft.Database) []uint16 {
 	if db == raft.SB {

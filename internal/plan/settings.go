@@ -3,6 +3,7 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -21,6 +22,21 @@ type Settings struct {
 	ExporterChannel string
 	// NagiosContext and NagiosServiceGroups go into the checks for NRPE.
 	NagiosContext, NagiosServiceGroups string
+	// Agent is how the unit's agent works.
+	Agent AgentSettings
+}
+
+// AgentSettings are the options of the agent.
+type AgentSettings struct {
+	// Mode is off, advise or on.
+	Mode string
+	// TTL is how long the unit that acts may be silent, HoldDown how long a chassis or a
+	// gateway must be as it is before anything is done about it.
+	TTL, HoldDown time.Duration
+	// Port is where programs of the machine ask.
+	Port uint16
+	// NeutronGateways has it act on gateways that Neutron owns, too.
+	NeutronGateways bool
 }
 
 // The ranges of options, both ends included.
@@ -33,6 +49,12 @@ const (
 	// MaxInactivityProbe is our own choice: a client that has been silent for a day
 	// is gone. 0 turns the probe off.
 	MaxInactivityProbe = 24 * time.Hour
+	// MinLeaseTTL and MaxLeaseTTL are those that the agent takes: in less than the least a
+	// busy machine makes the lease change hands.
+	MinLeaseTTL = 2 * time.Second
+	MaxLeaseTTL = 5 * time.Minute
+	// MaxHoldDown is our own choice: a chassis that has been gone for a day is gone.
+	MaxHoldDown = 24 * time.Hour
 )
 
 // OptionError says which option has a value that can't be used.
@@ -90,6 +112,13 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		ExporterChannel:     p.text(OptionExporter),
 		NagiosContext:       p.text("nagios_context"),
 		NagiosServiceGroups: p.text("nagios_servicegroups"),
+		Agent: AgentSettings{
+			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
+			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, MinLeaseTTL, MaxLeaseTTL),
+			HoldDown:        p.seconds(OptionHoldDown, 2*time.Minute, 0, MaxHoldDown),
+			Port:            p.port(OptionAgentPort, DefaultAgentPort),
+			NeutronGateways: p.yes(OptionNeutronGateways, false),
+		},
 	}
 	if len(p.errs) > 0 {
 		return s, p.errs
@@ -104,6 +133,15 @@ const (
 	OptionElectionTimer   = "ovsdb-server-election-timer"
 	OptionInactivityProbe = "ovsdb-server-inactivity-probe"
 	OptionExporter        = "ovn-exporter-channel"
+)
+
+// Options of the agent: with a value that can't be used it goes on as it was told before.
+const (
+	OptionAgentMode       = "agent-mode"
+	OptionLeaseTTL        = "leader-lease-ttl"
+	OptionAgentPort       = "leader-api-port"
+	OptionHoldDown        = "gateway-hold-down"
+	OptionNeutronGateways = "schedule-neutron-gateways"
 )
 
 // parser keeps the errors of all options.
@@ -159,4 +197,36 @@ func (p *parser) seconds(option string, fallback, least, most time.Duration) tim
 		return fallback
 	}
 	return d
+}
+
+func (p *parser) oneOf(option, fallback string, values ...string) string {
+	text := p.text(option)
+	switch {
+	case text == "":
+		return fallback
+	case !slices.Contains(values, text):
+		p.fail(option, "one of "+strings.Join(values, ", "))
+		return fallback
+	}
+	return text
+}
+
+// The ports that may be told: those that need no privileges.
+const (
+	minPort = 1024
+	maxPort = 65535
+)
+
+func (p *parser) port(option string, fallback uint16) uint16 {
+	value, found := p.config[option]
+	if !found || value == nil {
+		return fallback
+	}
+	number, ok := value.(json.Number)
+	n, err := strconv.ParseUint(string(number), 10, 16)
+	if !ok || err != nil || n < minPort || n > maxPort || slices.Contains(ownPorts, uint16(n)) {
+		p.fail(option, fmt.Sprintf("a port of %d to %d that nothing else of this charm has", minPort, maxPort))
+		return fallback
+	}
+	return uint16(n)
 }

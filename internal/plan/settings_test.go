@@ -24,7 +24,8 @@ func given(t *testing.T, text string) map[string]any {
 
 func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 	t.Parallel()
-	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true}
+	agent := plan.AgentSettings{Mode: "advise", TTL: 5 * time.Second, HoldDown: 2 * time.Minute, Port: 16401}
+	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true, Agent: agent}
 	with := func(change func(*plan.Settings)) plan.Settings {
 		s := defaults
 		change(&s)
@@ -38,10 +39,12 @@ func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 		"nothing": {`{"source": null, "ovsdb-server-election-timer": null, "enable-auto-restarts": null}`, defaults},
 		"all": {
 			`{"source": "caracal", "ovn-source": "cloud:focal-ovn-22.03", "ovsdb-server-election-timer": 8, "ovsdb-server-inactivity-probe": 30,
-			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "nagios_context": "juju", "nagios_servicegroups": "ovn,db"}`,
+			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "nagios_context": "juju", "nagios_servicegroups": "ovn,db",
+			  "agent-mode": "on", "leader-lease-ttl": 300, "gateway-hold-down": 0, "leader-api-port": 1024, "schedule-neutron-gateways": true}`,
 			plan.Settings{
 				Source: "caracal", Overlay: "cloud:focal-ovn-22.03", ElectionTimer: 8 * time.Second, InactivityProbe: 30 * time.Second,
 				ExporterChannel: "edge", NagiosContext: "juju", NagiosServiceGroups: "ovn,db",
+				Agent: plan.AgentSettings{Mode: "on", TTL: 5 * time.Minute, Port: 1024, NeutronGateways: true},
 			},
 		},
 		"blanks around a text":      {`{"source": " ppa:owner/name\n"}`, with(func(s *plan.Settings) { s.Source = "ppa:owner/name" })},
@@ -80,6 +83,11 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 		"ovn-exporter-channel":          {"a text", []string{`false`}},
 		"nagios_context":                {"a text", []string{`{}`}},
 		"nagios_servicegroups":          {"a text", []string{`0`}},
+		"agent-mode":                    {"one of off, advise, on", []string{`"On"`, `"true"`}},
+		"leader-lease-ttl":              {"2 to 300, in seconds", []string{`1`, `301`, `5.0`}},
+		"gateway-hold-down":             {"0 to 86400, in seconds", []string{`-1`, `86401`}},
+		"leader-api-port":               {"a port of 1024 to 65535 that nothing else of this charm has", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
+		"schedule-neutron-gateways":     {"true or false", []string{`"yes"`}},
 	} {
 		for _, bad := range tt.bad {
 			t.Run(option+" "+bad, func(t *testing.T) {

@@ -38,6 +38,9 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 		if _, err := gate(); err != nil {
 			return errors.Join(err, u.notePaused(r, false))
 		}
+		if err := errors.Join(u.haltAgent(ctx, r), u.saveRecord(r)); err != nil {
+			return err
+		}
 		if err := u.Services.Stop(ctx, all...); err != nil {
 			return err
 		}
@@ -176,6 +179,9 @@ func (u *Reconciler) allServices() []ovn.Service {
 func (u *Reconciler) Remove(ctx context.Context) error {
 	var failures []error
 	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+		failures = append(failures, err)
+	}
+	if err := u.removeAgent(ctx); err != nil {
 		failures = append(failures, err)
 	}
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {

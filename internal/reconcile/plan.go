@@ -24,7 +24,7 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 	if err != nil {
 		return o, err
 	}
-	o.firewallFailure = record.FirewallFailure
+	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
 	if o.state, err = u.state(ctx, record, inputs, o.Snapshot); err != nil {
 		return o, err
 	}

@@ -36,6 +36,9 @@ type Reconciler struct {
 	// Monitoring is what watches the unit.
 	Monitoring monitoring.Machine
 	Dialer     *ovsdb.Dialer
+	// Program is the file of the program that runs; the agent runs a copy of it. Empty: there
+	// is no agent.
+	Program string
 	// OS is what the machine runs; sources of packages depend on it.
 	OS  ovn.OS
 	Now func() time.Time
@@ -54,6 +57,8 @@ type Result struct {
 	state   plan.State
 	// firewallFailure is why the firewall could not be set, if it could not.
 	firewallFailure string
+	// agent is what is wrong with the agent, if something is.
+	agent string
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
@@ -127,7 +132,10 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.publish(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
-	o.firewallFailure = record.FirewallFailure
+	if err := u.reconcileAgent(ctx, record, inputs, o); err != nil {
+		return o, err
+	}
+	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, err.Error())

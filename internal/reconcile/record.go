@@ -56,6 +56,8 @@ type record struct {
 	Unrelated bool `json:"unrelated,omitempty"`
 	// Watch is what is remembered of monitoring.
 	Watch monitoringState `json:"watch,omitzero"`
+	// Agent is what is remembered of the agent.
+	Agent agentRecord `json:"agent,omitzero"`
 	// Settled says that there was nothing left to do after the last hook, so that
 	// `update-status` need not ask for everything.
 	Settled bool `json:"settled,omitempty"`

@@ -60,6 +60,9 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	if o.firewallFailure != "" {
 		notes = append(slices.Clone(notes), "the ports are not guarded: "+o.firewallFailure)
 	}
+	if o.agent != "" {
+		notes = append(slices.Clone(notes), "agent: "+o.agent)
+	}
 	if o.Failure != nil {
 		notes = append([]string{firstLine(o.Failure.Error())}, notes...)
 	}

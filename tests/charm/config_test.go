@@ -22,7 +22,7 @@ func options(t *testing.T) *charm.Config {
 
 // A refresh from the earlier charm keeps what was set: by the same names, in the
 // same types. Juju refuses a type that has changed.
-func TestOptionsAreThoseOfTheEarlierCharm(t *testing.T) {
+func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
 	type option struct {
 		kind     string
 		fallback any
@@ -40,6 +40,11 @@ func TestOptionsAreThoseOfTheEarlierCharm(t *testing.T) {
 		"ovn-exporter-channel":          {"string", "stable"},
 		"nagios_context":                {"string", "juju"},
 		"nagios_servicegroups":          {"string", ""},
+		"agent-mode":                    {"string", "advise"},
+		"leader-lease-ttl":              {"int", int64(5)},
+		"leader-api-port":               {"int", int64(16401)},
+		"gateway-hold-down":             {"int", int64(120)},
+		"schedule-neutron-gateways":     {"boolean", false},
 	}, got)
 }
 
@@ -48,7 +53,7 @@ func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(o.Description), "."), name)
 	}
 	seconds := func(text string) string { return strings.TrimSuffix(text, ", in seconds") }
-	for name, bad := range map[string]string{"ovsdb-server-election-timer": "0", "ovsdb-server-inactivity-probe": "-1"} {
+	for name, bad := range map[string]string{"ovsdb-server-election-timer": "0", "ovsdb-server-inactivity-probe": "-1", "leader-lease-ttl": "1", "gateway-hold-down": "86401"} {
 		failed := (*plan.OptionError)(nil)
 		_, err := set(t, map[string]string{name: bad})
 		require.ErrorAs(t, err, &failed)
@@ -89,6 +94,7 @@ func TestEveryOptionIsReadByTheCharm(t *testing.T) {
 	others := map[string]string{
 		"source": "cloud:jammy-caracal", "ovn-source": "ppa:owner/name", "ovsdb-server-election-timer": "8", "ovsdb-server-inactivity-probe": "0",
 		"enable-auto-restarts": "false", "ovn-exporter-channel": "23.03/edge", "nagios_context": "cloud1", "nagios_servicegroups": "ovn,databases",
+		"agent-mode": "on", "leader-lease-ttl": "9", "leader-api-port": "16411", "gateway-hold-down": "0", "schedule-neutron-gateways": "true",
 	}
 	fallback, err := set(t, nil)
 	require.NoError(t, err)

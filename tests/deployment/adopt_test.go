@@ -162,7 +162,7 @@ func calledPrograms(units []*lab.Unit) (called func(word string) []string) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, call := range all {
-			if strings.Contains(call, word) {
+			if strings.Contains(call, word) && !strings.HasSuffix(call, agentService) { // which is new
 				found = append(found, call)
 			}
 		}

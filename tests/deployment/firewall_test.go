@@ -20,14 +20,14 @@ func guarded(peers []*lab.Unit, clients ...string) []string {
 	const comment = " # charm-ovn-central"
 	var rules []string
 	for _, peer := range peers {
-		rules = append(rules, "6641,6643,6644,16642/tcp ALLOW IN "+peer.Address()+comment)
+		rules = append(rules, "6641,6643,6644,16402,16642/tcp ALLOW IN "+peer.Address()+comment)
 	}
 	for _, client := range clients {
 		rules = append(rules, "6641,16642/tcp ALLOW IN "+client+comment)
 	}
 	for _, family := range []string{"", " (v6)"} {
 		rules = append(rules, "6642/tcp"+family+" ALLOW IN Anywhere"+family+comment)
-		for _, port := range []string{"6641", "6643", "6644", "16642"} {
+		for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
 			rules = append(rules, port+"/tcp"+family+" REJECT IN Anywhere"+family+comment)
 		}
 	}

@@ -35,7 +35,7 @@ func TestUnitsInASpaceOfIPv6AreAClusterAlsoBesideOneOfIPv4(t *testing.T) {
 			assert.Equal(t, `"[`+u.Address6()+`]"`, c.RelationData(relation).Units[u.Name()]["bound-address"])
 		}
 		assert.Contains(t, fileOf(t, u, "ovn-northd-db-params.conf"), "ssl:["+units[0].Address6()+"]:6641,ssl:["+units[1].Address6()+"]:6641")
-		assert.Contains(t, firewallRules(t, u), "6641,6643,6644,16642/tcp ALLOW IN "+units[1-i].Address6()+" # charm-ovn-central")
+		assert.Contains(t, firewallRules(t, u), "6641,6643,6644,16402,16642/tcp ALLOW IN "+units[1-i].Address6()+" # charm-ovn-central")
 	}
 	assert.Contains(t, c.connections(t, lab.NB), "pssl:6641:[::]")
 	assert.Contains(t, c.connections(t, lab.SB), "pssl:6642:[::]")

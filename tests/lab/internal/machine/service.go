@@ -116,7 +116,7 @@ func (m *manager) begin(s *service, u *unitFile) error {
 			return err
 		}
 		last = c
-		if u.kind == "simple" {
+		if u.kind == "simple" || u.kind == "notify" { // that it is ready is not waited for
 			break
 		}
 		if !c.await(defaultStartTimeout) || c.status.ExitStatus() != 0 {

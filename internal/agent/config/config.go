@@ -1,0 +1,135 @@
+// Package config is what an agent is told, and the file in which the charm tells it.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"time"
+)
+
+// Mode is how much the agent does.
+type Mode string
+
+// The modes.
+const (
+	// Off: the agent follows the record, and never takes it.
+	Off Mode = "off"
+	// Advise: the agent takes part, says what it would do, and changes no gateway.
+	Advise Mode = "advise"
+	// On: the agent that holds the lease gives gateways their candidates.
+	On Mode = "on"
+)
+
+// Modes are all of them.
+func Modes() []Mode { return []Mode{Off, Advise, On} }
+
+// Bounds of [Config.TTL]. The record has whole seconds; below the least a busy machine makes
+// the lease change hands.
+const (
+	MinTTL = 2 * time.Second
+	MaxTTL = 5 * time.Minute
+)
+
+// MaxHoldDown is the largest [Config.HoldDown]: a chassis that has been gone for a day is.
+const MaxHoldDown = 24 * time.Hour
+
+// What holds where nothing is said. Document 003 gives the TTL and the port.
+const (
+	DefaultTTL      = 5 * time.Second
+	DefaultHoldDown = 2 * time.Minute
+	DefaultPort     = 16401
+)
+
+// PeerPort is where the agents of other units ask.
+const PeerPort = 16402
+
+// Config is what an agent is told.
+type Config struct {
+	// Unit is its name in the record, such as ovn-central/0.
+	Unit string
+	Mode Mode
+	// NB and SB are the endpoints of the databases, best first.
+	NB, SB []string
+	// TTL is how long a holder may stay silent.
+	TTL time.Duration
+	// HoldDown is how long a chassis, or a gateway, must be as it is before anything is
+	// done about it.
+	HoldDown time.Duration
+	// NeutronGateways has the agent act on gateways that Neutron owns, too.
+	NeutronGateways bool
+	// Listen is where programs of this machine ask; an address of the loopback.
+	Listen string
+	// PeerListen is where other agents ask; empty where none shall, and then the agent
+	// never takes the record: others could not hear it.
+	PeerListen string
+	// Peers are where other agents can be asked. The holder is found by its record.
+	Peers []string
+	// Key, Certificate and CA are files for ssl: endpoints and for peers; without them
+	// peers are spoken to in the clear, on the loopback only.
+	Key, Certificate, CA string
+	// Generation is another one when the content of these files is: they are read again.
+	Generation string
+}
+
+// Secure says whether the agent has credentials.
+func (c Config) Secure() bool { return c.Key != "" || c.Certificate != "" || c.CA != "" }
+
+// Check finds what is wrong with the configuration.
+func (c Config) Check() error {
+	switch {
+	case c.Unit == "":
+		return errors.New("the unit has no name")
+	case c.TTL < MinTTL || c.TTL > MaxTTL:
+		return fmt.Errorf("a TTL of %s is not between %s and %s", c.TTL, MinTTL, MaxTTL)
+	case c.HoldDown < 0 || c.HoldDown > MaxHoldDown:
+		return fmt.Errorf("a hold-down of %s is not between 0s and %s", c.HoldDown, MaxHoldDown)
+	case !slices.Contains(Modes(), c.Mode):
+		return fmt.Errorf("mode %q is none of %v", c.Mode, Modes())
+	case len(c.NB) == 0 || len(c.SB) == 0:
+		return errors.New("no endpoint of one of the databases is named")
+	}
+	if ip, err := address(c.Listen); err != nil || !ip.IsLoopback() {
+		return fmt.Errorf("%q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)
+	}
+	for _, peer := range slices.Concat([]string{c.PeerListen}, c.Peers) {
+		if peer == "" {
+			continue
+		}
+		ip, err := address(peer)
+		switch {
+		case err != nil || ip.IsUnspecified():
+			return fmt.Errorf("%q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", peer, PeerPort)
+		case !c.Secure() && !ip.IsLoopback():
+			return fmt.Errorf("%q is not on the loopback, which needs a key, a certificate and a CA", peer)
+		}
+	}
+	return nil
+}
+
+// MayAsk says whether an agent at that address and port may be asked: one that is on the
+// loopback, or any where the connection is secure.
+func (c Config) MayAsk(hostPort string) bool {
+	ip, err := address(hostPort)
+	return err == nil && (c.Secure() || ip.IsLoopback())
+}
+
+// Restarts says whether an agent that runs with c has to begin anew to run with next.
+func (c Config) Restarts(next Config) bool {
+	return c.Unit != next.Unit || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen ||
+		c.Key != next.Key || c.Certificate != next.Certificate || c.CA != next.CA ||
+		!slices.Equal(c.NB, next.NB) || !slices.Equal(c.SB, next.SB)
+}
+
+func address(hostPort string) (net.IP, error) {
+	host, _, err := net.SplitHostPort(hostPort)
+	if err != nil {
+		return nil, err
+	}
+	ip := net.ParseIP(host)
+	if ip == nil {
+		return nil, fmt.Errorf("%q is no IP address", host)
+	}
+	return ip, nil
+}

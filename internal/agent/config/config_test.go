@@ -1,0 +1,81 @@
+package config_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+)
+
+func plain() config.Config {
+	return config.Config{
+		Unit: "u/0", Mode: config.Advise, NB: []string{"unix:/nb"}, SB: []string{"unix:/sb"}, TTL: 4 * time.Second, HoldDown: time.Minute,
+		Listen: "127.0.0.1:16401", PeerListen: "127.0.0.1:16402",
+	}
+}
+
+func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, plain().Check())
+	secure := plain()
+	secure.Key, secure.Certificate, secure.CA, secure.PeerListen, secure.Peers = "k", "c", "a", "10.0.0.5:16402", []string{"[fd00::6]:16402"}
+	require.NoError(t, secure.Check())
+	for says, change := range map[string]func(*config.Config){
+		"the unit has no name":                  func(c *config.Config) { c.Unit = "" },
+		"a TTL of 1s is not between 2s and 5m":  func(c *config.Config) { c.TTL = time.Second },
+		`mode "all" is none of [off advise on]`: func(c *config.Config) { c.Mode = "all" },
+		"a hold-down of -1s is not":             func(c *config.Config) { c.HoldDown = -time.Second },
+		"no endpoint of one of the databases":   func(c *config.Config) { c.SB = nil },
+		`"0.0.0.0:16401" is not an address and`: func(c *config.Config) { c.Listen = "0.0.0.0:16401" },
+		`"10.0.0.5:1" is not on the loopback`:   func(c *config.Config) { c.PeerListen = "10.0.0.5:1" },
+		`"10.0.0.6:1" is not on the loopback`:   func(c *config.Config) { c.Peers = []string{"10.0.0.6:1"} },
+		`":16402" is not an address and port`:   func(c *config.Config) { c.PeerListen = ":16402" },
+		`"[::]:16402" is not an address and`:    func(c *config.Config) { c.PeerListen = "[::]:16402" },
+		`"example:16402" is not an address and`: func(c *config.Config) { c.Peers = []string{"example:16402"} },
+	} {
+		c := plain()
+		change(&c)
+		require.ErrorContains(t, c.Check(), says)
+	}
+}
+
+// What a newer charm has written beside is left alone.
+func TestFileIsReadAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	c := plain()
+	c.NeutronGateways, c.Peers, c.Generation, c.Key = true, []string{"127.0.0.2:16402"}, "f00", "/key"
+	read, err := config.Parse(c.Render(), config.Config{})
+	require.NoError(t, err)
+	assert.Equal(t, c, read)
+	read, err = config.Parse([]byte(`{"mode":"on","hold-down":"1m30s","colour":"red"}`), plain())
+	require.NoError(t, err)
+	want := plain()
+	want.Mode, want.HoldDown = config.On, 90*time.Second
+	assert.Equal(t, want, read)
+	_, err = config.Parse([]byte(`{"hold-down":90}`), plain())
+	require.ErrorContains(t, err, "cannot read the agent's configuration")
+}
+
+func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {
+	t.Parallel()
+	for restarts, changes := range map[bool][]func(*config.Config){
+		true: {
+			func(c *config.Config) { c.TTL++ }, func(c *config.Config) { c.PeerListen = "127.0.0.1:1" },
+			func(c *config.Config) { c.NB = []string{"unix:/other"} }, func(c *config.Config) { c.Key = "/key" },
+		},
+		false: {
+			func(*config.Config) {}, func(c *config.Config) { c.Mode = config.On }, func(c *config.Config) { c.HoldDown = 0 },
+			func(c *config.Config) { c.Peers = []string{"127.0.0.2:16402"} }, func(c *config.Config) { c.Generation = "2" },
+			func(c *config.Config) { c.NeutronGateways = true },
+		},
+	} {
+		for i, change := range changes {
+			next := plain()
+			change(&next)
+			assert.Equal(t, restarts, plain().Restarts(next), "change %d", i)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package config
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+)
+
+// file is the form of the configuration file: JSON, with the names of the flags.
+type file struct {
+	Unit            string   `json:"unit"`
+	Mode            Mode     `json:"mode"`
+	NB              []string `json:"nb"`
+	SB              []string `json:"sb"`
+	TTL             span     `json:"lease-ttl"`
+	HoldDown        span     `json:"hold-down"`
+	NeutronGateways bool     `json:"schedule-neutron-gateways"`
+	Listen          string   `json:"listen"`
+	PeerListen      string   `json:"peer-listen"`
+	Peers           []string `json:"peers"`
+	Key             string   `json:"private-key"`
+	Certificate     string   `json:"certificate"`
+	CA              string   `json:"ca-cert"`
+	Generation      string   `json:"generation"`
+}
+
+// span is a duration such as 5s.
+type span time.Duration
+
+// MarshalText implements [encoding.TextMarshaler].
+func (s span) MarshalText() ([]byte, error) { return []byte(time.Duration(s).String()), nil }
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (s *span) UnmarshalText(text []byte) error {
+	d, err := time.ParseDuration(string(text))
+	*s = span(d)
+	return err
+}
+
+// Render is the content of the file.
+func (c Config) Render() []byte {
+	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
+		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.Listen, c.PeerListen, c.Peers,
+		c.Key, c.Certificate, c.CA, c.Generation,
+	}, "", "  ")
+	return append(text, '\n')
+}
+
+// Parse reads the content of the file; what it doesn't name is as in defaults. Keys that
+// are not known are those of a newer charm.
+func Parse(text []byte, defaults Config) (Config, error) {
+	d := defaults
+	f := file{
+		d.Unit, d.Mode, d.NB, d.SB, span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Listen, d.PeerListen, d.Peers,
+		d.Key, d.Certificate, d.CA, d.Generation,
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return Config{}, fmt.Errorf("cannot read the agent's configuration: %w", err)
+	}
+	return Config{
+		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Listen, f.PeerListen, f.Peers,
+		f.Key, f.Certificate, f.CA, f.Generation,
+	}, nil
+}

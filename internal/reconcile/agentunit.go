@@ -1,0 +1,61 @@
+package reconcile
+
+import (
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+)
+
+// agentUnit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
+// root, since the servers' sockets and the unit's key are root's, and with none of root's
+// capabilities: it may read what root owns and connect, and change nothing on the machine.
+// Before systemd 254 each restart waits for RestartSec only.
+func agentUnit(p ovn.Paths) string {
+	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig()).Replace(`[Unit]
+Description=Agent of the charm ovn-central
+After=network-online.target ovn-central.service
+Wants=network-online.target
+StartLimitIntervalSec=0
+
+[Service]
+Type=notify
+NotifyAccess=main
+ExecStart=PROGRAM agent --config CONFIG
+ExecReload=kill -HUP $MAINPID
+Restart=on-failure
+RestartSec=2
+RestartSteps=5
+RestartMaxDelaySec=60
+WatchdogSec=30
+TimeoutStopSec=15
+UMask=0077
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+ProtectClock=yes
+ProtectHostname=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectProc=invisible
+ProcSubset=pid
+PrivateDevices=yes
+PrivateTmp=yes
+RemoveIPC=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallFilter=~@privileged @resources
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`)
+}

@@ -1,0 +1,131 @@
+package deployment
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+const agentService = "ovn-central-agent"
+
+// agentState is what a unit's agent says of itself.
+type agentState struct {
+	Unit, Mode, Acting string
+	Acts               bool
+	Peers              []struct{ Unit string }
+}
+
+func agentOf(t *testing.T, u *lab.Unit) (s agentState) {
+	t.Helper()
+	text, err := u.Exec(t.Context(), "curl", "-s", "--max-time", "2", "http://127.0.0.1:16401/status")
+	if err == nil {
+		err = json.Unmarshal([]byte(text), &s)
+	}
+	if err != nil {
+		return agentState{}
+	}
+	return s
+}
+
+// acting waits until one of the units acts and all of them name it.
+func acting(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		holder = nil
+		named := map[string]bool{}
+		for _, u := range units {
+			s := agentOf(t, u)
+			if named[s.Acting] = true; s.Acts {
+				holder = u
+			}
+		}
+		return holder != nil && len(named) == 1 && named[holder.Name()]
+	}, time.Minute, 100*time.Millisecond, "not one unit acts")
+	return holder
+}
+
+func agentRuns(t *testing.T, u *lab.Unit) bool {
+	t.Helper()
+	out, _, err := u.Systemctl(t.Context(), "is-active", agentService)
+	require.NoError(t, err)
+	return strings.TrimSpace(out) == "active"
+}
+
+// 003: the agent is installed with the unit, told what an operator sets, stopped by a pause,
+// and gone with the unit, before that leaves.
+func TestAgentLivesWithItsUnit(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	first := acting(t, units...)
+	assert.Equal(t, "advise", agentOf(t, first).Mode)
+	assert.Len(t, agentOf(t, first).Peers, 2)
+	pid := func(u *lab.Unit) string {
+		out, _, err := u.Systemctl(t.Context(), "show", "--property=MainPID", "--value", agentService)
+		require.NoError(t, err)
+		return out
+	}
+	before := pid(first)
+
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
+	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, time.Minute, 100*time.Millisecond)
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
+	says(t, first, "blocked", "option agent-mode", "off, advise, on")
+	assert.Equal(t, "on", agentOf(t, first).Mode, "it goes on as it was told before")
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "advise", "leader-lease-ttl": "4"}))
+	assert.Equal(t, before, pid(first), "no option needs another process")
+	first = acting(t, units...)
+
+	c.act(t, first, "pause")
+	assert.False(t, agentRuns(t, first))
+	var others []*lab.Unit
+	for _, u := range units {
+		if u != first {
+			others = append(others, u)
+		}
+	}
+	second := acting(t, others...)
+	c.act(t, first, "resume")
+	c.tick(t, "all are active", c.allActive)
+	assert.True(t, agentRuns(t, first))
+	assert.Equal(t, second, acting(t, units...), "one that comes back takes nothing away")
+
+	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))
+	require.NoError(t, c.Settle(t.Context()))
+	require.True(t, second.Removed())
+	for _, file := range []string{"systemd/system/" + agentService + ".service", "ovn/" + agentService + ".json"} {
+		assert.NoFileExists(t, filepath.Join(second.SysconfDir(), file))
+	}
+	assert.NoDirExists(t, filepath.Join(filepath.Dir(second.DBDir()), "ovn-central-operator"))
+	var left []*lab.Unit
+	for _, u := range units {
+		if u != second {
+			left = append(left, u)
+		}
+	}
+	acting(t, left...)
+}
+
+// A refresh puts another program into the charm's directory: the agent runs that.
+func TestAgentRunsTheProgramOfTheCharmThatIsThere(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	acting(t, units...)
+	dispatch := filepath.Join(units[0].CharmDir(), "dispatch")
+	text, err := os.ReadFile(dispatch)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(dispatch+".new", append(text, "newer"...), 0o755))
+	require.NoError(t, os.Rename(dispatch+".new", dispatch))
+	c.updateStatus(t, units[0])
+	acting(t, units...)
+	running, err := os.ReadFile(filepath.Join(filepath.Dir(units[0].DBDir()), "ovn-central-operator", "ovn-central-operator"))
+	require.NoError(t, err)
+	assert.Len(t, running, len(text)+len("newer"))
+}
