@@ -17,6 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
@@ -49,6 +51,20 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"gateway-history":     gatewayHistory,
 	"reschedule-gateways": operateGateways((*gateway.Service).Reschedule),
 	"rebalance-gateways":  operateGateways((*gateway.Service).Rebalance),
+
+	"node-status": nodeStatus,
+	"cordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+		return s.Cordon(ctx, p.node, p.reason)
+	}),
+	"uncordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+		return s.Uncordon(ctx, p.node)
+	}),
+	"hold": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+		return s.Hold(ctx, p.node, p.name, p.reason)
+	}),
+	"release": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+		return s.Release(ctx, p.node, p.name)
+	}),
 
 	"pause":                pause,
 	"resume":               resume,

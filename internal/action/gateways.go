@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -122,7 +123,10 @@ func (u Unit) again(action string, p params) string {
 // gateways asks this unit's own servers, and where these do not answer those of the
 // other members and units.
 func (u Unit) gateways(ctx context.Context) *gateway.Service {
-	snapshot := u.Service.Observe(ctx, u.Tools)
+	return u.gatewaysOf(u.Service.Observe(ctx, u.Tools))
+}
+
+func (u Unit) gatewaysOf(snapshot membership.Snapshot) *gateway.Service {
 	at := map[raft.Database][]string{}
 	for _, db := range raft.Databases() {
 		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}

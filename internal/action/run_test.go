@@ -167,8 +167,9 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
-		"backup", "cluster-kick", "cluster-status", "gateway-history", "gateway-status", "kick", "pause", "rebalance-gateways", "reschedule-gateways",
-		"restart-services", "resume", "run-deferred-hooks", "show-deferred-events",
+		"backup", "cluster-kick", "cluster-status", "cordon", "gateway-history", "gateway-status", "hold", "kick", "node-status",
+		"pause", "rebalance-gateways", "release", "reschedule-gateways", "restart-services", "resume", "run-deferred-hooks", "show-deferred-events",
+		"uncordon",
 	}, Names())
 }
 

@@ -109,7 +109,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), log *slog
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
 	for {
-		databases := gatewayFlags{
+		databases := databaseFlags{
 			nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), format: "text",
 			credentials: ovsdb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
 		}

@@ -1,14 +1,10 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/user"
-	"slices"
 	"strings"
 	"time"
 
@@ -16,18 +12,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 // gatewaysTimeout bounds a whole command on gateways.
 const gatewaysTimeout = 30 * time.Minute
 
-// gatewayFlags say where the databases are, and how a plan is made.
+// gatewayFlags say how a plan is made.
 type gatewayFlags struct {
-	nb, sb      string
-	credentials ovsdb.Credentials
-	format      string
+	databaseFlags
 	wait        time.Duration
 	dryRun, yes bool
 	networks    []string
@@ -52,13 +44,8 @@ with any OVN whose databases can be reached.`,
 	}
 	var f gatewayFlags
 	flags := c.PersistentFlags()
-	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
-	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
-	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
-	flags.StringVar(&f.credentials.Certificate, "certificate", "", "certificate for ssl:")
-	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
+	f.add(flags)
 	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
-	flags.StringVar(&f.format, "format", "text", "text, yaml or json")
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
 	flags.DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
@@ -159,33 +146,18 @@ func (f *gatewayFlags) request(show func(schedule.Plan) error) gateway.Request {
 
 // check finds what is wrong with the flags.
 func (f *gatewayFlags) check() error {
+	if err := f.databaseFlags.check(); err != nil {
+		return err
+	}
 	switch {
-	case f.nb == "" || f.sb == "":
-		return usageError{fmt.Errorf("--nb and --sb say where the databases are, such as --nb unix:/var/run/ovn/ovnnb_db.sock")}
-	case !endpoints(f.nb):
-		return usageError{fmt.Errorf("--nb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.nb)}
-	case !endpoints(f.sb):
-		return usageError{fmt.Errorf("--sb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.sb)}
-	case strings.Contains(f.nb+","+f.sb, "ssl:") && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
-		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
 	case f.maxMoves < 0:
 		return usageError{fmt.Errorf("--max-moves %d is less than 0", f.maxMoves)}
-	case f.format != "text" && f.format != "yaml" && f.format != "json":
-		return usageError{fmt.Errorf("--format %q is none of text, yaml, json", f.format)}
 	case f.wait < 0:
 		return usageError{fmt.Errorf("--wait %s is less than 0", f.wait)}
 	case f.scheduler != "" && f.scheduler != string(schedule.LeastLoaded) && f.scheduler != string(schedule.Random):
 		return usageError{fmt.Errorf("--scheduler %q is neither %s nor %s", f.scheduler, schedule.LeastLoaded, schedule.Random)}
 	}
 	return nil
-}
-
-// endpoints says whether a list looks like one of endpoints.
-func endpoints(list string) bool {
-	return !slices.ContainsFunc(strings.Split(list, ","), func(e string) bool {
-		protocol, rest, found := strings.Cut(e, ":")
-		return !found || rest == "" || protocol != "unix" && protocol != "tcp" && protocol != "ssl"
-	})
 }
 
 // run shows a plan, and carries it out.
@@ -217,49 +189,12 @@ func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, co
 }
 
 func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
-	return &gateway.Service{
-		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
-		By: operator(os.Getenv), Undo: f.undo,
-		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
-	}
+	s := f.databaseFlags.service(progress)
+	s.Undo = f.undo
+	return s
 }
 
 // undo is the command that takes a plan back.
 func (f *gatewayFlags) undo(plan string) string {
-	words := []string{"ovn-central-operator gateways rebalance --revert", plan, "--nb", f.nb, "--sb", f.sb}
-	for _, flag := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
-		if flag[1] != "" {
-			words = append(words, flag[0], flag[1])
-		}
-	}
-	return strings.Join(append(words, "--yes"), " ")
-}
-
-// operator is who runs the program: also behind sudo(8), which says it in SUDO_USER.
-func operator(getenv func(string) string) string {
-	name := getenv("SUDO_USER")
-	if u, err := user.Current(); err == nil && name == "" {
-		name = u.Username
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		return cmp.Or(name, "unknown")
-	}
-	return cmp.Or(name, "unknown") + "@" + host
-}
-
-// show prints a document in the form that was asked for.
-func (f *gatewayFlags) show(out io.Writer, document interface{ Text() string }) (err error) {
-	text := strings.TrimSuffix(document.Text(), "\n")
-	switch f.format {
-	case "yaml":
-		text, err = render.YAML(document)
-	case "json":
-		text, err = render.JSON(document)
-	}
-	if err != nil {
-		return err
-	}
-	_, err = fmt.Fprintln(out, text)
-	return err
+	return strings.Join(append(append([]string{"ovn-central-operator gateways rebalance --revert", plan}, f.words()...), "--yes"), " ")
 }

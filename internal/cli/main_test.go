@@ -159,10 +159,10 @@ func TestCommandLineThatIsNotUnderstood(t *testing.T) {
 
 func TestUnknownActionOfJujuIsAUsageError(t *testing.T) {
 	env, _ := prepare(t)
-	env["JUJU_DISPATCH_PATH"] = "actions/drain"
+	env["JUJU_DISPATCH_PATH"] = "actions/evict"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 2, code)
-	assert.Contains(t, stderr, `unknown action "drain"`)
+	assert.Contains(t, stderr, `unknown action "evict"`)
 }
 
 func TestHelpAndVersionGoToStdout(t *testing.T) {

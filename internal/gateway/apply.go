@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -114,7 +115,9 @@ func (s *Service) apply(ctx context.Context, plan Planner, record *journalRecord
 	p := plan(inventory.State, moved)
 	for some := range slices.Chunk(p.Changes, batch) {
 		text := record.next(p, some, len(p.Changes)-len(done)-len(some))
-		if err := s.withConnection(ctx, func(g *ovsdb.Gateways) error { return g.Write(ctx, text, inventory.lists(some)...) }); err != nil {
+		if err := s.With(ctx, func(g *ovsdb.Gateways) error {
+			return g.Write(ctx, text, s.guard(inventory.State, some), inventory.lists(some)...)
+		}); err != nil {
 			return done, err
 		}
 		done = append(done, some...)
@@ -127,6 +130,25 @@ func (s *Service) apply(ctx context.Context, plan Planner, record *journalRecord
 		}
 	}
 	return done, nil
+}
+
+// guard has a transaction fail where a chassis that comes nearer to hosting something was
+// cordoned since it was planned for.
+func (s *Service) guard(state schedule.State, changes []schedule.Change) ovsdb.Guard {
+	g := ovsdb.Guard{Has: s.Fence, Lacks: map[string]string{}}
+	open := map[string]bool{}
+	for _, c := range state.Chassis {
+		open[c.Name] = !c.Cordoned
+	}
+	for _, c := range changes {
+		for _, r := range c.Rows {
+			if open[r.Chassis] && r.After != nil && (r.Before == nil || *r.After > *r.Before) {
+				key, value := maintenance.CordonPair(r.Chassis)
+				g.Lacks[key] = value
+			}
+		}
+	}
+	return g
 }
 
 // errBehind says that ovn-northd takes nothing up: it would be of no use to write more.
@@ -145,7 +167,7 @@ func (s *Service) waitForNorthd(ctx context.Context) error {
 	patience, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	begun := s.Now()
-	err := s.withConnection(ctx, func(g *ovsdb.Gateways) error {
+	err := s.With(ctx, func(g *ovsdb.Gateways) error {
 		_, err := g.SyncNorthd(patience)
 		return err
 	})

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -56,8 +57,10 @@ type stored struct {
 // BuildInventory makes a state of what the databases hold.
 func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 	c := &Inventory{NB: nb, SB: sb, stored: map[string]stored{}}
+	cordons := maintenance.ParseRecords(nb.IDs).Cordons
 	for _, row := range sb.Chassis {
-		c.State.Chassis = append(c.State.Chassis, c.chassis(row))
+		_, cordoned := cordons[row.Name]
+		c.State.Chassis = append(c.State.Chassis, c.chassis(row, cordoned))
 	}
 	t := newTopology(nb)
 	users, unhosted := c.gateways(t)
@@ -77,10 +80,10 @@ func (inv *Inventory) find(where, format string, args ...any) {
 }
 
 // chassis reads what ovn-controller has written of its machine.
-func (inv *Inventory) chassis(row ovsdb.ChassisRow) schedule.Chassis {
+func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
 		Name: row.Name, Hostname: row.Hostname, Remote: row.Config["is-remote"] == "true",
-		Unresponsive: row.Known && row.Follows < inv.NB.Config,
+		Unresponsive: row.Known && row.Follows < inv.NB.Config, Cordoned: cordoned,
 	}
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {
 		if option == gatewayOption {
@@ -203,9 +206,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 			g.Ports = append(g.Ports, schedule.Port{Name: p.Name})
 		}
 		g.Follows = inv.followed(t, row.Name, external)
-		if g.Follows == "" {
-			return
-		}
+		g.Unrouted = g.Follows == ""
 	}
 	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...)})
 }

@@ -35,6 +35,8 @@ type Entry struct {
 	// Left is how many it had still to change when it was last heard of: it was
 	// interrupted, or runs now.
 	Left int `json:"left" yaml:"left"`
+	// Chassis is the one that it drained or undrained.
+	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
 	// Added are the chassis that it was to give their share.
 	Added []string `json:"added,omitempty" yaml:"added,omitempty"`
 	// Changes are the candidates before the run and after it, by group.
@@ -51,6 +53,10 @@ type journalRecord struct {
 	Left      int                      `json:"left"`
 	Added     []string                 `json:"added,omitempty"`
 	Changes   []schedule.AppliedChange `json:"changes"`
+	// Chassis is the one that is drained or undrained; Kept says that the record is needed to
+	// undrain it, whatever its age.
+	Chassis string `json:"chassis,omitempty"`
+	Kept    bool   `json:"kept,omitempty"`
 
 	uuid string
 }
@@ -68,8 +74,9 @@ func newRecord(by string, now time.Time) (journalRecord, error) {
 func (p *journalRecord) next(plan schedule.Plan, some []schedule.Change, left int) string {
 	p.Number++
 	p.Operation, p.Added, p.Left, p.Changes = plan.Operation, plan.Added, left, nil
+	p.Chassis, p.Kept = plan.Chassis, plan.Operation == schedule.OperationDrain
 	for _, c := range some {
-		p.Changes = append(p.Changes, schedule.AppliedChange{Group: c.Group, Storage: c.Storage, Before: c.Before, After: c.After})
+		p.Changes = append(p.Changes, schedule.AppliedChange{Group: c.Group, Storage: c.Storage, Before: c.Before, After: c.After, Base: c.Base})
 	}
 	return p.text()
 }
@@ -111,7 +118,7 @@ func byRun(all []journalRecord) (each [][]journalRecord) {
 // several: what there was at first and in the end counts.
 func newEntry(some []journalRecord) Entry {
 	last := some[len(some)-1]
-	e := Entry{ID: last.ID, At: last.At, Operation: last.Operation, By: last.By, Left: last.Left}
+	e := Entry{ID: last.ID, At: last.At, Operation: last.Operation, By: last.By, Left: last.Left, Chassis: last.Chassis}
 	at := map[string]int{}
 	for _, p := range some {
 		e.Added = append(e.Added, p.Added...)
@@ -136,7 +143,7 @@ func newEntry(some []journalRecord) Entry {
 }
 
 func (s *Service) journal(ctx context.Context) (rows []ovsdb.JournalRow, err error) {
-	err = s.withConnection(ctx, func(g *ovsdb.Gateways) error {
+	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		rows, err = g.Journal(ctx)
 		return err
 	})
@@ -156,7 +163,8 @@ func (s *Service) tidy(ctx context.Context, finished ...string) error {
 		for _, p := range run {
 			gateways += len(p.Changes)
 		}
-		if n >= keptPlans || n > 0 && gateways > keptGateways {
+		kept := slices.ContainsFunc(run, func(p journalRecord) bool { return p.Kept })
+		if !kept && (n >= keptPlans || n > 0 && gateways > keptGateways) {
 			for _, p := range run {
 				dropped = append(dropped, ovsdb.JournalRow{UUID: p.uuid})
 			}
@@ -167,5 +175,5 @@ func (s *Service) tidy(ctx context.Context, finished ...string) error {
 			changed = append(changed, ovsdb.JournalRow{UUID: last.uuid, Text: last.text()})
 		}
 	}
-	return s.withConnection(ctx, func(g *ovsdb.Gateways) error { return g.AmendJournal(ctx, changed, dropped) })
+	return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendJournal(ctx, changed, dropped) })
 }

@@ -21,6 +21,9 @@ type Service struct {
 	NB, SB []string
 	// By is who asks, for the journal.
 	By string
+	// Fence are pairs of external_ids of NB_Global that must stand there whenever candidates are
+	// written: what gives the right to.
+	Fence map[string]string
 	// Undo is the command that takes a plan back.
 	Undo func(plan string) string
 	// Progress tells a person how far it is.
@@ -46,9 +49,9 @@ func (s *Service) Close() {
 	}
 }
 
-// withConnection does something with the connections. They are given up where it fails, and made
+// With does something with the connections. They are given up where it fails, and made
 // again when they are next needed.
-func (s *Service) withConnection(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
+func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
 	if s.g == nil {
 		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
 			return err
@@ -69,7 +72,7 @@ const pollInterval = 250 * time.Millisecond
 
 // Observe reads both databases, and once more for a while where some ovn-controller lags.
 func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
-	err = s.withConnection(ctx, func(g *ovsdb.Gateways) error {
+	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		c, err = observe(ctx, g)
 		return err
 	})

@@ -50,7 +50,7 @@ func (s *Service) Verify(ctx context.Context, changed []schedule.Change, wait ti
 }
 
 func (s *Service) southbound(ctx context.Context) (sb ovsdb.Southbound, err error) {
-	err = s.withConnection(ctx, func(g *ovsdb.Gateways) error {
+	err = s.With(ctx, func(g *ovsdb.Gateways) error {
 		sb, err = g.Southbound(ctx)
 		return err
 	})

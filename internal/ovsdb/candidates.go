@@ -98,15 +98,23 @@ func (g *Gateways) Close() {
 }
 
 // Write writes lists of candidates in one transaction with a note of it, if every row of
-// them is still as it was read; otherwise it writes nothing and returns [ErrChanged]. After
-// any other error it may have been written or not: read again.
-func (g *Gateways) Write(ctx context.Context, note string, lists ...Candidates) error {
-	ops := []ovsdb.Operation{{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()}}
+// them is still as it was read and NB_Global fits the guard; otherwise it writes nothing and
+// returns [ErrChanged]. After any other error it may have been written or not: read again.
+func (g *Gateways) Write(ctx context.Context, note string, guard Guard, lists ...Candidates) error {
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	var ops []ovsdb.Operation
+	if len(guard.Has)+len(guard.Lacks) > 0 {
+		uuid, err := g.global(ctx)
+		if err != nil {
+			return fmt.Errorf("cannot write candidates: %w", err)
+		}
+		ops = guard.operations(uuid)
+	}
+	ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()})
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	results, err := send(ctx, g.nb, ops...)
 	if err != nil {
 		return fmt.Errorf("cannot write candidates: %w", err)

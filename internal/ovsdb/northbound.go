@@ -11,7 +11,9 @@ import (
 // ovn-nb(5).
 type Northbound struct {
 	// Config is nb_cfg of NB_Global: how often somebody has asked for a sign of life.
-	Config      int64
+	Config int64
+	// IDs are external_ids of NB_Global.
+	IDs         map[string]string
 	Routers     []LogicalRouter
 	RouterPorts []LogicalRouterPort
 	Switches    []LogicalSwitch
@@ -76,7 +78,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		}
 	}
 	answers, err := read(ctx, g.nb,
-		query{table: "NB_Global", columns: []string{"nb_cfg"}},
+		query{table: "NB_Global", columns: []string{"nb_cfg", externalIDs}},
 		query{table: routerTable, columns: []string{"name", "ports", externalIDs}},
 		query{table: routerPortTable, columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
 		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
@@ -90,7 +92,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	}
 	n := Northbound{GatewayChassis: candidates(answers[4]), HAChassis: candidates(answers[5])}
 	for _, r := range answers[0] {
-		n.Config = r.number("nb_cfg")
+		n.Config, n.IDs = r.number("nb_cfg"), r.pairs(externalIDs)
 	}
 	for _, r := range answers[1] {
 		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), r.text("name"), r.references("ports"), r.pairs(externalIDs)})

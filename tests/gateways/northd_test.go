@@ -17,6 +17,14 @@ import (
 // shown is a request to whoever has seen the plan.
 var shown = gateway.Request{Show: func(schedule.Plan) error { return nil }}
 
+// showThen is who sees a plan, and then does something.
+func showThen(do func()) func(schedule.Plan) error {
+	return func(schedule.Plan) error {
+		do()
+		return nil
+	}
+}
+
 // What is written stays, and what isn't is left for later: there is no use in going on.
 func TestNothingMoreIsWrittenWithoutOvnNorthd(t *testing.T) {
 	t.Parallel()

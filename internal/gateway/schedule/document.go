@@ -10,13 +10,19 @@ const (
 	reschedule = "reschedule"
 	rebalance  = "rebalance"
 	revert     = "revert"
+	undrain    = "undrain"
+
+	// OperationDrain is that of [Drain].
+	OperationDrain = "drain"
 )
 
 // Plan is what to change, and what it leads to.
 type Plan struct {
-	// Operation is "reschedule", "rebalance" or "revert".
+	// Operation is "reschedule", "rebalance", "revert", "drain" or "undrain".
 	Operation string `json:"operation" yaml:"operation"`
-	Cost      Cost   `json:"cost" yaml:"cost"`
+	// Chassis is the one that is drained or undrained.
+	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
+	Cost    Cost   `json:"cost" yaml:"cost"`
 	// Changes are those of groups, by their names.
 	Changes []Change `json:"changes" yaml:"changes"`
 	// Before and After are the loads of each network, by its name.
@@ -26,6 +32,8 @@ type Plan struct {
 	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
 	// Findings are what could not be done and why, and what is odd.
 	Findings []Finding `json:"problems" yaml:"problems"`
+	// Blocked are the groups that a drain leaves where they are, and why.
+	Blocked []Finding `json:"blocked,omitempty" yaml:"blocked,omitempty"`
 	// Added are the chassis that were added and get something: who finishes the plan has
 	// to know, since they don't look like it once they have a part of it.
 	Added []string `json:"-" yaml:"-"`
@@ -72,6 +80,9 @@ type Change struct {
 	Rows   []Row       `json:"rows" yaml:"rows"`
 	// Interrupts says that the group works, and on another chassis afterwards.
 	Interrupts bool `json:"interrupts" yaml:"interrupts"`
+	// Base are the candidates before the first of several drains that touch the group; none
+	// where that is Before.
+	Base []Candidate `json:"-" yaml:"-"`
 }
 
 // Row is a candidate that comes, goes or gets another priority.
@@ -194,6 +205,8 @@ type AppliedChange struct {
 	Storage Storage     `json:"storage" yaml:"storage"`
 	Before  []Candidate `json:"before" yaml:"before"`
 	After   []Candidate `json:"after" yaml:"after"`
+	// Base is that of [Change].
+	Base []Candidate `json:"base,omitempty" yaml:"base,omitempty"`
 }
 
 // Interrupted says that another chassis hosted the group afterwards.

@@ -16,6 +16,9 @@ type instance struct {
 	groups   []*group
 	// followers are the groups that follow others.
 	followers []Group
+	// unplanned are the groups that nothing is planned for, since no provider network says
+	// which chassis may host them: a drain moves them all the same.
+	unplanned []Group
 	// schedulableOf are the chassis of each network that may be given something new.
 	schedulableOf [][]int
 	// classes are those that there are of groups; many groups share one.
@@ -97,8 +100,12 @@ func newInstance(s State) *instance {
 
 // add takes a group into the instance, unless it is one that can't be planned for.
 func (in *instance) add(g Group) {
-	if g.Follows != "" {
+	switch {
+	case g.Follows != "":
 		in.followers = append(in.followers, g)
+		return
+	case g.Unrouted:
+		in.unplanned = append(in.unplanned, g)
 		return
 	}
 	networks := map[int]int{}
@@ -106,6 +113,7 @@ func (in *instance) add(g Group) {
 		n, found := slices.BinarySearch(in.networks, p.Network)
 		if !found {
 			in.find(p.Name, "its network is not connected to a provider network; left as it is")
+			in.unplanned = append(in.unplanned, g)
 			return
 		}
 		networks[n]++

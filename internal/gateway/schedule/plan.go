@@ -9,9 +9,9 @@ import (
 // plan compares what is planned with what there was.
 func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	p := Plan{Operation: operation, Before: in.selected(o, before), After: in.selected(o, in.networkReports())}
-	changed := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
-	p.Changes = make([]Change, len(changed))
-	for i, g := range changed {
+	groups := slices.DeleteFunc(slices.Clone(in.groups), func(g *group) bool { return !g.changes(operation) })
+	p.Changes = make([]Change, len(groups))
+	for i, g := range groups {
 		p.Changes[i] = in.change(g.Group, g.order, g.reasons)
 		p.Changes[i].Interrupts = g.interrupted()
 	}
@@ -22,14 +22,19 @@ func (in *instance) plan(operation string, o Options, before []Network) Plan {
 	}
 	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
 	p.Findings = sorted(in.findings)
-	p.Cost.Gateways = len(p.Changes)
-	for _, c := range p.Changes {
-		p.Cost.Rows += len(c.Rows)
+	p.Cost = costOf(p.Changes)
+	return p
+}
+
+func costOf(changes []Change) Cost {
+	cost := Cost{Gateways: len(changes)}
+	for _, c := range changes {
+		cost.Rows += len(c.Rows)
 		if c.Interrupts {
-			p.Cost.Interruptions++
+			cost.Interruptions++
 		}
 	}
-	return p
+	return cost
 }
 
 // changes says whether the group is to have other candidates, or others first. Who may not
@@ -40,12 +45,16 @@ func (g *group) changes(operation string) bool {
 }
 
 func (in *instance) change(g Group, order []int, reasons map[string]string) Change {
-	c := Change{Group: g.Name, Storage: g.Storage, Ports: g.Ports, Before: ranked(g.Candidates)}
 	names := make([]string, len(order))
 	for i, n := range order {
 		names[i] = in.chassis[n].Name
 	}
-	c.After = prioritized(g.Candidates, names)
+	return changed(g, prioritized(g.Candidates, names), reasons)
+}
+
+// changed is the change of a group to other candidates, best first.
+func changed(g Group, to []Candidate, reasons map[string]string) Change {
+	c := Change{Group: g.Name, Storage: g.Storage, Ports: g.Ports, Before: ranked(g.Candidates), After: to}
 	before, after := map[string]*int{}, map[string]*int{}
 	c.Rows = make([]Row, 0, max(len(c.Before), len(c.After)))
 	for _, b := range slices.Backward(c.Before) { // of two of one name the better counts

@@ -51,6 +51,9 @@ type Group struct {
 	// Follows is the name of a group, where this one is of external ports of its
 	// networks: these work only on the chassis that hosts their router's gateway.
 	Follows string
+	// Unrouted says that the group is of external ports whose network has no router's gateway:
+	// nothing says which chassis may host it, but that it is a candidate.
+	Unrouted bool
 	// Zones are the router's availability zone hints; none is any zone.
 	Zones []string
 	// Candidates are in any order.
@@ -75,6 +78,9 @@ type Candidate struct {
 	Chassis  string `json:"chassis" yaml:"chassis"`
 	Priority int    `json:"priority" yaml:"priority"`
 }
+
+// Ranked are the chassis of the candidates as OVN would choose among them, best first.
+func (g Group) Ranked() []string { return chassisOf(ranked(g.Candidates)) }
 
 // Scheduler is how chassis are chosen where there is a choice.
 type Scheduler string

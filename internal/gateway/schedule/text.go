@@ -31,6 +31,12 @@ func (p Plan) Text() string {
 	if omitted := p.Cost.Gateways - len(p.Changes); omitted > 0 {
 		fmt.Fprintf(&b, "  … and %d more\n", omitted)
 	}
+	if len(p.Blocked) > 0 {
+		b.WriteString("\nblocked\n")
+	}
+	for _, f := range p.Blocked {
+		fmt.Fprintf(&b, "  %s: %s\n", f.Where, f.Text)
+	}
 	return b.String() + Told(p.Findings)
 }
 
@@ -48,10 +54,14 @@ func Told(findings []Finding) string {
 }
 
 func (p Plan) summary() string {
-	if p.Empty() {
-		return p.Operation + ": nothing to do"
+	what := p.Operation
+	if p.Chassis != "" {
+		what += " " + p.Chassis
 	}
-	return p.Operation + ": " + p.Cost.text()
+	if p.Empty() {
+		return what + ": nothing to do"
+	}
+	return what + ": " + p.Cost.text()
 }
 
 // text is what is to be changed, and who notices.

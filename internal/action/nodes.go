@@ -1,0 +1,89 @@
+package action
+
+import (
+	"context"
+	"errors"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// nodeStatus shows every node, or one.
+func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
+	id, idErr := p.text("node")
+	format, formatErr := p.text("format")
+	if err := errors.Join(idErr, formatErr); err != nil {
+		return nil, err
+	}
+	s := u.nodes(ctx)
+	defer s.Close()
+	report, refused := s.List(ctx, id)
+	if refused != nil {
+		return answered(format, *refused)
+	}
+	text, err := shown(format, report)
+	return results{"nodes": text}, err
+}
+
+// operateNode runs an operation on one node, which ends in an answer.
+func operateNode(operate func(context.Context, *node.Service, nodeParams) maintenance.Status) func(context.Context, Unit, params) (results, error) {
+	return func(ctx context.Context, u Unit, p params) (results, error) {
+		given, err := p.node()
+		if err != nil {
+			return nil, err
+		}
+		s := u.nodes(ctx)
+		defer s.Close()
+		s.Gateways.Progress = u.Service.Progress
+		return answered(given.format, operate(ctx, s, given))
+	}
+}
+
+// nodeParams are the parameters of operations on nodes.
+type nodeParams struct{ node, name, reason, format string }
+
+func (p params) node() (given nodeParams, err error) {
+	var failures []error
+	for key, to := range map[string]*string{"node": &given.node, "name": &given.name, "reason": &given.reason, "format": &given.format} {
+		value, err := p.text(key)
+		*to, failures = value, append(failures, err)
+	}
+	return given, errors.Join(failures...)
+}
+
+// answered shows how an operation ended, and fails the action where it did not end well.
+func answered(format string, status maintenance.Status) (results, error) {
+	text, err := shown(format, status)
+	if err == nil && !status.OK() {
+		err = errors.New(status.Message)
+	}
+	return results{"status": text}, err
+}
+
+// nodes works on nodes by this unit's servers, or by those of others.
+func (u Unit) nodes(ctx context.Context) *node.Service {
+	snapshot := u.Service.Observe(ctx, u.Tools)
+	s := &node.Service{Gateways: u.gatewaysOf(snapshot), Units: map[string]string{}}
+	for _, d := range raft.Databases() {
+		if own := snapshot.Servers[d].Status.Address; own != "" {
+			s.Units[plan.Host(own)] = u.Env.Unit
+		}
+	}
+	for _, other := range snapshot.Application.Others() {
+		if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
+			s.Units[p.Address.String()] = other
+		}
+	}
+	s.Command = func(operation, name string, given ...string) string {
+		all := []juju.Param{{Key: "node", Value: name}}
+		for i := 0; i+1 < len(given); i += 2 {
+			all = append(all, juju.Param{Key: given[i], Value: given[i+1]})
+		}
+		return u.command(operation, all...)
+	}
+	return s
+}

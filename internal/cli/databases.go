@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/user"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
+)
+
+// databaseFlags say where the databases are, and how an answer is shown.
+type databaseFlags struct {
+	nb, sb      string
+	credentials ovsdb.Credentials
+	format      string
+}
+
+// add puts the flags into a set.
+func (f *databaseFlags) add(flags *pflag.FlagSet) {
+	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
+	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
+	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
+	flags.StringVar(&f.credentials.Certificate, "certificate", "", "certificate for ssl:")
+	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
+	flags.StringVar(&f.format, "format", "text", "text, yaml or json")
+}
+
+// check finds what is wrong with the flags.
+func (f *databaseFlags) check() error {
+	switch {
+	case f.nb == "" || f.sb == "":
+		return usageError{fmt.Errorf("--nb and --sb say where the databases are, such as --nb unix:/var/run/ovn/ovnnb_db.sock")}
+	case !endpoints(f.nb):
+		return usageError{fmt.Errorf("--nb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.nb)}
+	case !endpoints(f.sb):
+		return usageError{fmt.Errorf("--sb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.sb)}
+	case strings.Contains(f.nb+","+f.sb, "ssl:") && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
+		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
+	case f.format != "text" && f.format != "yaml" && f.format != "json":
+		return usageError{fmt.Errorf("--format %q is none of text, yaml, json", f.format)}
+	}
+	return nil
+}
+
+// endpoints says whether a list looks like one of endpoints.
+func endpoints(list string) bool {
+	return !slices.ContainsFunc(strings.Split(list, ","), func(e string) bool {
+		protocol, rest, found := strings.Cut(e, ":")
+		return !found || rest == "" || protocol != "unix" && protocol != "tcp" && protocol != "ssl"
+	})
+}
+
+// words are the flags as they are typed, for commands that are printed.
+func (f *databaseFlags) words() []string {
+	words := []string{"--nb", f.nb, "--sb", f.sb}
+	for _, flag := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
+		if flag[1] != "" {
+			words = append(words, flag[0], flag[1])
+		}
+	}
+	return words
+}
+
+// service is what works on the databases.
+func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
+	return &gateway.Service{
+		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
+		By:       operator(os.Getenv),
+		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
+	}
+}
+
+// operator is who runs the program: also behind sudo(8), which says it in SUDO_USER.
+func operator(getenv func(string) string) string {
+	name := getenv("SUDO_USER")
+	if u, err := user.Current(); err == nil && name == "" {
+		name = u.Username
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return cmp.Or(name, "unknown")
+	}
+	return cmp.Or(name, "unknown") + "@" + host
+}
+
+// show prints a document in the form that was asked for.
+func (f *databaseFlags) show(out io.Writer, document interface{ Text() string }) (err error) {
+	text := strings.TrimSuffix(document.Text(), "\n")
+	switch f.format {
+	case "yaml":
+		text, err = render.YAML(document)
+	case "json":
+		text, err = render.JSON(document)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(out, text)
+	return err
+}

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// nodeFlags are those of commands on nodes.
+type nodeFlags struct {
+	databaseFlags
+	reason string
+}
+
+// newNodes is for any OVN, also one without the charm.
+func newNodes() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "nodes",
+		Short: "See nodes, and take them out of a cloud and put them back",
+		Long: `See what stands on each chassis, keep new gateways off it, and say what holds it.
+A node is named by its host name or by the name of its chassis. It works with any
+OVN whose databases can be reached.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
+		},
+	}
+	var f nodeFlags
+	f.add(c.PersistentFlags())
+	reason := func(c *cobra.Command) *cobra.Command {
+		c.Flags().StringVar(&f.reason, "reason", "", "why, for others to read")
+		return c
+	}
+	c.AddCommand(
+		f.shows("list", "List every node: whether it lives, what it carries, what holds it", cobra.NoArgs),
+		f.shows("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
+		reason(f.operates("cordon NODE", "Put nothing new on a node; what is there stays", cobra.ExactArgs(1),
+			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+				return s.Cordon(ctx, args[0], f.reason)
+			})),
+		f.operates("uncordon NODE", "Let a node take new gateways again", cobra.ExactArgs(1),
+			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+				return s.Uncordon(ctx, args[0])
+			}),
+		reason(f.operates("hold NODE NAME", "Keep a node from going, until the hold is released", cobra.ExactArgs(2),
+			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+				return s.Hold(ctx, args[0], args[1], f.reason)
+			})),
+		f.operates("release NODE NAME", "Release a hold that was set", cobra.ExactArgs(2),
+			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+				return s.Release(ctx, args[0], args[1])
+			}),
+	)
+	for _, sub := range c.Commands() {
+		sub.Args = usage(sub.Args)
+	}
+	return c
+}
+
+// example is a command line that works on a unit.
+func example(use string) string {
+	words := strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
+	return "  ovn-central-operator nodes " + words + " --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock"
+}
+
+// shows is a command that changes nothing.
+func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		if err := f.check(); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
+		defer cancel()
+		s := f.service(io.Discard)
+		defer s.Close()
+		report, refused := s.List(ctx, strings.Join(args, ""))
+		if refused != nil {
+			return f.answer(cmd, *refused)
+		}
+		return f.databaseFlags.show(cmd.OutOrStdout(), report)
+	}}
+}
+
+// operates is a command that ends in an answer.
+func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) maintenance.Status) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		if err := f.check(); err != nil {
+			return err
+		}
+		ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
+		defer cancel()
+		progress := cmd.OutOrStdout()
+		if f.format != "text" {
+			progress = cmd.ErrOrStderr() // what a program reads is one document
+		}
+		s := f.service(progress)
+		defer s.Close()
+		return f.answer(cmd, operate(ctx, s, args))
+	}}
+}
+
+// answer shows how an operation ended. Text goes out once: what failed is the error.
+func (f *nodeFlags) answer(cmd *cobra.Command, status maintenance.Status) error {
+	if err := f.databaseFlags.show(cmd.OutOrStdout(), status); err != nil {
+		return err
+	}
+	switch {
+	case status.OK():
+		return nil
+	case status.Reason == maintenance.BadRequest:
+		return usageError{errors.New(status.Message)}
+	}
+	return errors.New(status.Message)
+}
+
+func (f *nodeFlags) service(progress io.Writer) *node.Service {
+	return &node.Service{Gateways: f.databaseFlags.service(progress), Command: f.command}
+}
+
+// command is what to type for an operation on a node.
+func (f *nodeFlags) command(operation, name string, given ...string) string {
+	words := []string{"ovn-central-operator nodes", strings.TrimSuffix(operation, "-node"), name}
+	var flags []string
+	for i := 0; i+1 < len(given); i += 2 {
+		switch key, value := given[i], given[i+1]; {
+		case key == "name":
+			words = append(words, value)
+		case key == "i-really-mean-it":
+			flags = append(flags, "--yes")
+		case value == "true":
+			flags = append(flags, "--"+key)
+		default:
+			flags = append(flags, "--"+key, value)
+		}
+	}
+	return strings.Join(append(append(words, f.words()...), flags...), " ")
+}

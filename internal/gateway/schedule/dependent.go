@@ -1,0 +1,29 @@
+package schedule
+
+import "slices"
+
+// Dependent are the gateways that only one chassis could host, of those that live, by that
+// chassis: where it went, they would be without one.
+func Dependent(s State) map[string][]string {
+	lives := map[string]bool{}
+	for _, c := range s.Chassis {
+		lives[c.Name] = !c.Unresponsive && !c.Remote
+	}
+	all := map[string][]string{}
+	for _, g := range s.Groups {
+		living := slices.DeleteFunc(g.Ranked(), func(name string) bool { return !lives[name] })
+		only := slices.Compact(living)
+		for _, p := range g.Ports { // one whose ovn-controller is dead may host it all the same
+			if p.Active != "" && !lives[p.Active] && len(only) == 0 {
+				only = []string{p.Active}
+			}
+		}
+		if len(only) == 1 {
+			all[only[0]] = append(all[only[0]], g.Name)
+		}
+	}
+	for _, names := range all {
+		slices.Sort(names)
+	}
+	return all
+}

@@ -1,0 +1,140 @@
+package maintenance
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Names of the holds that follow from what a node carries. Nothing is stored of them, so that
+// none can be forgotten.
+const (
+	// HoldCompute are ports of virtual machines.
+	HoldCompute = "nova-compute"
+	// HoldGateway are gateways that are bound to the node.
+	HoldGateway = "gateway"
+	// HoldExternal are external ports that are served by the node.
+	HoldExternal = "external"
+	// HoldMember is a unit of this charm on the node's machine.
+	HoldMember = "ovn-central"
+)
+
+// Hold is a reason why a node cannot go.
+type Hold struct {
+	Name string `json:"name" yaml:"name"`
+	// Count is how many ports there are, or members; of a hold that was set it is 1.
+	Count int `json:"count" yaml:"count"`
+	// Derived says that the hold follows from what the node carries: it can't be released.
+	Derived bool `json:"derived" yaml:"derived"`
+	// Examples are a few of what is counted.
+	Examples []string `json:"examples,omitempty" yaml:"examples,omitempty"`
+	// Note is that of a hold that was set.
+	Note `yaml:",inline"`
+}
+
+// Age is how long the hold is there; of a derived one it is not known.
+func (h Hold) Age(now time.Time) (age time.Duration, known bool) {
+	if h.Derived || h.At.IsZero() {
+		return 0, false
+	}
+	return max(0, now.Sub(h.At)).Round(time.Second), true
+}
+
+// Detail says what the hold is, for people; since is when a derived one was first seen.
+func (h Hold) Detail(now, since time.Time) string {
+	var parts []string
+	switch {
+	case h.Name == HoldMember && h.Derived:
+		parts = append(parts, strings.Join(h.Examples, ", "))
+	case h.Derived:
+		ports := strings.Join(h.Examples, ", ")
+		if more := h.Count - len(h.Examples); more > 0 {
+			ports += fmt.Sprintf(", … %d more", more)
+		}
+		parts = append(parts, fmt.Sprintf("%s (%s)", count(h.Count, "port"), ports))
+	default:
+		if h.Reason != "" {
+			parts = append(parts, h.Reason)
+		}
+		if h.By != "" {
+			parts = append(parts, "set by "+h.By)
+		}
+	}
+	if age, known := h.Age(now); known {
+		parts = append(parts, fmt.Sprintf("%s old", age))
+	} else if !since.IsZero() {
+		parts = append(parts, fmt.Sprintf("for at least %s", max(0, now.Sub(since)).Round(time.Second)))
+	}
+	if len(parts) == 0 {
+		return "no reason was given"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Binding is a port that SB has on a chassis.
+type Binding struct{ Port, Type, Chassis string }
+
+// examples is how many ports a hold names.
+const examples = 3
+
+// holdOf is the hold that a port of a type makes (Port_Binding in ovn-sb(5)); empty is none:
+// OVN makes ports of the other types itself, or on every chassis.
+func holdOf(kind string) string {
+	switch kind {
+	case "", "virtual":
+		return HoldCompute
+	case "chassisredirect", "l3gateway", "l2gateway":
+		return HoldGateway
+	case "external":
+		return HoldExternal
+	}
+	return ""
+}
+
+// derive counts the holds that ports make, by chassis.
+func derive(bindings []Binding) map[string][]Hold {
+	ports := map[string]map[string][]string{}
+	for _, b := range bindings {
+		name := holdOf(b.Type)
+		if name == "" || b.Chassis == "" {
+			continue
+		}
+		if ports[b.Chassis] == nil {
+			ports[b.Chassis] = map[string][]string{}
+		}
+		ports[b.Chassis][name] = append(ports[b.Chassis][name], b.Port)
+	}
+	all := map[string][]Hold{}
+	for chassis, kinds := range ports {
+		for _, name := range []string{HoldCompute, HoldGateway, HoldExternal} {
+			if some := kinds[name]; len(some) > 0 {
+				slices.Sort(some)
+				all[chassis] = append(all[chassis], Hold{Name: name, Count: len(some), Derived: true, Examples: some[:min(examples, len(some))]})
+			}
+		}
+	}
+	return all
+}
+
+// holdName is what a hold may be called: it is a part of a key.
+var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+
+// CheckHoldName says what is wrong with the name of a hold that is to be set; empty is nothing.
+func CheckHoldName(name string) string {
+	switch {
+	case !holdName.MatchString(name):
+		return fmt.Sprintf("hold name %q is not of lower case letters, digits, dots, dashes and underscores", name)
+	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
+		return fmt.Sprintf("hold %s follows from what the node carries; choose another name", name)
+	}
+	return ""
+}
+
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}

@@ -1,0 +1,141 @@
+package maintenance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
+)
+
+var at = time.Date(2026, 11, 20, 3, 15, 7, 0, time.UTC)
+
+// seen is a cloud of two gateway chassis, one of which is drained, of a compute node whose
+// ovn-controller is dead, and of one that was stopped.
+func seen() maintenance.Seen {
+	ids := map[string]string{"ovn-central:hold/c1/nowhere": "garbage", "ovn-central:maintenance/c3": "false", "ovn-central:drain/c9": "garbage"}
+	add := func(c maintenance.Change) {
+		for key, value := range c.Set {
+			ids[key] = value
+		}
+	}
+	note := maintenance.Note{By: "ovn-central/0, action 12", At: at.Add(-time.Hour), Reason: "new disk", Hostname: "gone.maas"}
+	add(maintenance.Cordon("c2", note))
+	add(maintenance.Cordon("c4", note))
+	add(maintenance.AddHold("c2", "ovn-bgp-agent", maintenance.Note{By: "ubuntu@admin", At: at.Add(-90 * time.Minute), Reason: "routes"}))
+	ids["ovn-central:drain/c2"] = `{"by":"ovn-central/0, action 12","at":"2026-11-20T02:15:07Z","timeout":3600,"grace-period":1800}`
+	group := func(name string, chassis ...string) schedule.Group {
+		g := schedule.Group{Name: name, Ports: []schedule.Port{{Name: name, Active: chassis[0]}}}
+		for i, c := range chassis {
+			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: len(chassis) - i})
+		}
+		return g
+	}
+	return maintenance.Seen{
+		Records: maintenance.ParseRecords(ids),
+		State: schedule.State{
+			Chassis: []schedule.Chassis{
+				{Name: "c1", Hostname: "one.maas", Gateway: true},
+				{Name: "c2", Hostname: "two.maas", Gateway: true},
+				{Name: "c3", Hostname: "three.maas", Unresponsive: true},
+				{Name: "x1", Remote: true},
+			},
+			Groups: []schedule.Group{group("lrp-1", "c1", "c2"), group("lrp-2", "c2", "c1"), group("lrp-3", "c1", "c3"), group("lrp-4", "c8", "c1")},
+		},
+		Bindings: []maintenance.Binding{
+			{Port: "vm-4", Chassis: "c3"}, {Port: "vm-1", Chassis: "c3"}, {Port: "vm-3", Chassis: "c3"}, {Port: "vm-2", Chassis: "c3"},
+			{Port: "vip", Type: "virtual", Chassis: "c3"}, {Port: "cr-lrp-2", Type: "chassisredirect", Chassis: "c2"}, {Port: "cr-lrp-1", Type: "chassisredirect", Chassis: "c1"},
+			{Port: "bm", Type: "external", Chassis: "c1"}, {Port: "gr", Type: "l3gateway", Chassis: "c1"}, {Port: "p", Type: "patch"}, {Port: "v", Type: "vtep", Chassis: "c1"},
+		},
+		Members: map[string][]string{"c1": {"ovn-central/2"}},
+	}
+}
+
+// Programs read these documents: what is in them stays, by name and by kind.
+func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
+	t.Parallel()
+	nodes := maintenance.Nodes(seen())
+	for i, n := range nodes {
+		if operation := n.NextOperation(); operation != "" {
+			nodes[i].Next = "juju run ovn-central/0 " + operation + " node=" + n.Name()
+		}
+	}
+	two, refused := maintenance.Resolve(nodes, "two")
+	require.Nil(t, refused)
+	for name, document := range map[string]interface{ Text() string }{
+		"nodes": maintenance.Report{At: at, Nodes: nodes},
+		"node":  maintenance.Report{At: at, Nodes: []maintenance.Node{two}},
+		"none":  maintenance.Report{At: at, Nodes: []maintenance.Node{}},
+		"success": maintenance.NewStatus(maintenance.Success, "two.maas is drained", maintenance.Message{Message: "9 gateways moved", Kind: maintenance.MessageStep, Name: "drain"},
+			maintenance.Message{Message: "juju run ovn-central/0 undrain node=two.maas", Kind: maintenance.MessageNext, Name: "undrain"}),
+		"conflict": maintenance.NewStatus(maintenance.Conflict, "two.maas cannot be removed", maintenance.Message{Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: maintenance.MessageHold, Name: "gateway"}),
+	} {
+		goldentest.Equal(t, name+".txt", document.Text())
+		yaml, err := render.YAML(document)
+		require.NoError(t, err)
+		goldentest.Equal(t, name+".yaml", yaml+"\n")
+		json, err := render.JSON(document)
+		require.NoError(t, err)
+		goldentest.Equal(t, name+".json", json+"\n")
+	}
+	assert.Len(t, maintenance.Report{Nodes: nodes}.Shortened(2).Nodes, 2)
+}
+
+func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
+	t.Parallel()
+	nodes := []maintenance.Node{
+		{Chassis: "c1", Hostname: "one.maas"}, {Chassis: "c2", Hostname: "two.maas"}, {Chassis: "c3", Hostname: "two.lab"},
+		{Chassis: "c4", Hostname: "twin"}, {Chassis: "c5", Hostname: "twin"}, {Chassis: "one.maas"}, {Chassis: "two.maas.old"},
+	}
+	for id, want := range map[string]string{"c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1"} {
+		n, refused := maintenance.Resolve(nodes, id)
+		require.Nil(t, refused, id)
+		assert.Equal(t, want, n.Chassis, id)
+	}
+	for id, want := range map[string]struct {
+		code int
+		text string
+	}{
+		"twin":     {409, `"twin" means 2 nodes: c4 (twin), c5 (twin); name the chassis`},
+		"two":      {409, `"two" means 2 nodes: c2 (two.maas), c3 (two.lab); name the chassis`},
+		"one.maas": {409, `"one.maas" means 2 nodes: c1 (one.maas), one.maas; name the chassis`},
+		"three":    {404, `no node is called "three"; there are c1 (one.maas), c2 (two.maas), `},
+		"":         {400, "no node is named: give its host name or the name of its chassis"},
+	} {
+		_, refused := maintenance.Resolve(nodes, id)
+		require.NotNil(t, refused, id)
+		assert.Equal(t, want.code, refused.Code, id)
+		assert.Contains(t, refused.Message, want.text)
+	}
+	_, refused := maintenance.Resolve(make([]maintenance.Node, 50), "x")
+	assert.Contains(t, refused.Message, ", and 30 more")
+	_, refused = maintenance.Resolve(nil, "x")
+	assert.Contains(t, refused.Message, "there are none")
+}
+
+// The specification's reasons, and their numbers.
+func TestEveryReasonHasItsCode(t *testing.T) {
+	t.Parallel()
+	for reason, code := range map[maintenance.Reason]int{
+		maintenance.Success: 200, maintenance.BadRequest: 400, maintenance.NotFound: 404, maintenance.Conflict: 409, maintenance.PreconditionFailed: 412,
+		maintenance.DrainNodeError: 500, maintenance.ClearLabelsError: 500, maintenance.RemoveMemberError: 500, maintenance.DisassociateFailure: 500,
+		maintenance.DeleteNodeError: 500, maintenance.ClusterNotAccessible: 500,
+	} {
+		assert.Equal(t, code, reason.Code(), reason)
+	}
+	long := maintenance.NewStatus(maintenance.DrainNodeError, "x", make([]maintenance.Message, 5)...).Shortened(2)
+	assert.Equal(t, "and 3 more", long.Details.MessageList[2].Message)
+}
+
+func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
+	t.Parallel()
+	assert.Empty(t, maintenance.CheckHoldName("ovn-bgp-agent"))
+	for _, name := range []string{"", "a/b", "A", "nova-compute", "gateway", "external", "ovn-central", "-x"} {
+		assert.NotEmpty(t, maintenance.CheckHoldName(name), name)
+	}
+}

@@ -1,0 +1,192 @@
+package maintenance
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Life is how much is known of a node's ovn-controller.
+type Life string
+
+// What there is to know.
+const (
+	// Up: it follows nb_cfg. That proves no data plane: ovs-vswitchd may be dead.
+	Up Life = "up"
+	// Unresponsive: it does not follow nb_cfg. What the node carries may work or not.
+	Unresponsive Life = "unresponsive"
+	// Absent: SB has no chassis of this name; ovn-controller was stopped, or removed.
+	Absent Life = "absent"
+)
+
+// Node is a chassis, or what is recorded of one that is gone.
+type Node struct {
+	// Chassis is its name, which is the machine's system-id.
+	Chassis  string `json:"chassis" yaml:"chassis"`
+	Hostname string `json:"hostname" yaml:"hostname"`
+	Life     Life   `json:"life" yaml:"life"`
+	// Gateway says that enable-chassis-as-gw is set.
+	Gateway bool `json:"gateway-chassis" yaml:"gateway-chassis"`
+	// Cordon is nil where the node takes new gateways; Drain where it is not drained.
+	Cordon *Note  `json:"cordoned,omitempty" yaml:"cordoned,omitempty"`
+	Drain  *Drain `json:"drain,omitempty" yaml:"drain,omitempty"`
+	Holds  []Hold `json:"holds" yaml:"holds"`
+	// First and Backups are how many gateways have it as their first candidate, and as
+	// another one.
+	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
+	Backups int `json:"backup-of" yaml:"backup-of"`
+	// Lost are the gateways that would be without a chassis if it went now.
+	Lost []string `json:"lost-if-it-went-now" yaml:"lost-if-it-went-now"`
+	// Next is the command to run, if there is one.
+	Next string `json:"next,omitempty" yaml:"next,omitempty"`
+}
+
+// Held is the hold of a name; its count is 0 where there is none.
+func (n Node) Held(name string) Hold {
+	for _, h := range n.Holds {
+		if h.Name == name {
+			return h
+		}
+	}
+	return Hold{Name: name}
+}
+
+// Name is what people call the node.
+func (n Node) Name() string {
+	if n.Hostname == "" {
+		return n.Chassis
+	}
+	return n.Hostname
+}
+
+// Seen is what nodes are made of.
+type Seen struct {
+	Records  Records
+	State    schedule.State
+	Bindings []Binding
+	// Members are the units of the charm on each chassis' machine.
+	Members map[string][]string
+}
+
+// Nodes are all that there are, by the name of the chassis: those of SB, those that NB has
+// records of, and those that gateways have as candidates.
+func Nodes(s Seen) []Node {
+	all := map[string]*Node{}
+	for _, c := range s.State.Chassis {
+		n := &Node{Chassis: c.Name, Hostname: c.Hostname, Life: Up, Gateway: c.Gateway}
+		if c.Unresponsive {
+			n.Life = Unresponsive
+		}
+		if !c.Remote {
+			all[c.Name] = n
+		}
+	}
+	at := func(name string) *Node {
+		if all[name] == nil {
+			all[name] = &Node{Chassis: name, Hostname: s.Records.hostname(name), Life: Absent}
+		}
+		return all[name]
+	}
+	for _, name := range s.Records.Chassis() {
+		n := at(name)
+		if c, is := s.Records.Cordons[name]; is {
+			n.Cordon = &c
+		}
+		if d, is := s.Records.Drains[name]; is {
+			n.Drain = &d
+		}
+	}
+	remote := map[string]bool{}
+	for _, c := range s.State.Chassis {
+		remote[c.Name] = c.Remote
+	}
+	for _, g := range s.State.Groups {
+		for i, name := range g.Ranked() {
+			switch {
+			case remote[name]:
+			case i == 0:
+				at(name).First++
+			default:
+				at(name).Backups++
+			}
+		}
+	}
+	for name, gateways := range schedule.Dependent(s.State) {
+		if n := all[name]; n != nil {
+			n.Lost = gateways
+		}
+	}
+	derived := derive(s.Bindings)
+	nodes := make([]Node, 0, len(all))
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		n := all[name]
+		n.Holds = append([]Hold{}, derived[name]...)
+		if units := s.Members[name]; len(units) > 0 {
+			n.Holds = append(n.Holds, Hold{Name: HoldMember, Count: len(units), Derived: true, Examples: units})
+		}
+		n.Holds = append(n.Holds, s.Records.Holds[name]...)
+		if n.Lost == nil {
+			n.Lost = []string{}
+		}
+		nodes = append(nodes, *n)
+	}
+	return nodes
+}
+
+// names is how many nodes an answer lists.
+const names = 20
+
+// Resolve finds the node that a person means by a host name, the first part of one, or the
+// name of a chassis. Where that is not exactly one, the answer says so.
+func Resolve(nodes []Node, id string) (Node, *Status) {
+	if id == "" {
+		s := NewStatus(BadRequest, "no node is named: give its host name or the name of its chassis")
+		return Node{}, &s
+	}
+	matching := func(is func(Node) bool) (some []Node) {
+		for _, n := range nodes {
+			if is(n) {
+				some = append(some, n)
+			}
+		}
+		return some
+	}
+	found := matching(func(n Node) bool { return n.Chassis == id || n.Hostname == id })
+	if len(found) == 0 {
+		found = matching(func(n Node) bool {
+			short, _, _ := strings.Cut(n.Hostname, ".")
+			return short == id
+		})
+	}
+	switch len(found) {
+	case 1:
+		return found[0], nil
+	case 0:
+		s := NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", id, listed(nodes)))
+		return Node{}, &s
+	}
+	s := NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis", id, len(found), listed(found)))
+	return Node{}, &s
+}
+
+// listed are nodes by their names.
+func listed(nodes []Node) string {
+	if len(nodes) == 0 {
+		return "none"
+	}
+	var all []string
+	for _, n := range nodes[:min(names, len(nodes))] {
+		if n.Hostname == "" || n.Hostname == n.Chassis {
+			all = append(all, n.Chassis)
+		} else {
+			all = append(all, fmt.Sprintf("%s (%s)", n.Chassis, n.Hostname))
+		}
+	}
+	if more := len(nodes) - names; more > 0 {
+		all = append(all, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(all, ", ")
+}

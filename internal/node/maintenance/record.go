@@ -1,0 +1,148 @@
+// Package maintenance decides about nodes that are taken out of a cloud and put back: which
+// node a name means, what holds it, what a step of a drain is, and how an answer looks. It
+// is pure: it is given what the databases hold.
+package maintenance
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The keys of external_ids of NB_Global, each followed by the name of a chassis. They stand
+// there, and not with the chassis: ovn-controller deletes what it does not know of in
+// other_config, and its rows when it stops (controller/chassis.c).
+const (
+	cordonKey     = "ovn-central:maintenance/"
+	cordonNoteKey = "ovn-central:maintenance-by/"
+	holdKey       = "ovn-central:hold/"
+	drainKey      = "ovn-central:drain/"
+)
+
+// Values of a cordon. A chassis without one takes new gateways, or an upgrade to a
+// release that knows of cordons would empty the whole cloud.
+const (
+	cordoned   = "true"
+	uncordoned = "false"
+)
+
+// Note says by what and when something was recorded, and why.
+type Note struct {
+	By     string    `json:"by,omitempty" yaml:"by,omitempty"`
+	At     time.Time `json:"at,omitzero" yaml:"at,omitempty"`
+	Reason string    `json:"reason,omitempty" yaml:"reason,omitempty"`
+	// Hostname is that of the chassis: its row may be gone when it is needed again.
+	Hostname string `json:"hostname,omitempty" yaml:"hostname,omitempty"`
+}
+
+// Drain is the intent to empty a node. It stands in the database until the node is undrained
+// or removed.
+type Drain struct {
+	Note `yaml:",inline"`
+	// TimeoutSeconds and GraceSeconds are those of who began it.
+	TimeoutSeconds int `json:"timeout" yaml:"timeout"`
+	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
+	// Undrain says that the ranks are being put back.
+	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
+}
+
+// Records are what external_ids of NB_Global say of nodes, by the name of the chassis.
+type Records struct {
+	Cordons map[string]Note
+	Holds   map[string][]Hold
+	Drains  map[string]Drain
+}
+
+// ParseRecords reads external_ids. What can't be read counts as what keeps a node as it is:
+// a cordon, a hold, a drain.
+func ParseRecords(ids map[string]string) Records {
+	r := Records{Cordons: map[string]Note{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
+	for _, key := range slices.Sorted(maps.Keys(ids)) {
+		value := ids[key]
+		if chassis, is := strings.CutPrefix(key, cordonKey); is && value != uncordoned {
+			var n Note
+			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // who and why are for people
+			r.Cordons[chassis] = n
+		}
+		if rest, is := strings.CutPrefix(key, holdKey); is {
+			at := strings.LastIndex(rest, "/")
+			if at < 0 {
+				continue // of no chassis
+			}
+			h := Hold{Name: rest[at+1:], Count: 1}
+			if err := json.Unmarshal([]byte(value), &h.Note); err != nil {
+				h.Note = Note{Reason: fmt.Sprintf("record %q cannot be read", key)}
+			}
+			r.Holds[rest[:at]] = append(r.Holds[rest[:at]], h)
+		}
+		if chassis, is := strings.CutPrefix(key, drainKey); is {
+			var d Drain
+			if err := json.Unmarshal([]byte(value), &d); err != nil {
+				d = Drain{Note: Note{Reason: fmt.Sprintf("record %q cannot be read", key)}}
+			}
+			r.Drains[chassis] = d
+		}
+	}
+	return r
+}
+
+// Chassis are the names that there are records of, sorted.
+func (r Records) Chassis() []string {
+	all := map[string]bool{}
+	for name := range r.Cordons {
+		all[name] = true
+	}
+	for name := range r.Holds {
+		all[name] = true
+	}
+	for name := range r.Drains {
+		all[name] = true
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// hostname is what the records call a chassis' host.
+func (r Records) hostname(chassis string) string {
+	if h := r.Cordons[chassis].Hostname; h != "" {
+		return h
+	}
+	return r.Drains[chassis].Hostname
+}
+
+// Change is what to write into external_ids: pairs that are set, and keys that are dropped.
+type Change struct {
+	Set  map[string]string
+	Drop []string
+}
+
+// Cordon is the change that has nothing new be put on a chassis.
+func Cordon(chassis string, n Note) Change {
+	return Change{Set: map[string]string{cordonKey + chassis: cordoned, cordonNoteKey + chassis: text(n)}}
+}
+
+// Uncordon is the change that takes a cordon back.
+func Uncordon(chassis string, n Note) Change {
+	return Change{Set: map[string]string{cordonKey + chassis: uncordoned, cordonNoteKey + chassis: text(n)}}
+}
+
+// AddHold is the change that holds a chassis.
+func AddHold(chassis, name string, n Note) Change {
+	return Change{Set: map[string]string{holdKey + chassis + "/" + name: text(n)}}
+}
+
+// Release is the change that drops a hold.
+func Release(chassis, name string) Change {
+	return Change{Drop: []string{holdKey + chassis + "/" + name}}
+}
+
+// CordonPair is the pair that stands in external_ids while a chassis is cordoned.
+func CordonPair(chassis string) (key, value string) { return cordonKey + chassis, cordoned }
+
+// text is the form of a record in the database.
+func text(record any) string {
+	b, _ := json.Marshal(record) // texts, numbers and times only
+	return string(b)
+}

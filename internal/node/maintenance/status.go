@@ -1,0 +1,132 @@
+package maintenance
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Reason is why an operation ended as it did.
+type Reason string
+
+// The reasons, with the names of the specification of a node's teardown.
+const (
+	Success              Reason = "Success"
+	NotFound             Reason = "NotFound"
+	BadRequest           Reason = "BadRequest"
+	Conflict             Reason = "Conflict"
+	PreconditionFailed   Reason = "PreconditionFailed"
+	DrainNodeError       Reason = "DrainNodeError"
+	ClearLabelsError     Reason = "ClearLabelsError"
+	RemoveMemberError    Reason = "RemoveMemberError"
+	DisassociateFailure  Reason = "DisassociateStepFailure"
+	DeleteNodeError      Reason = "DeleteNodeError"
+	ClusterNotAccessible Reason = "ClusterNotAccessible"
+)
+
+// Code is the number that goes with a reason; it is that of HTTP.
+func (r Reason) Code() int {
+	switch r {
+	case Success:
+		return 200
+	case BadRequest:
+		return 400
+	case NotFound:
+		return 404
+	case Conflict:
+		return 409
+	case PreconditionFailed:
+		return 412
+	}
+	return 500
+}
+
+// Kinds of messages.
+const (
+	// MessageStep is a step, or a part of one; MessageHold a hold of a node.
+	MessageStep = "StepMessage"
+	MessageHold = "HoldMessage"
+	// MessageGateway is about a gateway, MessageHealth about the health of a database.
+	MessageGateway = "GatewayMessage"
+	MessageHealth  = "HealthMessage"
+	// MessageNext is a command to run next.
+	MessageNext = "NextMessage"
+)
+
+// Message is one of an answer's details.
+type Message struct {
+	Message string `json:"message" yaml:"message"`
+	Error   bool   `json:"error" yaml:"error"`
+	Kind    string `json:"kind" yaml:"kind"`
+	Name    string `json:"name" yaml:"name"`
+}
+
+// Details are what led to an answer.
+type Details struct {
+	ErrorCount  int       `json:"errorCount" yaml:"errorCount"`
+	MessageList []Message `json:"messageList" yaml:"messageList"`
+}
+
+// Status is the one form of an answer, that of Airship (Promenade's utils/message.py has the
+// fields).
+type Status struct {
+	Kind       string            `json:"kind" yaml:"kind"`
+	APIVersion string            `json:"apiVersion" yaml:"apiVersion"`
+	Metadata   map[string]string `json:"metadata" yaml:"metadata"`
+	Status     string            `json:"status" yaml:"status"`
+	Message    string            `json:"message" yaml:"message"`
+	Reason     Reason            `json:"reason" yaml:"reason"`
+	Code       int               `json:"code" yaml:"code"`
+	Details    Details           `json:"details" yaml:"details"`
+}
+
+// NewStatus is an answer with its details.
+func NewStatus(reason Reason, message string, details ...Message) Status {
+	s := Status{
+		Kind: "Status", APIVersion: "v1.0", Metadata: map[string]string{}, Status: "Failure",
+		Message: message, Reason: reason, Code: reason.Code(), Details: Details{MessageList: []Message{}},
+	}
+	if reason == Success {
+		s.Status = "Success"
+	}
+	return s.With(details...)
+}
+
+// OK says whether the operation did what it was to do.
+func (s Status) OK() bool { return s.Reason == Success }
+
+// With is the answer with more details, behind those that it has.
+func (s Status) With(details ...Message) Status {
+	s.Details.MessageList = append(append([]Message{}, s.Details.MessageList...), details...)
+	s.Details.ErrorCount = 0
+	for _, m := range s.Details.MessageList {
+		if m.Error {
+			s.Details.ErrorCount++
+		}
+	}
+	return s
+}
+
+// Shortened is the answer with no more details than so many.
+func (s Status) Shortened(most int) Status {
+	if omitted := len(s.Details.MessageList) - most; omitted > 0 {
+		s.Details.MessageList = append(append([]Message{}, s.Details.MessageList[:most]...), Message{fmt.Sprintf("and %d more", omitted), false, MessageStep, "…"})
+	}
+	return s
+}
+
+// Text is the answer for people: a line for each step, then how it ended, then what to run.
+func (s Status) Text() string {
+	var b, next strings.Builder
+	for _, m := range s.Details.MessageList {
+		switch {
+		case m.Kind == MessageNext:
+			fmt.Fprintf(&next, "next: %s\n", m.Message)
+		case m.Error:
+			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
+		default:
+			fmt.Fprintf(&b, "ok     %s: %s\n", m.Name, m.Message)
+		}
+	}
+	fmt.Fprintf(&b, "%s (%d %s): %s\n", s.Status, s.Code, s.Reason, s.Message)
+	return b.String() + next.String()
+}

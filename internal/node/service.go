@@ -1,0 +1,205 @@
+// Package node takes nodes out of a cloud and puts them back: it reads the databases, lets
+// package plan decide, and does what is decided in small steps that can be made again.
+package node
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// Service shows and changes nodes. It may do one thing at a time.
+type Service struct {
+	// Gateways has the connections. The service closes them with itself.
+	Gateways *gateway.Service
+	// Units are the charm's units by an address of their machine.
+	Units map[string]string
+	// Command is what to type for an operation, such as drain, on a node; given are pairs of a
+	// parameter and its value.
+	Command func(operation, node string, given ...string) string
+}
+
+// Close ends the connections.
+func (s *Service) Close() { s.Gateways.Close() }
+
+// sight is what there is of nodes.
+type sight struct {
+	nodes []maintenance.Node
+}
+
+// look reads both databases.
+func (s *Service) look(ctx context.Context) (sight, error) {
+	inventory, err := s.Gateways.Observe(ctx)
+	if err != nil {
+		return sight{}, err
+	}
+	occupied, err := s.occupied(ctx, "")
+	if err != nil {
+		return sight{}, err
+	}
+	var x sight
+	members := map[string][]string{}
+	for chassis, addresses := range occupied.Addresses {
+		for _, address := range addresses {
+			if unit := s.Units[address]; unit != "" {
+				members[chassis] = append(members[chassis], unit)
+			}
+		}
+	}
+	x.nodes = maintenance.Nodes(maintenance.Seen{Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Members: members})
+	for i, n := range x.nodes {
+		if operation := n.NextOperation(); operation != "" {
+			x.nodes[i].Next = s.Command(operation, n.Name())
+		}
+	}
+	return x, nil
+}
+
+func (s *Service) occupied(ctx context.Context, chassis string) (o ovsdb.Occupied, err error) {
+	err = s.Gateways.With(ctx, func(g *ovsdb.Gateways) error {
+		o, err = g.Occupied(ctx, chassis)
+		return err
+	})
+	return o, err
+}
+
+func bindings(o ovsdb.Occupied) []maintenance.Binding {
+	all := make([]maintenance.Binding, len(o.Ports))
+	for i, p := range o.Ports {
+		all[i] = maintenance.Binding(p)
+	}
+	return all
+}
+
+// find looks for a node; the answer is nil where there is one.
+func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *maintenance.Status) {
+	x, err := s.look(ctx)
+	if err != nil {
+		failed := inaccessible(err)
+		return maintenance.Node{}, &failed
+	}
+	return maintenance.Resolve(x.nodes, id)
+}
+
+func inaccessible(err error) maintenance.Status {
+	return maintenance.NewStatus(maintenance.ClusterNotAccessible, err.Error())
+}
+
+// amend writes records.
+func (s *Service) amend(ctx context.Context, changes ...maintenance.Change) error {
+	put, drop := map[string]string{}, []string{}
+	for _, c := range changes {
+		maps.Copy(put, c.Set)
+		drop = append(drop, c.Drop...)
+	}
+	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, ovsdb.Guard{}, put, drop) })
+}
+
+func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
+	return maintenance.Note{By: s.Gateways.By, At: s.Gateways.Now().UTC().Truncate(time.Second), Reason: reason, Hostname: n.Hostname}
+}
+
+// List shows every node, or one of them; the answer is nil where it can.
+func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *maintenance.Status) {
+	if id == "" {
+		x, err := s.look(ctx)
+		if err != nil {
+			failed := inaccessible(err)
+			return maintenance.Report{}, &failed
+		}
+		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes}, nil
+	}
+	n, refused := s.find(ctx, id)
+	return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n}}, refused
+}
+
+// Cordon has nothing new be put on a node; what is there stays.
+func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Status {
+	n, refused := s.find(ctx, id)
+	switch {
+	case refused != nil:
+		return *refused
+	case n.Cordon != nil:
+		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
+	}
+	if err := s.amend(ctx, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
+		return inaccessible(err)
+	}
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is put there, and what is there stays", s.next("uncordon", n))
+}
+
+// Uncordon takes a cordon back. A node that is drained is put back by undrain.
+func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
+	n, refused := s.find(ctx, id)
+	switch {
+	case refused != nil:
+		return *refused
+	case n.Drain != nil:
+		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is drained; undrain puts its gateways back and ends the cordon", s.next("undrain", n))
+	case n.Cordon == nil:
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned")
+	}
+	if err := s.amend(ctx, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
+		return inaccessible(err)
+	}
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned")
+}
+
+// Hold keeps a node from going, under a name, until it is released.
+func (s *Service) Hold(ctx context.Context, id, name, reason string) maintenance.Status {
+	if wrong := maintenance.CheckHoldName(name); wrong != "" {
+		return maintenance.NewStatus(maintenance.BadRequest, wrong)
+	}
+	n, refused := s.find(ctx, id)
+	if refused != nil {
+		return *refused
+	}
+	if h := n.Held(name); h.Count > 0 {
+		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name, h.Detail(s.Gateways.Now(), time.Time{})))
+	}
+	if err := s.amend(ctx, maintenance.AddHold(n.Chassis, name, s.note(n, reason))); err != nil {
+		return inaccessible(err)
+	}
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
+}
+
+// Release drops a hold that was set.
+func (s *Service) Release(ctx context.Context, id, name string) maintenance.Status {
+	n, refused := s.find(ctx, id)
+	if refused != nil {
+		return *refused
+	}
+	h := n.Held(name)
+	switch {
+	case h.Derived:
+		return maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("hold %s of %s follows from what the node carries: it ends when that is gone", name, n.Name()), s.holds([]maintenance.Hold{h}, time.Time{})...)
+	case h.Count == 0:
+		return maintenance.NewStatus(maintenance.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
+	}
+	if err := s.amend(ctx, maintenance.Release(n.Chassis, name)); err != nil {
+		return inaccessible(err)
+	}
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))
+}
+
+// holds name holds; since is when those that are derived were first seen.
+func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []maintenance.Message) {
+	for _, h := range all {
+		messages = append(messages, maintenance.Message{Message: h.Detail(s.Gateways.Now(), since), Error: true, Kind: maintenance.MessageHold, Name: h.Name})
+	}
+	return messages
+}
+
+// next names a command.
+func (s *Service) next(operation string, n maintenance.Node, given ...string) maintenance.Message {
+	return maintenance.Message{Message: s.Command(operation, n.Name(), given...), Kind: maintenance.MessageNext, Name: operation}
+}
+
+// Timeout bounds a command on nodes. What goes on longer is in the database: the command
+// joins it again.
+const Timeout = 3 * time.Hour

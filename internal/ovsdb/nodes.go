@@ -1,0 +1,131 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Guard is what must be so of external_ids of NB_Global for a transaction to be made. Others
+// write to the same map all the time, so that only pairs are looked at, never all of it.
+type Guard struct {
+	// Has are pairs that must stand there, Lacks pairs that must not.
+	Has, Lacks map[string]string
+}
+
+// operations fail the transaction where the row, of this UUID, does not fit. A wait for no row
+// can't be sent: the library drops an empty list of rows.
+func (g Guard) operations(uuid string) []ovsdb.Operation {
+	where := at(uuid)
+	if len(g.Has) > 0 {
+		where = append(where, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(g.Has)))
+	}
+	if len(g.Lacks) > 0 {
+		where = append(where, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
+	}
+	now := 0
+	return []ovsdb.Operation{{
+		Op: ovsdb.OperationWait, Table: globalTable(raft.NB), Timeout: &now, Where: where, Columns: []string{"_uuid"}, Until: "==",
+		Rows: []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
+	}}
+}
+
+// global is the UUID of the only row of NB_Global.
+func (g *Gateways) global(ctx context.Context) (string, error) {
+	answers, err := read(ctx, g.nb, query{table: globalTable(raft.NB)})
+	if err != nil {
+		return "", err
+	}
+	if len(answers[0]) != 1 {
+		return "", fmt.Errorf("NB_Global has %d rows", len(answers[0]))
+	}
+	return answers[0][0].uuid(), nil
+}
+
+// AmendIDs sets pairs in external_ids of NB_Global and drops keys, if it fits the guard;
+// otherwise it writes nothing and returns [ErrChanged].
+func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, put map[string]string, drop []string) error {
+	uuid, err := g.global(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
+	}
+	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: globalTable(raft.NB), Where: at(uuid)}
+	if gone := append(slices.Sorted(maps.Keys(put)), drop...); len(gone) > 0 { // an insert does not overwrite
+		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, set(gone)))
+	}
+	if len(put) > 0 {
+		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(put)))
+	}
+	results, err := send(ctx, g.nb, append(guard.operations(uuid), op)...)
+	if err != nil {
+		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
+	}
+	for _, r := range results {
+		switch r.Error {
+		case "":
+		case "timed out": // the wait, in vain
+			return ErrChanged
+		default:
+			return fmt.Errorf("cannot write external_ids of NB_Global: %s: %s", r.Error, r.Details)
+		}
+	}
+	return nil
+}
+
+// BoundPort is a port that SB has on a chassis.
+type BoundPort struct{ Port, Type, Chassis string }
+
+// Occupied is what SB has on chassis, all of one moment.
+type Occupied struct {
+	// Ports are those that are bound to a chassis.
+	Ports []BoundPort
+	// Addresses are those that tunnels of each chassis end at.
+	Addresses map[string][]string
+}
+
+// Occupied reads what is on a chassis; an empty name is all of them.
+func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, error) {
+	fail := func(err error) (Occupied, error) {
+		return Occupied{}, fmt.Errorf("cannot look what is on chassis in SB: %w", err)
+	}
+	where, names := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))}, map[string]string{}
+	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}}, query{table: "Encap", columns: []string{"ip"}})
+	if err != nil {
+		return fail(err)
+	}
+	at := map[string]string{}
+	for _, r := range answers[1] {
+		at[r.uuid()] = r.text("ip")
+	}
+	o := Occupied{Addresses: map[string][]string{}}
+	uuid := ""
+	for _, r := range answers[0] {
+		name := r.text("name")
+		names[r.uuid()] = name
+		for _, e := range r.references("encaps") {
+			o.Addresses[name] = append(o.Addresses[name], at[e])
+		}
+		if name == chassis {
+			uuid = r.uuid()
+		}
+	}
+	if chassis != "" {
+		if uuid == "" {
+			return o, nil // nothing is bound to a chassis that is not there
+		}
+		where = []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: uuid})}
+	}
+	answers, err = read(ctx, g.sb, query{"Port_Binding", []string{"logical_port", "type", "chassis"}, where})
+	if err != nil {
+		return fail(err)
+	}
+	for _, r := range answers[0] {
+		o.Ports = append(o.Ports, BoundPort{r.text("logical_port"), r.text("type"), names[r.reference("chassis")]})
+	}
+	return o, nil
+}

@@ -1,0 +1,184 @@
+package gateways
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// nodes runs the program, as a person would.
+func (c *cloud) nodes(args ...string) (code int, stdout, stderr string) {
+	c.t.Helper()
+	ctx, cancel := context.WithTimeout(c.t.Context(), 2*time.Minute)
+	defer cancel()
+	var out, errs bytes.Buffer
+	all := append([]string{"ovn-central-operator", "nodes"}, args...)
+	code = cli.Main(ctx, append(all, "--nb", c.northbound(), "--sb", c.endpoint("sb")), os.Getenv, &out, &errs)
+	return code, out.String(), errs.String()
+}
+
+// answer is how an operation on nodes ended.
+func (c *cloud) answer(args ...string) maintenance.Status {
+	c.t.Helper()
+	code, stdout, stderr := c.nodes(append(args, "--format", "json")...)
+	var status maintenance.Status
+	require.NoError(c.t, json.Unmarshal([]byte(stdout), &status), "%v: %s%s", args, stdout, stderr)
+	switch {
+	case status.Code == 200:
+		assert.Zero(c.t, code, "%v: %s", args, stdout)
+	case status.Code == 400:
+		assert.Equal(c.t, 2, code, "%v: %s", args, stdout)
+	default:
+		assert.Equal(c.t, 1, code, "%v: %s", args, stdout)
+	}
+	return status
+}
+
+// node is what the program says of one.
+func (c *cloud) node(name string) maintenance.Node {
+	c.t.Helper()
+	code, stdout, stderr := c.nodes("show", name, "--format", "json")
+	require.Zero(c.t, code, stdout+stderr)
+	var r maintenance.Report
+	require.NoError(c.t, json.Unmarshal([]byte(stdout), &r))
+	require.Len(c.t, r.Nodes, 1)
+	return r.Nodes[0]
+}
+
+// bind puts ports of a switch on a chassis, as ovn-controller does.
+func (c *cloud) bind(chassis string, ports ...string) {
+	c.t.Helper()
+	for _, port := range ports {
+		if !strings.HasPrefix(port, "cr-") {
+			c.nbctl("--may-exist", "ls-add", "inside", "--", "lsp-add", "inside", port)
+		}
+	}
+	c.nbctl("--wait=sb", "sync")
+	for _, port := range ports {
+		c.sbctl("lsp-bind", port, chassis)
+	}
+}
+
+// 001-1, 001-2, 001-5: nothing new is put on a cordoned node, and what is there stays. The
+// cordon outlives the chassis, and only uncordon ends it.
+func TestCordonedNodeGetsNothingNew(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(6, "c1")
+	said := c.answer("cordon", "c2.example", "--reason", "new disk")
+	assert.Equal(t, 200, said.Code, said.Message)
+	c.operated("reschedule", "--wait", "0")
+	for _, port := range ports {
+		assert.Equal(t, []string{"2 c1", "1 c3"}, c.candidates(port))
+	}
+	n := c.node("c2")
+	require.NotNil(t, n.Cordon)
+	assert.Equal(t, "new disk", n.Cordon.Reason)
+	assert.WithinDuration(t, time.Now(), n.Cordon.At, time.Minute)
+
+	before := c.nbctl("get", "NB_Global", ".", "external_ids")
+	assert.Contains(t, c.answer("cordon", "c2").Message, "cordoned already")
+	assert.Equal(t, before, c.nbctl("get", "NB_Global", ".", "external_ids"), "nothing is written twice")
+
+	c.sbctl("chassis-del", "c2")
+	n = c.node("c2.example")
+	assert.Equal(t, maintenance.Absent, n.Life)
+	assert.NotNil(t, n.Cordon, "it outlives the chassis")
+	c.addChassis("c2")
+	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "nothing to do")
+
+	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
+	assert.Contains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), `"ovn-central:maintenance/c2"="false"`)
+	assert.Equal(t, "c2.example is not cordoned", c.answer("uncordon", "c2").Message)
+	c.operated("reschedule", "--wait", "0")
+	assert.Len(t, c.candidates(ports[0]), 3)
+}
+
+// Between a plan and its writing somebody cordons what it relies on: it is planned again.
+func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(4, "c1", "c2")
+	s := c.service()
+	require.NoError(t, s.Reschedule(t.Context(), gateway.Request{Show: showThen(func() { c.answer("cordon", "c3") })}))
+	for _, port := range ports {
+		assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(port))
+	}
+}
+
+// 001-3, 001-4: holds follow from what a node carries, or are set.
+func TestHoldsOfEachKind(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2")
+	c.bind("c1", "vm-1", "vm-2", "cr-"+ports[0])
+	c.bind("c2", "bm-1")
+	c.nbctl("--wait=sb", "lsp-set-type", "bm-1", "external")
+	assert.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
+
+	n := c.node("c1")
+	assert.Equal(t, 2, n.Held("nova-compute").Count)
+	assert.Equal(t, []string{"vm-1", "vm-2"}, n.Held("nova-compute").Examples)
+	assert.Equal(t, 1, n.Held("gateway").Count)
+	assert.Equal(t, "routes", n.Held("ovn-bgp-agent").Reason)
+	assert.Equal(t, 1, c.node("c2").Held("external").Count)
+	_, list, _ := c.nodes("list")
+	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
+
+	assert.Contains(t, c.answer("hold", "c1", "ovn-bgp-agent").Message, "is held by ovn-bgp-agent already: routes, set by ")
+	assert.Equal(t, 400, c.answer("hold", "c1", "gateway").Code)
+	released := c.answer("release", "c1", "nova-compute")
+	assert.Equal(t, 409, released.Code)
+	assert.Equal(t, "2 ports (vm-1, vm-2)", released.Details.MessageList[0].Message)
+	assert.Equal(t, 404, c.answer("release", "c1", "nothing").Code)
+	assert.Equal(t, 200, c.answer("release", "c1", "ovn-bgp-agent").Code)
+	assert.Zero(t, c.node("c1").Held("ovn-bgp-agent").Count)
+	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "hold/")
+}
+
+// 002-11: a node is named by its host or its chassis.
+func TestNodeThatIsNotOneIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.sbctl("set", "Chassis", "c3", "hostname=c2.example")
+	for name, code := range map[string]int{"c1": 200, "c1.example": 200, "c3": 200, "c2.example": 409, "c4": 404} {
+		assert.Equal(t, code, c.answer("cordon", name).Code, name)
+	}
+	assert.Equal(t, `"c2.example" means 2 nodes: c2 (c2.example), c3 (c2.example); name the chassis`, c.answer("uncordon", "c2.example").Message)
+	assert.Equal(t, `no node is called "c4"; there are c1 (c1.example), c2 (c2.example), c3 (c2.example)`, c.answer("show", "c4").Message)
+}
+
+// What the databases don't answer is an answer too.
+func TestDatabasesThatAreDownAreNotAccessible(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.nb = "unix:" + c.path("nowhere", "sock")
+	status := c.answer("cordon", "c1")
+	assert.Equal(t, maintenance.ClusterNotAccessible, status.Reason)
+	assert.Equal(t, 500, status.Code)
+}
+
+// What would happen if a node went now: a gateway that no other living chassis could host.
+func TestNodeThatGatewaysDependOnIsNamed(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2")
+	alone := c.addGateways(1, "c1")
+	assert.Equal(t, alone, c.node("c1").Lost)
+	assert.Empty(t, c.node("c2").Lost)
+}
