@@ -180,7 +180,7 @@ const (
 // names are full IDs known from elsewhere.
 func (s *Service) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
-	if problem, err := s.Control.Paths.Full(); err != nil {
+	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
 	} else {
 		v.Full = problem != ""

@@ -61,7 +61,7 @@ const (
 // patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
 func (s *Service) patience(d raft.Database, base time.Duration) time.Duration {
-	return raft.Patience(base, s.Control.Paths.Size(d))
+	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
 }
 
 func (s *Service) beforeLeaving(ctx context.Context) {

@@ -19,7 +19,7 @@ const compactTimeout = 2 * time.Minute
 // (ovsdb_server_compact() in ovsdb/ovsdb-server.c). Measured on OVS 3.1: entries that a
 // failed write has lost are in the new file.
 func (c Control) Compact(ctx context.Context, d raft.Database) error {
-	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, c.Paths.Size(d)))
+	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, FileSize(c.Paths, d)))
 	_, err := c.call(ctx, d, "ovsdb-server/compact")
 	return err
 }

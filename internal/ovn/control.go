@@ -175,7 +175,7 @@ func (c Control) call(ctx context.Context, d raft.Database, command string, args
 
 // askServer runs one command on the database's server.
 func (c Control) askServer(ctx context.Context, d raft.Database, command ...string) (string, error) {
-	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, c.Paths.Size(d)))
+	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, FileSize(c.Paths, d)))
 	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
 }
 

@@ -96,7 +96,7 @@ func (s *server) fill(t testing.TB, mib int64) {
 	w, err := dial(context.Background(), s.paths.Socket(s.database))
 	require.NoError(t, err)
 	defer func() { _ = w.conn.Close() }()
-	for n := 0; s.paths.Size(s.database) < mib<<20; {
+	for n := 0; ovn.FileSize(s.paths, s.database) < mib<<20; {
 		var flows []string
 		for range 2000 {
 			n++

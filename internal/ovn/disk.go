@@ -11,9 +11,9 @@ import (
 // It is our own choice: a transaction of a busy cloud is smaller.
 const minFree = 512 << 10
 
-// Full says what is wrong with the disk of the databases; empty if nothing is, or it is
+// DiskProblem says what is wrong with the disk of the databases; empty if nothing is, or it is
 // not there yet. The error is that of statfs(2).
-func (p Paths) Full() (problem string, err error) {
+func DiskProblem(p Paths) (problem string, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(p.DB, &stat); errors.Is(err, fs.ErrNotExist) {
 		return "", nil

@@ -37,8 +37,8 @@ func (s Services) HandOver(ctx context.Context, c Control, d raft.Database, begi
 	limited, cancel := context.WithDeadline(ctx, until)
 	err = c.Exit(limited, d)
 	if cancel(); err == nil {
-		err = awaitExit(ctx, c, d, raft.Patience(exitPatience, c.Paths.Size(d)))
-	} else if more := raft.Patience(0, c.Paths.Size(d)); errors.Is(err, ErrHung) && more > 0 {
+		err = awaitExit(ctx, c, d, raft.Patience(exitPatience, FileSize(c.Paths, d)))
+	} else if more := raft.Patience(0, FileSize(c.Paths, d)); errors.Is(err, ErrHung) && more > 0 {
 		err = awaitExit(ctx, c, d, more) // one that compacts a large database exits when it has
 	}
 	if errors.Is(err, ErrHung) && ctx.Err() == nil {

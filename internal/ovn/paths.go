@@ -4,7 +4,6 @@ package ovn
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -65,17 +64,6 @@ func (p Paths) PID(d raft.Database) string { return filepath.Join(p.Run, stem(d)
 
 // File is the database file.
 func (p Paths) File(d raft.Database) string { return filepath.Join(p.DB, stem(d)+".db") }
-
-// Size is that of the database file in bytes; 0 where it can't be told.
-func (p Paths) Size(d raft.Database) int64 { return sizeOf(p.File(d)) }
-
-func sizeOf(path string) int64 {
-	stat, err := os.Stat(path)
-	if err != nil {
-		return 0
-	}
-	return stat.Size()
-}
 
 // Schema is the file that says what tables database d has.
 func (p Paths) Schema(d raft.Database) string {

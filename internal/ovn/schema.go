@@ -47,7 +47,7 @@ func (f Files) Convert(ctx context.Context, d raft.Database, timeout time.Durati
 type schemaVersion [3]uint64
 
 func (f Files) schemaVersion(ctx context.Context, d raft.Database, program string, args ...string) (v schemaVersion, err error) {
-	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, f.Paths.Size(d)))
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, FileSize(f.Paths, d)))
 	defer cancel()
 	out, err := f.Runner.Run(ctx, run.Command{Name: program, Args: args})
 	if err != nil {

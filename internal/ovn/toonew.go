@@ -25,10 +25,10 @@ const (
 // than 2 KiB from its begin on.
 const logEnd = 64 << 10
 
-// TooNew says whether the last server that ran on the database's file ended since the
+// FileTooNew says whether the last server that ran on the database's file ended since the
 // file, or what its leader sent, is of a newer Open vSwitch than the server was, as far
 // as its log tells.
-func (p Paths) TooNew(d raft.Database) (bool, error) {
+func FileTooNew(p Paths, d raft.Database) (bool, error) {
 	f, err := os.Open(p.Log(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -43,7 +44,7 @@ func TestServerThatEndsOnAFileOfANewerOneIsKnownByItsLog(t *testing.T) {
 	s.paths.Logs = s.paths.Run
 	check := func(want bool, why string) {
 		t.Helper()
-		got, err := s.paths.TooNew(raft.NB)
+		got, err := ovn.FileTooNew(s.paths, raft.NB)
 		require.NoError(t, err)
 		assert.Equal(t, want, got, why)
 	}

@@ -161,7 +161,7 @@ func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db raft.D
 	if runs, started := r.Running[plan.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
 		return false
 	}
-	tooNew, err := u.Paths.TooNew(db)
+	tooNew, err := ovn.FileTooNew(u.Paths, db)
 	if err != nil {
 		u.Log.WarnContext(ctx, err.Error(), "database", db.Short())
 	}

@@ -80,7 +80,7 @@ func (u *Reconciler) startOne(ctx context.Context, service plan.Service) error {
 		if plan.ServiceOf(db) != service {
 			continue
 		}
-		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, u.Paths.Size(db))); err != nil {
+		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
 			u.Log.InfoContext(ctx, err.Error())
 		}
 	}
@@ -117,7 +117,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service p
 			if !server(o, db).Member() {
 				patience = joinPatience
 			}
-			_, err := u.Members.AwaitMember(ctx, db, raft.Patience(patience, u.Paths.Size(db)))
+			_, err := u.Members.AwaitMember(ctx, db, raft.Patience(patience, ovn.FileSize(u.Paths, db)))
 			return err
 		})
 		if err != nil {
@@ -132,7 +132,7 @@ func (u *Reconciler) setTimer(ctx context.Context, db raft.Database, to time.Dur
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
-	err := poll(ctx, raft.Patience(timerPatience, u.Paths.Size(db)), func() error {
+	err := poll(ctx, raft.Patience(timerPatience, ovn.FileSize(u.Paths, db)), func() error {
 		l := u.Members.ObserveServer(ctx, db)
 		if l.Condition == plan.Serving && l.Status.ElectionTimer == to {
 			return nil

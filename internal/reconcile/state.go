@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -34,7 +35,7 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
 	u.complete(ctx, r, version)
 	s.Pending = r.pending(version)
-	if s.Disk, err = u.Paths.Full(); err != nil {
+	if s.Disk, err = ovn.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
 	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.AppData.Values())
@@ -175,7 +176,7 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
 		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
 	}
-	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), u.Paths.Size(db)
+	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
 	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Drifted && x.Leads() {
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
 			u.Log.WarnContext(ctx, err.Error())

@@ -1,0 +1,18 @@
+package ovn
+
+import (
+	"os"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// FileSize is that of the database file in bytes; 0 where it can't be told.
+func FileSize(p Paths, d raft.Database) int64 { return sizeOf(p.File(d)) }
+
+func sizeOf(path string) int64 {
+	stat, err := os.Stat(path)
+	if err != nil {
+		return 0
+	}
+	return stat.Size()
+}
