@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -68,7 +69,7 @@ type absentDocument struct {
 const unknownUnit = "UNKNOWN"
 
 func document(c membership.Cluster) any {
-	if c.Condition != membership.Serving {
+	if c.Condition != ovndb.Serving {
 		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}
 	}
 	s := c.Status

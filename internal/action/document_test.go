@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -37,7 +38,7 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	status, err := raft.Parse(string(text))
 	require.NoError(t, err)
 
-	d := raft.Database(status.Name)
+	d := ovndb.Database(status.Name)
 	model := membership.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{d: {}}}
 	if s.silent != "" {
 		model.Goal[s.silent] = juju.UnitGoal{Status: "waiting"}
@@ -66,7 +67,7 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	view.Names = model.Names(d)
 
 	c := membership.Cluster{
-		ServerState: membership.ServerState{Database: d, Condition: membership.Serving, Status: status},
+		ServerState: membership.ServerState{Database: d, Condition: ovndb.Serving, Status: status},
 		View:        view, Quorum: view.Quorum(),
 	}
 	for _, p := range view.Peers() {
@@ -76,7 +77,7 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	return c
 }
 
-func local(d raft.Database, c membership.Condition, err error) membership.Cluster {
+func local(d ovndb.Database, c ovndb.Condition, err error) membership.Cluster {
 	return membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: c, Err: err}}
 }
 
@@ -108,12 +109,12 @@ func clusters(t *testing.T) map[string]membership.Cluster {
 		"joining":               seen{fixture: "nb-joining-remote-unreachable"}.cluster(t),
 		"leaving":               seen{fixture: "nb-leaving-ex-leader-3member"}.cluster(t),
 		"sole member":           seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t),
-		"absent":                local(raft.NB, membership.Absent, nil),
-		"down":                  local(raft.SB, membership.Down, errors.New("server is not running")),
-		"hung":                  local(raft.SB, membership.Hung, errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
-		"left":                  local(raft.NB, membership.Left, nil),
-		"answers what is none":  local(raft.NB, membership.Unreadable, errors.New("cannot read cluster/status: it is empty")),
-		"standalone, unmanaged": local(raft.NB, membership.Standalone, nil),
+		"absent":                local(ovndb.NB, ovndb.Absent, nil),
+		"down":                  local(ovndb.SB, ovndb.Down, errors.New("server is not running")),
+		"hung":                  local(ovndb.SB, ovndb.Hung, errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
+		"left":                  local(ovndb.NB, ovndb.Left, nil),
+		"answers what is none":  local(ovndb.NB, ovndb.Unreadable, errors.New("cannot read cluster/status: it is empty")),
+		"standalone, unmanaged": local(ovndb.NB, ovndb.Standalone, nil),
 	}
 }
 
@@ -141,7 +142,7 @@ var shipped = []string{
 
 func TestDocumentBeginsAsTheShippedCharmsDoes(t *testing.T) {
 	for name, c := range clusters(t) {
-		if c.Condition != membership.Serving {
+		if c.Condition != ovndb.Serving {
 			continue
 		}
 		show, err := formatter("yaml")
@@ -164,7 +165,7 @@ func TestFormatThatThereIsNone(t *testing.T) {
 	require.EqualError(t, err, `parameter format is "xml": it takes text, yaml or json`)
 	show, err := formatter("")
 	require.NoError(t, err)
-	text, err := show(local(raft.NB, membership.Absent, nil))
+	text, err := show(local(ovndb.NB, ovndb.Absent, nil))
 	require.NoError(t, err)
 	assert.Equal(t, "OVN_Northbound: there is no database file, and no server runs", text)
 }

@@ -14,9 +14,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
@@ -127,8 +126,8 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 }
 
 func (u Unit) gatewaysOf(snapshot membership.Snapshot) *gateway.Service {
-	at := map[raft.Database][]string{}
-	for _, db := range raft.Databases() {
+	at := map[ovndb.Database][]string{}
+	for _, db := range ovndb.Databases() {
 		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}
 		var members []string
 		for _, m := range snapshot.Servers[db].Status.Servers {
@@ -138,7 +137,7 @@ func (u Unit) gatewaysOf(snapshot membership.Snapshot) *gateway.Service {
 		}
 		for _, other := range snapshot.Application.Others() {
 			if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
-				members = append(members, plan.RaftAddress(db, p.Address.String()))
+				members = append(members, ovndb.RaftAddress(db, p.Address.String()))
 			}
 		}
 		slices.Sort(members)
@@ -147,7 +146,7 @@ func (u Unit) gatewaysOf(snapshot membership.Snapshot) *gateway.Service {
 		}
 	}
 	return &gateway.Service{
-		Dialer: u.Service.Dialer, NB: at[raft.NB], SB: at[raft.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
+		Dialer: u.Service.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID), Undo: func(plan string) string { return u.again("rebalance-gateways", params{"revert": plan}) },
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -13,7 +14,7 @@ import (
 // between the specification and the charm that this one replaces.
 func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
-		request, err := kickRequest(p, map[raft.Database]string{raft.SB: sbKey, raft.NB: nbKey})
+		request, err := kickRequest(p, map[ovndb.Database]string{ovndb.SB: sbKey, ovndb.NB: nbKey})
 		if err != nil {
 			return nil, err
 		}
@@ -55,8 +56,8 @@ func (u Unit) refreshStatus(ctx context.Context) {
 	}
 }
 
-func kickRequest(p params, keys map[raft.Database]string) (r membership.KickRequest, err error) {
-	r.IDs = map[raft.Database]raft.IDArgument{}
+func kickRequest(p params, keys map[ovndb.Database]string) (r membership.KickRequest, err error) {
+	r.IDs = map[ovndb.Database]raft.IDArgument{}
 	for d, key := range keys {
 		id, given, err := p.identity(key)
 		if err != nil {

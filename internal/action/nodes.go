@@ -7,8 +7,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -68,9 +67,9 @@ func answered(format string, status maintenance.Status) (results, error) {
 func (u Unit) nodes(ctx context.Context) *node.Service {
 	snapshot := u.Service.Observe(ctx, u.Tools)
 	s := &node.Service{Gateways: u.gatewaysOf(snapshot), Units: map[string]string{}}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		if own := snapshot.Servers[d].Status.Address; own != "" {
-			s.Units[plan.Host(own)] = u.Env.Unit
+			s.Units[ovndb.Host(own)] = u.Env.Unit
 		}
 	}
 	for _, other := range snapshot.Application.Others() {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -73,25 +74,25 @@ func TestFlagsAndTextsAreOfTheirType(t *testing.T) {
 
 func TestKickRequestUnderBothNames(t *testing.T) {
 	t.Parallel()
-	names := map[string]map[raft.Database]string{
-		"kick":         {raft.NB: "nb-identity", raft.SB: "sb-identity"},
-		"cluster-kick": {raft.NB: "nb-server-id", raft.SB: "sb-server-id"},
+	names := map[string]map[ovndb.Database]string{
+		"kick":         {ovndb.NB: "nb-identity", ovndb.SB: "sb-identity"},
+		"cluster-kick": {ovndb.NB: "nb-server-id", ovndb.SB: "sb-server-id"},
 	}
 	for action, keys := range names {
 		t.Run(action, func(t *testing.T) {
 			t.Parallel()
 			r, err := kickRequest(params{
-				keys[raft.NB]: "aa04", keys[raft.SB]: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false, "dry-run": true,
+				keys[ovndb.NB]: "aa04", keys[ovndb.SB]: json.Number("3974"), "unit": "", "i-really-mean-it": true, "force": false, "dry-run": true,
 			}, keys)
 			require.NoError(t, err)
 			assert.Equal(t, membership.KickRequest{
-				IDs:       map[raft.Database]raft.IDArgument{raft.NB: {Text: "aa04"}, raft.SB: {Text: "3974", Number: true}},
+				IDs:       map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}, ovndb.SB: {Text: "3974", Number: true}},
 				Confirmed: true, DryRun: true,
 			}, r)
 
-			r, err = kickRequest(params{"unit": "ovn-central/4", "force": true, keys[raft.NB]: ""}, keys)
+			r, err = kickRequest(params{"unit": "ovn-central/4", "force": true, keys[ovndb.NB]: ""}, keys)
 			require.NoError(t, err)
-			assert.Equal(t, membership.KickRequest{IDs: map[raft.Database]raft.IDArgument{}, Unit: "ovn-central/4", Force: true}, r)
+			assert.Equal(t, membership.KickRequest{IDs: map[ovndb.Database]raft.IDArgument{}, Unit: "ovn-central/4", Force: true}, r)
 		})
 	}
 }
@@ -99,7 +100,7 @@ func TestKickRequestUnderBothNames(t *testing.T) {
 // A parameter that is not understood must not pass for one that was not given.
 func TestKickRequestOfTheWrongTypeIsRefused(t *testing.T) {
 	t.Parallel()
-	keys := map[raft.Database]string{raft.NB: "nb-identity", raft.SB: "sb-identity"}
+	keys := map[ovndb.Database]string{ovndb.NB: "nb-identity", ovndb.SB: "sb-identity"}
 	for key, value := range map[string]any{
 		"nb-identity": true, "sb-identity": []any{}, "unit": json.Number("4"),
 		"i-really-mean-it": "true", "force": json.Number("1"), "dry-run": "yes",

@@ -20,8 +20,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -66,7 +66,7 @@ func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return refuse(1, "ERROR permission denied\n")
 	case c.Name == "relation-ids":
 		return []byte(`[]`), nil
-	case c.Name == "ovs-appctl" && c.Args[len(c.Args)-1] == string(raft.NB):
+	case c.Name == "ovs-appctl" && c.Args[len(c.Args)-1] == string(ovndb.NB):
 		return []byte(a.status), nil
 	case c.Name == "ovs-appctl":
 		return refuse(1, `ovs-appctl: cannot connect to "ovnsb_db.ctl" (No such file or directory)`)
@@ -83,8 +83,8 @@ func unit(t *testing.T, a *agent) Unit {
 	status, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", "nb-single-server.txt"))
 	require.NoError(t, err)
 	a.status = string(status)
-	paths := ovn.Paths{Run: t.TempDir(), DB: t.TempDir()}
-	for _, d := range raft.Databases() {
+	paths := ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}
+	for _, d := range ovndb.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
 	}
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}

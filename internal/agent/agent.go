@@ -12,8 +12,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // RecordKey is where the record of the agents' lease stands in external_ids of NB_Global.
@@ -48,7 +48,7 @@ func New(c config.Config, now func() time.Duration, log *slog.Logger) (*Agent, e
 		return nil, err
 	}
 	a := &Agent{
-		config: c, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: ovsdb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
+		config: c, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
 		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
 		told:     make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
 	}
@@ -164,7 +164,7 @@ func (a *Agent) stand(ctx context.Context) {
 			ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
 			defer cancel()
 			if m == nil {
-				if m, err = a.dialer.Member(ctx, raft.SB, a.config.SB...); err != nil {
+				if m, err = a.dialer.Member(ctx, ovndb.SB, a.config.SB...); err != nil {
 					m = nil
 					return err
 				}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // firstPause is how long to wait after a connection could not be made; each further wait is
@@ -98,7 +98,7 @@ func (a *Agent) session(ctx context.Context) error {
 func (a *Agent) connect(ctx context.Context) (*ovsdb.Watch, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.config.TTL)
 	defer cancel()
-	return a.dialer.Watch(ctx, raft.NB, RecordKey, a.config.NB...)
+	return a.dialer.Watch(ctx, ovndb.NB, RecordKey, a.config.NB...)
 }
 
 func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {

@@ -10,8 +10,8 @@ import (
 func (a *Agent) live() config.Config { return *a.current.Load() }
 
 // Reload takes another configuration, and has the credentials read again, for new
-// connections. What can't change while the agent runs makes [Agent.Run] give the lease up
-// and return; [Agent.Again] says then with what to run again.
+// connections. What can't change while the agent runs makes [ovndb.Agent.Run] give the lease up
+// and return; [ovndb.Agent.Again] says then with what to run again.
 func (a *Agent) Reload(c config.Config) error {
 	if err := c.Check(); err != nil {
 		return fmt.Errorf("cannot use the new configuration, and goes on with the old one: %w", err)
@@ -28,7 +28,7 @@ func (a *Agent) Reload(c config.Config) error {
 	return nil
 }
 
-// Again is the configuration with which the agent is to be run again, after [Agent.Run] has
+// Again is the configuration with which the agent is to be run again, after [ovndb.Agent.Run] has
 // returned; ok is false where it is not to be.
 func (a *Agent) Again() (c config.Config, ok bool) {
 	if next := a.again.Load(); next != nil {

@@ -16,9 +16,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Service makes and reads backups on one unit.
@@ -27,7 +26,7 @@ type Service struct {
 	Files  ovn.Files
 	Dialer *ovsdb.Dialer
 	// Version is what is installed of OVN.
-	Version func(context.Context) (version plan.Version, installed bool, err error)
+	Version func(context.Context) (version ovndb.Version, installed bool, err error)
 	Now     func() time.Time
 	// Progress tells a person who waits what goes on.
 	Progress func(context.Context, string)
@@ -94,7 +93,7 @@ func (s *Service) fill(ctx context.Context, dir string) (Manifest, error) {
 		return m, err
 	}
 	m.OVN, m.OVS = version.OVN, version.OVS
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		s.Progress(ctx, d.Short()+": copying")
 		copied, err := s.copy(ctx, d, dir)
 		if err != nil {
@@ -109,7 +108,7 @@ func (s *Service) fill(ctx context.Context, dir string) (Manifest, error) {
 }
 
 // copy makes the copy of one database, loads it, and packs it.
-func (s *Service) copy(ctx context.Context, d raft.Database, dir string) (Database, error) {
+func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Database, error) {
 	x := Database{Name: d, File: strings.TrimSuffix(filepath.Base(s.Files.Paths.File(d)), ".db") + ".db.gz"}
 	raw := filepath.Join(dir, d.Short()+".raw")
 	defer os.Remove(raw)
@@ -135,7 +134,7 @@ func (s *Service) copy(ctx context.Context, d raft.Database, dir string) (Databa
 // source writes what there is of the database to the file raw: what the server serves,
 // and where it serves none, because it does not run or knows no leader, what stands in
 // the database's file.
-func (s *Service) source(ctx context.Context, d raft.Database, raw string, x *Database) error {
+func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *Database) error {
 	file, err := s.Files.Inspect(ctx, d)
 	if err != nil {
 		return err

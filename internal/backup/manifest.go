@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -45,7 +46,7 @@ const (
 
 // Database is the copy of one database.
 type Database struct {
-	Name raft.Database `json:"name"`
+	Name ovndb.Database `json:"name"`
 	// File is the copy, a standalone database packed by gzip, beside the manifest.
 	File   string `json:"file"`
 	Source Source `json:"source"`
@@ -64,7 +65,7 @@ type Database struct {
 }
 
 // Of is the copy of database d.
-func (m Manifest) Of(d raft.Database) (Database, error) {
+func (m Manifest) Of(d ovndb.Database) (Database, error) {
 	for _, x := range m.Databases {
 		if x.Name == d {
 			return x, nil

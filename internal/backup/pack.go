@@ -16,7 +16,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // pack compresses the file from into a new file, and says how large from is and what its
@@ -78,7 +79,7 @@ func unpack(ctx context.Context, from, to string) (size int64, sum string, err e
 
 // Unpack writes the copy of database d in the backup path to the file to, and makes sure
 // that it is what was packed.
-func Unpack(ctx context.Context, path string, m Manifest, d raft.Database, to string) error {
+func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to string) error {
 	x, err := m.Of(d)
 	if err != nil {
 		return err
@@ -116,8 +117,8 @@ const (
 // room says why there is not enough space on the disk, or memory, for a backup.
 func (s *Service) room(dir string) error {
 	var total, largest int64
-	for _, d := range raft.Databases() {
-		size := s.Files.Paths.Size(d)
+	for _, d := range ovndb.Databases() {
+		size := ovn.FileSize(s.Files.Paths, d)
 		total, largest = total+size, max(largest, size)
 	}
 	var stat syscall.Statfs_t

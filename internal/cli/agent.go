@@ -14,7 +14,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // agentFlags are what is typed; they go before what stands in the file.
@@ -111,7 +111,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), log *slog
 	for {
 		databases := databaseFlags{
 			nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), format: "text",
-			credentials: ovsdb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
+			credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
 		}
 		if err := databases.check(); err != nil {
 			return err

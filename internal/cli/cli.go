@@ -20,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -190,7 +191,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 	var (
 		runner = run.Exec{}
 		p      = parts{env: juju.ReadEnv(getenv), tools: juju.New(runner)}
-		paths  = ovn.PathsFromEnv(getenv)
+		paths  = ovndb.PathsFromEnv(getenv)
 	)
 	p.log = slog.New(juju.NewLogHandler(p.tools, stderr, slog.LevelInfo))
 	system, err := ovn.ReadOS(ovn.OSRelease)
@@ -202,7 +203,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		Control:  ovn.Control{Runner: runner, Paths: paths},
 		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
 		Services: ovn.Services{Runner: runner},
-		Dialer:   &ovsdb.Dialer{Credentials: ovsdb.Credentials(paths.Credentials())},
+		Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
 		Goal:     p.tools.GoalState,
 		Now:      time.Now,
 		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },

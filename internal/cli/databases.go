@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
@@ -21,7 +22,7 @@ import (
 // databaseFlags say where the databases are, and how an answer is shown.
 type databaseFlags struct {
 	nb, sb      string
-	credentials ovsdb.Credentials
+	credentials ovndb.Credentials
 	format      string
 }
 

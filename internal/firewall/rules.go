@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Comment marks the rules that are the charm's. The charm before this one marked
@@ -17,11 +17,11 @@ const Comment = "charm-ovn-central"
 var (
 	// peerPorts are what a unit needs of another, in ascending order, as ufw keeps
 	// several ports of a rule.
-	peerPorts = []uint16{plan.NorthboundPort, plan.NorthboundRaftPort, plan.SouthboundRaftPort, plan.AgentPeerPort, plan.ManagementPort}
+	peerPorts = []uint16{ovndb.NorthboundPort, ovndb.NorthboundRaftPort, ovndb.SouthboundRaftPort, ovndb.AgentPeerPort, ovndb.ManagementPort}
 	// clientPorts are what a CMS needs of a unit.
-	clientPorts = []uint16{plan.NorthboundPort, plan.ManagementPort}
+	clientPorts = []uint16{ovndb.NorthboundPort, ovndb.ManagementPort}
 	// openPorts are for everybody, whatever the firewall's default.
-	openPorts = []uint16{plan.SouthboundPort}
+	openPorts = []uint16{ovndb.SouthboundPort}
 )
 
 // Rules say who may connect to this unit. Whoever is not in them reaches only SB's

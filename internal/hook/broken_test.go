@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 const broken = "ovsdb-peer-relation-broken"
@@ -22,7 +22,7 @@ func TestPeerRelationOfAUnitThatStaysBreaksWithoutEffect(t *testing.T) {
 // R9: Juju 4 doesn't wait for `stop` after this hook, but for this hook.
 func TestR9PeerRelationOfADyingUnitBreaksOnlyOnceItMayLeave(t *testing.T) {
 	m := healthy()
-	m.goal, m.fixtures[raft.NB] = dying, "nb-leader-one-of-three-dead"
+	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, broken)
 	require.ErrorAs(t, err, new(*membership.RefusedError))
 	require.ErrorContains(t, err, "cannot finish hook ovsdb-peer-relation-broken: nb: of 3 members 2 are up")

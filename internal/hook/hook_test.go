@@ -23,6 +23,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
@@ -33,7 +34,7 @@ import (
 // machine stands for Juju and for the machine of ovn-central/0. Its databases are
 // those of fixtures; one without a fixture is not there.
 type machine struct {
-	fixtures  map[raft.Database]string
+	fixtures  map[ovndb.Database]string
 	relations []string
 	// certificates are the relations to their provider, gone the one that a hook is about;
 	// dir is where the unit's files stay from hook to hook.
@@ -85,7 +86,7 @@ MainPID=0
 // services is running without the servers whose databases have no fixture.
 func (m *machine) services() string {
 	text := running
-	for d, pid := range map[raft.Database]string{raft.NB: "12", raft.SB: "13"} {
+	for d, pid := range map[ovndb.Database]string{ovndb.NB: "12", ovndb.SB: "13"} {
 		if m.fixtures[d] == "" {
 			text = strings.Replace(text, "MainPID="+pid, "MainPID=0", 1)
 		}
@@ -156,7 +157,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		m.status = strings.Join(c.Args[1:], " ")
 		return nil, nil
 	case "ovs-appctl":
-		fixture := m.fixtures[raft.Database(last)]
+		fixture := m.fixtures[ovndb.Database(last)]
 		if fixture == "" && m.left {
 			return refuse(2, "unknown cluster\n")
 		} else if fixture == "" {
@@ -191,8 +192,8 @@ func (m *machine) run(t *testing.T, name string) error {
 	if m.dir == "" {
 		m.dir = t.TempDir()
 	}
-	paths := ovn.Paths{Run: t.TempDir(), DB: m.dir, Etc: filepath.Join(t.TempDir(), "ovn")}
-	for _, d := range raft.Databases() {
+	paths := ovndb.Paths{Run: t.TempDir(), DB: m.dir, Etc: filepath.Join(t.TempDir(), "ovn")}
+	for _, d := range ovndb.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
 		require.NoError(t, os.WriteFile(paths.File(d), []byte("a database"), 0o600))
 	}
@@ -214,7 +215,7 @@ func (m *machine) run(t *testing.T, name string) error {
 // healthy is a machine whose nb has two other members, and whose sb leads three.
 func healthy() *machine {
 	return &machine{
-		fixtures:  map[raft.Database]string{raft.NB: "nb-3member-leader", raft.SB: "sb-3member-leader"},
+		fixtures:  map[ovndb.Database]string{ovndb.NB: "nb-3member-leader", ovndb.SB: "sb-3member-leader"},
 		relations: []string{"ovsdb-peer:0"},
 	}
 }
@@ -327,7 +328,7 @@ func TestIdentitiesThatCannotBePublishedFailTheHook(t *testing.T) {
 
 func TestOneDatabaseThatIsDownDoesNotHideTheOther(t *testing.T) {
 	m := healthy()
-	m.fixtures[raft.NB] = ""
+	m.fixtures[ovndb.NB] = ""
 	require.NoError(t, m.run(t, "update-status"))
 	assert.Equal(t, "0017", m.unit["nb-identity"], "from its file")
 	assert.Equal(t, id(t, "sb-3member-leader").Short(), m.unit["sb-identity"])
@@ -335,7 +336,7 @@ func TestOneDatabaseThatIsDownDoesNotHideTheOther(t *testing.T) {
 
 func TestServerThatHasLeftHasNoIdentityAnyMore(t *testing.T) {
 	m := healthy()
-	m.fixtures[raft.SB], m.left = "", true
+	m.fixtures[ovndb.SB], m.left = "", true
 	require.NoError(t, m.run(t, "update-status"))
 	assert.Empty(t, m.unit["sb-identity"])
 	assert.Contains(t, m.unit, "sb-identity", "an empty value takes the key away")

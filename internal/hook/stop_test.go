@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // stopped are the commands that end the services for good.
@@ -20,7 +20,7 @@ const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"st
 
 func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 	m := healthy()
-	m.goal, m.fixtures[raft.NB] = dying, "nb-leader-one-of-three-dead"
+	m.goal, m.fixtures[ovndb.NB] = dying, "nb-leader-one-of-three-dead"
 	err := m.run(t, "stop")
 	require.ErrorAs(t, err, new(*membership.RefusedError))
 	assert.ErrorContains(t, err, "cannot finish hook stop: nb: of 3 members 2 are up")
@@ -32,7 +32,7 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 
 func TestR9StopThatCannotSayItsStatusStillFails(t *testing.T) {
 	m := healthy()
-	m.goal, m.fixtures[raft.NB], m.broken = dying, "nb-leader-one-of-three-dead", []string{"status-set"}
+	m.goal, m.fixtures[ovndb.NB], m.broken = dying, "nb-leader-one-of-three-dead", []string{"status-set"}
 	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
 }
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -36,7 +36,7 @@ type Application struct {
 	Published relation.UnitIdentities
 	// Members are the identities in the committed configuration of each database, as
 	// this unit's server has last seen it.
-	Members map[raft.Database][]string
+	Members map[ovndb.Database][]string
 	// Departed are the units that were in the model some minutes ago and may still be leaving.
 	Departed []string
 	// History remembers the servers of units that may be gone.
@@ -200,7 +200,7 @@ type Owner struct {
 }
 
 // Owner finds the unit of a member.
-func (m Application) Owner(d raft.Database, p raft.Peer) Owner {
+func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	for _, unit := range m.Published.Names() {
 		if id := m.Published[unit][d].Server; id != "" && sameServer(id, p) {
 			return Owner{Unit: unit}
@@ -232,7 +232,7 @@ func sameServer(id raft.ID, p raft.Peer) bool {
 // hasAddress says whether another unit of the model has the address, by what it publishes.
 func (m Application) hasAddress(address string) bool {
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && p.Address.String() == plan.HostOf(address) {
+		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && p.Address.String() == ovndb.HostOf(address) {
 			return true
 		}
 	}
@@ -242,7 +242,7 @@ func (m Application) hasAddress(address string) bool {
 // staleIdentity says why an identity that is published is no member's any more; empty where
 // it is one's, or that is not known. A unit whose server was removed joins again with
 // another, and until its hook has ended well it publishes the one from before.
-func (m Application) staleIdentity(d raft.Database, id raft.ID) string {
+func (m Application) staleIdentity(d ovndb.Database, id raft.ID) string {
 	if known := m.History[d][id]; !known.Removed.IsZero() {
 		return "was removed"
 	}
@@ -254,7 +254,7 @@ func (m Application) staleIdentity(d raft.Database, id raft.ID) string {
 
 // oneCluster says whether all units publish one cluster of a database. Where there
 // are two, what is nobody's in one may be somebody's in the other.
-func (m Application) oneCluster(d raft.Database) bool {
+func (m Application) oneCluster(d ovndb.Database) bool {
 	clusters := map[raft.ID]bool{}
 	for _, unit := range m.Published {
 		if id := unit[d].Cluster; id != "" {
@@ -270,7 +270,7 @@ func (m Application) Unpublished() []string {
 	var all []string
 	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), compareUnits) {
 		var missing []string
-		for _, d := range raft.Databases() {
+		for _, d := range ovndb.Databases() {
 			if m.Published[unit][d].Server == "" {
 				missing = append(missing, d.Short())
 			}
@@ -279,7 +279,7 @@ func (m Application) Unpublished() []string {
 			all = append(all, fmt.Sprintf("%s has published no %s identity", unit, strings.Join(missing, " and no ")))
 			continue
 		}
-		for _, d := range raft.Databases() {
+		for _, d := range ovndb.Databases() {
 			id := m.Published[unit][d].Server
 			if why := m.staleIdentity(d, id); why != "" {
 				all = append(all, fmt.Sprintf("%s publishes %s identity %s, which %s", unit, d.Short(), id.Short(), why))
@@ -290,7 +290,7 @@ func (m Application) Unpublished() []string {
 }
 
 // serversOf lists the servers that a unit publishes or once has published.
-func (m Application) serversOf(d raft.Database, unit string) []raft.ID {
+func (m Application) serversOf(d ovndb.Database, unit string) []raft.ID {
 	var ids []raft.ID
 	if id := m.Published[unit][d].Server; id != "" {
 		ids = append(ids, id)
@@ -304,7 +304,7 @@ func (m Application) serversOf(d raft.Database, unit string) []raft.ID {
 }
 
 // published says whether a unit of the model has the server now.
-func (m Application) published(d raft.Database, id raft.ID) bool {
+func (m Application) published(d ovndb.Database, id raft.ID) bool {
 	for _, unit := range m.Published {
 		if unit[d].Server == id {
 			return true
@@ -314,13 +314,13 @@ func (m Application) published(d raft.Database, id raft.ID) bool {
 }
 
 // lastUnit is the unit that has or had the member; empty if none is known.
-func (m Application) lastUnit(d raft.Database, p raft.Peer) string {
+func (m Application) lastUnit(d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	return cmp.Or(o.Unit, o.Was)
 }
 
 // Names are all full IDs known for a database.
-func (m Application) Names(d raft.Database) []raft.ID {
+func (m Application) Names(d ovndb.Database) []raft.ID {
 	names := slices.Collect(maps.Keys(m.History[d]))
 	slices.Sort(names)
 	return names

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -38,7 +39,7 @@ func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
 // bag is what a unit publishes.
 func bag(nb, sb string) map[string]string {
 	return relation.Identities{
-		raft.NB: {Server: full(nb), Cluster: cluster(raft.NB)}, raft.SB: {Server: full(sb), Cluster: cluster(raft.SB)},
+		ovndb.NB: {Server: full(nb), Cluster: cluster(ovndb.NB)}, ovndb.SB: {Server: full(sb), Cluster: cluster(ovndb.SB)},
 	}.Databag()
 }
 
@@ -86,14 +87,14 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
 		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
 	}, membership.Cache{})
 	assert.Empty(t, m.Problems)
 	assert.Equal(t, relation.UnitIdentities{
 		"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
 	}, m.Published)
-	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
-	assert.Equal(t, "ovn-central/1", m.History[raft.NB][full("aa01")].Unit, "what is published is remembered")
+	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][full("13fe")].Unit)
+	assert.Equal(t, "ovn-central/1", m.History[ovndb.NB][full("aa01")].Unit, "what is published is remembered")
 	assert.Equal(t, []string{"ovn-central/2 has published no nb and no sb identity"}, m.Unpublished())
 }
 
@@ -115,7 +116,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 		Published: relation.UnitIdentities{
 			"ovn-central/0": unit("ff00", "ff01"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/9": unit("aa09", "bb09"),
 		},
-		History: relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}},
+		History: relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4"}}},
 	}
 	for name, a := range map[string]agent{
 		"gone":      {"relation-ids ovsdb-peer": []string{}},
@@ -135,7 +136,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 			m := modelOf(t, a, remembered)
 			assert.Equal(t, relation.UnitIdentities{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
 				"its own servers as they are now, and only units that exist")
-			assert.Equal(t, "ovn-central/4", m.History[raft.NB][full("aa04")].Unit)
+			assert.Equal(t, "ovn-central/4", m.History[ovndb.NB][full("aa04")].Unit)
 			assert.True(t, m.OthersStay())
 		})
 	}
@@ -147,7 +148,7 @@ func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
 	assert.True(t, m.OthersStay())
 	assert.Contains(t, m.Published, "ovn-central/1")
 	assert.Len(t, m.Problems, 2, "what went wrong is said: %v", m.Problems)
-	assert.False(t, m.Owner(raft.NB, peer("ffff", full("ffff"))).Stale)
+	assert.False(t, m.Owner(ovndb.NB, peer("ffff", full("ffff"))).Stale)
 }
 
 func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
@@ -163,8 +164,8 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 	require.Len(t, m.Problems, 2)
 	assert.Contains(t, m.Problems[0], "ovn-central/1 publishes nonsense: nb-identity")
 	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
-	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][raft.SB].Server)
-	assert.Equal(t, "ovn-central/4", m.History[raft.SB][full("13fe")].Unit)
+	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][ovndb.SB].Server)
+	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][full("13fe")].Unit)
 }
 
 // What could not be read is neither empty nor gone, and the reason is kept.
@@ -178,7 +179,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 			list:                      []string{"ovn-central/1"},
 			get:                       bag("aa01", "bb01"),
 			"relation-get -r ovsdb-peer:0 - ovn-central/2": bag("aa02", "bb02"),
-			app: map[string]string{"nb_cid": string(cluster(raft.NB))},
+			app: map[string]string{"nb_cid": string(cluster(ovndb.NB))},
 		}
 	}
 	remembered := membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}}
@@ -228,12 +229,12 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 
 // A failed removal or a unit's own forgetting must not undo what is known.
 func TestModelNeverForgetsARemoval(t *testing.T) {
-	removed := relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}}
+	removed := relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}}
 	m := modelOf(t, agent{
 		"goal-state":                                       goal("ovn-central/0 active"),
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
 		"relation-list -r ovsdb-peer:0":                    []string{},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
 	}, membership.Cache{History: removed})
-	assert.Equal(t, removed[raft.NB][full("aa04")], m.History[raft.NB][full("aa04")])
+	assert.Equal(t, removed[ovndb.NB][full("aa04")], m.History[ovndb.NB][full("aa04")])
 }

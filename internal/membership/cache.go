@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -28,7 +29,7 @@ type Cache struct {
 	// Departed says when units were first missing from the model, for [leavePatience].
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
-	Configurations map[raft.Database]relation.Configuration `json:"sightings,omitempty"`
+	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
 }
 
 const cacheFile = "ovn-central-operator.json"
@@ -38,7 +39,7 @@ func (s *Service) cachePath() string { return filepath.Join(s.Control.Paths.DB, 
 // LoadCache reads the unit's memory. What can't be read is forgotten, with a line
 // in the log: it is a help, not a condition.
 func (s *Service) LoadCache(ctx context.Context) Cache {
-	m := Cache{Configurations: map[raft.Database]relation.Configuration{}}
+	m := Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	text, err := os.ReadFile(s.cachePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return m
@@ -48,14 +49,14 @@ func (s *Service) LoadCache(ctx context.Context) Cache {
 	}
 	if err != nil {
 		s.Log.WarnContext(ctx, "cannot read what this unit remembers; going on without", "path", s.cachePath(), "error", err)
-		return Cache{Configurations: map[raft.Database]relation.Configuration{}}
+		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
 	if m.Unit != "" && m.Unit != s.Env.Unit {
 		s.Log.InfoContext(ctx, "another unit was on this machine before; what it remembered is not used", "unit", m.Unit)
-		return Cache{Configurations: map[raft.Database]relation.Configuration{}}
+		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
 	if m.Configurations == nil {
-		m.Configurations = map[raft.Database]relation.Configuration{}
+		m.Configurations = map[ovndb.Database]relation.Configuration{}
 	}
 	return m
 }
@@ -79,10 +80,10 @@ func (s *Service) SaveCache(m Cache) error {
 // Identities finds what this unit is to publish, from the servers that answer
 // and the files of those that don't. One database's trouble doesn't hide the
 // other; a server that has left has no identity any more.
-func (s *Service) Identities(ctx context.Context, servers map[raft.Database]ServerState) relation.Identities {
+func (s *Service) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	own := relation.Identities{}
 	for d, l := range servers {
-		if l.Condition == Serving {
+		if l.Condition == ovndb.Serving {
 			id := relation.Identity{Server: l.Status.Server}
 			if l.Status.Cluster != nil {
 				id.Cluster = *l.Status.Cluster
@@ -91,7 +92,7 @@ func (s *Service) Identities(ctx context.Context, servers map[raft.Database]Serv
 			continue
 		}
 		file, err := l.File, l.FileErr
-		if l.Condition == Hung || l.Condition == Unreadable {
+		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
 			file, err = s.Files.Inspect(ctx, d)
 		}
 		if err != nil {
@@ -107,12 +108,12 @@ func (s *Service) Identities(ctx context.Context, servers map[raft.Database]Serv
 
 // UpdateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
-func (s *Service) UpdateCache(cache Cache, m *Application, servers map[raft.Database]ServerState) Cache {
+func (s *Service) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now())}
 	m.Departed = slices.Sorted(maps.Keys(next.Departed))
-	m.Members = map[raft.Database][]string{}
-	for _, d := range raft.Databases() {
-		if l := servers[d]; l.Condition == Serving {
+	m.Members = map[ovndb.Database][]string{}
+	for _, d := range ovndb.Databases() {
+		if l := servers[d]; l.Condition == ovndb.Serving {
 			next.History, next.Configurations[d] = next.History.Observe(d, cache.Configurations[d], l.Status, m.Published, s.Now())
 		}
 	}
@@ -126,7 +127,7 @@ func (s *Service) UpdateCache(cache Cache, m *Application, servers map[raft.Data
 		m.Published[m.Unit] = own
 	}
 	for d, seen := range next.Configurations {
-		if l := servers[d]; l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader() {
+		if l := servers[d]; l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader() {
 			m.Members[d] = seen.Members
 		}
 	}
@@ -164,7 +165,7 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 }
 
 // removedBefore says whether a server is remembered as removed.
-func (m Cache) removedBefore(d raft.Database, id raft.ID) bool {
+func (m Cache) removedBefore(d ovndb.Database, id raft.ID) bool {
 	known, found := m.History[d][id]
 	return found && !known.Removed.IsZero()
 }

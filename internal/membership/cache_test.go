@@ -15,7 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -23,7 +23,7 @@ import (
 func rememberer(dir string) (*membership.Service, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &membership.Service{
-		Control: ovn.Control{Paths: ovn.Paths{DB: dir}},
+		Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
 		Log:     slog.New(slog.NewTextHandler(log, nil)),
 	}, log
 }
@@ -33,10 +33,10 @@ const memoryName = "ovn-central-operator.json"
 func memory() membership.Cache {
 	return membership.Cache{
 		History: relation.History{
-			raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
+			ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
 		},
-		Published:      relation.UnitIdentities{"ovn-central/1": {raft.SB: {Server: full("13e4"), Cluster: cluster(raft.SB)}}},
-		Configurations: map[raft.Database]relation.Configuration{raft.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
+		Published:      relation.UnitIdentities{"ovn-central/1": {ovndb.SB: {Server: full("13e4"), Cluster: cluster(ovndb.SB)}}},
+		Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
 	}
 }
 
@@ -101,10 +101,10 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 		m := s.LoadCache(t.Context())
 		assert.Empty(t, log.String(), text)
 		model := membership.Application{History: m.History.Merge(memory().History)}
-		local := membership.ServerState{Database: raft.NB, Condition: membership.Serving, Status: three(t).view(raft.NB, up("aa00")).Status}
+		local := membership.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: three(t).view(ovndb.NB, up("aa00")).Status}
 		s.Now = three(t).service().Now
-		next := s.UpdateCache(m, &model, map[raft.Database]membership.ServerState{raft.NB: local})
-		assert.Equal(t, []string{"aa00"}, next.Configurations[raft.NB].Members, text)
+		next := s.UpdateCache(m, &model, map[ovndb.Database]membership.ServerState{ovndb.NB: local})
+		assert.Equal(t, []string{"aa00"}, next.Configurations[ovndb.NB].Members, text)
 	}
 }
 
@@ -127,7 +127,7 @@ func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
 	larger := memory()
 	for i := range 200 {
 		id := relation.Identity{Server: full(fmt.Sprintf("%04x", i))}
-		larger.History = larger.History.Publish(relation.UnitIdentities{fmt.Sprintf("ovn-central/%d", i): {raft.SB: id}})
+		larger.History = larger.History.Publish(relation.UnitIdentities{fmt.Sprintf("ovn-central/%d", i): {ovndb.SB: id}})
 	}
 	require.ErrorContains(t, s.SaveCache(larger), "cannot write what this unit remembers")
 	assert.Equal(t, memory(), s.LoadCache(t.Context()))
@@ -169,6 +169,6 @@ func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
 
 	next, log := rememberer(dir)
 	next.Env.Unit = "ovn-central/5"
-	assert.Equal(t, membership.Cache{Configurations: map[raft.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
+	assert.Equal(t, membership.Cache{Configurations: map[ovndb.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
 	assert.Contains(t, log.String(), "another unit was on this machine before")
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -24,10 +24,10 @@ const clientsInterval = 250 * time.Millisecond
 // while. Those that the unit which had its turn before has driven out come here: to take
 // this server down, too, while it sends them the database would have all of them fetch it
 // once more from the one that is left.
-func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) error {
+func (s *Service) awaitClients(ctx context.Context, db ovndb.Database, k *lock) error {
 	patience := s.patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}
-	for looks := []plan.Clients{}; ; {
+	for looks := []ovndb.Clients{}; ; {
 		now, err := s.clients(db)
 		if err != nil {
 			s.Log.WarnContext(ctx, err.Error())
@@ -54,7 +54,7 @@ func (s *Service) awaitClients(ctx context.Context, db raft.Database, k *lock) e
 	}
 }
 
-func (s *Service) clients(db raft.Database) (plan.Clients, error) {
+func (s *Service) clients(db ovndb.Database) (ovndb.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients(db)
 	}
@@ -63,7 +63,7 @@ func (s *Service) clients(db raft.Database) (plan.Clients, error) {
 
 // clientsOf is how many clients a member's server has, nil where that is not known:
 // this unit's now, another's as of its last hook, and about.
-func (s *Service) clientsOf(m Application, db raft.Database, unit string) *int {
+func (s *Service) clientsOf(m Application, db ovndb.Database, unit string) *int {
 	if unit != m.Unit {
 		published, _ := relation.ParseUnitState(m.Data[unit].Values())
 		if n, known := published.Clients[db]; known {

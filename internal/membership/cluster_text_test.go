@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -40,7 +41,7 @@ func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
 
 // The most pressing thing comes first: a quorum that is lost, not a join.
 func TestStatusNamesALostQuorumBeforeAWait(t *testing.T) {
-	for _, nb := range []members{{condition: membership.Absent}, up("aa00").in(raft.JoiningCluster)} {
+	for _, nb := range []members{{condition: ovndb.Absent}, up("aa00").in(raft.JoiningCluster)} {
 		s := three(t)
 		s.nb, s.sb = nb, up("bb00").down("bb01", "bb02").cutOff()
 		word, text := s.service().Summary(s.report())
@@ -52,7 +53,7 @@ func TestStatusNamesALostQuorumBeforeAWait(t *testing.T) {
 // knows nothing of the quorum; "nb has no quorum: 0 of 3 up" is not what it saw.
 func TestStatusOfAFollowerThatCanAskNobodyDoesNotCountAllAsDown(t *testing.T) {
 	s := three(t)
-	c := s.cluster(raft.SB, s.sb)
+	c := s.cluster(ovndb.SB, s.sb)
 	c.View.Probes = nil
 	c.Quorum = c.View.Quorum()
 	r := s.report()
@@ -82,7 +83,7 @@ func TestWarningOfAKickIsNotACommand(t *testing.T) {
 // member of sb stays, unseen, with the action a success.
 func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
 	s := joinedBy4(t)
-	delete(s.history[raft.SB], "13fe")
+	delete(s.history[ovndb.SB], "13fe")
 	s.nb, s.sb = s.nb.down("aa04"), s.led().sb.down("13fe")
 	results, err := s.on(new(machine)).Kick(t.Context(), s.model(), unitKick("ovn-central/4"))
 	require.NoError(t, err)
@@ -96,7 +97,7 @@ func TestMemberOfNobodyIsDescribedOnce(t *testing.T) {
 	s.history, s.nb = nil, s.nb.down("aa04")
 	results, err := s.on(new(machine)).Kick(t.Context(), s.model(), nbKick("aa04"))
 	require.NoError(t, err)
-	assert.Equal(t, 1, strings.Count(results[0].Text, address(raft.NB, 3)), results[0].Text)
+	assert.Equal(t, 1, strings.Count(results[0].Text, address(ovndb.NB, 3)), results[0].Text)
 }
 
 // R9: with the programs of OVN gone (the packages were removed), nothing is left

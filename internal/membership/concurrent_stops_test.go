@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -16,10 +17,10 @@ import (
 // for the election that the first one causes. And each has its record, though the
 // member through which the first writes its own may be the second, as it goes.
 func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
-	units := realCluster(t, 4, raft.NB, raft.SB)
+	units := realCluster(t, 4, ovndb.NB, ovndb.SB)
 	going := []*realUnit{units[0], units[3]}
-	ids := map[raft.Database][]raft.ID{}
-	for _, d := range raft.Databases() {
+	ids := map[ovndb.Database][]raft.ID{}
+	for _, d := range ovndb.Databases() {
 		ids[d] = []raft.ID{units[0].id(d), units[3].id(d)}
 	}
 	failures := make([]error, len(going))
@@ -35,7 +36,7 @@ func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 	for _, err := range failures {
 		assert.NoError(t, err)
 	}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		// A follower reads what has come to it so far.
 		assert.EventuallyWithT(t, func(c *assert.CollectT) {
 			records, err := units[1].readRecords(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))

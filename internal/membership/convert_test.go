@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -34,7 +35,7 @@ func (u *realUnit) converting() (n int) {
 	require.NoError(u.t, err)
 	for _, path := range commands {
 		text, _ := os.ReadFile(path)
-		if strings.Contains(string(text), "convert\x00unix:"+u.Control.Paths.Socket(raft.SB)) {
+		if strings.Contains(string(text), "convert\x00unix:"+u.Control.Paths.Socket(ovndb.SB)) {
 			n++
 		}
 	}
@@ -46,9 +47,9 @@ func (u *realUnit) converting() (n int) {
 // this election timer is known to all units.
 func TestConversionEndsWithTheLead(t *testing.T) {
 	t.Parallel()
-	units := realCluster(t, 3, raft.SB)
+	units := realCluster(t, 3, ovndb.SB)
 	leader := units[0]
-	global, err := leader.Dialer.Global(t.Context(), raft.SB, "unix:"+leader.Control.Paths.Socket(raft.SB))
+	global, err := leader.Dialer.Global(t.Context(), ovndb.SB, "unix:"+leader.Control.Paths.Socket(ovndb.SB))
 	require.NoError(t, err)
 	ok, err := global.Swap(t.Context(), "there-is", "", "a row")
 	global.Close()
@@ -56,32 +57,32 @@ func TestConversionEndsWithTheLead(t *testing.T) {
 	require.True(t, ok)
 	leader.newerSchema()
 
-	tried, err := units[1].TriedConversion(t.Context(), raft.SB, "25.03 openvswitch 3.5")
+	tried, err := units[1].TriedConversion(t.Context(), ovndb.SB, "25.03 openvswitch 3.5")
 	require.NoError(t, err)
 	require.Zero(t, tried)
 	leader.Files.Runner = stopBefore{leader.Files.Runner, func() {
 		for _, u := range units[1:] {
-			require.NoError(t, u.cmd[raft.SB].Process.Signal(syscall.SIGSTOP))
+			require.NoError(t, u.cmd[ovndb.SB].Process.Signal(syscall.SIGSTOP))
 		}
 	}}
 	begun := time.Now()
-	err = leader.Convert(t.Context(), raft.SB, "25.03 openvswitch 3.5", time.Second)
+	err = leader.Convert(t.Context(), ovndb.SB, "25.03 openvswitch 3.5", time.Second)
 	require.ErrorIs(t, err, ErrLeadLost)
 	assert.Less(t, time.Since(begun), 30*time.Second, "it was ended by its own deadline")
 	assert.Zero(t, leader.converting())
 
 	for _, u := range units[1:] {
-		require.NoError(t, u.cmd[raft.SB].Process.Signal(syscall.SIGCONT))
+		require.NoError(t, u.cmd[ovndb.SB].Process.Signal(syscall.SIGCONT))
 	}
 	for _, u := range units {
-		u.until(raft.SB, raft.Status.HasLeader)
+		u.until(ovndb.SB, raft.Status.HasLeader)
 		var tried time.Duration
 		require.Eventually(t, func() bool { // a server that hears of another leader drops its clients
-			tried, err = u.TriedConversion(t.Context(), raft.SB, "25.03 openvswitch 3.5")
+			tried, err = u.TriedConversion(t.Context(), ovndb.SB, "25.03 openvswitch 3.5")
 			return err == nil
 		}, 30*time.Second, 50*time.Millisecond, "%v", err)
 		assert.Equal(t, time.Second, tried)
-		tried, err = u.TriedConversion(t.Context(), raft.SB, "26.03 openvswitch 4.0")
+		tried, err = u.TriedConversion(t.Context(), ovndb.SB, "26.03 openvswitch 4.0")
 		require.NoError(t, err)
 		assert.Zero(t, tried, "other packages may do better")
 	}
@@ -102,18 +103,18 @@ func (s stopBefore) Run(ctx context.Context, c run.Command) ([]byte, error) {
 
 func TestConversionThatIsRefusedIsNotTriedAtALongerElectionTimer(t *testing.T) {
 	t.Parallel()
-	u := realCluster(t, 1, raft.SB)[0]
-	global, err := u.Dialer.Global(t.Context(), raft.SB, "unix:"+u.Control.Paths.Socket(raft.SB))
+	u := realCluster(t, 1, ovndb.SB)[0]
+	global, err := u.Dialer.Global(t.Context(), ovndb.SB, "unix:"+u.Control.Paths.Socket(ovndb.SB))
 	require.NoError(t, err)
 	_, err = global.Swap(t.Context(), "there-is", "", "a row")
 	global.Close()
 	require.NoError(t, err)
 	u.Files.Paths.Data = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(u.Files.Paths.Data, "ovn-sb.ovsschema"), []byte(`{"name":"OVN_Northbound","version":"99.0.0","tables":{}}`), 0o600))
-	err = u.Convert(t.Context(), raft.SB, "25.03", 4*time.Second)
+	err = u.Convert(t.Context(), ovndb.SB, "25.03", 4*time.Second)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrLeadLost)
-	tried, err := u.TriedConversion(t.Context(), raft.SB, "25.03")
+	tried, err := u.TriedConversion(t.Context(), ovndb.SB, "25.03")
 	require.NoError(t, err)
 	assert.Zero(t, tried)
 }

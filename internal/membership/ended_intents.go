@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -12,16 +13,16 @@ import (
 // is never carried out, a server that was taken down is back. Until then the others
 // reckon with it.
 func (s *Service) ClearEndedIntents(ctx context.Context) {
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		if err := s.clearEndedIntents(ctx, d); err != nil {
 			s.Log.DebugContext(ctx, "cannot tidy the lock", "database", d.Short(), "error", err)
 		}
 	}
 }
 
-func (s *Service) clearEndedIntents(ctx context.Context, d raft.Database) error {
+func (s *Service) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
 	l := s.ObserveServer(ctx, d)
-	if l.Condition != Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
+	if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 		return nil
 	}
 	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -41,7 +42,7 @@ func (s *Service) evaluate(ctx context.Context, l *ServerState, m Application, k
 			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(), min(2*l.Status.ElectionTimer, electionPatience)))
 		}
 		next := s.ObserveServer(ctx, l.Database)
-		if next.Condition != Serving {
+		if next.Condition != ovndb.Serving {
 			return view, plan, fmt.Errorf("cannot judge %s: %s", l.Database, next.Text())
 		}
 		*l = next

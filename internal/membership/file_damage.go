@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -32,7 +32,7 @@ const (
 func (s *Service) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
-		if l.Condition != Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
+		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
 			return "", nil
 		}
 		// First the server, then the file: it writes an entry before it counts it.
@@ -54,7 +54,7 @@ func (s *Service) MissingEntries(ctx context.Context, l ServerState) (string, er
 		if err := wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
-		if l = s.ObserveServer(ctx, d); l.Condition != Serving && l.Err != nil {
+		if l = s.ObserveServer(ctx, d); l.Condition != ovndb.Serving && l.Err != nil {
 			return "", l.Err
 		}
 	}
@@ -77,7 +77,7 @@ func (s *Service) unstoredEntries(ctx context.Context, l ServerState) (string, e
 		if err := wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
-		if l = s.ObserveServer(ctx, l.Database); l.Condition != Serving {
+		if l = s.ObserveServer(ctx, l.Database); l.Condition != ovndb.Serving {
 			return "", l.Err
 		}
 	}
@@ -105,7 +105,7 @@ const mendPatience = 5 * time.Second
 // DamagedFileError says that a server's file lacks entries of its log, and that it could not
 // be written anew. The server must not be stopped.
 type DamagedFileError struct {
-	Database raft.Database
+	Database ovndb.Database
 	// Missing is what the file lacks, Err why it still does.
 	Missing string
 	Err     error
@@ -123,13 +123,13 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 // memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
 // a server whose file is whole is not asked for anything. Whoever is about to stop a
 // server calls it first. The error is a [*DamagedFileError] where the file is still as bad.
-func (s *Service) RewriteFile(ctx context.Context, d raft.Database) error {
+func (s *Service) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	l := s.ObserveServer(ctx, d)
 	lost, err := s.MissingEntries(ctx, l)
 	if err != nil {
 		return fmt.Errorf("cannot find out whether the file of %s is whole: %w", d, err)
 	}
-	if lost == "" && l.Condition == Hung {
+	if lost == "" && l.Condition == ovndb.Hung {
 		log, err := s.Files.Log(ctx, d)
 		if err == nil && log.Damage != "" {
 			return &DamagedFileError{d, log.Damage, l.Err}
@@ -172,22 +172,22 @@ const ownDigits = 8
 // RejoinCommand is the command by which another unit removes this unit's server, so that it
 // can join again as a new one; empty where there is no other unit, or the server is not
 // known.
-func (s *Service) RejoinCommand(m Application, servers map[raft.Database]ServerState, d raft.Database) string {
+func (s *Service) RejoinCommand(m Application, servers map[ovndb.Database]ServerState, d ovndb.Database) string {
 	id := m.Published[m.Unit][d].Server
 	if id == "" || len(m.Others()) == 0 {
 		return ""
 	}
 	clusters := views{}
-	if other := servers[d.Other()]; other.Condition == Serving {
+	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
 		clusters[other.Database] = raft.View{Status: other.Status}
 	}
-	return s.kickCommand(m.otherUnit(clusters), map[raft.Database]string{d: string(id[:min(len(id), ownDigits)])}, true)
+	return s.kickCommand(m.otherUnit(clusters), map[ovndb.Database]string{d: string(id[:min(len(id), ownDigits)])}, true)
 }
 
 // RemovedWhileDown says whether this unit's server, which does not run, was removed by
 // the members that remain: by the history of this unit, or by a record in the database
 // as another unit has it.
-func (s *Service) RemovedWhileDown(ctx context.Context, m Application, d raft.Database, cache Cache) bool {
+func (s *Service) RemovedWhileDown(ctx context.Context, m Application, d ovndb.Database, cache Cache) bool {
 	id := m.Published[m.Unit][d].Server
 	if id == "" {
 		return false
@@ -200,7 +200,7 @@ func (s *Service) RemovedWhileDown(ctx context.Context, m Application, d raft.Da
 		if !published.Address.IsValid() {
 			continue
 		}
-		address := plan.RaftAddress(d, published.Address.String())
+		address := ovndb.RaftAddress(d, published.Address.String())
 		removed, err := s.readRecords(ctx, d, ovsdb.Endpoints(d, address)...)
 		if err == nil {
 			return removed[id] != ""
@@ -211,9 +211,9 @@ func (s *Service) RemovedWhileDown(ctx context.Context, m Application, d raft.Da
 
 // keepIdentities has a unit go on publishing the identity of a server whose file can't be
 // read, as long as the file is there: the server is a member, and this unit's.
-func keepIdentities(own relation.Identities, unit string, servers map[raft.Database]ServerState, cache Cache) {
+func keepIdentities(own relation.Identities, unit string, servers map[ovndb.Database]ServerState, cache Cache) {
 	for d, l := range servers {
-		if own[d].Server != "" || l.FileErr == nil && l.Condition != Hung && l.Condition != Unreadable {
+		if own[d].Server != "" || l.FileErr == nil && l.Condition != ovndb.Hung && l.Condition != ovndb.Unreadable {
 			continue
 		}
 		if known := cache.Published[unit][d]; known.Server != "" {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -43,15 +44,15 @@ func requireRefused(t *testing.T, err error, text string) {
 // leave of a third is refused until the first goes on, finds its time over and does
 // nothing.
 func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
-	units := realCluster(t, 4, raft.NB)
+	units := realCluster(t, 4, ovndb.NB)
 	a, b, c, dead := units[0], units[1], units[2], units[3]
 	m := going(c, units...)
-	kicked := b.id(raft.NB)
-	dead.kill(raft.NB)
-	a.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, dead)) })
+	kicked := b.id(ovndb.NB)
+	dead.kill(ovndb.NB)
+	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, dead)) })
 
 	a.Now = func() time.Time { return time.Now().Add(-7 * time.Second) } // 1.5 s are left once it has noted it
-	held, err := a.lock(t.Context(), a.ObserveServer(t.Context(), raft.NB), never)
+	held, err := a.lock(t.Context(), a.ObserveServer(t.Context(), ovndb.NB), never)
 	require.NoError(t, err)
 	limited, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(kicked))
 	require.NoError(t, err)
@@ -71,45 +72,45 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	requireRefused(t, err, earlier)
 
 	<-limited.Done() // it goes on
-	require.Error(t, a.Control.Kick(limited, raft.NB, string(kicked)))
-	s, err := a.Control.Status(t.Context(), raft.NB)
+	require.Error(t, a.Control.Kick(limited, ovndb.NB, string(kicked)))
+	s, err := a.Control.Status(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Len(t, s.Servers, 4)
 
 	a.ClearEndedIntents(t.Context())
 	_, err = c.Stop(t.Context(), m, Cache{})
 	require.NoError(t, err)
-	a.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
+	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
 }
 
 // R5: a unit that restarts its server under a lock with an earlier change in it keeps
 // the lock, though that change is seen to be done.
 func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
-	units := realCluster(t, 5, raft.NB)
+	units := realCluster(t, 5, ovndb.NB)
 	kicker, holder, other, target := units[0], units[1], units[2], units[4]
 	m := model(holder, units...)
-	held, err := kicker.lock(t.Context(), kicker.ObserveServer(t.Context(), raft.NB), never)
+	held, err := kicker.lock(t.Context(), kicker.ObserveServer(t.Context(), ovndb.NB), never)
 	require.NoError(t, err)
-	_, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(target.id(raft.NB)))
+	_, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(target.id(ovndb.NB)))
 	require.NoError(t, err)
 	defer cancel()
 	held.release(t.Context(), nil)
 
-	require.NoError(t, holder.WithLock(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
-		require.NoError(t, kicker.Control.Kick(ctx, raft.NB, string(target.id(raft.NB))))
-		other.until(raft.NB, func(s raft.Status) bool { return len(s.Servers) == 4 && s.NotCommitted == 0 })
+	require.NoError(t, holder.WithLock(t.Context(), m, ovndb.NB, true, func(ctx context.Context, gate Gate) error {
+		require.NoError(t, kicker.Control.Kick(ctx, ovndb.NB, string(target.id(ovndb.NB))))
+		other.until(ovndb.NB, func(s raft.Status) bool { return len(s.Servers) == 4 && s.NotCommitted == 0 })
 		if _, err := gate(); err != nil {
 			return err
 		}
 		impatient, cancel := context.WithTimeout(ctx, 2*time.Second)
 		defer cancel()
-		assert.Error(t, other.WithLock(impatient, model(other, units[:4]...), raft.NB, true, func(context.Context, Gate) error {
+		assert.Error(t, other.WithLock(impatient, model(other, units[:4]...), ovndb.NB, true, func(context.Context, Gate) error {
 			assert.Fail(t, "two are down at once")
 			return nil
 		}))
-		return holder.restart(ctx, raft.NB)
+		return holder.restart(ctx, ovndb.NB)
 	}))
-	other.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
+	other.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() })
 	kicker.ClearEndedIntents(t.Context())
 	assert.Empty(t, kicker.record().Intents)
 }
@@ -117,13 +118,13 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 // R1, R5: a unit that was stopped between its note and the restart counts as down for
 // who takes over, takes nothing down when it goes on, and takes its note back later.
 func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	stopped, leaver := units[1], units[2]
 	m, leaving := model(stopped, units...), going(leaver, units...)
 	leaver.hasten()
 	var ahead atomic.Int64
 	stopped.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	err := stopped.WithLock(t.Context(), m, raft.NB, true, func(ctx context.Context, gate Gate) error {
+	err := stopped.WithLock(t.Context(), m, ovndb.NB, true, func(ctx context.Context, gate Gate) error {
 		_, err := leaver.Stop(ctx, leaving, Cache{})
 		requireRefused(t, err, "down: "+shortOf(m, stopped))
 		ahead.Store(int64(time.Minute)) // it goes on
@@ -141,16 +142,16 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 
 // R5: the note stands for as long as it is not known that the server is back.
 func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	u := units[2]
-	m, id := model(u, units...), u.id(raft.NB)
+	m, id := model(u, units...), u.id(ovndb.NB)
 	failed := errors.New("it does not start")
-	require.ErrorIs(t, u.WithLock(t.Context(), m, raft.NB, true, func(_ context.Context, gate Gate) error {
+	require.ErrorIs(t, u.WithLock(t.Context(), m, ovndb.NB, true, func(_ context.Context, gate Gate) error {
 		_, err := gate()
 		require.NoError(t, err)
 		want := []lease.Intent{{ID: string(id), Kind: lease.Down, By: u.Env.Unit, From: string(id)}}
 		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Intents) }, 5*time.Second, 20*time.Millisecond)
-		u.kill(raft.NB)
+		u.kill(ovndb.NB)
 		return failed
 	}), failed)
 	assert.Empty(t, units[0].record().Holder)
@@ -158,8 +159,8 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 	units[0].ClearEndedIntents(t.Context())
 	assert.Len(t, units[0].record().Intents, 1)
 
-	require.NoError(t, u.again(raft.NB))
-	_, err := u.AwaitMember(t.Context(), raft.NB, 20*time.Second)
+	require.NoError(t, u.again(ovndb.NB))
+	_, err := u.AwaitMember(t.Context(), ovndb.NB, 20*time.Second)
 	require.NoError(t, err)
 	u.ClearEndedIntents(t.Context())
 	assert.Empty(t, u.record().Intents)

@@ -5,8 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // joinPatience is how long a server that joins, and has reached a member, may take to
@@ -16,12 +15,12 @@ const joinPatience = 10 * time.Second
 // EndJoin stops a server that joins, and makes sure that it has not become a member
 // meanwhile: nothing else keeps it from that, and the others would count it for ever.
 // One that has is started again; then the error is a [*PendingError].
-func (s *Service) EndJoin(ctx context.Context, d raft.Database) error {
+func (s *Service) EndJoin(ctx context.Context, d ovndb.Database) error {
 	joined := &PendingError{d, "the server has joined the cluster meanwhile, and goes on as its member; the next try goes on from there"}
 	if s.joins(ctx, d) {
 		return joined
 	}
-	service := ovn.ServerOf(d)
+	service := ovndb.ServiceOf(d)
 	if err := s.Services.Stop(ctx, service); err != nil {
 		return err
 	}
@@ -40,12 +39,12 @@ func (s *Service) EndJoin(ctx context.Context, d raft.Database) error {
 
 // joins says whether a server has become a member. One that has reached the cluster is
 // given the time for it: the leader may count it before it knows of it itself.
-func (s *Service) joins(ctx context.Context, d raft.Database) bool {
+func (s *Service) joins(ctx context.Context, d ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.patience(d, joinPatience))
 	defer cancel()
 	for {
 		l := s.ObserveServer(ctx, d)
-		if l.Member() || l.Condition != Serving || !l.Status.HasLeader() || wait(ctx, pollInterval) != nil {
+		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || wait(ctx, pollInterval) != nil {
 			return l.Member()
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -20,7 +21,7 @@ func kickTimeout(electionTimer time.Duration) time.Duration { return kickBase + 
 // KickRequest is what an operator asks for.
 type KickRequest struct {
 	// IDs name the member to kick, for one database or both.
-	IDs map[raft.Database]raft.IDArgument
+	IDs map[ovndb.Database]raft.IDArgument
 	// Unit names it instead: what that unit has left behind, in both databases.
 	Unit string
 	// Confirmed is i-really-mean-it; Force permits what rule R4 refuses.
@@ -46,7 +47,7 @@ const (
 
 // KickResult is the report on one database that the request names.
 type KickResult struct {
-	Database raft.Database
+	Database ovndb.Database
 	Outcome  KickOutcome
 	// Text is for people: the member, its unit and state, the arithmetic.
 	Text string

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -16,7 +17,7 @@ import (
 func (s *Service) resolveAll(ctx context.Context, m Application, r KickRequest) []*kickOperation {
 	servers := s.ObserveServers(ctx)
 	var kicks []*kickOperation
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		if _, named := r.IDs[d]; !named && r.Unit == "" {
 			continue
 		}
@@ -58,7 +59,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 	}
 	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
-	if k.otherServer.Condition == Serving {
+	if k.otherServer.Condition == ovndb.Serving {
 		there = raft.View{Status: k.otherServer.Status, Names: k.application.Names(d.Other())}.Peers()
 	}
 	found, refusal := raft.Identify(d, given, k.peers(), there, k.describe)
@@ -91,7 +92,7 @@ func (k *kickOperation) peers() []raft.Peer {
 }
 
 // describe names a member, and marks this unit's own.
-func (k *kickOperation) describe(d raft.Database, p raft.Peer) string {
+func (k *kickOperation) describe(d ovndb.Database, p raft.Peer) string {
 	text := k.application.describe(d, p)
 	if p.Self {
 		text += " (this unit)"
@@ -253,7 +254,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 // advice is the command that would be right.
 func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 	s, d := k.service, k.server.Database
-	target := map[raft.Database]string{d: k.target.Longest()}
+	target := map[ovndb.Database]string{d: k.target.Longest()}
 	forced := s.kickCommand(k.application.Unit, target, true)
 	switch plan.Refusal.Reason {
 	case raft.LiveMember, raft.UnitInModel:

@@ -11,13 +11,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // nbKick names a member of nb as a person types it.
 func nbKick(id string) membership.KickRequest {
-	return membership.KickRequest{DryRun: true, IDs: map[raft.Database]raft.IDArgument{raft.NB: given(id)}}
+	return membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: given(id)}}
 }
 
 func forced(r membership.KickRequest) membership.KickRequest {
@@ -27,7 +28,7 @@ func forced(r membership.KickRequest) membership.KickRequest {
 
 func bothKick(nb, sb string) membership.KickRequest {
 	r := nbKick(nb)
-	r.IDs[raft.SB] = given(sb)
+	r.IDs[ovndb.SB] = given(sb)
 	return r
 }
 
@@ -83,25 +84,25 @@ func TestKickIsJudged(t *testing.T) {
 				s.nb.rows = append(s.nb.rows, row{identity: "aa04", down: true}, row{identity: "aa04", down: true, address: "ssl:10.0.0.19:6643"})
 			}, nbKick("aa04"),
 		},
-		"decimal number":         {func(s *scene) { s.nb, s.history[raft.NB] = s.nb.down("3974"), nil }, nbKick("3974")},
-		"octal number":           {func(s *scene) { s.nb, s.history[raft.NB] = s.nb.down("0017"), nil }, nbKick("0017")},
-		"number with exponent":   {func(s *scene) { s.nb, s.history[raft.NB] = s.nb.down("13e4"), nil }, nbKick("13e4")},
+		"decimal number":         {func(s *scene) { s.nb, s.history[ovndb.NB] = s.nb.down("3974"), nil }, nbKick("3974")},
+		"octal number":           {func(s *scene) { s.nb, s.history[ovndb.NB] = s.nb.down("0017"), nil }, nbKick("0017")},
+		"number with exponent":   {func(s *scene) { s.nb, s.history[ovndb.NB] = s.nb.down("13e4"), nil }, nbKick("13e4")},
 		"number that is no ID":   {func(*scene) {}, nbKick("9999")},
 		"while another one goes": {func(s *scene) { dead(s); s.nb.rows[1].phase = raft.RemovingPhase }, nbKick("aa04")},
 		"one of two is refused":  {dead, bothKick("aa04", "bb02")},
-		"server down":            {func(s *scene) { s.nb = members{condition: membership.Down} }, nbKick("aa04")},
+		"server down":            {func(s *scene) { s.nb = members{condition: ovndb.Down} }, nbKick("aa04")},
 		"server down, the other database not": {
-			func(s *scene) { dead(s); s.nb = members{condition: membership.Down} }, bothKick("aa04", "13fe"),
+			func(s *scene) { dead(s); s.nb = members{condition: ovndb.Down} }, bothKick("aa04", "13fe"),
 		},
 		"server that joins":  {func(s *scene) { s.nb = up("aa00", "aa01").in(raft.JoiningCluster) }, nbKick("aa01")},
 		"server that leaves": {func(s *scene) { s.nb = up("aa00", "aa01").in(raft.LeavingCluster) }, nbKick("aa01")},
-		"server that left":   {func(s *scene) { s.nb = members{condition: membership.Left} }, nbKick("aa01")},
+		"server that left":   {func(s *scene) { s.nb = members{condition: ovndb.Left} }, nbKick("aa01")},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := joinedBy4(t)
 			test.scene(&s)
-			m := &machine{left: s.nb.condition == membership.Left}
+			m := &machine{left: s.nb.condition == ovndb.Left}
 			results, err := s.on(m).Kick(t.Context(), s.model(), test.request)
 			require.NoError(t, err)
 			require.NotEmpty(t, results)
@@ -125,7 +126,7 @@ func (s *scene) led() *scene {
 func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
 	s := joinedBy4(t)
 	model := s.model()
-	model.History = model.History.Merge(relation.History{raft.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}})
+	model.History = model.History.Merge(relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}})
 	results, err := s.on(new(machine)).Kick(t.Context(), model, nbKick("aa04"))
 	require.NoError(t, err)
 	require.Len(t, results, 1)
@@ -134,7 +135,7 @@ func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
 }
 
 func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
-	id := map[raft.Database]raft.IDArgument{raft.NB: {Text: "aa04"}}
+	id := map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: "aa04"}}
 	tests := map[string]struct {
 		request membership.KickRequest
 		text    string

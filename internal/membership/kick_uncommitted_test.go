@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -28,20 +29,20 @@ func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 // one log. The second try finds the member absent, and no proof: it is pending still,
 // and the other database is not touched.
 func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
-	units := realCluster(t, 3, raft.NB, raft.SB)
+	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	u, other, gone := units[0], units[1], units[2]
 	m := model(u, units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		gone.kill(d)
 		u.until(d, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(m.serversOf(d, gone.Env.Unit)[0].Short()) })
 	}
 	begun := time.Now()
 	u.Now = func() time.Time { return begun.Add(5 * time.Since(begun)) }
 	u.Control.Runner = watched{see: func(c run.Command) {
-		if slices.Contains(c.Args, "cluster/kick") && slices.Contains(c.Args, string(raft.NB)) {
-			other.kill(raft.NB)
+		if slices.Contains(c.Args, "cluster/kick") && slices.Contains(c.Args, string(ovndb.NB)) {
+			other.kill(ovndb.NB)
 		}
 	}}
 	request := KickRequest{Unit: gone.Env.Unit, Confirmed: true}
@@ -51,22 +52,22 @@ func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
 		require.Len(t, results, 2)
 		assert.Equal(t, Pending, results[0].Outcome, "%s try: %s", try, results[0])
 		assert.Equal(t, Untouched, results[1].Outcome, "%s try: %s", try, results[1])
-		nb, err := u.Control.Status(t.Context(), raft.NB)
+		nb, err := u.Control.Status(t.Context(), ovndb.NB)
 		require.NoError(t, err)
 		require.Len(t, nb.Servers, 2, "the premise: it is absent from the rows")
-		sb, err := u.Control.Status(t.Context(), raft.SB)
+		sb, err := u.Control.Status(t.Context(), ovndb.SB)
 		require.NoError(t, err)
 		assert.Len(t, sb.Servers, 3)
 	}
 
-	require.NoError(t, other.again(raft.NB))
+	require.NoError(t, other.again(ovndb.NB))
 	u.Control.Runner = services{}
 	require.Eventually(t, func() bool {
 		results, err := u.Kick(t.Context(), m, request)
 		require.NoError(t, err)
 		return results[0].Done() && results[1].Done()
 	}, 30*time.Second, 100*time.Millisecond)
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		u.until(d, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 2 && s.NotCommitted == 0 })
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -106,7 +107,7 @@ func (s *Service) noQuorumRemediation(m Application, l ServerState) []string {
 	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
 		return []string{"wait: the leader is leaving, or an election is under way"}
 	}
-	target := map[raft.Database]string{l.Database: string(l.Status.Server)}
+	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
 	other := m.otherUnit(views{l.Database: {Status: l.Status}})
 	return []string{
 		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", s.statusCommand(other), s.kickCommand(other, target, true)),
@@ -130,9 +131,9 @@ func (d *leaveOperation) lockIfNeeded(ctx context.Context) (err error) {
 func (d *leaveOperation) refresh(ctx context.Context) error {
 	db := d.server.Database
 	switch next := d.service.ObserveServer(ctx, db); next.Condition {
-	case Serving:
+	case ovndb.Serving:
 		d.server = next
-	case Left:
+	case ovndb.Left:
 		d.result = LeaveResult{Database: db, Gone: true, Text: "another unit has kicked " + d.server.Status.Server.Short() + " meanwhile"}
 	default:
 		return fmt.Errorf("cannot leave %s: %s", db, next.Text())
@@ -227,13 +228,13 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 	for until := s.Now().Add(timeout); ; {
 		now := s.ObserveServer(ctx, db)
 		switch {
-		case now.Condition == Left:
+		case now.Condition == ovndb.Left:
 			return nil
-		case now.Condition == Serving && now.Status.State != raft.LeavingCluster:
+		case now.Condition == ovndb.Serving && now.Status.State != raft.LeavingCluster:
 			return &PendingError{db, "the server was restarted while it was leaving, which cancels it; Juju tries again"}
 		case s.Now().After(until):
 			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and waits on", d.server.Status.Server.Short(), timeout, now.Text())}
-		case now.Condition != Serving && now.Condition != Hung:
+		case now.Condition != ovndb.Serving && now.Condition != ovndb.Hung:
 			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
 		}
 		if err := everybodyGoes(ctx); err != nil {
@@ -264,7 +265,7 @@ func (d *leaveOperation) release(ctx context.Context) {
 
 // readRecords reads the records of removals from the first endpoint that serves
 // the database.
-func (s *Service) readRecords(ctx context.Context, d raft.Database, endpoints ...string) (map[raft.ID]string, error) {
+func (s *Service) readRecords(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, endpoints...)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -43,7 +44,7 @@ var errTooLate = errors.New("too much time has passed since the lock was renewed
 
 // BusyError means that another unit held the lock for too long.
 type BusyError struct {
-	Database raft.Database
+	Database ovndb.Database
 	Holder   string
 }
 
@@ -55,7 +56,7 @@ func (e *BusyError) Error() string {
 // lock is the right to change one database's membership, held by this unit.
 type lock struct {
 	service  *Service
-	database raft.Database
+	database ovndb.Database
 	global   *ovsdb.Global
 	// others are the endpoints of other members, once the lock goes through them.
 	others []string
@@ -82,14 +83,14 @@ func (s *Service) lock(ctx context.Context, l ServerState, interrupted func(cont
 	return k, nil
 }
 
-func (s *Service) global(ctx context.Context, d raft.Database, endpoints ...string) (*ovsdb.Global, error) {
+func (s *Service) global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
 	defer cancel()
 	return s.Dialer.Global(ctx, d, endpoints...)
 }
 
 // storePatience is how long one read or write of the lock may take.
-func (s *Service) storePatience(d raft.Database) time.Duration {
+func (s *Service) storePatience(d ovndb.Database) time.Duration {
 	return s.patience(d, storeTimeout)
 }
 

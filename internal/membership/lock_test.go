@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -18,11 +19,11 @@ import (
 // (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is such a
 // one, since Swap takes "" for "not there" and an insert does not overwrite.
 func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units[0], units[1])
-	dead := units[2].id(raft.NB)
+	dead := units[2].id(ovndb.NB)
 	units[0].nbctl("init", "--", "set", "NB_Global", ".", `external_ids:ovn-central\:membership=""`)
-	units[2].kill(raft.NB)
+	units[2].kill(ovndb.NB)
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var results []KickResult
@@ -38,11 +39,11 @@ func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
 // A damaged value is waited for 10 min (lease.maxTTL) by the Watch, but take()
 // gives up after 2 TTL (34 s at an election timer of 1 s), each time anew.
 func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units[0], units[1])
-	dead := units[2].id(raft.NB)
+	dead := units[2].id(ovndb.NB)
 	units[0].nbctl("init", "--", "set", "NB_Global", ".", `external_ids:ovn-central\:membership=damaged`)
-	units[2].kill(raft.NB)
+	units[2].kill(ovndb.NB)
 	begun := time.Now()
 	units[0].Now = func() time.Time { return begun.Add(60 * time.Since(begun)) } // a minute a second
 	var results []KickResult
@@ -59,10 +60,10 @@ func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
 // release fails then, and with it the only record of the removal (R8), by which a
 // server that was kicked while it was down learns of it.
 func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
-	a, b, dead := units[0], units[1], units[2].id(raft.NB)
-	units[2].kill(raft.NB)
-	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), raft.NB) }
+	units := realCluster(t, 3, ovndb.NB)
+	a, b, dead := units[0], units[1], units[2].id(ovndb.NB)
+	units[2].kill(ovndb.NB)
+	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }
 
 	held, err := a.lock(t.Context(), local(a), none)
@@ -70,16 +71,16 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	limited, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(dead))
 	require.NoError(t, err)
 	defer cancel()
-	require.NoError(t, a.Control.Kick(limited, raft.NB, string(dead)))
+	require.NoError(t, a.Control.Kick(limited, ovndb.NB, string(dead)))
 	for _, u := range units[:2] {
-		u.until(raft.NB, func(s raft.Status) bool { return len(s.Servers) == 2 && s.NotCommitted == 0 })
+		u.until(ovndb.NB, func(s raft.Status) bool { return len(s.Servers) == 2 && s.NotCommitted == 0 })
 	}
 	taken, err := b.lock(t.Context(), local(b), none) // at once: nothing is pending any more
 	require.NoError(t, err)
 	held.release(t.Context(), map[raft.ID]string{dead: a.removedText("ovn-central/2", "kicked")})
 	taken.release(t.Context(), nil)
 
-	records, err := a.readRecords(t.Context(), raft.NB, "unix:"+a.Control.Paths.Socket(raft.NB))
+	records, err := a.readRecords(t.Context(), ovndb.NB, "unix:"+a.Control.Paths.Socket(ovndb.NB))
 	require.NoError(t, err)
 	assert.Contains(t, records, dead)
 }
@@ -87,8 +88,8 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 // Progress is an exec of juju-log or action-log: four a second for as long as
 // another unit holds the lock, up to minutes.
 func TestWaitForALockIsToldNowAndThen(t *testing.T) {
-	units := realCluster(t, 2, raft.NB)
-	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), raft.NB) }
+	units := realCluster(t, 2, ovndb.NB)
+	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }
 	held, err := units[0].lock(t.Context(), local(units[0]), none)
 	require.NoError(t, err)

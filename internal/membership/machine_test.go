@@ -15,7 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
@@ -27,8 +27,8 @@ func file(name string) string { return strings.NewReplacer(",", "", " ", "-").Re
 // keeps what it was told to do.
 type machine struct {
 	t       *testing.T
-	answers map[raft.Database]string
-	errors  map[raft.Database]string
+	answers map[ovndb.Database]string
+	errors  map[ovndb.Database]string
 	left    bool
 	joining bool
 	mu      sync.Mutex
@@ -41,7 +41,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	defer m.mu.Unlock()
 	switch {
 	case c.Name == "ovs-appctl" && slices.Contains(c.Args, "cluster/status"):
-		d := raft.Database(c.Args[len(c.Args)-1])
+		d := ovndb.Database(c.Args[len(c.Args)-1])
 		if said := m.errors[d]; said != "" {
 			return nil, failed(c, 2, said+"\novs-appctl: server returned an error\n")
 		}
@@ -74,17 +74,17 @@ func failed(c run.Command, code int, stderr string) error {
 
 // on puts the unit of a scene on a machine.
 func (s scene) on(m *machine) *membership.Service {
-	m.t, m.answers = s.t, map[raft.Database]string{}
+	m.t, m.answers = s.t, map[ovndb.Database]string{}
 	if m.errors == nil {
-		m.errors = map[raft.Database]string{}
+		m.errors = map[ovndb.Database]string{}
 	}
-	for d, c := range map[raft.Database]members{raft.NB: s.nb, raft.SB: s.sb} {
+	for d, c := range map[ovndb.Database]members{ovndb.NB: s.nb, ovndb.SB: s.sb} {
 		switch c.condition {
 		case "":
 			m.answers[d] = s.view(d, c).Status.String()
-		case membership.Standalone:
+		case ovndb.Standalone:
 			m.errors[d] = `"cluster/status" is not a valid command (use "list-commands" to see a list of valid commands)`
-		case membership.Left, membership.Failed:
+		case ovndb.Left, ovndb.Failed:
 			m.errors[d] = "unknown cluster"
 		default:
 			m.errors[d] = `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Connection refused)`
@@ -92,16 +92,16 @@ func (s scene) on(m *machine) *membership.Service {
 	}
 	dir := s.t.TempDir()
 	service := s.service()
-	service.Control = ovn.Control{Runner: m, Paths: ovn.Paths{Run: dir, DB: dir}}
+	service.Control = ovn.Control{Runner: m, Paths: ovndb.Paths{Run: dir, DB: dir}}
 	service.Files = ovn.Files{Runner: m, Paths: service.Control.Paths}
 	service.Services = ovn.Services{Runner: m}
 	service.Progress = func(context.Context, string) {}
 	service.Goal = func(context.Context) (juju.GoalState, error) {
 		return juju.GoalState{Units: s.model().Goal}, nil
 	}
-	for d, c := range map[raft.Database]members{raft.NB: s.nb, raft.SB: s.sb} {
+	for d, c := range map[ovndb.Database]members{ovndb.NB: s.nb, ovndb.SB: s.sb} {
 		require.NoError(s.t, os.WriteFile(service.Control.Paths.Control(d), nil, 0o600))
-		if c.condition != membership.Absent {
+		if c.condition != ovndb.Absent {
 			require.NoError(s.t, os.WriteFile(service.Files.Paths.File(d), []byte("a database"), 0o600))
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -32,7 +33,7 @@ func TestNextCommands(t *testing.T) {
 		},
 		"members of two former units": {
 			func(s *scene) {
-				s.history[raft.SB]["13ff"] = "ovn-central/5"
+				s.history[ovndb.SB]["13ff"] = "ovn-central/5"
 				s.nb, s.sb = s.nb.down("aa04"), s.sb.down("13ff")
 			},
 			[]string{
@@ -83,7 +84,7 @@ func TestNextCommands(t *testing.T) {
 			}, nil,
 		},
 		"the database is not served": {
-			func(s *scene) { s.nb, s.sb = members{condition: membership.Left}, s.sb.down("13fe") },
+			func(s *scene) { s.nb, s.sb = members{condition: ovndb.Left}, s.sb.down("13fe") },
 			[]string{"juju run ovn-central/0 kick sb-identity=" + string(full("13fe")) + " i-really-mean-it=true"},
 		},
 	}
@@ -99,7 +100,7 @@ func TestNextCommands(t *testing.T) {
 // typed is a kick as Juju hands it over, when a person has typed the line.
 type typed struct {
 	unit   string
-	ids    map[raft.Database]raft.IDArgument
+	ids    map[ovndb.Database]raft.IDArgument
 	target string
 	force  bool
 	really bool
@@ -113,15 +114,15 @@ func parse(t require.TestingT, line string) typed {
 	require.Equal(t, "juju", words[0])
 	require.Contains(t, []string{"run", "run-action"}, words[1])
 	require.Equal(t, "kick", words[3])
-	k := typed{unit: words[2], ids: map[raft.Database]raft.IDArgument{}}
+	k := typed{unit: words[2], ids: map[ovndb.Database]raft.IDArgument{}}
 	for _, w := range words[4:] {
 		key, value, ok := strings.Cut(w, "=")
 		require.True(t, ok, line)
 		switch key {
 		case "nb-identity":
-			k.ids[raft.NB] = given(value)
+			k.ids[ovndb.NB] = given(value)
 		case "sb-identity":
-			k.ids[raft.SB] = given(value)
+			k.ids[ovndb.SB] = given(value)
 		case "unit":
 			k.target = value
 		case "force":
@@ -152,15 +153,15 @@ func accepts(t require.TestingT, s scene, line string) {
 	k := parse(t, line)
 	require.True(t, k.really, line)
 	require.NotEqual(t, len(k.ids) > 0, k.target != "", line)
-	model, views := s.model(), map[raft.Database]raft.View{}
+	model, views := s.model(), map[ovndb.Database]raft.View{}
 	for _, c := range s.report().Clusters {
-		if c.Condition == membership.Serving {
+		if c.Condition == ovndb.Serving {
 			views[c.Database] = c.View
 		}
 	}
 	targets := map[string]bool{}
 	kicks := 0
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		view := views[d]
 		var found []raft.Peer
 		if id, given := k.ids[d]; given {
@@ -208,7 +209,7 @@ func runsOnAWorkingUnit(t require.TestingT, s scene, line, unit string, targets 
 		}
 	}
 	for other, n := range units {
-		if n == len(raft.Databases()) && s.goal[other] != "dying" && !targets[other] {
+		if n == len(ovndb.Databases()) && s.goal[other] != "dying" && !targets[other] {
 			require.NotEqual(t, "dying", s.goal[unit], "%s: %s stays", line, other)
 		}
 	}
@@ -219,7 +220,7 @@ func drawScene(t *rapid.T, outer *testing.T) scene {
 	s := scene{
 		t: outer, unit: "ovn-central/0", version: rapid.SampledFrom([]string{"2.9.42", "3.6.11", ""}).Draw(t, "version"),
 		goal: map[string]string{}, published: map[string][2]string{},
-		history: map[raft.Database]map[string]string{raft.NB: {}, raft.SB: {}},
+		history: map[ovndb.Database]map[string]string{ovndb.NB: {}, ovndb.SB: {}},
 	}
 	// IDs are such that YAML takes many of them for numbers, but no two for the
 	// same one.
@@ -242,7 +243,7 @@ func drawScene(t *rapid.T, outer *testing.T) scene {
 				s.published[unit] = [2]string{pair[0], ""}
 			}
 		case "former":
-			s.history[raft.NB][pair[0]], s.history[raft.SB][pair[1]] = unit, unit
+			s.history[ovndb.NB][pair[0]], s.history[ovndb.SB][pair[1]] = unit, unit
 		case "none":
 			continue
 		}

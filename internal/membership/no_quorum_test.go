@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -14,7 +15,7 @@ import (
 func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	s := &Service{Env: juju.Env{Unit: "ovn-central/0"}}
 	m := Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "dying"}, "ovn-central/1": {Status: "active"}}}
-	follower := ServerState{Database: raft.NB, Condition: Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
+	follower := ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Role: raft.Follower, Leader: "aa01", State: raft.ClusterMember, Server: "aa00"}}
 	assert.Equal(t, []string{"wait: the leader is leaving, or an election is under way"}, s.noQuorumRemediation(m, follower))
 	alone := follower
 	alone.Status.Role, alone.Status.Leader = raft.Candidate, ""

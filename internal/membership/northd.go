@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -25,7 +25,7 @@ func (s *Service) NorthdReport(ctx context.Context, m Application) (lines, warni
 	switch {
 	case !works:
 		warnings = append(warnings, "ovn-northd: none is known to work; see docs/how-to/when-a-unit-is-blocked-or-waits.md")
-	case !own.Works() && own != plan.NorthdDown:
+	case !own.Works() && own != ovndb.NorthdDown:
 		warnings = append(warnings, fmt.Sprintf("ovn-northd: this unit's is %q; another unit's works", own))
 	}
 	return lines, warnings

@@ -8,30 +8,15 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-)
-
-// Condition is what this unit has of a database.
-type Condition = plan.Condition
-
-// The conditions of a database on a unit.
-const (
-	Serving    = plan.Serving
-	Absent     = plan.Absent
-	Left       = plan.Left
-	Standalone = plan.Standalone
-	Failed     = plan.Failed
-	Down       = plan.Down
-	Hung       = plan.Hung
-	Unreadable = plan.Unreadable
 )
 
 // ServerState is what was found of one database on this unit.
 type ServerState struct {
-	Database  raft.Database
-	Condition Condition
+	Database  ovndb.Database
+	Condition ovndb.Condition
 	// Status is set where Condition is Serving.
 	Status raft.Status
 	// File is set where the server could not be asked.
@@ -44,28 +29,28 @@ type ServerState struct {
 // Member says whether the unit's server is a working or disconnected member,
 // neither joining nor leaving.
 func (l ServerState) Member() bool {
-	return l.Condition == Serving && l.Status.State != raft.JoiningCluster && l.Status.State != raft.LeavingCluster
+	return l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster && l.Status.State != raft.LeavingCluster
 }
 
 // Text says in one line what is the matter with a database that is not served.
 func (l ServerState) Text() string {
 	switch l.Condition {
-	case Serving:
+	case ovndb.Serving:
 		return string(l.Status.State)
-	case Absent:
+	case ovndb.Absent:
 		return "there is no database file, and no server runs"
-	case Left:
+	case ovndb.Left:
 		return "this unit's server has left the cluster or was kicked from it"
-	case Standalone:
+	case ovndb.Standalone:
 		return "the database is standalone, not a member of a cluster"
-	case Failed:
+	case ovndb.Failed:
 		return "the server runs but has given up the database, as it does when it can't write to the disk; see its log"
-	case Down:
+	case ovndb.Down:
 		if l.FileErr != nil {
 			return "its file can't be used: " + l.FileErr.Error() + "; the server is not running"
 		}
 		return "the server is not running"
-	case Hung:
+	case ovndb.Hung:
 		return "the server hangs: " + l.Err.Error()
 	}
 	return l.Err.Error()
@@ -73,7 +58,7 @@ func (l ServerState) Text() string {
 
 // ObserveServer finds out what there is of the database on this unit. It asks the
 // server first, and the file where the server can't tell.
-func (s *Service) ObserveServer(ctx context.Context, d raft.Database) ServerState {
+func (s *Service) ObserveServer(ctx context.Context, d ovndb.Database) ServerState {
 	l := ServerState{Database: d}
 	l.Status, l.Err = s.Control.Status(ctx, d)
 	s.classify(ctx, &l)
@@ -84,21 +69,21 @@ func (s *Service) ObserveServer(ctx context.Context, d raft.Database) ServerStat
 func (s *Service) classify(ctx context.Context, l *ServerState) {
 	switch {
 	case l.Err == nil && l.Status.Name != string(l.Database):
-		l.Condition, l.Err = Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
+		l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
 	case l.Err == nil:
-		l.Condition = Serving
+		l.Condition = ovndb.Serving
 	case errors.Is(l.Err, ovn.ErrUnknownCluster):
-		s.observeFile(ctx, l, Failed)
+		s.observeFile(ctx, l, ovndb.Failed)
 	case errors.Is(l.Err, ovn.ErrNotClustered):
 		// A process that has dropped its only clustered database still has the
 		// commands; one that never had any has not.
-		l.Condition = Standalone
+		l.Condition = ovndb.Standalone
 	case errors.Is(l.Err, ovn.ErrNotRunning):
 		s.observeStopped(ctx, l)
 	case errors.Is(l.Err, ovn.ErrHung):
-		l.Condition = Hung
+		l.Condition = ovndb.Hung
 	default:
-		l.Condition = Unreadable
+		l.Condition = ovndb.Unreadable
 	}
 }
 
@@ -116,13 +101,13 @@ func (s *Service) observeStopped(ctx context.Context, l *ServerState) {
 		evidence, err := s.Services.Alive(ctx, s.Control.Paths, l.Database)
 		switch {
 		case err != nil:
-			l.Condition, l.Err = Unreadable, fmt.Errorf("cannot find out whether the server of %s runs: %w", l.Database, err)
+			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot find out whether the server of %s runs: %w", l.Database, err)
 			return
 		case evidence == "":
-			s.observeFile(ctx, l, Down)
+			s.observeFile(ctx, l, ovndb.Down)
 			return
 		case wait(patience, 5*pollInterval) != nil:
-			l.Condition, l.Err = Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
+			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
 			return
 		}
 		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovn.ErrNotRunning) {
@@ -132,31 +117,31 @@ func (s *Service) observeStopped(ctx context.Context, l *ServerState) {
 	}
 }
 
-func (s *Service) observeFile(ctx context.Context, l *ServerState, otherwise Condition) {
+func (s *Service) observeFile(ctx context.Context, l *ServerState, otherwise ovndb.Condition) {
 	file, err := s.Files.Inspect(ctx, l.Database)
 	l.File, l.FileErr = file, err
 	switch {
 	case err != nil:
 		l.Condition = otherwise
 	case !file.Exists:
-		l.Condition = Absent
+		l.Condition = ovndb.Absent
 	case !file.Clustered:
-		l.Condition = Standalone
+		l.Condition = ovndb.Standalone
 	case file.Left:
-		l.Condition = Left
+		l.Condition = ovndb.Left
 	default:
 		l.Condition = otherwise
 	}
 }
 
 // ObserveServers observes both databases at the same time.
-func (s *Service) ObserveServers(ctx context.Context) map[raft.Database]ServerState {
+func (s *Service) ObserveServers(ctx context.Context) map[ovndb.Database]ServerState {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
-		all = map[raft.Database]ServerState{}
+		all = map[ovndb.Database]ServerState{}
 	)
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		wg.Go(func() {
 			l := s.ObserveServer(ctx, d)
 			mu.Lock()

@@ -5,35 +5,35 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // What a unit finds of a database, and what it may publish of it.
 func TestConditionsAndIdentities(t *testing.T) {
-	member := relation.Identity{Server: full("aa00"), Cluster: cluster(raft.NB)}
+	member := relation.Identity{Server: full("aa00"), Cluster: cluster(ovndb.NB)}
 	tests := map[string]struct {
 		scene     func(s *scene)
 		machine   *machine
-		condition membership.Condition
+		condition ovndb.Condition
 		identity  relation.Identity
 	}{
-		"member":     {func(*scene) {}, new(machine), membership.Serving, member},
-		"cut off":    {func(s *scene) { s.nb = s.nb.cutOff() }, new(machine), membership.Serving, member},
-		"joins":      {func(s *scene) { s.nb = s.nb.in(raft.JoiningCluster) }, new(machine), membership.Serving, member},
-		"leaves":     {func(s *scene) { s.nb = s.nb.in(raft.LeavingCluster) }, new(machine), membership.Serving, member},
-		"absent":     {func(s *scene) { s.nb = members{condition: membership.Absent} }, new(machine), membership.Absent, relation.Identity{}},
-		"standalone": {func(s *scene) { s.nb = members{condition: membership.Standalone} }, new(machine), membership.Standalone, relation.Identity{}},
-		"left":       {func(s *scene) { s.nb = members{condition: membership.Left} }, &machine{left: true}, membership.Left, relation.Identity{}},
-		"failed":     {func(s *scene) { s.nb = members{condition: membership.Failed} }, new(machine), membership.Failed, relation.Identity{Server: full("aa00")}},
-		"down":       {func(s *scene) { s.nb = members{condition: membership.Down} }, new(machine), membership.Down, relation.Identity{Server: full("aa00")}},
+		"member":     {func(*scene) {}, new(machine), ovndb.Serving, member},
+		"cut off":    {func(s *scene) { s.nb = s.nb.cutOff() }, new(machine), ovndb.Serving, member},
+		"joins":      {func(s *scene) { s.nb = s.nb.in(raft.JoiningCluster) }, new(machine), ovndb.Serving, member},
+		"leaves":     {func(s *scene) { s.nb = s.nb.in(raft.LeavingCluster) }, new(machine), ovndb.Serving, member},
+		"absent":     {func(s *scene) { s.nb = members{condition: ovndb.Absent} }, new(machine), ovndb.Absent, relation.Identity{}},
+		"standalone": {func(s *scene) { s.nb = members{condition: ovndb.Standalone} }, new(machine), ovndb.Standalone, relation.Identity{}},
+		"left":       {func(s *scene) { s.nb = members{condition: ovndb.Left} }, &machine{left: true}, ovndb.Left, relation.Identity{}},
+		"failed":     {func(s *scene) { s.nb = members{condition: ovndb.Failed} }, new(machine), ovndb.Failed, relation.Identity{Server: full("aa00")}},
+		"down":       {func(s *scene) { s.nb = members{condition: ovndb.Down} }, new(machine), ovndb.Down, relation.Identity{Server: full("aa00")}},
 		"down, and left before": {
-			func(s *scene) { s.nb = members{condition: membership.Down} }, &machine{left: true}, membership.Left, relation.Identity{},
+			func(s *scene) { s.nb = members{condition: ovndb.Down} }, &machine{left: true}, ovndb.Left, relation.Identity{},
 		},
 		"denied": {
-			func(s *scene) { s.nb = members{condition: membership.Hung} },
-			&machine{errors: map[raft.Database]string{raft.NB: "(Permission denied)"}}, membership.Unreadable,
+			func(s *scene) { s.nb = members{condition: ovndb.Hung} },
+			&machine{errors: map[ovndb.Database]string{ovndb.NB: "(Permission denied)"}}, ovndb.Unreadable,
 			relation.Identity{Server: full("aa00")},
 		},
 	}
@@ -42,17 +42,17 @@ func TestConditionsAndIdentities(t *testing.T) {
 			s := three(t)
 			test.scene(&s)
 			m := test.machine
-			denied := m.errors[raft.NB]
+			denied := m.errors[ovndb.NB]
 			service := s.on(m)
 			if denied != "" {
-				m.errors[raft.NB] = denied
+				m.errors[ovndb.NB] = denied
 			}
 			servers := service.ObserveServers(t.Context())
-			assert.Equal(t, test.condition, servers[raft.NB].Condition, "%v", servers[raft.NB].Err)
-			assert.NotEmpty(t, servers[raft.NB].Text())
+			assert.Equal(t, test.condition, servers[ovndb.NB].Condition, "%v", servers[ovndb.NB].Err)
+			assert.NotEmpty(t, servers[ovndb.NB].Text())
 			own := service.Identities(t.Context(), servers)
-			assert.Equal(t, test.identity, own[raft.NB])
-			assert.Equal(t, relation.Identity{Server: full("bb00"), Cluster: cluster(raft.SB)}, own[raft.SB], "the other is not hidden")
+			assert.Equal(t, test.identity, own[ovndb.NB])
+			assert.Equal(t, relation.Identity{Server: full("bb00"), Cluster: cluster(ovndb.SB)}, own[ovndb.SB], "the other is not hidden")
 		})
 	}
 }
@@ -61,9 +61,9 @@ func TestStatusOfTheOtherDatabaseIsNotBelieved(t *testing.T) {
 	s := three(t)
 	m := new(machine)
 	service := s.on(m)
-	m.answers[raft.NB] = m.answers[raft.SB]
-	l := service.ObserveServer(t.Context(), raft.NB)
-	assert.Equal(t, membership.Unreadable, l.Condition)
+	m.answers[ovndb.NB] = m.answers[ovndb.SB]
+	l := service.ObserveServer(t.Context(), ovndb.NB)
+	assert.Equal(t, ovndb.Unreadable, l.Condition)
 	assert.ErrorContains(t, l.Err, `it is of "OVN_Southbound"`)
 	assert.False(t, l.Member())
 }

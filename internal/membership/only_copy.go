@@ -7,22 +7,22 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // refuseOnlyCopy is the refusal where a server that does not answer was a member, and
 // no unit that stays is known to have the database: then it is in this unit's file
 // alone (rule R9).
-func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[raft.Database]ServerState) error {
+func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[ovndb.Database]ServerState) error {
 	refused := &RefusedError{}
 	var down []string
 	asleep := true
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		switch l := servers[d]; l.Condition {
-		case Down, Hung, Failed:
+		case ovndb.Down, ovndb.Hung, ovndb.Failed:
 			file, err := l.File, l.FileErr
-			if l.Condition == Hung {
+			if l.Condition == ovndb.Hung {
 				file, err = s.Files.Inspect(ctx, d)
 			}
 			// A file that can't be read may be mended.
@@ -31,7 +31,7 @@ func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache
 			}
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.SoleMember, Text: fmt.Sprintf(
 				"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(d), l.Text())})
-			down, asleep = append(down, string(ovn.ServerOf(d))), asleep && l.Condition == Down
+			down, asleep = append(down, string(ovndb.ServiceOf(d))), asleep && l.Condition == ovndb.Down
 		}
 	}
 	if len(refused.Refusals) == 0 {
@@ -56,7 +56,7 @@ func restartCommand(unit string, services []string) string {
 // was a member when it was last seen, and no unit that stays is known to be one: none
 // of them has published a server that was a member since, or stood in the
 // configuration, and was not removed.
-func (m Application) onlyCopy(d raft.Database, cache Cache, server raft.ID) bool {
+func (m Application) onlyCopy(d ovndb.Database, cache Cache, server raft.ID) bool {
 	seen := cache.Configurations[d]
 	if seen.Since == 0 && len(seen.Members) == 0 || server != "" && seen.Server != server {
 		return false // it is not known to have been a member

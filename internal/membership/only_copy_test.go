@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -18,7 +18,7 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 	isSole := relation.Configuration{Server: full("aa00"), Members: []string{"aa00"}, Since: 3}
 	two := relation.Configuration{Server: full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
 	peer := func(since uint64) relation.Identities {
-		return relation.Identities{raft.NB: {Server: full("aa01"), Since: since}}
+		return relation.Identities{ovndb.NB: {Server: full("aa01"), Since: since}}
 	}
 	tests := map[string]struct {
 		seen    relation.Configuration
@@ -40,14 +40,14 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := going(t)
 			s.goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
-			s.nb, s.sb = members{condition: membership.Down}, members{condition: membership.Absent}
+			s.nb, s.sb = members{condition: ovndb.Down}, members{condition: ovndb.Absent}
 			m := new(machine)
 			service := s.on(m)
 			model := s.model()
 			model.Published = relation.UnitIdentities{"ovn-central/1": test.peer}
-			cache := membership.Cache{Configurations: map[raft.Database]relation.Configuration{raft.NB: test.seen}}
+			cache := membership.Cache{Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: test.seen}}
 			if test.removed {
-				cache.History = relation.History{raft.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
+				cache.History = relation.History{ovndb.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
 			}
 			_, err := service.Stop(t.Context(), model, cache)
 			if !test.refused {
@@ -55,7 +55,7 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 				return
 			}
 			require.ErrorAs(t, err, new(*membership.RefusedError))
-			require.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+service.Files.Paths.File(raft.NB))
+			require.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+service.Files.Paths.File(ovndb.NB))
 			require.ErrorContains(t, err, "next: start it again: juju run ovn-central/0 resume\n")
 			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
 			assert.Empty(t, m.told)

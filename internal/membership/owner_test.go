@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -48,7 +49,7 @@ func TestR16OwnerOfAMember(t *testing.T) {
 			func(*scene) {}, peer("aa04", ""), membership.Owner{Was: "ovn-central/4", Stale: true},
 		},
 		"an earlier one of a unit that has another now": {
-			func(s *scene) { s.history[raft.NB]["aa0f"] = "ovn-central/1" },
+			func(s *scene) { s.history[ovndb.NB]["aa0f"] = "ovn-central/1" },
 			peer("aa0f", full("aa0f")),
 			membership.Owner{Was: "ovn-central/1", Stale: true},
 		},
@@ -79,7 +80,7 @@ func TestR16OwnerOfAMember(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := joinedBy4(t)
 			test.scene(&s)
-			assert.Equal(t, test.owner, s.model().Owner(raft.NB, test.peer))
+			assert.Equal(t, test.owner, s.model().Owner(ovndb.NB, test.peer))
 		})
 	}
 }
@@ -89,17 +90,17 @@ func TestR16OwnerOfAMember(t *testing.T) {
 func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
 	unknown := peer("aa0e", full("aa0e"))
 	m := joinedBy4(t).model()
-	require.True(t, m.Owner(raft.NB, unknown).Stale)
+	require.True(t, m.Owner(ovndb.NB, unknown).Stale)
 
 	removed := joinedBy4(t).model()
-	removed.History = removed.History.Remove(raft.NB, full("aa01"), "ovn-central/1", now)
-	assert.False(t, removed.Owner(raft.NB, unknown).Stale)
+	removed.History = removed.History.Remove(ovndb.NB, full("aa01"), "ovn-central/1", now)
+	assert.False(t, removed.Owner(ovndb.NB, unknown).Stale)
 	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which was removed"}, removed.Unpublished())
 
 	absent := joinedBy4(t).model()
-	absent.Members = map[raft.Database][]string{raft.NB: {"aa00", "aa02", "aa0e"}}
-	assert.False(t, absent.Owner(raft.NB, unknown).Stale)
-	assert.False(t, absent.Owner(raft.SB, peer("bb0e", full("bb0e"))).Stale, "of the other database neither")
+	absent.Members = map[ovndb.Database][]string{ovndb.NB: {"aa00", "aa02", "aa0e"}}
+	assert.False(t, absent.Owner(ovndb.NB, unknown).Stale)
+	assert.False(t, absent.Owner(ovndb.SB, peer("bb0e", full("bb0e"))).Stale, "of the other database neither")
 	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which is no member"}, absent.Unpublished())
 }
 
@@ -107,9 +108,9 @@ func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 	m := joinedBy4(t).model()
 	m.Data = map[string]relation.Data{"ovn-central/1": relation.Read(relation.BoundAddress(netip.MustParseAddr("10.0.0.10")))}
 	p := peer("aa0e", full("aa0e"))
-	assert.True(t, m.Owner(raft.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
+	assert.True(t, m.Owner(ovndb.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
 	p.Up = true
-	assert.False(t, m.Owner(raft.NB, p).Stale)
+	assert.False(t, m.Owner(ovndb.NB, p).Stale)
 }
 
 // Juju 4 takes a unit out of the model while its `stop` still runs.
@@ -117,11 +118,11 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 	m := joinedBy4(t).model()
 	m.Departed = []string{"ovn-central/4"}
 	p := peer("aa04", full("aa04"))
-	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(raft.NB, p), "one that is down leaves no more")
+	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more")
 	p.Up = true
-	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(raft.NB, p))
+	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(ovndb.NB, p))
 	m.Departed = []string{"ovn-central/3"}
-	assert.True(t, m.Owner(raft.NB, p).Stale, "its unit is gone for long")
+	assert.True(t, m.Owner(ovndb.NB, p).Stale, "its unit is gone for long")
 }
 
 func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
@@ -164,7 +165,7 @@ func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
 func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
 	s := joinedBy4(t)
 	s.nb = s.nb.down("aa04")
-	s.nb.rows[3].address = address(raft.NB, 1)
+	s.nb.rows[3].address = address(ovndb.NB, 1)
 	rows := s.report().Clusters[0].Rows
 	assert.Equal(t, "ovn-central/1", rows[1].Label())
 	assert.Equal(t, "UNKNOWN (was ovn-central/4)", rows[3].Label())

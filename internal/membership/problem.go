@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -37,9 +38,9 @@ const (
 
 func (c Cluster) health() clusterHealth {
 	switch {
-	case c.Condition == Absent:
+	case c.Condition == ovndb.Absent:
 		return absent
-	case c.Condition != Serving:
+	case c.Condition != ovndb.Serving:
 		return notServing
 	case c.Status.State == raft.JoiningCluster:
 		return joining
@@ -152,7 +153,7 @@ func (c Cluster) silent(m Application) []string {
 }
 
 // nameOf is the member's unit, or what else it is known by.
-func (m Application) nameOf(d raft.Database, row Row) string {
+func (m Application) nameOf(d ovndb.Database, row Row) string {
 	if row.Owner.Unit != "" {
 		return row.Owner.Unit
 	}

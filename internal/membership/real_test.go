@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -31,7 +31,7 @@ type realUnit struct {
 	*Service
 	t    *testing.T
 	host string
-	cmd  map[raft.Database]*exec.Cmd
+	cmd  map[ovndb.Database]*exec.Cmd
 }
 
 type services struct{ run.Exec }
@@ -45,22 +45,22 @@ func (s services) Run(ctx context.Context, c run.Command) ([]byte, error) {
 
 // realCluster are n units whose servers of the databases are in one cluster each,
 // led by the first.
-func realCluster(t *testing.T, n int, databases ...raft.Database) []*realUnit {
+func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 	t.Helper()
 	network := loopbacktest.Network(t)
 	goal := map[string]juju.UnitGoal{}
 	var units []*realUnit
 	for i := range n {
 		dir := t.TempDir()
-		u := &realUnit{t: t, host: fmt.Sprintf("%s.%d", network, i+1), cmd: map[raft.Database]*exec.Cmd{}}
-		paths := ovn.Paths{Run: dir, DB: dir}
+		u := &realUnit{t: t, host: fmt.Sprintf("%s.%d", network, i+1), cmd: map[ovndb.Database]*exec.Cmd{}}
+		paths := ovndb.Paths{Run: dir, DB: dir}
 		name := fmt.Sprintf("ovn-central/%d", i)
 		goal[name] = juju.UnitGoal{Status: "active"}
 		u.Service = &Service{
 			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
 			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
 			Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: goal}, nil },
-			Clients:  func(raft.Database) (plan.Clients, error) { return plan.Clients{}, nil }, // other tests have some on this machine
+			Clients:  func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
 			Now:      time.Now,
 			Progress: func(context.Context, string) {}, Log: slog.New(slog.DiscardHandler),
 		}
@@ -77,11 +77,11 @@ func realCluster(t *testing.T, n int, databases ...raft.Database) []*realUnit {
 	return units
 }
 
-func (u *realUnit) address(d raft.Database) string {
+func (u *realUnit) address(d ovndb.Database) string {
 	return "tcp:" + u.host + ":" + ovsdb.DefaultRaftPort(d)
 }
 
-func (u *realUnit) start(d raft.Database, first *realUnit) {
+func (u *realUnit) start(d ovndb.Database, first *realUnit) {
 	u.t.Helper()
 	paths := u.Control.Paths
 	args := []string{"join-cluster", paths.File(d), string(d), u.address(d), first.address(d)}
@@ -99,7 +99,7 @@ func (u *realUnit) start(d raft.Database, first *realUnit) {
 	u.until(d, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() })
 }
 
-func (u *realUnit) until(d raft.Database, ok func(raft.Status) bool) {
+func (u *realUnit) until(d ovndb.Database, ok func(raft.Status) bool) {
 	u.t.Helper()
 	require.Eventually(u.t, func() bool {
 		s, err := u.Control.Status(u.t.Context(), d)
@@ -107,14 +107,14 @@ func (u *realUnit) until(d raft.Database, ok func(raft.Status) bool) {
 	}, 20*time.Second, 10*time.Millisecond)
 }
 
-func (u *realUnit) id(d raft.Database) raft.ID {
+func (u *realUnit) id(d ovndb.Database) raft.ID {
 	u.t.Helper()
 	s, err := u.Control.Status(u.t.Context(), d)
 	require.NoError(u.t, err)
 	return s.Server
 }
 
-func (u *realUnit) kill(d raft.Database) {
+func (u *realUnit) kill(d ovndb.Database) {
 	_ = u.cmd[d].Process.Kill()
 	_ = u.cmd[d].Wait()
 }
@@ -137,10 +137,10 @@ func (u *realUnit) nbctl(args ...string) {
 	u.t.Helper()
 	ctx, cancel := context.WithTimeout(u.t.Context(), 20*time.Second)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "ovn-nbctl", append([]string{"--no-leader-only", "--db=unix:" + u.Control.Paths.Socket(raft.NB)}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "ovn-nbctl", append([]string{"--no-leader-only", "--db=unix:" + u.Control.Paths.Socket(ovndb.NB)}, args...)...).CombinedOutput()
 	require.NoError(u.t, err, string(out))
 }
 
 func kickNB(id raft.ID) KickRequest {
-	return KickRequest{IDs: map[raft.Database]raft.IDArgument{raft.NB: {Text: string(id)}}, Confirmed: true}
+	return KickRequest{IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: {Text: string(id)}}, Confirmed: true}
 }

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // kickCommand is the line that kicks a member of one or of both databases. What
 // it says, the action accepts: a member that is up, or whose unit is still in
 // the model, needs force.
-func (s *Service) kickCommand(on string, targets map[raft.Database]string, force bool) string {
+func (s *Service) kickCommand(on string, targets map[ovndb.Database]string, force bool) string {
 	c := juju.Command{Unit: on, Action: "kick"}
-	for _, d := range []raft.Database{raft.SB, raft.NB} { // the order of the specification's example
+	for _, d := range []ovndb.Database{ovndb.SB, ovndb.NB} { // the order of the specification's example
 		if id := targets[d]; id != "" {
 			c.Params = append(c.Params, juju.Param{Key: d.Short() + "-identity", Value: id, Text: true})
 		}
@@ -28,7 +29,7 @@ func (s *Service) kickCommand(on string, targets map[raft.Database]string, force
 }
 
 // describe names a member and its unit.
-func (m Application) describe(d raft.Database, p raft.Peer) string {
+func (m Application) describe(d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	switch {
 	case o.Unit != "":
@@ -59,7 +60,7 @@ func (s *Service) remediation(r *raft.Refusal, v raft.View, m Application) []str
 // stand in the way.
 type blocker struct {
 	owner   Owner
-	targets map[raft.Database]string
+	targets map[ovndb.Database]string
 	// names are the members, each as it is described; down says of each in which
 	// database it is down.
 	names, down []string
@@ -101,7 +102,7 @@ func (m Application) blockers(refusals []*raft.Refusal, clusters views) []*block
 			known := o.Unit != "" || o.Was != ""
 			b := byUnit[o]
 			if b == nil || !known || b.targets[r.Database] != "" {
-				b = &blocker{owner: o, targets: map[raft.Database]string{}, mayGo: true}
+				b = &blocker{owner: o, targets: map[ovndb.Database]string{}, mayGo: true}
 				all = append(all, b)
 				byUnit[o] = b
 			}
@@ -157,8 +158,8 @@ func (s *Service) kickBlocker(b *blocker, clusters views, m Application) string 
 
 // hasOnly says whether a kick of the unit means these members and no others, in
 // both databases, each of which has a record of it.
-func (m Application) hasOnly(clusters views, unit string, targets map[raft.Database]string) bool {
-	if unit == "" || len(clusters) < len(raft.Databases()) {
+func (m Application) hasOnly(clusters views, unit string, targets map[ovndb.Database]string) bool {
+	if unit == "" || len(clusters) < len(ovndb.Databases()) {
 		return false
 	}
 	for d, v := range clusters {

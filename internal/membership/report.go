@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -44,7 +45,7 @@ type Cluster struct {
 	// Quorum is meaningful where Condition is Serving.
 	Quorum raft.Quorum
 	Rows   []Row
-	// Damage is what this unit's own file lacks of its server's log; see [Service.Missing].
+	// Damage is what this unit's own file lacks of its server's log; see [ovndb.Service.Missing].
 	Damage string
 }
 
@@ -55,25 +56,25 @@ type Report struct {
 }
 
 // Report looks at both clusters. What is wrong with one does not hide the other.
-func (s *Service) Report(ctx context.Context, m Application, servers map[raft.Database]ServerState) Report {
+func (s *Service) Report(ctx context.Context, m Application, servers map[ovndb.Database]ServerState) Report {
 	return s.report(m, s.clusters(ctx, servers))
 }
 
 // clusters looks at both clusters at the same time, without knowing whose the
 // members are.
-func (s *Service) clusters(ctx context.Context, servers map[raft.Database]ServerState) map[raft.Database]Cluster {
+func (s *Service) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
-		all = map[raft.Database]Cluster{}
+		all = map[ovndb.Database]Cluster{}
 	)
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		wg.Go(func() {
 			c := Cluster{ServerState: servers[d]}
-			if c.Condition == Serving {
+			if c.Condition == ovndb.Serving {
 				view, err := s.View(ctx, c.ServerState, nil)
 				if c.View, c.Status = view, view.Status; err != nil {
-					c.Condition, c.Err = Unreadable, err
+					c.Condition, c.Err = ovndb.Unreadable, err
 				} else if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
 					s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", d.Short(), "error", err)
 				} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
@@ -90,11 +91,11 @@ func (s *Service) clusters(ctx context.Context, servers map[raft.Database]Server
 }
 
 // report adds whose the members are.
-func (s *Service) report(m Application, seen map[raft.Database]Cluster) Report {
+func (s *Service) report(m Application, seen map[ovndb.Database]Cluster) Report {
 	report := Report{Application: m}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		c := seen[d]
-		if c.Condition == Serving {
+		if c.Condition == ovndb.Serving {
 			c.View.Names = m.Names(d)
 			c.Quorum = c.View.Quorum()
 			for _, p := range c.View.Peers() {
@@ -114,7 +115,7 @@ func (s *Service) report(m Application, seen map[raft.Database]Cluster) Report {
 // Text is the status as ovsdb-server prints it, with the time of the last
 // message, which says little on a follower, replaced by the member's unit.
 func (c Cluster) Text() string {
-	if c.Condition != Serving {
+	if c.Condition != ovndb.Serving {
 		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
 	}
 	s := c.Status
@@ -131,7 +132,7 @@ func (c Cluster) Text() string {
 func (c Cluster) Tolerance(m Application) string {
 	name := c.Database.Short()
 	switch t := c.Quorum.Tolerance(); {
-	case c.Condition != Serving:
+	case c.Condition != ovndb.Serving:
 		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
 	case c.Status.State == raft.JoiningCluster:
 		return name + ": not known (joining)"
@@ -161,7 +162,7 @@ func (s *Service) Warnings(r Report) []string {
 	}
 	for _, c := range r.Clusters {
 		name := c.Database.Short()
-		if c.Condition != Serving {
+		if c.Condition != ovndb.Serving {
 			all = append(all, name+": "+c.ServerState.Text())
 			continue
 		}
@@ -225,7 +226,7 @@ func upWithoutUnit(up bool) string {
 
 // wrongDatabase recognises a server of the other database, which ovsdb-server
 // lets in: by its ID, or by its port.
-func (r Report) wrongDatabase(d raft.Database, row Row) string {
+func (r Report) wrongDatabase(d ovndb.Database, row Row) string {
 	other := d.Other()
 	for _, unit := range r.Application.Published.Names() {
 		if id := r.Application.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
@@ -242,7 +243,7 @@ func (r Report) wrongDatabase(d raft.Database, row Row) string {
 func (r Report) foreignClusters() []string {
 	var all []string
 	for _, c := range r.Clusters {
-		if c.Condition != Serving || c.Status.Cluster == nil {
+		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
 			continue
 		}
 		for _, unit := range r.Application.Published.Names() {
@@ -258,9 +259,9 @@ func (r Report) foreignClusters() []string {
 type stale struct {
 	// unit is the one that it was of; empty where that is not known.
 	unit    string
-	targets map[raft.Database]string
+	targets map[ovndb.Database]string
 	force   bool
-	rows    map[raft.Database]Row
+	rows    map[ovndb.Database]Row
 }
 
 // Next lists the commands to run, where something needs doing: each one passes
@@ -304,7 +305,7 @@ func (r Report) stale() []*stale {
 			}
 			k := byUnit[row.Owner.Was]
 			if k == nil || row.Owner.Was == "" || k.targets[c.Database] != "" {
-				k = &stale{unit: row.Owner.Was, targets: map[raft.Database]string{}, rows: map[raft.Database]Row{}}
+				k = &stale{unit: row.Owner.Was, targets: map[ovndb.Database]string{}, rows: map[ovndb.Database]Row{}}
 				all = append(all, k)
 				byUnit[row.Owner.Was] = k
 			}

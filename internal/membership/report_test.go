@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -46,15 +47,15 @@ func TestTextIsThatOfTheSpecification(t *testing.T) {
 	model := membership.Application{
 		Unit:      "ovn-central/3",
 		Goal:      map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {Status: "dying"}, "ovn-central/3": {}},
-		Published: relation.UnitIdentities{"ovn-central/0": {raft.SB: {Server: "d33d"}}, "ovn-central/1": {raft.SB: {Server: "9ea4"}}},
-		History:   relation.History{raft.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
+		Published: relation.UnitIdentities{"ovn-central/0": {ovndb.SB: {Server: "d33d"}}, "ovn-central/1": {ovndb.SB: {Server: "9ea4"}}},
+		History:   relation.History{ovndb.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
 	}
 	c := membership.Cluster{
-		ServerState: membership.ServerState{Database: raft.SB, Condition: membership.Serving, Status: status},
+		ServerState: membership.ServerState{Database: ovndb.SB, Condition: ovndb.Serving, Status: status},
 		View:        raft.View{Status: status},
 	}
 	for _, p := range c.View.Peers() {
-		o := model.Owner(raft.SB, p)
+		o := model.Owner(ovndb.SB, p)
 		c.Rows = append(c.Rows, membership.Row{Peer: p, Owner: o, Leaving: model.Dying(o.Unit)})
 	}
 	servers := strings.Index(specification, "    d33d")
@@ -78,7 +79,7 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 
 func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
 	s := three(t)
-	s.sb = members{condition: membership.Absent}
+	s.sb = members{condition: ovndb.Absent}
 	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", s.report().Clusters[1].Text())
 }
 
@@ -95,7 +96,7 @@ func TestFaultTolerance(t *testing.T) {
 		"sole, and its disk is full":             {func(s *scene) { s.nb = up("aa00"); s.nb.full = true }, "nb: 0 more of 1 members may fail (0 up); sb: 1 more of 3 members may fail (3 up)"},
 		"one down, and this unit's disk is full": {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02"); s.nb.full = true }, "nb: 0 more of 3 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
 		"joining":                                {func(s *scene) { s.sb = members{state: raft.JoiningCluster, role: raft.Follower} }, "nb: 1 more of 3 members may fail (3 up); sb: not known (joining)"},
-		"one not here":                           {func(s *scene) { s.nb = members{condition: membership.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
+		"one not here":                           {func(s *scene) { s.nb = members{condition: ovndb.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +124,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 		"a stale and a new member at one address": {
 			func(s *scene) {
 				s.nb = s.nb.down("aa04")
-				s.nb.rows[3].address = address(raft.NB, 2)
+				s.nb.rows[3].address = address(ovndb.NB, 2)
 			},
 			[]string{
 				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
@@ -164,7 +165,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 		},
 		"a database that is not served": {
 			func(s *scene) {
-				s.sb = members{condition: membership.Hung, err: errors.New("server does not answer within 5s")}
+				s.sb = members{condition: ovndb.Hung, err: errors.New("server does not answer within 5s")}
 			},
 			[]string{"sb: the server hangs: server does not answer within 5s"},
 		},
@@ -179,7 +180,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := three(t)
-			s.history = map[raft.Database]map[string]string{raft.NB: {"aa04": "ovn-central/4"}}
+			s.history = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}}
 			test.scene(&s)
 			assert.Equal(t, test.warnings, s.service().Warnings(s.report()))
 		})
@@ -190,9 +191,9 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	s := three(t)
 	r := s.report()
 	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
-	r.Application.Published["ovn-central/2"][raft.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
+	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
-		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(raft.NB)),
+		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(ovndb.NB)),
 	}, s.service().Warnings(r))
 }
 

@@ -5,16 +5,17 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // views are the clusters as this unit sees them, where it does.
-type views map[raft.Database]raft.View
+type views map[ovndb.Database]raft.View
 
 func (r Report) views() views {
 	all := views{}
 	for _, c := range r.Clusters {
-		if c.Condition == Serving {
+		if c.Condition == ovndb.Serving {
 			all[c.Database] = c.View
 		}
 	}
@@ -78,7 +79,7 @@ func (m Application) evidence(clusters views, unit string) evidence {
 	return weakest
 }
 
-func (m Application) evidenceIn(d raft.Database, v raft.View, unit string) evidence {
+func (m Application) evidenceIn(d ovndb.Database, v raft.View, unit string) evidence {
 	holds := v.Quorum().Holds()
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server

@@ -11,8 +11,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -33,14 +33,14 @@ type scene struct {
 	// published has the identities nb and sb of each unit; empty: none.
 	published map[string][2]string
 	// history has the unit that once had a server, by its identity.
-	history map[raft.Database]map[string]string
+	history map[ovndb.Database]map[string]string
 	nb, sb  members
 }
 
 // members are those of one cluster, by their identities.
 type members struct {
 	// condition stands in the place of a cluster.
-	condition membership.Condition
+	condition ovndb.Condition
 	err       error
 	state     raft.State
 	role      raft.Role
@@ -137,7 +137,7 @@ func (s scene) model() membership.Application {
 	}
 	for unit, ids := range s.published {
 		m.Published[unit] = relation.Identities{}
-		for i, d := range raft.Databases() {
+		for i, d := range ovndb.Databases() {
 			if ids[i] != "" {
 				m.Published[unit][d] = relation.Identity{Server: full(ids[i]), Cluster: cluster(d)}
 			}
@@ -152,12 +152,12 @@ func (s scene) model() membership.Application {
 	return m
 }
 
-func cluster(d raft.Database) raft.ID {
-	return raft.ID(map[raft.Database]string{raft.NB: "c1", raft.SB: "c2"}[d] + "000000-0000-4000-8000-000000000000")
+func cluster(d ovndb.Database) raft.ID {
+	return raft.ID(map[ovndb.Database]string{ovndb.NB: "c1", ovndb.SB: "c2"}[d] + "000000-0000-4000-8000-000000000000")
 }
 
 // view is what this unit sees of one cluster.
-func (s scene) view(d raft.Database, m members) raft.View {
+func (s scene) view(d ovndb.Database, m members) raft.View {
 	cid := cluster(d)
 	status := raft.Status{
 		Name: string(d), Cluster: &cid, State: m.state, Role: m.role, Leader: raft.UnknownRef, Vote: raft.UnknownRef,
@@ -204,12 +204,12 @@ func (s scene) view(d raft.Database, m members) raft.View {
 	return v
 }
 
-func address(d raft.Database, i int) string {
+func address(d ovndb.Database, i int) string {
 	return "ssl:10.0.0.1" + string(rune('0'+i)) + ":" + ovsdb.DefaultRaftPort(d)
 }
 
-func (s scene) cluster(d raft.Database, m members) membership.Cluster {
-	c := membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: membership.Serving}}
+func (s scene) cluster(d ovndb.Database, m members) membership.Cluster {
+	c := membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: ovndb.Serving}}
 	if m.condition != "" {
 		c.Condition, c.Err = m.condition, m.err
 		return c
@@ -225,16 +225,16 @@ func (s scene) cluster(d raft.Database, m members) membership.Cluster {
 }
 
 func (s scene) report() membership.Report {
-	return membership.Report{Application: s.model(), Clusters: []membership.Cluster{s.cluster(raft.NB, s.nb), s.cluster(raft.SB, s.sb)}}
+	return membership.Report{Application: s.model(), Clusters: []membership.Cluster{s.cluster(ovndb.NB, s.nb), s.cluster(ovndb.SB, s.sb)}}
 }
 
 func (s scene) service() *membership.Service {
 	env := map[string]string{"JUJU_UNIT_NAME": s.unit, "JUJU_VERSION": s.version}
 	return &membership.Service{
 		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
-		Control: ovn.Control{Paths: ovn.Paths{DB: s.t.TempDir()}},
+		Control: ovn.Control{Paths: ovndb.Paths{DB: s.t.TempDir()}},
 		Dialer:  new(ovsdb.Dialer),
-		Clients: func(raft.Database) (plan.Clients, error) { return plan.Clients{}, errors.New("not counted") },
+		Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
 		Now:     func() time.Time { return now },
 		Log:     slog.New(slog.DiscardHandler),
 	}
@@ -244,7 +244,7 @@ func TestSceneIsWhatTheServiceItselfWouldReport(t *testing.T) {
 	s := three(t)
 	s.sb = up("bb00", "bb01").down("bb02") // a leader need not ask anybody
 	report := s.report()
-	servers := map[raft.Database]membership.ServerState{}
+	servers := map[ovndb.Database]membership.ServerState{}
 	for _, c := range report.Clusters {
 		servers[c.Database] = c.ServerState
 	}

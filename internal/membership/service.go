@@ -11,8 +11,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -27,7 +27,7 @@ type Service struct {
 	// during every wait.
 	Goal func(context.Context) (juju.GoalState, error)
 	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
-	Clients func(raft.Database) (plan.Clients, error)
+	Clients func(ovndb.Database) (ovndb.Clients, error)
 	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
 	// for good; nil does nothing.
 	BeforeLeaving func(context.Context)
@@ -60,7 +60,7 @@ const (
 
 // patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
-func (s *Service) patience(d raft.Database, base time.Duration) time.Duration {
+func (s *Service) patience(d ovndb.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
 }
 

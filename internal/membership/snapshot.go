@@ -5,13 +5,13 @@ import (
 	"sync"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // Snapshot is all that a hook or an action begins with.
 type Snapshot struct {
-	Servers map[raft.Database]ServerState
+	Servers map[ovndb.Database]ServerState
 	// Own is what this unit is to publish.
 	Own         relation.Identities
 	Application Application
@@ -21,21 +21,21 @@ type Snapshot struct {
 // Observe observes the unit's servers and asks Juju at the same time, and remembers
 // both. A memory that can't be written, as on a full disk, is a line in the log.
 func (s *Service) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
-	return s.observe(ctx, tools, func(map[raft.Database]ServerState) {})
+	return s.observe(ctx, tools, func(map[ovndb.Database]ServerState) {})
 }
 
 // ObserveClusters is Look, and what the unit then sees of both clusters.
 func (s *Service) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
-	var seen map[raft.Database]Cluster
-	snapshot := s.observe(ctx, tools, func(servers map[raft.Database]ServerState) { seen = s.clusters(ctx, servers) })
+	var seen map[ovndb.Database]Cluster
+	snapshot := s.observe(ctx, tools, func(servers map[ovndb.Database]ServerState) { seen = s.clusters(ctx, servers) })
 	return snapshot, s.report(snapshot.Application, seen)
 }
 
 // observe begins further with what was observed while Juju is still being asked.
-func (s *Service) observe(ctx context.Context, tools *juju.Tools, further func(map[raft.Database]ServerState)) Snapshot {
+func (s *Service) observe(ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState)) Snapshot {
 	var (
 		cache   = s.LoadCache(ctx)
-		servers map[raft.Database]ServerState
+		servers map[ovndb.Database]ServerState
 		own     relation.Identities
 		wg      sync.WaitGroup
 	)

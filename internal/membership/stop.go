@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // LeaveResult is what became of one database of a unit that is going.
 type LeaveResult struct {
-	Database raft.Database
+	Database ovndb.Database
 	// Gone says that the cluster no longer counts this unit's server, so that its
 	// file must never be used again.
 	Gone bool
@@ -35,7 +35,7 @@ var errTeardown = errors.New("every unit of the application is being removed")
 // either is to be tried again later. It needs nothing of any relation.
 func (s *Service) Stop(ctx context.Context, m Application, cache Cache) ([]LeaveResult, error) {
 	servers := s.retryHung(ctx, s.ObserveServers(ctx))
-	fates := map[raft.Database]LeaveResult{}
+	fates := map[ovndb.Database]LeaveResult{}
 	var going []*leaveOperation
 	if m.OthersStay() {
 		if err := s.refuseUnreadable(m, servers); err != nil {
@@ -45,9 +45,9 @@ func (s *Service) Stop(ctx context.Context, m Application, cache Cache) ([]Leave
 			return nil, err
 		}
 	}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		l := servers[d]
-		if l.Condition == Serving && l.Status.State != raft.JoiningCluster {
+		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
 			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.removedElsewhere(ctx, l, cache)})
 		} else {
 			fates[d] = s.nothingToLeave(m, l)
@@ -70,9 +70,9 @@ func (s *Service) Stop(ctx context.Context, m Application, cache Cache) ([]Leave
 	return s.putAway(ctx, fates)
 }
 
-func inOrder(fates map[raft.Database]LeaveResult) []LeaveResult {
+func inOrder(fates map[ovndb.Database]LeaveResult) []LeaveResult {
 	var all []LeaveResult
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		if f, found := fates[d]; found && f.Text != "" {
 			all = append(all, f)
 		}
@@ -80,16 +80,16 @@ func inOrder(fates map[raft.Database]LeaveResult) []LeaveResult {
 	return all
 }
 
-func (s *Service) keptData(d raft.Database) LeaveResult {
+func (s *Service) keptData(d ovndb.Database) LeaveResult {
 	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
 // refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
-func (s *Service) refuseUnreadable(m Application, servers map[raft.Database]ServerState) error {
+func (s *Service) refuseUnreadable(m Application, servers map[ovndb.Database]ServerState) error {
 	refused := &RefusedError{}
-	for _, d := range raft.Databases() {
-		if l := servers[d]; l.Condition == Unreadable {
+	for _, d := range ovndb.Databases() {
+		if l := servers[d]; l.Condition == ovndb.Unreadable {
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.Unreadable, Text: l.Text()})
 			refused.Advice = append(refused.Advice, unreadableAdvice(m, d))
 		}
@@ -103,9 +103,9 @@ func (s *Service) refuseUnreadable(m Application, servers map[raft.Database]Serv
 
 // unreadableAdvice is what makes a server answer again. Restarting it is an
 // operator's business: whether the others can do without it can't be seen from here.
-func unreadableAdvice(m Application, d raft.Database) string {
+func unreadableAdvice(m Application, d ovndb.Database) string {
 	return fmt.Sprintf("make the server answer to ovs-appctl again; if all other members are up, restart it: juju ssh %s sudo systemctl restart %s; Juju tries again by itself",
-		m.Unit, ovn.ServerOf(d))
+		m.Unit, ovndb.ServiceOf(d))
 }
 
 // hungPatience is how long a server that has not answered is given before its
@@ -114,9 +114,9 @@ func unreadableAdvice(m Application, d raft.Database) string {
 const hungPatience = 30 * time.Second
 
 // retryHung asks the servers that hang once more, with more patience.
-func (s *Service) retryHung(ctx context.Context, servers map[raft.Database]ServerState) map[raft.Database]ServerState {
+func (s *Service) retryHung(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]ServerState {
 	for d, l := range servers {
-		if l.Condition == Hung {
+		if l.Condition == ovndb.Hung {
 			patience := s.patience(d, hungPatience)
 			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), patience))
 			patient := *s
@@ -137,19 +137,19 @@ const (
 // a member: there, failing would protect nothing.
 func (s *Service) nothingToLeave(m Application, l ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
-	if !m.OthersStay() && (l.Condition == Down || l.Condition == Hung || l.Condition == Failed) {
+	if !m.OthersStay() && (l.Condition == ovndb.Down || l.Condition == ovndb.Hung || l.Condition == ovndb.Failed) {
 		return s.keptData(l.Database)
 	}
 	switch l.Condition {
-	case Unreadable:
+	case ovndb.Unreadable:
 		return s.keptData(l.Database) // refused before, if anybody stayed
-	case Left:
+	case ovndb.Left:
 		f.Gone, f.Text = true, "the server has left already"
-	case Absent:
+	case ovndb.Absent:
 		f.Text = "there is no database"
-	case Standalone:
+	case ovndb.Standalone:
 		f.Text = "the database is standalone; it stays in " + s.Control.Paths.File(l.Database)
-	case Serving:
+	case ovndb.Serving:
 		f.joining, f.Text = true, "the server had not joined yet"
 	default:
 		f.Text = l.Text() + "; it stays a member until it is kicked from another unit, which action cluster-status there shows how to do"
@@ -158,8 +158,8 @@ func (s *Service) nothingToLeave(m Application, l ServerState) LeaveResult {
 }
 
 // putAway stops the services, then renames the files of servers that are gone.
-func (s *Service) putAway(ctx context.Context, fates map[raft.Database]LeaveResult) ([]LeaveResult, error) {
-	for _, d := range raft.Databases() {
+func (s *Service) putAway(ctx context.Context, fates map[ovndb.Database]LeaveResult) ([]LeaveResult, error) {
+	for _, d := range ovndb.Databases() {
 		if !fates[d].joining {
 			continue
 		}
@@ -171,7 +171,7 @@ func (s *Service) putAway(ctx context.Context, fates map[raft.Database]LeaveResu
 	if err := s.Services.StopForGood(ctx); err != nil {
 		return inOrder(fates), err
 	}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		f := fates[d]
 		if !f.Gone {
 			continue
@@ -291,7 +291,7 @@ func (s *Service) evaluateLeaves(ctx context.Context, m Application, going []*le
 
 // PendingError says that a change was begun and has not ended in time.
 type PendingError struct {
-	Database raft.Database
+	Database ovndb.Database
 	Text     string
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -41,7 +42,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 			s.nb, s.goal["ovn-central/5"] = up("aa00", "aa01").down("aa04"), "waiting"
 		},
 		"two of five dead": func(s *scene) {
-			s.history[raft.NB]["aa05"] = "ovn-central/5"
+			s.history[ovndb.NB]["aa05"] = "ovn-central/5"
 			s.nb = up("aa00", "aa01", "aa02").down("aa04", "aa05")
 		},
 		"the other of two dead":                func(s *scene) { s.nb = up("aa00").down("aa01") },
@@ -60,7 +61,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 			refused := (*membership.RefusedError)(nil)
 			require.ErrorAs(t, err, &refused)
 			assert.Empty(t, m.told, "nothing is touched")
-			for _, d := range raft.Databases() {
+			for _, d := range ovndb.Databases() {
 				assert.FileExists(t, service.Files.Paths.File(d))
 			}
 			var lines []string
@@ -87,7 +88,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 
 // R9: where failing protects nothing, the removal must not be held up.
 func TestR9StopThatProtectsNothingEnds(t *testing.T) {
-	both := func(c membership.Condition) func(*scene) {
+	both := func(c ovndb.Condition) func(*scene) {
 		return func(s *scene) { s.nb, s.sb = members{condition: c}, members{condition: c} }
 	}
 	tests := map[string]struct {
@@ -96,11 +97,11 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 		// fate is how the text of each database's fate begins.
 		fate string
 	}{
-		"no server runs":       {both(membership.Down), false, "the server is not running; it stays a member until it is kicked"},
-		"no database":          {both(membership.Absent), false, "there is no database"},
-		"standalone":           {both(membership.Standalone), false, "the database is standalone; it stays in "},
-		"disk full":            {both(membership.Failed), false, "the server runs but has given up the database"},
-		"left already":         {both(membership.Left), true, "the server has left already; its file is now "},
+		"no server runs":       {both(ovndb.Down), false, "the server is not running; it stays a member until it is kicked"},
+		"no database":          {both(ovndb.Absent), false, "there is no database"},
+		"standalone":           {both(ovndb.Standalone), false, "the database is standalone; it stays in "},
+		"disk full":            {both(ovndb.Failed), false, "the server runs but has given up the database"},
+		"left already":         {both(ovndb.Left), true, "the server has left already; its file is now "},
 		"had not joined":       {func(s *scene) { s.nb, s.sb = s.nb.in(raft.JoiningCluster), s.sb.in(raft.JoiningCluster) }, false, "the server had not joined yet"},
 		"every unit goes":      {everybodyGoes, false, "no unit stays that could go on with the database; its data stay in "},
 		"the last unit goes":   {func(s *scene) { s.goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays"},
@@ -166,7 +167,7 @@ func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
 			s := going(t)
 			m := new(machine)
 			service := s.on(m)
-			m.errors[raft.NB] = said
+			m.errors[ovndb.NB] = said
 			_, err := service.Stop(t.Context(), s.model(), membership.Cache{})
 			require.ErrorAs(t, err, new(*membership.RefusedError))
 			assert.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -15,7 +15,7 @@ import (
 func joinedBy4(t *testing.T) scene {
 	t.Helper()
 	s := three(t)
-	s.history = map[raft.Database]map[string]string{raft.NB: {"aa04": "ovn-central/4"}, raft.SB: {"13fe": "ovn-central/4"}}
+	s.history = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}, ovndb.SB: {"13fe": "ovn-central/4"}}
 	return s
 }
 
@@ -97,7 +97,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 				s.nb, s.sb = up("aa00", "aa01", "aa02"), up("bb00", "bb02").down("13fe")
 				s.published = map[string][2]string{"ovn-central/0": {"aa00", "bb00"}, "ovn-central/2": {"aa02", "bb02"}}
 				delete(s.goal, "ovn-central/1")
-				s.history[raft.NB]["aa01"] = "ovn-central/1"
+				s.history[ovndb.NB]["aa01"] = "ovn-central/1"
 			},
 			juju.Active, "ovn-central/2 waits to leave: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true; sb 13fe (was ovn-central/4) is down",
 		},
@@ -114,7 +114,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 			juju.Active, "nb leader, sb member; 3 of 3 up",
 		},
 		"no database yet": {
-			func(s *scene) { s.nb = members{condition: membership.Absent} },
+			func(s *scene) { s.nb = members{condition: ovndb.Absent} },
 			juju.Waiting, "nb: no database yet",
 		},
 		"joining": {
@@ -126,35 +126,35 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 			juju.Waiting, "sb: leaving the cluster",
 		},
 		"left": {
-			func(s *scene) { s.sb = members{condition: membership.Left} },
+			func(s *scene) { s.sb = members{condition: ovndb.Left} },
 			juju.Blocked, "sb: this unit's server has left the cluster or was kicked from it",
 		},
 		"standalone": {
-			func(s *scene) { s.nb = members{condition: membership.Standalone} },
+			func(s *scene) { s.nb = members{condition: ovndb.Standalone} },
 			juju.Blocked, "nb: the database is standalone, not a member of a cluster",
 		},
 		"disk full": {
-			func(s *scene) { s.nb = members{condition: membership.Failed} },
+			func(s *scene) { s.nb = members{condition: ovndb.Failed} },
 			juju.Blocked, "nb: the server runs but has given up the database, as it does when it can't write to the disk; see its log",
 		},
 		"server down": {
-			func(s *scene) { s.nb = members{condition: membership.Down} },
+			func(s *scene) { s.nb = members{condition: ovndb.Down} },
 			juju.Blocked, "nb: the server is not running",
 		},
 		"server hung": {
 			func(s *scene) {
-				s.sb = members{condition: membership.Hung, err: errors.New("server does not answer within 5s")}
+				s.sb = members{condition: ovndb.Hung, err: errors.New("server does not answer within 5s")}
 			},
 			juju.Blocked, "sb: the server hangs: server does not answer within 5s",
 		},
 		"answer that is none": {
 			func(s *scene) {
-				s.sb = members{condition: membership.Unreadable, err: errors.New("cannot read cluster/status: it is empty")}
+				s.sb = members{condition: ovndb.Unreadable, err: errors.New("cannot read cluster/status: it is empty")}
 			},
 			juju.Blocked, "sb: cannot read cluster/status: it is empty",
 		},
 		"trouble of this unit comes before that of others": {
-			func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), members{condition: membership.Down} },
+			func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), members{condition: ovndb.Down} },
 			juju.Blocked, "sb: the server is not running",
 		},
 	}

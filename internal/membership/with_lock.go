@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -21,10 +22,10 @@ import (
 //
 // The lock is kept, through the other members, for as long as act runs. That the
 // server is taken down stands in it from before act until act has ended well; where
-// it has not, until a later hook finds a member that works ([Service.ClearEndedIntents]).
-func (s *Service) WithLock(ctx context.Context, m Application, db raft.Database, down bool, act func(context.Context, Gate) error) (err error) {
+// it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
+func (s *Service) WithLock(ctx context.Context, m Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
 	l := s.ObserveServer(ctx, db)
-	if l.Condition == Unreadable && down {
+	if l.Condition == ovndb.Unreadable && down {
 		return &RefusedError{
 			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: l.Text()}},
 			Advice:   []string{unreadableAdvice(m, db)},
@@ -129,7 +130,7 @@ func (s *Service) evaluateRestart(ctx context.Context, l *ServerState, m Applica
 		if err := k.renew(ctx); err != nil {
 			return view, plan, err
 		}
-		if next := s.ObserveServer(ctx, l.Database); next.Condition == Serving {
+		if next := s.ObserveServer(ctx, l.Database); next.Condition == ovndb.Serving {
 			*l = next
 		}
 	}
@@ -200,14 +201,14 @@ func (s *Service) LeaveRemoved(ctx context.Context, m Application, l ServerState
 // has caught up with the others, with what was found last where that takes too
 // long. Its own status can't tell whether it lags: until it has heard what it
 // lacks, it knows of nothing that it lacks.
-func (s *Service) AwaitMember(ctx context.Context, db raft.Database, timeout time.Duration) (ServerState, error) {
+func (s *Service) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var others uint64
 	patient := s.Now().Add(hearPatience)
 	for asked := false; ; {
 		l := s.ObserveServer(ctx, db)
-		if member := l.Condition == Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
+		if member := l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
 			if !asked {
 				others, asked = s.newest(ctx, l), true
 			}

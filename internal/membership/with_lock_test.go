@@ -15,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // again starts a unit's server on the file that it has.
-func (u *realUnit) again(d raft.Database) error {
+func (u *realUnit) again(d ovndb.Database) error {
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(ovsdb.Endpoints(d, u.address(d))[0], "tcp:"))
 	paths := u.Control.Paths
 	cmd := exec.CommandContext(u.t.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+paths.Control(d),
@@ -36,7 +36,7 @@ func (u *realUnit) again(d raft.Database) error {
 }
 
 // restart takes a unit's server down and brings it back.
-func (u *realUnit) restart(ctx context.Context, d raft.Database) error {
+func (u *realUnit) restart(ctx context.Context, d ovndb.Database) error {
 	u.kill(d)
 	if err := u.again(d); err != nil {
 		return err
@@ -48,7 +48,7 @@ func (u *realUnit) restart(ctx context.Context, d raft.Database) error {
 // record is nb's lock as a unit's own server has it.
 func (u *realUnit) record() lease.Record {
 	u.t.Helper()
-	global, err := u.global(u.t.Context(), raft.NB, "unix:"+u.Control.Paths.Socket(raft.NB))
+	global, err := u.global(u.t.Context(), ovndb.NB, "unix:"+u.Control.Paths.Socket(ovndb.NB))
 	require.NoError(u.t, err)
 	defer global.Close()
 	ids, err := global.Read(u.t.Context())
@@ -61,7 +61,7 @@ func (u *realUnit) record() lease.Record {
 // R5: whoever restarts at the same time, one goes after the other, and there is a
 // leader all along or again.
 func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	var (
 		wg       sync.WaitGroup
 		mu       sync.Mutex
@@ -78,17 +78,17 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 	}
 	ids, models := map[string]raft.ID{}, map[string]Application{}
 	for _, u := range units { // as long as all answer
-		ids[u.Env.Unit], models[u.Env.Unit] = u.id(raft.NB), model(u, units...)
+		ids[u.Env.Unit], models[u.Env.Unit] = u.id(ovndb.NB), model(u, units...)
 	}
 	for i, u := range units {
 		wg.Go(func() {
-			failures[i] = u.WithLock(t.Context(), models[u.Env.Unit], raft.NB, true, func(ctx context.Context, _ Gate) error {
+			failures[i] = u.WithLock(t.Context(), models[u.Env.Unit], ovndb.NB, true, func(ctx context.Context, _ Gate) error {
 				count(1)
 				defer count(-1)
 				mu.Lock()
 				turns = append(turns, u.Env.Unit)
 				mu.Unlock()
-				return u.restart(ctx, raft.NB)
+				return u.restart(ctx, ovndb.NB)
 			})
 		})
 	}
@@ -99,8 +99,8 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 	assert.Equal(t, 1, most, "two were down at once")
 	assert.Len(t, turns, 3)
 	for _, u := range units {
-		u.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
-		assert.Equal(t, ids[u.Env.Unit], u.id(raft.NB))
+		u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
+		assert.Equal(t, ids[u.Env.Unit], u.id(ovndb.NB))
 	}
 	assert.Empty(t, units[0].record().Holder, "the lock is given back")
 }
@@ -108,11 +108,11 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 // R5: a server that is long in coming back keeps the others waiting: the lock is
 // renewed through them.
 func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	slow, other := units[1], units[2]
 	m := model(slow, units...)
-	err := slow.WithLock(t.Context(), m, raft.NB, true, func(ctx context.Context, _ Gate) error {
-		slow.kill(raft.NB)
+	err := slow.WithLock(t.Context(), m, ovndb.NB, true, func(ctx context.Context, _ Gate) error {
+		slow.kill(ovndb.NB)
 		held := other.record()
 		assert.Equal(t, slow.Env.Unit, held.Holder)
 		assert.Eventually(t, func() bool { // it is renewed every third of its time
@@ -121,14 +121,14 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 		}, held.TTL(), 100*time.Millisecond)
 		impatient, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
-		assert.Error(t, other.WithLock(impatient, model(other, other), raft.NB, true, func(context.Context, Gate) error {
+		assert.Error(t, other.WithLock(impatient, model(other, other), ovndb.NB, true, func(context.Context, Gate) error {
 			assert.Fail(t, "the turn is another unit's")
 			return nil
 		}))
-		if err := slow.again(raft.NB); err != nil {
+		if err := slow.again(ovndb.NB); err != nil {
 			return err
 		}
-		_, err := slow.AwaitMember(ctx, raft.NB, 20*time.Second)
+		_, err := slow.AwaitMember(ctx, ovndb.NB, 20*time.Second)
 		return err
 	})
 	require.NoError(t, err)
@@ -136,15 +136,15 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 }
 
 func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units...)
-	units[2].kill(raft.NB)
-	units[0].until(raft.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, units[2])) })
+	units[2].kill(ovndb.NB)
+	units[0].until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, units[2])) })
 	unwanted := func(context.Context, Gate) error {
 		assert.Fail(t, "it was permitted")
 		return nil
 	}
-	err := units[0].WithLock(t.Context(), m, raft.NB, true, unwanted)
+	err := units[0].WithLock(t.Context(), m, ovndb.NB, true, unwanted)
 	refused := (*RefusedError)(nil)
 	require.ErrorAs(t, err, &refused)
 	require.Len(t, refused.Refusals, 1)
@@ -153,7 +153,7 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 	assert.Empty(t, units[1].record().Holder, "the lock is given back")
 
 	ran := false
-	require.NoError(t, units[0].WithLock(t.Context(), m, raft.NB, false, func(context.Context, Gate) error {
+	require.NoError(t, units[0].WithLock(t.Context(), m, ovndb.NB, false, func(context.Context, Gate) error {
 		ran = true
 		return nil
 	}), "what takes no server down needs no majority of others")
@@ -161,37 +161,37 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 }
 
 func shortOf(m Application, u *realUnit) string {
-	return m.Published[u.Env.Unit][raft.NB].Server.Short()
+	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
 
 func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
-	units := realCluster(t, 2, raft.NB)
+	units := realCluster(t, 2, ovndb.NB)
 	for _, u := range units { // the leader, then the follower
-		require.NoError(t, u.WithLock(t.Context(), model(u, units...), raft.NB, true, func(ctx context.Context, _ Gate) error {
-			return u.restart(ctx, raft.NB)
+		require.NoError(t, u.WithLock(t.Context(), model(u, units...), ovndb.NB, true, func(ctx context.Context, _ Gate) error {
+			return u.restart(ctx, ovndb.NB)
 		}))
-		u.until(raft.NB, func(s raft.Status) bool { return s.HasLeader() })
+		u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() })
 		assert.Empty(t, u.record().Holder)
 	}
 }
 
 func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
-	units := realCluster(t, 1, raft.NB)
+	units := realCluster(t, 1, ovndb.NB)
 	m := model(units[0], units...)
 	for name, prepare := range map[string]func(){
 		"the only member": func() {},
-		"no server":       func() { units[0].kill(raft.NB) },
+		"no server":       func() { units[0].kill(ovndb.NB) },
 	} {
 		prepare()
 		ran := errors.New("it ran")
-		assert.ErrorIs(t, units[0].WithLock(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return ran }), ran, name)
+		assert.ErrorIs(t, units[0].WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return ran }), ran, name)
 	}
 }
 
 func TestTurnThatFailsIsOver(t *testing.T) {
-	units := realCluster(t, 2, raft.NB)
+	units := realCluster(t, 2, ovndb.NB)
 	failed := errors.New("it does not start")
-	err := units[0].WithLock(t.Context(), model(units[0], units...), raft.NB, true, func(context.Context, Gate) error { return failed })
+	err := units[0].WithLock(t.Context(), model(units[0], units...), ovndb.NB, true, func(context.Context, Gate) error { return failed })
 	require.ErrorIs(t, err, failed)
 	assert.Empty(t, units[1].record().Holder)
 }
@@ -199,45 +199,45 @@ func TestTurnThatFailsIsOver(t *testing.T) {
 // A server that was kicked while it was down waits for a leader for ever. The
 // others' record tells it; then its file says that it has left.
 func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	gone := units[2]
-	id, m := gone.id(raft.NB), model(units[0], units...)
+	id, m := gone.id(ovndb.NB), model(units[0], units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	require.False(t, gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), raft.NB), Cache{}))
-	gone.kill(raft.NB)
+	require.False(t, gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), Cache{}))
+	gone.kill(ovndb.NB)
 	require.Eventually(t, func() bool { // until it counts as down
 		results, err := units[0].Kick(t.Context(), m, kickNB(id))
 		require.NoError(t, err)
 		return results[0].Outcome == Removed
 	}, 20*time.Second, 100*time.Millisecond)
-	require.NoError(t, gone.again(raft.NB))
+	require.NoError(t, gone.again(ovndb.NB))
 	require.Eventually(t, func() bool {
-		return gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), raft.NB), Cache{})
+		return gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
-	_, err := gone.AwaitMember(t.Context(), raft.NB, 500*time.Millisecond)
+	_, err := gone.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
 	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")
-	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.ObserveServer(t.Context(), raft.NB)))
-	assert.Equal(t, Left, gone.ObserveServer(t.Context(), raft.NB).Condition)
+	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.ObserveServer(t.Context(), ovndb.NB)))
+	assert.Equal(t, ovndb.Left, gone.ObserveServer(t.Context(), ovndb.NB).Condition)
 }
 
 // Clients that the unit before has driven out come to this one's server: they are waited
 // for before it goes, under the lock, and not for ever.
 func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
-	units := realCluster(t, 3, raft.NB)
+	units := realCluster(t, 3, ovndb.NB)
 	u, m := units[1], model(units[1], units...)
 	for name, c := range map[string]struct {
-		looks  func(n int) plan.Clients
+		looks  func(n int) ovndb.Clients
 		ahead  time.Duration // of the clock, after the third look
 		looked int
 	}{
-		"nobody is there":   {func(int) plan.Clients { return plan.Clients{} }, 0, 1},
-		"they have come":    {func(n int) plan.Clients { return plan.Clients{Connected: min(n, 4)} }, 0, 8},
-		"they have all":     {func(n int) plan.Clients { return plan.Clients{Connected: 9, Busy: max(0, 9-n)} }, 0, 9},
-		"some never settle": {func(int) plan.Clients { return plan.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},
+		"nobody is there":   {func(int) ovndb.Clients { return ovndb.Clients{} }, 0, 1},
+		"they have come":    {func(n int) ovndb.Clients { return ovndb.Clients{Connected: min(n, 4)} }, 0, 8},
+		"they have all":     {func(n int) ovndb.Clients { return ovndb.Clients{Connected: 9, Busy: max(0, 9-n)} }, 0, 9},
+		"some never settle": {func(int) ovndb.Clients { return ovndb.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},
 	} {
 		looked, ran := 0, false
-		u.Clients = func(raft.Database) (plan.Clients, error) {
+		u.Clients = func(ovndb.Database) (ovndb.Clients, error) {
 			looked++
 			assert.Equal(t, u.Env.Unit, units[0].record().Holder, name)
 			return c.looks(looked), nil
@@ -248,11 +248,11 @@ func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
 			}
 			return time.Now()
 		}
-		require.NoError(t, u.WithLock(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { ran = true; return nil }), name)
+		require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { ran = true; return nil }), name)
 		assert.True(t, ran, name)
 		assert.Equal(t, c.looked, looked, name)
 	}
-	u.Clients = func(raft.Database) (plan.Clients, error) { return plan.Clients{}, errors.New("no table") }
+	u.Clients = func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("no table") }
 	u.Now = time.Now
-	require.NoError(t, u.WithLock(t.Context(), m, raft.NB, true, func(context.Context, Gate) error { return nil }))
+	require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return nil }))
 }

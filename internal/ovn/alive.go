@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -20,7 +20,7 @@ import (
 // neither the process of its pid file runs, nor does one hold the lock of the
 // database's file, nor does systemd know a main process of its service. An error
 // means that this can't be found out.
-func (s Services) Alive(ctx context.Context, p Paths, d raft.Database) (string, error) {
+func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (string, error) {
 	pid, err := pidOf(p.PID(d))
 	if err != nil {
 		return "", err
@@ -41,8 +41,8 @@ func (s Services) Alive(ctx context.Context, p Paths, d raft.Database) (string, 
 	} else if err != nil {
 		return "", err
 	}
-	if main := states[ServerOf(d)].MainPID; main != 0 {
-		return fmt.Sprintf("process %d of service %s runs", main, ServerOf(d)), nil
+	if main := states[ovndb.ServiceOf(d)].MainPID; main != 0 {
+		return fmt.Sprintf("process %d of service %s runs", main, ovndb.ServiceOf(d)), nil
 	}
 	return "", nil
 }

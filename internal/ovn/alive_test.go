@@ -13,7 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
@@ -29,9 +29,9 @@ func (s systemd) Run(context.Context, run.Command) ([]byte, error) {
 // R1, R9: any one of them is enough, for each alone can be lost.
 func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
-	alive := func(mainPID string, p ovn.Paths) string {
-		evidence, err := ovn.Services{Runner: systemd(mainPID)}.Alive(t.Context(), p, raft.NB)
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
+	alive := func(mainPID string, p ovndb.Paths) string {
+		evidence, err := ovn.Services{Runner: systemd(mainPID)}.Alive(t.Context(), p, ovndb.NB)
 		require.NoError(t, err)
 		return evidence
 	}
@@ -39,19 +39,19 @@ func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
 	assert.Contains(t, alive("4711", s.paths), "process 4711 of service ovn-ovsdb-server-nb runs")
 
 	s.start(t)
-	require.NoError(t, os.Remove(s.paths.Control(raft.NB)))
-	assert.Contains(t, alive("0", s.paths), s.paths.File(raft.NB)+" open", "it has no pid file, and systemd has not started it")
+	require.NoError(t, os.Remove(s.paths.Control(ovndb.NB)))
+	assert.Contains(t, alive("0", s.paths), s.paths.File(ovndb.NB)+" open", "it has no pid file, and systemd has not started it")
 	s.kill(t)
 	assert.Empty(t, alive("0", s.paths), "its lock's file is left behind")
 
-	require.NoError(t, os.WriteFile(s.paths.PID(raft.NB), []byte(strconv.Itoa(os.Getpid())), 0o600))
+	require.NoError(t, os.WriteFile(s.paths.PID(ovndb.NB), []byte(strconv.Itoa(os.Getpid())), 0o600))
 	assert.Empty(t, alive("0", s.paths), "another process has got its number")
-	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.paths.PID(raft.NB))
+	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.paths.PID(ovndb.NB))
 	in, err := other.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, other.Start())
-	require.NoError(t, os.WriteFile(s.paths.PID(raft.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
-	assert.Contains(t, alive("0", s.paths), "of "+s.paths.PID(raft.NB)+" runs", "it was started with that pid file")
+	require.NoError(t, os.WriteFile(s.paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
+	assert.Contains(t, alive("0", s.paths), "of "+s.paths.PID(ovndb.NB)+" runs", "it was started with that pid file")
 	require.NoError(t, in.Close())
 	_ = other.Wait()
 	assert.Empty(t, alive("0", s.paths), "it has ended")
@@ -60,9 +60,9 @@ func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
 // What can't be found out is not dead.
 func TestServerOfWhichSystemdSaysNothingIsNotKnownToBeDead(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
+	s := newServer(t, ovndb.NB, "127.0.0.1")
 	refused := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
-	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.paths, raft.NB)
+	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.paths, ovndb.NB)
 	require.ErrorContains(t, err, "cannot ask systemd about the services")
 }

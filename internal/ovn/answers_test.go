@@ -10,7 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -25,15 +25,15 @@ func (c *counted) Run(ctx context.Context, command run.Command) ([]byte, error) 
 
 func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s, calls := newServer(t, raft.NB, loopbacktest.Network(t)+".1"), new(counted)
+	s, calls := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1"), new(counted)
 	files := s.files()
 	files.Runner, files.Answers = calls, new(ovn.StateCache)
-	made, err := files.CreateCluster(t.Context(), raft.NB, s.address, time.Second)
+	made, err := files.CreateCluster(t.Context(), ovndb.NB, s.address, time.Second)
 	require.NoError(t, err)
 	before := calls.calls
 
-	require.NoError(t, files.Commit(raft.NB))
-	file, err := files.Inspect(t.Context(), raft.NB)
+	require.NoError(t, files.Commit(ovndb.NB))
+	file, err := files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, before, calls.calls, "it only has another name")
 	made.Path = file.Path
@@ -43,31 +43,31 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	s.start(t)
 	require.Eventually(t, func() bool { return s.status(t).HasLeader() }, 10*time.Second, 10*time.Millisecond)
 	s.kill(t)
-	_, err = files.Inspect(t.Context(), raft.NB)
+	_, err = files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Greater(t, calls.calls, before, "it has grown")
 
 	// Another file has its name.
-	_, err = files.Archive(raft.NB, time.Now())
+	_, err = files.Archive(ovndb.NB, time.Now())
 	require.NoError(t, err)
-	_, err = files.CreateCluster(t.Context(), raft.NB, s.address, time.Second)
+	_, err = files.CreateCluster(t.Context(), ovndb.NB, s.address, time.Second)
 	require.NoError(t, err)
-	require.NoError(t, files.Commit(raft.NB))
-	file, err = files.Inspect(t.Context(), raft.NB)
+	require.NoError(t, files.Commit(ovndb.NB))
+	file, err = files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.NotEqual(t, made.Server, file.Server)
 }
 
 func TestAnswerThatWasCutOffIsNotKept(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1").standalone(t)
+	s := newServer(t, ovndb.NB, "127.0.0.1").standalone(t)
 	files := s.files()
 	files.Answers = new(ovn.StateCache)
 	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := files.Inspect(over, raft.NB)
+	_, err := files.Inspect(over, ovndb.NB)
 	require.Error(t, err)
-	file, err := files.Inspect(t.Context(), raft.NB)
+	file, err := files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, "OVN_Northbound", file.Name)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -105,7 +106,7 @@ func (a archive) source(t *testing.T) ovn.Source {
 
 func (a archive) packages() ovn.Packages {
 	return ovn.Packages{
-		Runner: run.Exec{}, Paths: ovn.Paths{Etc: filepath.Join(a.dir, "etc/ovn")},
+		Runner: run.Exec{}, Paths: ovndb.Paths{Etc: filepath.Join(a.dir, "etc/ovn")},
 		Patience: 10 * time.Second, Pause: 50 * time.Millisecond,
 	}
 }

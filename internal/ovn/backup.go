@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -26,8 +27,8 @@ func gently(name string, args ...string) run.Command {
 // Export writes what this unit's server has of database d to a new file, which is that
 // of a standalone database: one transaction, and so of one moment (ovsdb-client(1),
 // backup). The server is silent while it puts the answer together.
-func (f Files) Export(ctx context.Context, d raft.Database, to string) error {
-	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, f.Paths.Size(d)))
+func (f Files) Export(ctx context.Context, d ovndb.Database, to string) error {
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, FileSize(f.Paths, d)))
 	defer cancel()
 	file, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -45,8 +46,8 @@ func (f Files) Export(ctx context.Context, d raft.Database, to string) error {
 // Extract writes all entries of the file of database d, committed or not, to a new file,
 // which is that of a standalone database (ovsdb-tool(1), cluster-to-standalone). A
 // server may write meanwhile. A part of a file that an earlier call has left is replaced.
-func (f Files) Extract(ctx context.Context, d raft.Database, to string) error {
-	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, f.Paths.Size(d)))
+func (f Files) Extract(ctx context.Context, d ovndb.Database, to string) error {
+	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, FileSize(f.Paths, d)))
 	defer cancel()
 	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot copy %s: %w", d, err)
@@ -65,10 +66,10 @@ func (f Files) Extract(ctx context.Context, d raft.Database, to string) error {
 
 // Load reads the file of a standalone database as a server does when it starts, and says
 // which version its schema has. A file of another database is an error.
-func (f Files) Load(ctx context.Context, d raft.Database, path string) (schema string, err error) {
+func (f Files) Load(ctx context.Context, d ovndb.Database, path string) (schema string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, sizeOf(path)))
 	defer cancel()
-	table := map[raft.Database]string{raft.NB: "NB_Global", raft.SB: "SB_Global"}[d]
+	table := map[ovndb.Database]string{ovndb.NB: "NB_Global", ovndb.SB: "SB_Global"}[d]
 	query := fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":["_uuid"]}]`, d, table)
 	defer os.Remove(lockFile(path))
 	if _, err := f.Runner.Run(ctx, gently("ovsdb-tool", "--verbose=console:off", "query", path, query)); err != nil {
@@ -78,7 +79,7 @@ func (f Files) Load(ctx context.Context, d raft.Database, path string) (schema s
 }
 
 // SchemaVersion is that of the schema that the packages bring for database d.
-func (f Files) SchemaVersion(ctx context.Context, d raft.Database) (string, error) {
+func (f Files) SchemaVersion(ctx context.Context, d ovndb.Database) (string, error) {
 	return f.askTool(ctx, "schema-version", f.Paths.Schema(d))
 }
 
@@ -95,7 +96,7 @@ func Newer(a, b string) (bool, error) {
 
 // StageFrom is [Files.CreateCluster] with the contents of the file of a standalone
 // database, and beside the file that the database has, which it leaves as it is.
-func (f Files) StageFrom(ctx context.Context, d raft.Database, address string, electionTimer time.Duration, contents string) (File, error) {
+func (f Files) StageFrom(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration, contents string) (File, error) {
 	timer := "--election-timer=" + strconv.FormatInt(electionTimer.Milliseconds(), 10)
 	made, err := f.make(ctx, d, raft.Patience(copyTimeout, sizeOf(contents)), timer, "create-cluster", f.making(d), contents, address)
 	if err != nil {
@@ -105,7 +106,7 @@ func (f Files) StageFrom(ctx context.Context, d raft.Database, address string, e
 }
 
 // stage gives the file that was made the name under which it waits for its Commit.
-func (f Files) stage(d raft.Database, made File) (File, error) {
+func (f Files) stage(d ovndb.Database, made File) (File, error) {
 	made.Path = f.staged(d)
 	err := os.Rename(f.making(d), made.Path)
 	if err == nil {

@@ -9,8 +9,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // connectionTables are the kernel's, of the network that this process is in
@@ -21,18 +20,18 @@ var connectionTables = []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"}
 // that of each ovn-northd. The kernel is asked, not the server: what `memory/show` says
 // of the server's sessions has those of this machine's sockets in it, too, and not what
 // is on its way in the kernel, and it has to wait for a server that is busy with clients.
-func ClientsOf(d raft.Database) (plan.Clients, error) {
-	return connections(plan.ClientPorts(d)...)
+func ClientsOf(d ovndb.Database) (ovndb.Clients, error) {
+	return connections(ovndb.ClientPorts(d)...)
 }
 
-func connections(ports ...uint16) (sum plan.Clients, err error) {
+func connections(ports ...uint16) (sum ovndb.Clients, err error) {
 	for _, path := range connectionTables {
 		text, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue // a kernel without IPv6
 		}
 		if err != nil {
-			return plan.Clients{}, fmt.Errorf("cannot count the clients: %w", err)
+			return ovndb.Clients{}, fmt.Errorf("cannot count the clients: %w", err)
 		}
 		one := countConnections(text, ports)
 		sum.Connected += one.Connected
@@ -47,7 +46,7 @@ const established = "01"
 // countConnections reads a table. The columns are: number, local address, remote
 // address, state, what is on its way out and in, and more; numbers are hexadecimal
 // (get_tcp4_sock() in net/ipv4/tcp_ipv4.c).
-func countConnections(table []byte, ports []uint16) (c plan.Clients) {
+func countConnections(table []byte, ports []uint16) (c ovndb.Clients) {
 	for line := range bytes.Lines(table) {
 		words := bytes.Fields(line)
 		if len(words) < 5 || string(words[3]) != established {

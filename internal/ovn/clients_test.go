@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // By the kernel's own table: those who have connected, and on which of the connections
@@ -23,14 +23,14 @@ func TestConnectionsOfAPortAreCounted(t *testing.T) {
 		defer listener.Close()
 		bound, err := netip.ParseAddrPort(listener.Addr().String())
 		require.NoError(t, err)
-		counts := func(want plan.Clients) {
+		counts := func(want ovndb.Clients) {
 			t.Helper()
 			assert.Eventually(t, func() bool {
 				got, err := connections(1, bound.Port())
 				return err == nil && got == want
 			}, 5*time.Second, 5*time.Millisecond, "%+v", want)
 		}
-		counts(plan.Clients{})
+		counts(ovndb.Clients{})
 		var clients []net.Conn
 		for range 12 {
 			client, err := new(net.Dialer).DialContext(t.Context(), "tcp", listener.Addr().String())
@@ -51,9 +51,9 @@ func TestConnectionsOfAPortAreCounted(t *testing.T) {
 				require.NoError(t, err)
 			}
 		}
-		counts(plan.Clients{Connected: 12, Busy: 1})
+		counts(ovndb.Clients{Connected: 12, Busy: 1})
 		require.NoError(t, clients[2].Close())
-		counts(plan.Clients{Connected: 11, Busy: 1})
+		counts(ovndb.Clients{Connected: 11, Busy: 1})
 	}
 }
 
@@ -68,6 +68,6 @@ func TestTableOfConnectionsIsReadAsTheKernelWritesIt(t *testing.T) {
    5: 0B00630A:19F2 1600630A:C353 01 00000000:00000100 00:00000000 00000000     0        0 5
    6: 0B00630A:XXXX 1600630A:C353 01
 `
-	assert.Equal(t, plan.Clients{Connected: 2, Busy: 1}, countConnections([]byte(table), []uint16{6641}))
-	assert.Equal(t, plan.Clients{Connected: 1, Busy: 1}, countConnections([]byte(table), []uint16{6642, 16642}))
+	assert.Equal(t, ovndb.Clients{Connected: 2, Busy: 1}, countConnections([]byte(table), []uint16{6641}))
+	assert.Equal(t, ovndb.Clients{Connected: 1, Busy: 1}, countConnections([]byte(table), []uint16{6642, 16642}))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -18,7 +19,7 @@ const compactTimeout = 2 * time.Minute
 // is ready before the server has looked at it, a later turn of its main loop writes it
 // (ovsdb_server_compact() in ovsdb/ovsdb-server.c). Measured on OVS 3.1: entries that a
 // failed write has lost are in the new file.
-func (c Control) Compact(ctx context.Context, d raft.Database) error {
+func (c Control) Compact(ctx context.Context, d ovndb.Database) error {
 	c.Timeout = max(c.Timeout, raft.Patience(compactTimeout, FileSize(c.Paths, d)))
 	_, err := c.call(ctx, d, "ovsdb-server/compact")
 	return err

@@ -1,3 +1,5 @@
+// Package ovn drives what the packages of OVN put on a machine: the control
+// sockets of the database servers, the database files and the services.
 package ovn
 
 import (
@@ -12,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -99,7 +102,7 @@ func (e *FailedError) Unwrap() error { return ErrUnknownCluster }
 // Control talks to the servers of this unit by ovs-appctl.
 type Control struct {
 	Runner run.Runner
-	Paths  Paths
+	Paths  ovndb.Paths
 	// Timeout bounds one command; 0 is 5 s, and what the database's size adds. A healthy
 	// server answers in milliseconds, one that compacts a large database in seconds.
 	Timeout time.Duration
@@ -107,7 +110,7 @@ type Control struct {
 
 // Status is what cluster/status says. A text that can't be understood is a
 // *raft.ParseError, that of a server which has given up the database a *[FailedError].
-func (c Control) Status(ctx context.Context, d raft.Database) (raft.Status, error) {
+func (c Control) Status(ctx context.Context, d ovndb.Database) (raft.Status, error) {
 	out, err := c.call(ctx, d, "cluster/status")
 	if err != nil {
 		return raft.Status{}, err
@@ -121,7 +124,7 @@ func (c Control) Status(ctx context.Context, d raft.Database) (raft.Status, erro
 
 // Leave asks the server to leave its cluster. Success only means that it has
 // begun. It checks nothing: that is the caller's business.
-func (c Control) Leave(ctx context.Context, d raft.Database) error {
+func (c Control) Leave(ctx context.Context, d ovndb.Database) error {
 	_, err := c.call(ctx, d, "cluster/leave")
 	return err
 }
@@ -129,7 +132,7 @@ func (c Control) Leave(ctx context.Context, d raft.Database) error {
 // Kick asks for the removal of another member. Success only means that the
 // request was sent; from a follower it may get lost. It checks nothing: that is
 // the caller's business.
-func (c Control) Kick(ctx context.Context, d raft.Database, id string) error {
+func (c Control) Kick(ctx context.Context, d ovndb.Database, id string) error {
 	_, err := c.call(ctx, d, "cluster/kick", id)
 	return err
 }
@@ -139,14 +142,14 @@ func (c Control) Kick(ctx context.Context, d raft.Database, id string) error {
 // [raft.Status] shows it as ChangingTo until a majority has it. A larger one is at
 // most twice the present one, a smaller one may be any; otherwise it is
 // [ErrTimerRange]. Other refusals are [ErrNotLeader] and [ErrTimerPending].
-func (c Control) ChangeElectionTimer(ctx context.Context, d raft.Database, timer time.Duration) error {
+func (c Control) ChangeElectionTimer(ctx context.Context, d ovndb.Database, timer time.Duration) error {
 	_, err := c.call(ctx, d, "cluster/change-election-timer", strconv.FormatInt(timer.Milliseconds(), 10))
 	return err
 }
 
 // Version is that of the Open vSwitch which the server runs, as upstream counts:
 // 3.1.0.
-func (c Control) Version(ctx context.Context, d raft.Database) (string, error) {
+func (c Control) Version(ctx context.Context, d ovndb.Database) (string, error) {
 	out, err := c.askServer(ctx, d, "version")
 	if err != nil {
 		return "", err
@@ -163,18 +166,18 @@ func (c Control) Version(ctx context.Context, d raft.Database) (string, error) {
 // Exit ends the server. A leader hands its leadership over first, which SIGTERM
 // does not make it do (raft_close() in ovsdb/raft.c). Success only means that it
 // has begun; the server is gone when its control socket is ([ErrNotRunning]).
-func (c Control) Exit(ctx context.Context, d raft.Database) error {
+func (c Control) Exit(ctx context.Context, d ovndb.Database) error {
 	_, err := c.askServer(ctx, d, "exit")
 	return err
 }
 
 // call runs one command that is about a database on the database's server.
-func (c Control) call(ctx context.Context, d raft.Database, command string, args ...string) (string, error) {
+func (c Control) call(ctx context.Context, d ovndb.Database, command string, args ...string) (string, error) {
 	return c.askServer(ctx, d, append([]string{command, string(d)}, args...)...)
 }
 
 // askServer runs one command on the database's server.
-func (c Control) askServer(ctx context.Context, d raft.Database, command ...string) (string, error) {
+func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...string) (string, error) {
 	c.Timeout = cmp.Or(c.Timeout, raft.Patience(controlTimeout, FileSize(c.Paths, d)))
 	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
 }

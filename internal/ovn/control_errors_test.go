@@ -15,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -29,33 +30,33 @@ func statusError(t *testing.T, s *server) error {
 
 func TestServerThatWasNeverStartedIsNotRunning(t *testing.T) {
 	t.Parallel()
-	err := statusError(t, newServer(t, raft.NB, "127.0.0.1"))
+	err := statusError(t, newServer(t, ovndb.NB, "127.0.0.1"))
 	require.ErrorIs(t, err, ovn.ErrNotRunning)
 	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running")
 }
 
 func TestServerThatWasKilledIsNotRunningThoughItsSocketStays(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	s.kill(t)
-	require.FileExists(t, s.paths.Control(raft.NB))
+	require.FileExists(t, s.paths.Control(ovndb.NB))
 	require.ErrorIs(t, statusError(t, s), ovn.ErrNotRunning)
 }
 
 func TestServerThatWasStoppedIsNotRunning(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	s.signal(t, syscall.SIGTERM)
 	require.Eventually(t, func() bool {
-		_, err := s.control().Status(t.Context(), raft.NB)
+		_, err := s.control().Status(t.Context(), ovndb.NB)
 		return errors.Is(err, ovn.ErrNotRunning)
 	}, patience, 20*time.Millisecond)
-	assert.NoFileExists(t, s.paths.Control(raft.NB))
+	assert.NoFileExists(t, s.paths.Control(ovndb.NB))
 }
 
 func TestServerThatHangsIsGivenUpAfterFiveSeconds(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	s.signal(t, syscall.SIGSTOP)
 	begun := time.Now()
 	require.ErrorIs(t, statusError(t, s), ovn.ErrHung)
@@ -66,22 +67,22 @@ func TestServerThatHangsIsGivenUpAfterFiveSeconds(t *testing.T) {
 
 func TestDeadlineOfTheCallerEndsTheCall(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	s.signal(t, syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
-	require.ErrorIs(t, s.control().Leave(ctx, raft.SB), ovn.ErrHung)
+	require.ErrorIs(t, s.control().Leave(ctx, ovndb.SB), ovn.ErrHung)
 	assert.Less(t, time.Since(begun), 3*time.Second)
 }
 
 func TestCallThatIsInterruptedIsNotTakenForAServerThatHangs(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	s.signal(t, syscall.SIGSTOP)
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
-	_, err := s.control().Status(ctx, raft.SB)
+	_, err := s.control().Status(ctx, ovndb.SB)
 	require.ErrorIs(t, err, context.Canceled)
 	assert.NotErrorIs(t, err, ovn.ErrHung)
 }
@@ -96,7 +97,7 @@ func (stranger) Run(ctx context.Context, c run.Command) ([]byte, error) {
 
 func TestSocketOfAnotherUserIsDenied(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	c := s.control()
 	if os.Geteuid() == 0 {
 		c.Runner = stranger{}
@@ -105,77 +106,77 @@ func TestSocketOfAnotherUserIsDenied(t *testing.T) {
 			require.NoError(t, os.Chmod(dir, 0o755))
 		}
 	} else {
-		require.NoError(t, os.Chmod(s.paths.Control(raft.NB), 0))
+		require.NoError(t, os.Chmod(s.paths.Control(ovndb.NB), 0))
 	}
-	_, err := c.Status(t.Context(), raft.NB)
+	_, err := c.Status(t.Context(), ovndb.NB)
 	require.ErrorIs(t, err, ovn.ErrDenied)
 }
 
 func TestServerOfTheOtherDatabaseServesNotThisOne(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	// The socket of the one in the place of the other's.
-	require.NoError(t, os.Symlink(s.paths.Control(raft.SB), s.paths.Control(raft.NB)))
-	_, err := s.control().Status(t.Context(), raft.NB)
+	require.NoError(t, os.Symlink(s.paths.Control(ovndb.SB), s.paths.Control(ovndb.NB)))
+	_, err := s.control().Status(t.Context(), ovndb.NB)
 	require.ErrorIs(t, err, ovn.ErrUnknownCluster)
 }
 
 func TestStandaloneDatabaseIsNotClustered(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1").standalone(t).start(t)
+	s := newServer(t, ovndb.NB, "127.0.0.1").standalone(t).start(t)
 	require.ErrorIs(t, statusError(t, s), ovn.ErrNotClustered)
-	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrNotClustered)
-	require.ErrorIs(t, s.control().Kick(t.Context(), raft.NB, "abcd"), ovn.ErrNotClustered)
+	require.ErrorIs(t, s.control().Leave(t.Context(), ovndb.NB), ovn.ErrNotClustered)
+	require.ErrorIs(t, s.control().Kick(t.Context(), ovndb.NB, "abcd"), ovn.ErrNotClustered)
 }
 
 func TestServerThatJoinsCanNeitherLeaveNorTellItsCluster(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	s := newServer(t, raft.NB, net+".2").join(t, "tcp:"+net+".1:6643").start(t)
+	s := newServer(t, ovndb.NB, net+".2").join(t, "tcp:"+net+".1:6643").start(t)
 	assert.Equal(t, raft.JoiningCluster, s.status(t).State)
-	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrJoining)
-	require.ErrorIs(t, s.control().Kick(t.Context(), raft.NB, "abcd"), ovn.ErrUnknownServer)
+	require.ErrorIs(t, s.control().Leave(t.Context(), ovndb.NB), ovn.ErrJoining)
+	require.ErrorIs(t, s.control().Kick(t.Context(), ovndb.NB, "abcd"), ovn.ErrUnknownServer)
 }
 
 func TestLeaveThatCannotEndIsAlreadyUnderWay(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
-	require.NoError(t, s.control().Leave(t.Context(), raft.NB))
-	require.ErrorIs(t, s.control().Leave(t.Context(), raft.NB), ovn.ErrLeaving)
+	s := cluster(t, ovndb.NB, 1)[0]
+	require.NoError(t, s.control().Leave(t.Context(), ovndb.NB))
+	require.ErrorIs(t, s.control().Leave(t.Context(), ovndb.NB), ovn.ErrLeaving)
 	assert.Equal(t, raft.LeavingCluster, s.status(t).State)
 }
 
 func TestKickOfNoMember(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 3)
+	members := cluster(t, ovndb.SB, 3)
 	for i, m := range members {
-		require.ErrorIs(t, m.control().Kick(t.Context(), raft.SB, "zzzz"), ovn.ErrUnknownServer, "member %d", i)
+		require.ErrorIs(t, m.control().Kick(t.Context(), ovndb.SB, "zzzz"), ovn.ErrUnknownServer, "member %d", i)
 	}
-	require.ErrorIs(t, members[0].control().Kick(t.Context(), raft.SB, ""), ovn.ErrUnknownServer, "it can be all of them")
+	require.ErrorIs(t, members[0].control().Kick(t.Context(), ovndb.SB, ""), ovn.ErrUnknownServer, "it can be all of them")
 }
 
 func TestKickWithoutALeader(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	dead := members[2].status(t).Server
 	members[0].kill(t)
 	members[2].kill(t)
 	members[1].reaches(t, func(s raft.Status) bool { return !s.HasLeader() }, "the survivor believes in a dead leader")
-	require.ErrorIs(t, members[1].control().Kick(t.Context(), raft.NB, string(dead)), ovn.ErrNoLeader)
+	require.ErrorIs(t, members[1].control().Kick(t.Context(), ovndb.NB, string(dead)), ovn.ErrNoLeader)
 }
 
 func TestRefusalThatHasNoNameHereIsTheServersOwnLine(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	leader := members[0].control()
 	var ids []string
 	for _, m := range members[1:] {
 		ids = append(ids, string(m.status(t).Server))
 		m.signal(t, syscall.SIGSTOP) // the leader does not notice for an election timer
 	}
-	require.NoError(t, leader.Kick(t.Context(), raft.NB, ids[0]))
-	require.NoError(t, leader.Kick(t.Context(), raft.NB, ids[1]), "it waits for the first to be committed")
-	err := leader.Kick(t.Context(), raft.NB, ids[1])
+	require.NoError(t, leader.Kick(t.Context(), ovndb.NB, ids[0]))
+	require.NoError(t, leader.Kick(t.Context(), ovndb.NB, ids[1]), "it waits for the first to be committed")
+	err := leader.Kick(t.Context(), ovndb.NB, ids[1])
 	require.Error(t, err)
 	assert.Contains(t, err.Error(), "failed (in progress)")
 	assert.NotContains(t, err.Error(), "ovs-appctl", "nor is the program that asked of interest")
@@ -185,9 +186,9 @@ func TestAnswerThatIsNoStatus(t *testing.T) {
 	for name, said := range map[string]string{"nothing": "", "another text": "hello", "cut off": "abcd\nName: OVN_Northbound\nClus"} {
 		t.Run(name, func(t *testing.T) {
 			dir := install(t, map[string]string{"ovs-appctl": "cat <<'END'\n" + said + "\nEND"})
-			paths := ovn.Paths{Run: dir}
-			require.NoError(t, os.WriteFile(paths.Control(raft.NB), nil, 0o600))
-			_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), raft.NB)
+			paths := ovndb.Paths{Run: dir}
+			require.NoError(t, os.WriteFile(paths.Control(ovndb.NB), nil, 0o600))
+			_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), ovndb.NB)
 			require.ErrorAs(t, err, new(*raft.ParseError))
 		})
 	}
@@ -195,9 +196,9 @@ func TestAnswerThatIsNoStatus(t *testing.T) {
 
 func TestMissingProgramIsNamed(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	paths := ovn.Paths{Run: t.TempDir()}
-	require.NoError(t, os.WriteFile(paths.Control(raft.NB), nil, 0o600))
-	_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), raft.NB)
+	paths := ovndb.Paths{Run: t.TempDir()}
+	require.NoError(t, os.WriteFile(paths.Control(ovndb.NB), nil, 0o600))
+	_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), ovndb.NB)
 	require.True(t, run.Missing(err))
 	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running: ovs-appctl: program not found")
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -18,7 +19,7 @@ func has(s raft.Status, id raft.ID) bool {
 
 func TestMembersTellTheSameCluster(t *testing.T) {
 	t.Parallel()
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
 			members := cluster(t, d, 3)
@@ -39,7 +40,7 @@ func TestMembersTellTheSameCluster(t *testing.T) {
 
 func TestSoleMemberLeadsItself(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0].status(t)
+	s := cluster(t, ovndb.SB, 1)[0].status(t)
 	assert.Equal(t, raft.Leader, s.Role)
 	assert.Equal(t, raft.Self, s.Leader)
 	require.Len(t, s.Servers, 1)
@@ -48,10 +49,10 @@ func TestSoleMemberLeadsItself(t *testing.T) {
 
 func TestFollowerAndLeaderLeave(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	for _, m := range []*server{members[2], members[0]} { // a follower, then the leader
 		id := m.status(t).Server
-		require.NoError(t, m.control().Leave(t.Context(), raft.NB))
+		require.NoError(t, m.control().Leave(t.Context(), ovndb.NB))
 		m.gone(t)
 		members[1].reaches(t, func(s raft.Status) bool { return !has(s, id) && s.HasLeader() }, "the others keep the one that left")
 	}
@@ -60,16 +61,16 @@ func TestFollowerAndLeaderLeave(t *testing.T) {
 
 func TestServerThatHasLeftKnowsItsClusterNoMore(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 2)
+	members := cluster(t, ovndb.NB, 2)
 	left, other := members[1], members[0]
 	c := left.control()
-	require.NoError(t, c.Leave(t.Context(), raft.NB))
+	require.NoError(t, c.Leave(t.Context(), ovndb.NB))
 	left.gone(t)
 
 	id := other.status(t).Server
 	for command, err := range map[string]error{
-		"leave": c.Leave(t.Context(), raft.NB),
-		"kick":  c.Kick(t.Context(), raft.NB, string(id)),
+		"leave": c.Leave(t.Context(), ovndb.NB),
+		"kick":  c.Kick(t.Context(), ovndb.NB, string(id)),
 	} {
 		assert.ErrorIs(t, err, ovn.ErrUnknownCluster, command)
 	}
@@ -80,14 +81,14 @@ func TestKickFromLeaderAndFollowerRemovesTheDead(t *testing.T) {
 	for name, from := range map[string]int{"leader": 0, "follower": 1} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			members := cluster(t, raft.SB, 3)
+			members := cluster(t, ovndb.SB, 3)
 			id := members[2].status(t).Server
 			members[2].kill(t)
-			require.NoError(t, members[from].control().Kick(t.Context(), raft.SB, string(id)))
+			require.NoError(t, members[from].control().Kick(t.Context(), ovndb.SB, string(id)))
 			for _, m := range members[:2] {
 				m.reaches(t, func(s raft.Status) bool { return !has(s, id) && s.HasLeader() }, "the dead member stays")
 			}
-			require.ErrorIs(t, members[from].control().Kick(t.Context(), raft.SB, string(id)), ovn.ErrUnknownServer,
+			require.ErrorIs(t, members[from].control().Kick(t.Context(), ovndb.SB, string(id)), ovn.ErrUnknownServer,
 				"it is gone")
 		})
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -24,7 +25,7 @@ import (
 // olderSouthbound makes a schema of SB as an earlier release may have had it.
 func olderSouthbound(t testing.TB) (path string) {
 	t.Helper()
-	text, err := os.ReadFile(schema(raft.SB))
+	text, err := os.ReadFile(schema(ovndb.SB))
 	require.NoError(t, err)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(text, &all))
@@ -144,11 +145,11 @@ func gaps(members []*server, stop chan struct{}, wg *sync.WaitGroup) *time.Durat
 func large(t testing.TB, mib int64, timer time.Duration) []*server {
 	t.Helper()
 	network := loopbacktest.Network(t)
-	first := newServer(t, raft.SB, network+".1")
-	tool(t, "--election-timer="+fmt.Sprint(timer.Milliseconds()), "create-cluster", first.paths.File(raft.SB), olderSouthbound(t), first.address)
+	first := newServer(t, ovndb.SB, network+".1")
+	tool(t, "--election-timer="+fmt.Sprint(timer.Milliseconds()), "create-cluster", first.paths.File(ovndb.SB), olderSouthbound(t), first.address)
 	members := []*server{first.start(t)}
 	for i := 2; i <= 3; i++ {
-		members = append(members, newServer(t, raft.SB, fmt.Sprintf("%s.%d", network, i)).join(t, first.address).start(t))
+		members = append(members, newServer(t, ovndb.SB, fmt.Sprintf("%s.%d", network, i)).join(t, first.address).start(t))
 	}
 	for _, m := range members {
 		m.reaches(t, func(s raft.Status) bool {
@@ -182,11 +183,11 @@ func BenchmarkConversion(b *testing.B) {
 	longest := gaps(members, stop, &writer)
 	patient := members[0].control()
 	patient.Timeout = time.Minute
-	before, err := patient.Status(b.Context(), raft.SB)
+	before, err := patient.Status(b.Context(), ovndb.SB)
 	require.NoError(b, err)
 	b.ResetTimer()
 	begun := time.Now()
-	err = ovn.Files{Runner: run.Exec{}, Paths: members[0].paths}.Convert(b.Context(), raft.SB, 10*time.Minute)
+	err = ovn.Files{Runner: run.Exec{}, Paths: members[0].paths}.Convert(b.Context(), ovndb.SB, 10*time.Minute)
 	b.ReportMetric(time.Since(begun).Seconds(), "s")
 	b.StopTimer()
 	var after raft.Status
@@ -194,7 +195,7 @@ func BenchmarkConversion(b *testing.B) {
 		if err := members[1].write(-1); err != nil {
 			return false
 		}
-		after, err = patient.Status(b.Context(), raft.SB)
+		after, err = patient.Status(b.Context(), ovndb.SB)
 		return err == nil
 	}, 5*time.Minute, time.Second)
 	close(stop)

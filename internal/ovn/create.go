@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -35,7 +36,7 @@ const (
 // first. A file that an earlier call has staged for the same address is kept,
 // since its ID may be known already, whatever its election timer; one for another
 // address is replaced. Where the database has a file it is [ErrFileExists].
-func (f Files) CreateCluster(ctx context.Context, d raft.Database, address string, electionTimer time.Duration) (File, error) {
+func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address string, electionTimer time.Duration) (File, error) {
 	if err := f.vacant(d); err != nil {
 		return File{}, err
 	}
@@ -58,14 +59,14 @@ func (f Files) CreateCluster(ctx context.Context, d raft.Database, address strin
 }
 
 // Staged is the file that CreateCluster has made and nobody has committed yet.
-func (f Files) Staged(ctx context.Context, d raft.Database) (File, error) {
+func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
 	return f.inspect(ctx, d, f.staged(d))
 }
 
 // Commit gives the staged file its name, so that a server starts on it. Where the
 // database has another file it is [ErrFileExists]; a second Commit changes
 // nothing.
-func (f Files) Commit(d raft.Database) error {
+func (f Files) Commit(d ovndb.Database) error {
 	if err := f.place(f.staged(d), f.Paths.File(d)); err != nil {
 		return fmt.Errorf("cannot put the new cluster's file of %s in its place: %w", d, err)
 	}
@@ -74,7 +75,7 @@ func (f Files) Commit(d raft.Database) error {
 
 // Discard removes the staged file, if there is one. The caller has made sure that
 // its cluster's ID is not what others are to join.
-func (f Files) Discard(d raft.Database) error {
+func (f Files) Discard(d ovndb.Database) error {
 	if err := os.Remove(f.staged(d)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("cannot discard the new cluster's file of %s: %w", d, err)
 	}
@@ -85,7 +86,7 @@ func (f Files) Discard(d raft.Database) error {
 // at address local through any of the remotes (PROTO:HOST:PORT). The ID is not
 // optional: without it a server joins whatever answers, even the cluster of the
 // other database. Where the database has a file it is [ErrFileExists].
-func (f Files) JoinCluster(ctx context.Context, d raft.Database, cid raft.ID, local string, remotes []string) error {
+func (f Files) JoinCluster(ctx context.Context, d ovndb.Database, cid raft.ID, local string, remotes []string) error {
 	if _, ok := raft.ParseID(string(cid)); !ok || len(remotes) == 0 {
 		return fmt.Errorf("cannot join %s: it takes a cluster ID and at least one remote, not %q and %q", d, cid, remotes)
 	}
@@ -106,11 +107,11 @@ func (f Files) JoinCluster(ctx context.Context, d raft.Database, cid raft.ID, lo
 	return nil
 }
 
-func (f Files) making(d raft.Database) string { return f.Paths.File(d) + makingSuffix }
+func (f Files) making(d ovndb.Database) string { return f.Paths.File(d) + makingSuffix }
 
-func (f Files) staged(d raft.Database) string { return f.Paths.File(d) + stagedSuffix }
+func (f Files) staged(d ovndb.Database) string { return f.Paths.File(d) + stagedSuffix }
 
-func (f Files) vacant(d raft.Database) error {
+func (f Files) vacant(d ovndb.Database) error {
 	switch _, err := os.Lstat(f.Paths.File(d)); {
 	case err == nil:
 		return fmt.Errorf("%w: %s", ErrFileExists, f.Paths.File(d))
@@ -122,7 +123,7 @@ func (f Files) vacant(d raft.Database) error {
 
 // make has ovsdb-tool write FILE.making, and looks at what came out of it. When
 // it returns without an error, the file is on the disk.
-func (f Files) make(ctx context.Context, d raft.Database, patience time.Duration, args ...string) (File, error) {
+func (f Files) make(ctx context.Context, d ovndb.Database, patience time.Duration, args ...string) (File, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	path := f.making(d)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -40,7 +41,7 @@ func (s *server) names(t *testing.T) []string {
 
 func TestNewClusterIsKnownBeforeAnyServerFindsIt(t *testing.T) {
 	t.Parallel()
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, d, loopbacktest.Network(t)+".1")
@@ -68,42 +69,42 @@ func TestNewClusterIsKnownBeforeAnyServerFindsIt(t *testing.T) {
 
 func TestClusterThatWasStagedIsKeptByTheNextTry(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
+	s := newServer(t, ovndb.NB, "127.0.0.1")
 	first := s.stage(t)
 	assert.Equal(t, first, s.stage(t), "others may know its ID")
 	s.address = "tcp:127.0.0.2:6643"
 	other := s.stage(t)
 	assert.NotEqual(t, first.Cluster, other.Cluster, "nobody can join at an address that is gone")
 
-	require.NoError(t, s.files().Discard(raft.NB))
-	require.NoError(t, s.files().Discard(raft.NB), "there is nothing any more")
+	require.NoError(t, s.files().Discard(ovndb.NB))
+	require.NoError(t, s.files().Discard(ovndb.NB), "there is nothing any more")
 	assert.Empty(t, s.names(t))
-	staged, err := s.files().Staged(t.Context(), raft.NB)
+	staged, err := s.files().Staged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.False(t, staged.Exists)
-	require.ErrorIs(t, s.files().Commit(raft.NB), os.ErrNotExist)
+	require.ErrorIs(t, s.files().Commit(ovndb.NB), os.ErrNotExist)
 }
 
 func TestStagedFileThatCannotBeReadIsNotThrownAway(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
-	require.NoError(t, os.WriteFile(s.paths.File(raft.NB)+".new", []byte("what is this?"), 0o600))
-	_, err := s.files().CreateCluster(t.Context(), raft.NB, s.address, clusterTimer)
-	require.ErrorContains(t, err, "cannot read "+s.paths.File(raft.NB)+".new")
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	require.NoError(t, os.WriteFile(s.paths.File(ovndb.NB)+".new", []byte("what is this?"), 0o600))
+	_, err := s.files().CreateCluster(t.Context(), ovndb.NB, s.address, clusterTimer)
+	require.ErrorContains(t, err, "cannot read "+s.paths.File(ovndb.NB)+".new")
 	assert.Equal(t, []string{"ovnnb_db.db.new"}, s.names(t))
 }
 
 func TestDatabaseFileIsNeverReplaced(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, "127.0.0.1")
+	s := newServer(t, ovndb.SB, "127.0.0.1")
 	staged := s.stage(t)
-	path := s.paths.File(raft.SB)
+	path := s.paths.File(ovndb.SB)
 	require.NoError(t, os.WriteFile(path, []byte("the only copy"), 0o600))
 
-	_, err := s.files().CreateCluster(t.Context(), raft.SB, s.address, clusterTimer)
+	_, err := s.files().CreateCluster(t.Context(), ovndb.SB, s.address, clusterTimer)
 	require.ErrorIs(t, err, ovn.ErrFileExists)
-	require.ErrorIs(t, s.files().Commit(raft.SB), ovn.ErrFileExists)
-	require.ErrorIs(t, s.files().JoinCluster(t.Context(), raft.SB, staged.Cluster, s.address, []string{"tcp:127.0.0.2:6644"}), ovn.ErrFileExists)
+	require.ErrorIs(t, s.files().Commit(ovndb.SB), ovn.ErrFileExists)
+	require.ErrorIs(t, s.files().JoinCluster(t.Context(), ovndb.SB, staged.Cluster, s.address, []string{"tcp:127.0.0.2:6644"}), ovn.ErrFileExists)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	assert.Equal(t, "the only copy", string(text))
@@ -113,14 +114,14 @@ func TestDatabaseFileIsNeverReplaced(t *testing.T) {
 func TestServerJoinsTheClusterOfTheIDThroughAnyRemote(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	first := newServer(t, raft.NB, net+".1")
+	first := newServer(t, ovndb.NB, net+".1")
 	cid := first.stage(t).Cluster
-	require.NoError(t, first.files().Commit(raft.NB))
+	require.NoError(t, first.files().Commit(ovndb.NB))
 	first.start(t)
 
-	second := newServer(t, raft.NB, net+".2")
+	second := newServer(t, ovndb.NB, net+".2")
 	nobody := "tcp:" + net + ".9:6643"
-	require.NoError(t, second.files().JoinCluster(t.Context(), raft.NB, cid, second.address, []string{nobody, first.address}))
+	require.NoError(t, second.files().JoinCluster(t.Context(), ovndb.NB, cid, second.address, []string{nobody, first.address}))
 	assert.Equal(t, []string{"ovnnb_db.db"}, second.names(t))
 	assert.Equal(t, cid, second.inspect(t).Cluster, "it is known before the server runs")
 	second.start(t).reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && len(s.Servers) == 2 }, "it does not join")
@@ -129,10 +130,10 @@ func TestServerJoinsTheClusterOfTheIDThroughAnyRemote(t *testing.T) {
 func TestServerDoesNotJoinAClusterOfAnotherID(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	first := cluster(t, raft.NB, 1)[0]
-	other := newServer(t, raft.NB, net+".2")
+	first := cluster(t, ovndb.NB, 1)[0]
+	other := newServer(t, ovndb.NB, net+".2")
 	wrong := raft.ID("01234567-89ab-4cde-8f01-23456789abcd")
-	require.NoError(t, other.files().JoinCluster(t.Context(), raft.NB, wrong, other.address, []string{first.address}))
+	require.NoError(t, other.files().JoinCluster(t.Context(), ovndb.NB, wrong, other.address, []string{first.address}))
 	other.start(t)
 	// What is not to happen is not awaited but provoked: the request was refused.
 	require.Eventually(t, func() bool {
@@ -145,12 +146,12 @@ func TestServerDoesNotJoinAClusterOfAnotherID(t *testing.T) {
 
 func TestNobodyJoinsWithoutAnIDOrARemote(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
+	s := newServer(t, ovndb.NB, "127.0.0.1")
 	const id = "01234567-89ab-4cde-8f01-23456789abcd"
-	require.ErrorContains(t, s.files().JoinCluster(t.Context(), raft.NB, "", s.address, []string{"tcp:127.0.0.2:6643"}), "takes a cluster ID")
-	require.ErrorContains(t, s.files().JoinCluster(t.Context(), raft.NB, "0123", s.address, []string{"tcp:127.0.0.2:6643"}), "takes a cluster ID")
-	require.ErrorContains(t, s.files().JoinCluster(t.Context(), raft.NB, id, s.address, nil), "at least one remote")
-	require.Error(t, s.files().JoinCluster(t.Context(), raft.NB, id, "nonsense", []string{"tcp:127.0.0.2:6643"}))
+	require.ErrorContains(t, s.files().JoinCluster(t.Context(), ovndb.NB, "", s.address, []string{"tcp:127.0.0.2:6643"}), "takes a cluster ID")
+	require.ErrorContains(t, s.files().JoinCluster(t.Context(), ovndb.NB, "0123", s.address, []string{"tcp:127.0.0.2:6643"}), "takes a cluster ID")
+	require.ErrorContains(t, s.files().JoinCluster(t.Context(), ovndb.NB, id, s.address, nil), "at least one remote")
+	require.Error(t, s.files().JoinCluster(t.Context(), ovndb.NB, id, "nonsense", []string{"tcp:127.0.0.2:6643"}))
 	assert.Empty(t, s.names(t))
 }
 
@@ -160,22 +161,22 @@ func TestWhatWasInterruptedIsTakenUp(t *testing.T) {
 		"while the file was written": func(t *testing.T, s *server) {
 			whole, err := os.ReadFile(s.stage(t).Path)
 			require.NoError(t, err)
-			require.NoError(t, s.files().Discard(raft.NB))
-			require.NoError(t, os.WriteFile(s.paths.File(raft.NB)+".making", whole[:len(whole)/2], 0o600))
+			require.NoError(t, s.files().Discard(ovndb.NB))
+			require.NoError(t, os.WriteFile(s.paths.File(ovndb.NB)+".making", whole[:len(whole)/2], 0o600))
 			require.NoError(t, os.WriteFile(filepath.Join(s.paths.DB, ".ovnnb_db.db.making.~lock~"), nil, 0o600))
 		},
 		"before it was staged": func(t *testing.T, s *server) {
-			require.NoError(t, os.Rename(s.stage(t).Path, s.paths.File(raft.NB)+".making"))
+			require.NoError(t, os.Rename(s.stage(t).Path, s.paths.File(ovndb.NB)+".making"))
 		},
 		"before it was committed": func(t *testing.T, s *server) { s.stage(t) },
 	}
 	for name, interrupted := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, raft.NB, loopbacktest.Network(t)+".1")
+			s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1")
 			interrupted(t, s)
 			made := s.stage(t)
-			require.NoError(t, s.files().Commit(raft.NB))
+			require.NoError(t, s.files().Commit(ovndb.NB))
 			assert.Equal(t, []string{"ovnnb_db.db"}, s.names(t))
 			assert.Equal(t, made.Cluster, *s.start(t).status(t).Cluster)
 		})
@@ -184,12 +185,12 @@ func TestWhatWasInterruptedIsTakenUp(t *testing.T) {
 
 func TestCommitThatWasInterruptedIsFinished(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, "127.0.0.1")
+	s := newServer(t, ovndb.SB, "127.0.0.1")
 	made := s.stage(t)
-	require.NoError(t, os.Link(made.Path, s.paths.File(raft.SB)))
-	require.NoError(t, s.files().Commit(raft.SB))
+	require.NoError(t, os.Link(made.Path, s.paths.File(ovndb.SB)))
+	require.NoError(t, s.files().Commit(ovndb.SB))
 	assert.Equal(t, []string{"ovnsb_db.db"}, s.names(t))
-	require.NoError(t, s.files().Commit(raft.SB), "it is done")
+	require.NoError(t, s.files().Commit(ovndb.SB), "it is done")
 	assert.Equal(t, made.Cluster, s.inspect(t).Cluster)
 }
 
@@ -197,16 +198,16 @@ func TestFullDiskLeavesNothingHalfWritten(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can mount a small disk")
 	}
-	s := newServer(t, raft.SB, "127.0.0.1")
+	s := newServer(t, ovndb.SB, "127.0.0.1")
 	s.paths.DB = t.TempDir()
 	require.NoError(t, syscall.Mount("tmpfs", s.paths.DB, "tmpfs", 0, "size=12k"))
 	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(s.paths.DB, syscall.MNT_DETACH)) })
 
-	_, err := s.files().CreateCluster(t.Context(), raft.SB, s.address, clusterTimer)
+	_, err := s.files().CreateCluster(t.Context(), ovndb.SB, s.address, clusterTimer)
 	require.ErrorContains(t, err, "cannot make the database file of OVN_Southbound")
 	assert.Empty(t, s.names(t), "the schema alone is larger than the disk")
 
 	require.NoError(t, syscall.Mount("tmpfs", s.paths.DB, "tmpfs", syscall.MS_REMOUNT, "size=1m"))
 	s.stage(t)
-	require.NoError(t, s.files().Commit(raft.SB))
+	require.NoError(t, s.files().Commit(ovndb.SB))
 }

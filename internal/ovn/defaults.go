@@ -7,8 +7,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // optionsVariable is what the services' units hand to ovn-ctl.
@@ -22,10 +21,10 @@ type Defaults struct {
 	// its remotes from the database file: to ovn-ctl, having one means not to
 	// create a cluster where there is no file, nor to initialise the database.
 	Remote      netip.Addr
-	Credentials Credentials
+	Credentials ovndb.Credentials
 }
 
-// Render is the text of [Paths.Defaults], which systemd reads as an
+// Render is the text of [ovndb.Paths.Defaults], which systemd reads as an
 // EnvironmentFile. It makes no listener without TLS: those for clients are rows
 // in the databases.
 func (d Defaults) Render() []byte {
@@ -33,8 +32,8 @@ func (d Defaults) Render() []byte {
 	out.WriteString("# Written by the charm ovn-central. Changes are overwritten.\n" +
 		"# The clusters that the servers join are named in the database files.\n" +
 		optionsVariable + "=\"")
-	for _, database := range raft.Databases() {
-		port, short := int(plan.RaftPort(database)), database.Short()
+	for _, database := range ovndb.Databases() {
+		port, short := int(ovndb.RaftPort(database)), database.Short()
 		d.cluster(out, short, "local", d.Local, port)
 		if d.Remote.IsValid() {
 			d.cluster(out, short, "remote", d.Remote, port)
@@ -97,7 +96,7 @@ func parseEnvironment(text []byte) map[string]string {
 }
 
 // NeedsRestart says whether the servers, which run with the text old of
-// [Paths.Defaults], have to be restarted to run as the text next says. The remotes
+// [ovndb.Paths.Defaults], have to be restarted to run as the text next says. The remotes
 // do not count, since a server that has its file does not look at them; nor do
 // the layout and comments.
 func NeedsRestart(old, next []byte) bool {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"syscall"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // minFree is the space, in bytes, below which the databases' disk counts as full.
@@ -13,7 +15,7 @@ const minFree = 512 << 10
 
 // DiskProblem says what is wrong with the disk of the databases; empty if nothing is, or it is
 // not there yet. The error is that of statfs(2).
-func DiskProblem(p Paths) (problem string, err error) {
+func DiskProblem(p ovndb.Paths) (problem string, err error) {
 	var stat syscall.Statfs_t
 	if err := syscall.Statfs(p.DB, &stat); errors.Is(err, fs.ErrNotExist) {
 		return "", nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -35,7 +36,7 @@ type File struct {
 // Files reads and makes database files by ovsdb-tool.
 type Files struct {
 	Runner run.Runner
-	Paths  Paths
+	Paths  ovndb.Paths
 	// Answers keeps what ovsdb-tool said of a file for as long as the file is what it
 	// was; nil keeps nothing.
 	Answers *StateCache
@@ -43,11 +44,11 @@ type Files struct {
 
 // Inspect reads the file of database d. A file of another database is an error,
 // so that nobody publishes its ID.
-func (f Files) Inspect(ctx context.Context, d raft.Database) (File, error) {
+func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
 	return f.inspect(ctx, d, f.Paths.File(d))
 }
 
-func (f Files) inspect(ctx context.Context, d raft.Database, path string) (File, error) {
+func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File, error) {
 	file := File{Path: path}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
 		return file, nil
@@ -126,7 +127,7 @@ func exitCode(err error) int {
 // Archive renames the file of database d to FILE.left-TIME, together with its
 // lock file's removal left to the next server, and says what it is called now.
 // The caller has made sure that the file may not be used again.
-func (f Files) Archive(d raft.Database, now time.Time) (string, error) {
+func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
 	from := f.Paths.File(d)
 	to := from + ".left-" + now.UTC().Format("20060102T150405Z")
 	for n := 1; ; n++ {

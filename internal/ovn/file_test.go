@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -24,8 +25,8 @@ func (s *server) inspect(t *testing.T) ovn.File {
 
 func TestAbsentFile(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
-	assert.Equal(t, ovn.File{Path: s.paths.File(raft.NB)}, s.inspect(t))
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	assert.Equal(t, ovn.File{Path: s.paths.File(ovndb.NB)}, s.inspect(t))
 
 	s.paths.DB = filepath.Join(s.paths.DB, "no", "such", "folder")
 	assert.False(t, s.inspect(t).Exists)
@@ -33,16 +34,16 @@ func TestAbsentFile(t *testing.T) {
 
 func TestStandaloneFileHasAName(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, "127.0.0.1").standalone(t)
-	assert.Equal(t, ovn.File{Path: s.paths.File(raft.SB), Exists: true, Name: "OVN_Southbound"}, s.inspect(t))
+	s := newServer(t, ovndb.SB, "127.0.0.1").standalone(t)
+	assert.Equal(t, ovn.File{Path: s.paths.File(ovndb.SB), Exists: true, Name: "OVN_Southbound"}, s.inspect(t))
 }
 
 func TestMembersFileHasItsIDsWithAndWithoutAServer(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	status := s.status(t)
 	wanted := ovn.File{
-		Path: s.paths.File(raft.SB), Exists: true, Clustered: true,
+		Path: s.paths.File(ovndb.SB), Exists: true, Clustered: true,
 		Name: "OVN_Southbound", Server: status.Server, Cluster: *status.Cluster,
 	}
 	assert.Equal(t, wanted, s.inspect(t), "the server runs")
@@ -54,7 +55,7 @@ func TestMembersFileHasItsIDsWithAndWithoutAServer(t *testing.T) {
 
 func TestFileThatIsToJoinHasNoClusterYet(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1").join(t, "tcp:127.0.0.2:6643")
+	s := newServer(t, ovndb.NB, "127.0.0.1").join(t, "tcp:127.0.0.2:6643")
 	f := s.inspect(t)
 	assert.True(t, f.Clustered)
 	assert.NotEmpty(t, f.Server)
@@ -66,16 +67,16 @@ func TestFileSaysThatItsServerHasLeft(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(t *testing.T, going, staying *server){
 		"by itself": func(t *testing.T, going, _ *server) {
-			require.NoError(t, going.control().Leave(t.Context(), raft.NB))
+			require.NoError(t, going.control().Leave(t.Context(), ovndb.NB))
 		},
 		"since it was kicked": func(t *testing.T, going, staying *server) {
-			require.NoError(t, staying.control().Kick(t.Context(), raft.NB, string(going.status(t).Server)))
+			require.NoError(t, staying.control().Kick(t.Context(), ovndb.NB, string(going.status(t).Server)))
 		},
 	}
 	for name, remove := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			members := cluster(t, raft.NB, 2)
+			members := cluster(t, ovndb.NB, 2)
 			going, staying := members[1], members[0]
 			id := going.status(t).Server
 			assert.False(t, going.inspect(t).Left)
@@ -93,19 +94,19 @@ func TestFileSaysThatItsServerHasLeft(t *testing.T) {
 
 func TestFileOfAServerThatWasKickedWhileDownDoesNotKnow(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	id := members[2].status(t).Server
 	members[2].kill(t)
-	require.NoError(t, members[0].control().Kick(t.Context(), raft.NB, string(id)))
+	require.NoError(t, members[0].control().Kick(t.Context(), ovndb.NB, string(id)))
 	members[0].reaches(t, func(s raft.Status) bool { return !has(s, id) }, "the dead member stays")
 	assert.False(t, members[2].inspect(t).Left)
 }
 
 func TestFileOfTheOtherDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, "127.0.0.1").create(t)
-	require.NoError(t, os.Rename(s.paths.File(raft.SB), s.paths.File(raft.NB)))
-	f, err := s.files().Inspect(t.Context(), raft.NB)
+	s := newServer(t, ovndb.SB, "127.0.0.1").create(t)
+	require.NoError(t, os.Rename(s.paths.File(ovndb.SB), s.paths.File(ovndb.NB)))
+	f, err := s.files().Inspect(t.Context(), ovndb.NB)
 	require.ErrorContains(t, err, `holds the database "OVN_Southbound", not OVN_Northbound`)
 	assert.Empty(t, f.Server, "nobody may publish it")
 }
@@ -117,10 +118,10 @@ func TestFileThatIsNoDatabase(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, raft.NB, "127.0.0.1")
-			require.NoError(t, os.WriteFile(s.paths.File(raft.NB), []byte(text), 0o600))
-			f, err := s.files().Inspect(t.Context(), raft.NB)
-			require.ErrorContains(t, err, "cannot read "+s.paths.File(raft.NB))
+			s := newServer(t, ovndb.NB, "127.0.0.1")
+			require.NoError(t, os.WriteFile(s.paths.File(ovndb.NB), []byte(text), 0o600))
+			f, err := s.files().Inspect(t.Context(), ovndb.NB)
+			require.ErrorContains(t, err, "cannot read "+s.paths.File(ovndb.NB))
 			assert.True(t, f.Exists)
 			assert.Empty(t, f.Server)
 		})
@@ -129,16 +130,16 @@ func TestFileThatIsNoDatabase(t *testing.T) {
 
 func TestFolderInThePlaceOfTheFile(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
-	require.NoError(t, os.Mkdir(s.paths.File(raft.NB), 0o755))
-	_, err := s.files().Inspect(t.Context(), raft.NB)
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	require.NoError(t, os.Mkdir(s.paths.File(ovndb.NB), 0o755))
+	_, err := s.files().Inspect(t.Context(), ovndb.NB)
 	require.Error(t, err)
 }
 
 func TestFileCannotBeReadWithoutItsTool(t *testing.T) {
-	s := newServer(t, raft.NB, "127.0.0.1").create(t)
+	s := newServer(t, ovndb.NB, "127.0.0.1").create(t)
 	t.Setenv("PATH", t.TempDir())
-	_, err := s.files().Inspect(t.Context(), raft.NB)
+	_, err := s.files().Inspect(t.Context(), ovndb.NB)
 	require.True(t, run.Missing(err))
 	assert.ErrorContains(t, err, "ovsdb-tool: program not found")
 }
@@ -148,17 +149,17 @@ var at = time.Date(2026, 11, 20, 19, 4, 5, 999, time.FixedZone("", 3600))
 
 func TestArchivedFileKeepsItsContentUnderATimedName(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1").create(t)
-	before, err := os.ReadFile(s.paths.File(raft.NB))
+	s := newServer(t, ovndb.NB, "127.0.0.1").create(t)
+	before, err := os.ReadFile(s.paths.File(ovndb.NB))
 	require.NoError(t, err)
 
-	name, err := s.files().Archive(raft.NB, at)
+	name, err := s.files().Archive(ovndb.NB, at)
 	require.NoError(t, err)
-	assert.Equal(t, s.paths.File(raft.NB)+".left-20261120T180405Z", name)
+	assert.Equal(t, s.paths.File(ovndb.NB)+".left-20261120T180405Z", name)
 	after, err := os.ReadFile(name)
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
-	assert.NoFileExists(t, s.paths.File(raft.NB))
+	assert.NoFileExists(t, s.paths.File(ovndb.NB))
 
 	// The machine can host a new unit.
 	s.create(t).start(t)
@@ -167,11 +168,11 @@ func TestArchivedFileKeepsItsContentUnderATimedName(t *testing.T) {
 
 func TestArchivesOfOneSecondDoNotOverwriteEachOther(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, "127.0.0.1")
+	s := newServer(t, ovndb.SB, "127.0.0.1")
 	var names []string
 	for _, text := range []string{"a", "b", "c", "d"} {
-		require.NoError(t, os.WriteFile(s.paths.File(raft.SB), []byte(text), 0o600))
-		name, err := s.files().Archive(raft.SB, at)
+		require.NoError(t, os.WriteFile(s.paths.File(ovndb.SB), []byte(text), 0o600))
+		name, err := s.files().Archive(ovndb.SB, at)
 		require.NoError(t, err)
 		names = append(names, filepath.Base(name))
 	}
@@ -188,8 +189,8 @@ func TestArchivesOfOneSecondDoNotOverwriteEachOther(t *testing.T) {
 
 func TestArchiveOfNoFileSaysSo(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
-	_, err := s.files().Archive(raft.NB, at)
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	_, err := s.files().Archive(ovndb.NB, at)
 	require.ErrorIs(t, err, os.ErrNotExist)
 	assert.ErrorContains(t, err, "cannot archive")
 	left, err := os.ReadDir(s.paths.DB)

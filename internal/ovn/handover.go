@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -26,8 +27,8 @@ const exitPoll = 50 * time.Millisecond
 // One that systemd would not start again is left as it is ([ErrNotStartable]). begin is
 // asked right before the server is told to exit, and before it is stopped by force; it
 // says until when that may be done, or why not at all.
-func (s Services) HandOver(ctx context.Context, c Control, d raft.Database, begin func() (until time.Time, err error)) error {
-	if err := s.startable(ctx, ServerOf(d)); err != nil {
+func (s Services) HandOver(ctx context.Context, c Control, d ovndb.Database, begin func() (until time.Time, err error)) error {
+	if err := s.startable(ctx, ovndb.ServiceOf(d)); err != nil {
 		return fmt.Errorf("cannot hand over: %w", err)
 	}
 	until, err := begin()
@@ -51,7 +52,7 @@ func (s Services) HandOver(ctx context.Context, c Control, d raft.Database, begi
 	}
 	// Not start: that does nothing while systemd still thinks that the old process
 	// is up.
-	return s.Restart(ctx, ServerOf(d))
+	return s.Restart(ctx, ovndb.ServiceOf(d))
 }
 
 // ErrNotStartable is returned for a service that systemd would not start again: it is
@@ -60,7 +61,7 @@ var ErrNotStartable = errors.New("the service can't be started again")
 
 // startable says whether systemd would start the service. systemctl's restart stops
 // one that it then finds masked.
-func (s Services) startable(ctx context.Context, service Service) error {
+func (s Services) startable(ctx context.Context, service ovndb.Service) error {
 	states, err := s.States(ctx)
 	if err != nil {
 		return err
@@ -76,7 +77,7 @@ func (s Services) startable(ctx context.Context, service Service) error {
 
 // awaitExit waits until nobody listens on the server's control socket. It gives
 // up with ErrHung.
-func awaitExit(ctx context.Context, c Control, d raft.Database, patience time.Duration) error {
+func awaitExit(ctx context.Context, c Control, d ovndb.Database, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	poll := time.NewTicker(exitPoll)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -35,7 +36,7 @@ type restarter struct {
 
 func (r *restarter) show() string {
 	var all []string
-	for _, service := range ovn.AllServices() {
+	for _, service := range ovndb.AllServices() {
 		state := "loaded"
 		if r.masked {
 			state = "masked"
@@ -79,7 +80,7 @@ func (r *restarter) handOver() error {
 const slowTimer = 30 * time.Second
 
 // slowCluster starts n members with that election timer; the first leads them.
-func slowCluster(t *testing.T, d raft.Database, n int) []*server {
+func slowCluster(t *testing.T, d ovndb.Database, n int) []*server {
 	t.Helper()
 	net := loopbacktest.Network(t)
 	first := newServer(t, d, net+".1")
@@ -102,7 +103,7 @@ func slowCluster(t *testing.T, d raft.Database, n int) []*server {
 
 func TestLeaderThatIsHandedOverIsNotMissed(t *testing.T) {
 	t.Parallel()
-	members := slowCluster(t, raft.NB, 3)
+	members := slowCluster(t, ovndb.NB, 3)
 	r := &restarter{t: t, server: members[0]}
 	require.Equal(t, raft.Leader, members[0].status(t).Role)
 	require.NoError(t, r.handOver())
@@ -116,7 +117,7 @@ func TestLeaderThatIsHandedOverIsNotMissed(t *testing.T) {
 
 func TestServerThatDoesNotRunIsStarted(t *testing.T) {
 	t.Parallel()
-	s := slowCluster(t, raft.SB, 1)[0]
+	s := slowCluster(t, ovndb.SB, 1)[0]
 	s.kill(t)
 	r := &restarter{t: t, server: s}
 	require.NoError(t, r.handOver())
@@ -126,7 +127,7 @@ func TestServerThatDoesNotRunIsStarted(t *testing.T) {
 
 func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
 	t.Parallel()
-	s := slowCluster(t, raft.NB, 1)[0]
+	s := slowCluster(t, ovndb.NB, 1)[0]
 	s.signal(t, syscall.SIGSTOP)
 	r := &restarter{t: t, server: s}
 	require.NoError(t, r.handOver())
@@ -137,7 +138,7 @@ func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
 // R1: a server that would not be started again is left as it is.
 func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
 	t.Parallel()
-	s := slowCluster(t, raft.NB, 1)[0]
+	s := slowCluster(t, ovndb.NB, 1)[0]
 	r := &restarter{t: t, server: s, masked: true}
 	require.ErrorIs(t, r.handOver(), ovn.ErrNotStartable)
 	assert.Empty(t, r.calls)
@@ -148,10 +149,10 @@ func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
 // ended by force.
 func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 	t.Parallel()
-	s := slowCluster(t, raft.NB, 1)[0]
+	s := slowCluster(t, ovndb.NB, 1)[0]
 	closed := errors.New("too late")
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(t.Context(), s.control(), raft.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
+	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(t.Context(), s.control(), ovndb.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
 	assert.Equal(t, raft.Leader, s.status(t).Role, "it was not told to exit")
 
 	s.signal(t, syscall.SIGSTOP)
@@ -165,28 +166,28 @@ func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 // ended by force: it exits when it goes on.
 func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
 	t.Parallel()
-	s := slowCluster(t, raft.NB, 1)[0]
+	s := slowCluster(t, ovndb.NB, 1)[0]
 	r := &restarter{t: t, server: s}
 	c := s.control()
 	c.Runner, c.Timeout, c.Paths.DB = r, time.Second, t.TempDir()
-	large, err := os.Create(c.Paths.File(raft.NB)) // stands for the server's own, which can't be made longer
+	large, err := os.Create(c.Paths.File(ovndb.NB)) // stands for the server's own, which can't be made longer
 	require.NoError(t, err)
 	require.NoError(t, large.Truncate(160<<20))
 	require.NoError(t, large.Close())
 	s.signal(t, syscall.SIGSTOP)
 	silent := time.AfterFunc(3*time.Second, func() { _ = s.process.Signal(syscall.SIGCONT) })
 	defer silent.Stop()
-	require.NoError(t, ovn.Services{Runner: r}.HandOver(t.Context(), c, raft.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
+	require.NoError(t, ovn.Services{Runner: r}.HandOver(t.Context(), c, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
 	assert.True(t, r.exited)
 }
 
 func TestHandOverEndsWithItsCaller(t *testing.T) {
 	t.Parallel()
-	s := slowCluster(t, raft.NB, 1)[0]
+	s := slowCluster(t, ovndb.NB, 1)[0]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := &restarter{t: t, server: s}
-	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), raft.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
+	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
 	assert.Empty(t, r.calls)
 	assert.Equal(t, raft.Leader, s.status(t).Role)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -38,9 +39,9 @@ func size(t *testing.T, s *server) uint64 {
 func three(t *testing.T, start func(*server)) (leader, third *server) {
 	t.Helper()
 	net := loopbacktest.Network(t)
-	leader = newServer(t, raft.NB, net+".1").create(t).start(t)
-	second := newServer(t, raft.NB, net+".2").join(t, leader.address).start(t)
-	third = newServer(t, raft.NB, net+".3").join(t, leader.address)
+	leader = newServer(t, ovndb.NB, net+".1").create(t).start(t)
+	second := newServer(t, ovndb.NB, net+".2").join(t, leader.address).start(t)
+	third = newServer(t, ovndb.NB, net+".3").join(t, leader.address)
 	start(third)
 	for _, m := range []*server{leader, second, third} {
 		m.reaches(t, func(s raft.Status) bool {
@@ -83,11 +84,11 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	})
 	require.NoError(t, syscall.Mount("", third.paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 	refused := new(ovn.ServerError)
-	if err := third.control().Compact(t.Context(), raft.NB); err != nil { // else a later turn tries
+	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn tries
 		require.ErrorAs(t, err, &refused)
 		assert.Contains(t, refused.Text, "Read-only file system")
 	}
-	again, err := ovn.Files{Runner: third.files().Runner, Paths: ovn.Paths{Run: t.TempDir(), DB: third.paths.DB}}.Log(t.Context(), raft.NB)
+	again, err := ovn.Files{Runner: third.files().Runner, Paths: ovndb.Paths{Run: t.TempDir(), DB: third.paths.DB}}.Log(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, log.Damage, again.Damage)
 	assert.Equal(t, raft.ClusterMember, third.status(t).State)
@@ -95,7 +96,7 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 	mounted = false
 
 	require.Eventually(t, func() bool {
-		_ = third.control().Compact(t.Context(), raft.NB) // the second time there may be nothing to do
+		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
 		log, end = stored(t, third)
 		return log == ovn.LogFile{End: end}
 	}, patience, pollEvery)

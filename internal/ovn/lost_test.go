@@ -16,6 +16,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -25,9 +26,9 @@ import (
 func faulty(t *testing.T) (leader, third *server) {
 	t.Helper()
 	net := loopbacktest.Network(t)
-	leader = newServer(t, raft.NB, net+".1").create(t).start(t)
-	second := newServer(t, raft.NB, net+".2").join(t, leader.address).start(t)
-	third = newServer(t, raft.NB, net+".3")
+	leader = newServer(t, ovndb.NB, net+".1").create(t).start(t)
+	second := newServer(t, ovndb.NB, net+".2").join(t, leader.address).start(t)
+	third = newServer(t, ovndb.NB, net+".3")
 	require.NoError(t, syscall.Mount("tmpfs", third.paths.DB, "tmpfs", 0, "size=700k"))
 	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH)) })
 	third.join(t, leader.address).start(t)
@@ -49,7 +50,7 @@ func write(t *testing.T, s *server, bytes int) {
 		`["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","%s"]]]}}]`, strings.Repeat("x", bytes)), 0o600))
 	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{
 		"-c",
-		`ovsdb-client --timeout=10 transact "$0" "$(cat "$1")"`, "unix:" + s.paths.Socket(raft.NB), text,
+		`ovsdb-client --timeout=10 transact "$0" "$(cat "$1")"`, "unix:" + s.paths.Socket(ovndb.NB), text,
 	}})
 	require.NoError(t, err)
 }
@@ -57,7 +58,7 @@ func write(t *testing.T, s *server, bytes int) {
 func stored(t *testing.T, m *server) (ovn.LogFile, uint64) {
 	t.Helper()
 	end := m.status(t).Log.End
-	log, err := m.files().Log(t.Context(), raft.NB)
+	log, err := m.files().Log(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	return log, end
 }
@@ -80,18 +81,18 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	write(t, leader, 10)
 	third.reaches(t, func(s raft.Status) bool { return s.Committed() == leader.status(t).Committed() }, "it does not follow")
 	log, _ = stored(t, third)
-	reason, err := third.files().Damaged(t.Context(), raft.NB)
+	reason, err := third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	require.Equal(t, checked.FindStringSubmatch(reason)[1], strings.Fields(log.Damage)[1], "%q, %q", reason, log.Damage)
 
 	// With the disk full nothing is written anew, and nothing gets worse.
-	if err := third.control().Compact(t.Context(), raft.NB); err != nil { // else a later turn writes
+	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn writes
 		full := new(ovn.ServerError)
 		require.ErrorAs(t, err, &full)
 		assert.Contains(t, full.Text, "No space left on device")
 	}
 	require.Eventually(t, func() bool {
-		_, err := os.Stat(third.paths.File(raft.NB) + ".tmp")
+		_, err := os.Stat(third.paths.File(ovndb.NB) + ".tmp")
 		return os.IsNotExist(err)
 	}, patience, pollEvery)
 	assert.Equal(t, raft.ClusterMember, third.status(t).State)
@@ -100,11 +101,11 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 
 	require.NoError(t, syscall.Mount("", third.paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
 	require.Eventually(t, func() bool {
-		_ = third.control().Compact(t.Context(), raft.NB) // the second time there may be nothing to do
+		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
 		log, end = stored(t, third)
 		return log == ovn.LogFile{End: end}
 	}, patience, pollEvery)
-	reason, err = third.files().Damaged(t.Context(), raft.NB)
+	reason, err = third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Empty(t, reason)
 
@@ -119,7 +120,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 func rows(t *testing.T, s *server) []string {
 	t.Helper()
 	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{
-		"--timeout=10", "--no-headings", "--format=csv", "dump", "unix:" + s.paths.Socket(raft.NB), "OVN_Northbound", "DNS", "_uuid",
+		"--timeout=10", "--no-headings", "--format=csv", "dump", "unix:" + s.paths.Socket(ovndb.NB), "OVN_Northbound", "DNS", "_uuid",
 	}})
 	require.NoError(t, err)
 	all := strings.Split(strings.TrimSpace(string(out)), "\n")
@@ -131,7 +132,7 @@ func rows(t *testing.T, s *server) []string {
 func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	leader := newServer(t, raft.NB, net+".1")
+	leader := newServer(t, ovndb.NB, net+".1")
 	require.NoError(t, syscall.Mount("tmpfs", leader.paths.DB, "tmpfs", 0, "size=200k"))
 	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(leader.paths.DB, syscall.MNT_DETACH)) })
 	leader.create(t).start(t)
@@ -140,21 +141,21 @@ func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	transact := `["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","` + strings.Repeat("x", 100<<10) + `"]]]}}]`
 	failed := new(ovn.FailedError)
 	require.Eventually(t, func() bool {
-		_, _ = run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{"--timeout=1", "transact", "unix:" + leader.paths.Socket(raft.NB), transact}})
-		_, err := leader.control().Status(t.Context(), raft.NB)
+		_, _ = run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{"--timeout=1", "transact", "unix:" + leader.paths.Socket(ovndb.NB), transact}})
+		_, err := leader.control().Status(t.Context(), ovndb.NB)
 		return errors.As(err, &failed)
 	}, patience, pollEvery)
 	require.ErrorIs(t, failed, ovn.ErrUnknownCluster)
 	assert.Equal(t, raft.Leader, failed.Status.Role)
-	log, err := leader.files().Log(t.Context(), raft.NB)
+	log, err := leader.files().Log(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Greater(t, log.End, end)
 	assert.Equal(t, failed.Status.Log.End, log.End+1, "what it could not write is in its memory, and nothing else")
 
 	// Space doesn't help it, a start does.
 	require.NoError(t, syscall.Mount("", leader.paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
-	require.ErrorContains(t, leader.control().Leave(t.Context(), raft.NB), "can't leave after failure")
-	require.NoError(t, leader.control().Exit(t.Context(), raft.NB))
+	require.ErrorContains(t, leader.control().Leave(t.Context(), ovndb.NB), "can't leave after failure")
+	require.NoError(t, leader.control().Exit(t.Context(), ovndb.NB))
 	leader.ended(t)
 	leader.start(t)
 	leader.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not come back")

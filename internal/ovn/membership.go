@@ -5,18 +5,18 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // Address is the Raft address in the file of database d.
-func (f Files) Address(ctx context.Context, d raft.Database) (string, error) {
+func (f Files) Address(ctx context.Context, d ovndb.Database) (string, error) {
 	return f.tool(ctx, "db-local-address", f.Paths.File(d))
 }
 
 // Damaged says why no server could load the file of database d; empty where one
 // could. It only reads, also under a server that runs.
-func (f Files) Damaged(ctx context.Context, d raft.Database) (string, error) {
+func (f Files) Damaged(ctx context.Context, d ovndb.Database) (string, error) {
 	_, err := f.tool(ctx, "check-cluster", f.Paths.File(d))
 	if failed := (*run.Error)(nil); errors.As(err, &failed) && failed.ExitCode > 0 {
 		reason, _, _ := strings.Cut(strings.TrimSpace(failed.Stderr), "\n")
@@ -28,7 +28,7 @@ func (f Files) Damaged(ctx context.Context, d raft.Database) (string, error) {
 // Joined says whether the file of database d may be a member's: its server has neither
 // left nor yet to join. What can't be read may be one's. Source: ovsdb-tool's
 // do_check_cluster() in ovsdb/ovsdb-tool.c.
-func (f Files) Joined(ctx context.Context, d raft.Database) (bool, error) {
+func (f Files) Joined(ctx context.Context, d ovndb.Database) (bool, error) {
 	out, err := f.tool(ctx, "check-cluster", f.Paths.File(d))
 	if failed := (*run.Error)(nil); errors.As(err, &failed) {
 		if failed.ExitCode < 0 {

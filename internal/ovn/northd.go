@@ -13,7 +13,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // NorthdParams are the arguments that ovn-ctl gives to ovn-northd.
@@ -21,16 +21,16 @@ type NorthdParams struct {
 	// Units are the addresses of all units, this one included; ovn-northd tries
 	// them until it finds each database's leader.
 	Units       []netip.Addr
-	Credentials Credentials
+	Credentials ovndb.Credentials
 }
 
-// Render is the text of [Paths.NorthdParams]: an argument a line, the units in
+// Render is the text of [ovndb.Paths.NorthdParams]: an argument a line, the units in
 // the order in which they were given.
 func (p NorthdParams) Render() []byte {
 	out := new(bytes.Buffer)
-	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(plan.NorthboundPort))
+	fmt.Fprintf(out, "--ovnnb-db=%s\n", p.remotes(ovndb.NorthboundPort))
 	// Its other port would forbid what ovn-northd writes.
-	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(plan.ManagementPort))
+	fmt.Fprintf(out, "--ovnsb-db=%s\n", p.remotes(ovndb.ManagementPort))
 	fmt.Fprintf(out, "-c %s\n-C %s\n-p %s\n", p.Credentials.Certificate, p.Credentials.CA, p.Credentials.Key)
 	return out.Bytes()
 }
@@ -101,8 +101,8 @@ func (c Control) askNorthd(ctx context.Context, command string) (string, error) 
 	if err != nil {
 		return "", fmt.Errorf("cannot ask ovn-northd for %s: file %s has no process ID", command, c.Paths.NorthdPID())
 	}
-	socket := filepath.Join(c.Paths.Run, fmt.Sprintf("%s.%d.ctl", Northd, pid))
-	return c.ask(ctx, string(Northd), socket, command)
+	socket := filepath.Join(c.Paths.Run, fmt.Sprintf("%s.%d.ctl", ovndb.Northd, pid))
+	return c.ask(ctx, string(ovndb.Northd), socket, command)
 }
 
 // NorthdConnected says whether this unit's ovn-northd has both databases. Its
@@ -120,19 +120,19 @@ func (c Control) NorthdConnected(ctx context.Context) (bool, error) {
 
 // NorthdHealth is how this unit's ovn-northd is, as far as can be found out within
 // the timeout of a question.
-func (c Control) NorthdHealth(ctx context.Context) plan.NorthdHealth {
+func (c Control) NorthdHealth(ctx context.Context) ovndb.NorthdHealth {
 	connected, err := c.NorthdConnected(ctx)
 	if err == nil && connected {
 		var state NorthdState
 		if state, err = c.NorthdStatus(ctx); err == nil {
-			return plan.NorthdHealth(state)
+			return ovndb.NorthdHealth(state)
 		}
 	}
 	switch {
 	case err == nil:
-		return plan.NorthdUnconnected
+		return ovndb.NorthdUnconnected
 	case errors.Is(err, ErrNotRunning):
-		return plan.NorthdDown
+		return ovndb.NorthdDown
 	}
-	return plan.NorthdSilent
+	return ovndb.NorthdUnresponsive
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 func addrs(texts ...string) []netip.Addr {
@@ -26,7 +26,7 @@ func addrs(texts ...string) []netip.Addr {
 	return out
 }
 
-var credentials = ovn.Paths{Etc: "/etc/ovn"}.Credentials()
+var credentials = ovndb.Paths{Etc: "/etc/ovn"}.Credentials()
 
 func TestNorthdIsToldOfAllUnits(t *testing.T) {
 	t.Parallel()
@@ -81,7 +81,7 @@ func startNorthd(t *testing.T, nb, sb *server) ovn.Control {
 	c.Paths.Run = t.TempDir()
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--pidfile="+c.Paths.NorthdPID(),
 		"--log-file="+filepath.Join(c.Paths.Run, "log"),
-		"--ovnnb-db=unix:"+nb.paths.Socket(raft.NB), "--ovnsb-db=unix:"+sb.paths.Socket(raft.SB))
+		"--ovnnb-db=unix:"+nb.paths.Socket(ovndb.NB), "--ovnsb-db=unix:"+sb.paths.Socket(ovndb.SB))
 	cmd.Env = append(os.Environ(), "OVN_RUNDIR="+c.Paths.Run)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
@@ -111,7 +111,7 @@ func isNorthd(t *testing.T, c ovn.Control, wanted ovn.NorthdState) {
 
 func TestOneNorthdIsActiveAndTakesOver(t *testing.T) {
 	t.Parallel()
-	nb, sb := cluster(t, raft.NB, 1)[0], cluster(t, raft.SB, 1)[0]
+	nb, sb := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.SB, 1)[0]
 	first := startNorthd(t, nb, sb)
 	isNorthd(t, first, ovn.NorthdActive)
 	second := startNorthd(t, nb, sb)
@@ -129,7 +129,7 @@ func TestOneNorthdIsActiveAndTakesOver(t *testing.T) {
 
 func TestNorthdThatIsPausedSaysSo(t *testing.T) {
 	t.Parallel()
-	nb, sb := cluster(t, raft.NB, 1)[0], cluster(t, raft.SB, 1)[0]
+	nb, sb := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.SB, 1)[0]
 	c := startNorthd(t, nb, sb)
 	isNorthd(t, c, ovn.NorthdActive)
 	pid, err := os.ReadFile(c.Paths.NorthdPID())
@@ -141,7 +141,7 @@ func TestNorthdThatIsPausedSaysSo(t *testing.T) {
 
 func TestNorthdThatWasKilledIsNotRunning(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, "127.0.0.1")
+	s := newServer(t, ovndb.NB, "127.0.0.1")
 	_, err := s.control().NorthdStatus(t.Context())
 	require.ErrorIs(t, err, ovn.ErrNotRunning)
 	assert.EqualError(t, err, "cannot ask ovn-northd for status: server is not running")

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -37,7 +37,7 @@ var upgraded = []string{payload, "ovn-common", openvswitch}
 // charm on the machine, and would outlive a hook that is killed.)
 type Packages struct {
 	Runner run.Runner
-	Paths  Paths
+	Paths  ovndb.Paths
 	// Getenv gives the variables in which Juju tells charms of proxies
 	// (JUJU_CHARM_HTTPS_PROXY, ...); nil is none. apt has its own settings.
 	Getenv func(string) string
@@ -50,7 +50,7 @@ type Packages struct {
 // Installed says which versions of ovn-central and openvswitch-common are installed.
 // ok is false where ovn-central isn't, and where dpkg was interrupted before it was
 // configured; [Packages.Install] mends that.
-func (p Packages) Installed(ctx context.Context) (version plan.Version, ok bool, err error) {
+func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool, err error) {
 	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
 		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
 	}})
@@ -68,7 +68,7 @@ func (p Packages) Installed(ctx context.Context) (version plan.Version, ok bool,
 		}
 	}
 	if version.OVN == "" {
-		return plan.Version{}, false, nil
+		return ovndb.Version{}, false, nil
 	}
 	return version, true, nil
 }
@@ -123,12 +123,12 @@ func (p Packages) Upgrade(ctx context.Context) error {
 // held does what changes packages, while no package can touch a service.
 func (p Packages) held(ctx context.Context, do func() error) error {
 	services := Services{Runner: p.Runner}
-	if err := services.systemctl(ctx, AllServices(), "mask", "--runtime"); err != nil {
+	if err := services.systemctl(ctx, ovndb.AllServices(), "mask", "--runtime"); err != nil {
 		return err
 	}
 	err := do()
 	// Also where the hook's time is over.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return errors.Join(err, services.systemctl(ctx, AllServices(), "unmask", "--runtime"))
+	return errors.Join(err, services.systemctl(ctx, ovndb.AllServices(), "unmask", "--runtime"))
 }

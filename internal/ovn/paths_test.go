@@ -11,8 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // The scripts of OVN's packages, which say where things are.
@@ -50,7 +49,7 @@ func TestDirectoriesAreThoseOfThePackages(t *testing.T) {
 	for name, env := range environments {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+			p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
 			assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_rundir $ovn_dbdir $ovn_etcdir"`),
 				p.Run+" "+p.DB+" "+p.Etc)
 		})
@@ -62,9 +61,9 @@ func TestFilesAndSocketsAreThoseOfThePackages(t *testing.T) {
 	for name, env := range environments {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+			p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
 			help := shell(t, env, ovnCtl+" --help || :") // its exit code means nothing
-			for _, d := range raft.Databases() {
+			for _, d := range ovndb.Databases() {
 				for option, path := range map[string]string{
 					"ctrl-sock": p.Control(d), "sock": p.Socket(d), "file": p.File(d),
 				} {
@@ -79,17 +78,17 @@ func TestFilesAndSocketsAreThoseOfThePackages(t *testing.T) {
 
 func TestCredentialsStandInTheConfiguration(t *testing.T) {
 	t.Parallel()
-	c := ovn.PathsFromEnv(func(string) string { return "" }).Credentials()
-	assert.Equal(t, ovn.Credentials{
+	c := ovndb.PathsFromEnv(func(string) string { return "" }).Credentials()
+	assert.Equal(t, ovndb.Credentials{
 		Key: "/etc/ovn/key_host", Certificate: "/etc/ovn/cert_host", CA: "/etc/ovn/ovn-central.crt",
 	}, c)
 	assert.Equal(t, filepath.Join("/x", "ovn", "key_host"),
-		ovn.PathsFromEnv(func(key string) string { return map[string]string{"OVN_SYSCONFDIR": "/x"}[key] }).Credentials().Key)
+		ovndb.PathsFromEnv(func(key string) string { return map[string]string{"OVN_SYSCONFDIR": "/x"}[key] }).Credentials().Key)
 }
 
 func TestFilesOfTheServicesAreThoseOfThePackages(t *testing.T) {
 	t.Parallel()
-	p := ovn.PathsFromEnv(func(string) string { return "" })
+	p := ovndb.PathsFromEnv(func(string) string { return "" })
 	for _, unit := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
 		text, err := os.ReadFile("/lib/systemd/system/" + unit + ".service")
 		require.NoError(t, err)
@@ -99,7 +98,7 @@ func TestFilesOfTheServicesAreThoseOfThePackages(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(script), `ovn_northd_db_conf_file="$ovn_etcdir/`+filepath.Base(p.NorthdParams())+`"`)
 	for name, env := range environments {
-		p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+		p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
 		assert.Equal(t, shell(t, env, `set +u; . `+ovnLib+`; echo "$ovn_sysconfdir"`)+"/default/ovn-central", p.Defaults(), name)
 		assert.Equal(t, p.Etc, filepath.Dir(p.NorthdParams()), name)
 		assert.Equal(t, p.Run, filepath.Dir(p.NorthdPID()), name)
@@ -110,9 +109,9 @@ func TestFilesOfTheServicesAreThoseOfThePackages(t *testing.T) {
 func TestSchemasAreThoseOfThePackages(t *testing.T) {
 	t.Parallel()
 	for _, env := range []map[string]string{{}, {"OVN_PKGDATADIR": "/srv/ovn"}} {
-		p := ovn.PathsFromEnv(func(key string) string { return env[key] })
+		p := ovndb.PathsFromEnv(func(key string) string { return env[key] })
 		help := shell(t, env, ovnCtl+" --help || :")
-		for _, d := range raft.Databases() {
+		for _, d := range ovndb.Databases() {
 			assert.Contains(t, help, "--db-"+d.Short()+"-schema=FILE  OVN_", "ovn-ctl has the option")
 			assert.Contains(t, help, "(default: "+p.Schema(d)+")")
 		}

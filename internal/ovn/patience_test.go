@@ -10,7 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // A server that compacts a large database answers nothing for longer than one of a
@@ -18,20 +18,20 @@ import (
 // hangs.
 func TestServerOfALargeDatabaseIsGivenMoreTimeToAnswer(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t).start(t)
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t).start(t)
 	s.signal(t, syscall.SIGSTOP)
 	begun := time.Now()
-	_, err := s.control().Status(t.Context(), raft.NB)
+	_, err := s.control().Status(t.Context(), ovndb.NB)
 	require.ErrorIs(t, err, ovn.ErrHung)
 	require.ErrorContains(t, err, "within 5s")
 	require.Less(t, time.Since(begun), 9*time.Second)
 
 	// The file is long for who asks its size; the server has read it already.
-	require.NoError(t, os.Truncate(s.paths.File(raft.NB), 160<<20))
+	require.NoError(t, os.Truncate(s.paths.File(ovndb.NB), 160<<20))
 	resumed := time.AfterFunc(8*time.Second, func() { _ = s.process.Signal(syscall.SIGCONT) })
 	defer resumed.Stop()
 	begun = time.Now()
-	_, err = s.control().Status(t.Context(), raft.NB)
+	_, err = s.control().Status(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	require.Greater(t, time.Since(begun), 5*time.Second, "it was not asked while it was silent")
 }

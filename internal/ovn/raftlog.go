@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -73,7 +74,7 @@ type termStart struct{ Index, Term uint64 }
 // started (raft_apply_record() in ovsdb/raft.c of Open vSwitch), reads no record
 // into memory, and may be used while a server writes. The file must be a clustered
 // database's.
-func (f Files) Log(ctx context.Context, d raft.Database) (LogFile, error) {
+func (f Files) Log(ctx context.Context, d ovndb.Database) (LogFile, error) {
 	scan, torn, err := f.scan(ctx, d)
 	if err != nil {
 		return LogFile{}, err
@@ -94,7 +95,7 @@ type LogEnd struct {
 }
 
 // LogEnd reads as [Files.Log] does.
-func (f Files) LogEnd(ctx context.Context, d raft.Database) (LogEnd, error) {
+func (f Files) LogEnd(ctx context.Context, d ovndb.Database) (LogEnd, error) {
 	scan, _, err := f.scan(ctx, d)
 	if err != nil {
 		return LogEnd{}, err
@@ -111,7 +112,7 @@ func (f Files) LogEnd(ctx context.Context, d raft.Database) (LogEnd, error) {
 	return end, nil
 }
 
-func (f Files) scan(ctx context.Context, d raft.Database) (scan logScan, torn bool, err error) {
+func (f Files) scan(ctx context.Context, d ovndb.Database) (scan logScan, torn bool, err error) {
 	file, err := os.Open(f.Paths.File(d))
 	if err != nil {
 		return scan, false, fmt.Errorf("cannot read the log: %w", err)
@@ -123,11 +124,11 @@ func (f Files) scan(ctx context.Context, d raft.Database) (scan logScan, torn bo
 	return scan, torn, err
 }
 
-func (f Files) scanPath(d raft.Database) string {
-	return filepath.Join(f.Paths.Run, stem(d)+".log-scan")
+func (f Files) scanPath(d ovndb.Database) string {
+	return filepath.Join(f.Paths.Run, "ovn"+d.Short()+"_db.log-scan")
 }
 
-func (f Files) recallScan(d raft.Database) (scan logScan) {
+func (f Files) recallScan(d ovndb.Database) (scan logScan) {
 	text, err := os.ReadFile(f.scanPath(d))
 	if err != nil || json.Unmarshal(text, &scan) != nil {
 		return logScan{}
@@ -136,7 +137,7 @@ func (f Files) recallScan(d raft.Database) (scan logScan) {
 }
 
 // rememberScan may fail: then the next look is at the whole file.
-func (f Files) rememberScan(d raft.Database, scan logScan) {
+func (f Files) rememberScan(d ovndb.Database, scan logScan) {
 	if text, err := json.Marshal(scan); err == nil {
 		_, _ = atomicfile.WriteIfChanged(f.scanPath(d), text, 0o600)
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -49,8 +49,8 @@ type logFile struct {
 
 func newLogFile(t *testing.T) logFile {
 	dir := t.TempDir()
-	files := ovn.Files{Runner: run.Exec{}, Paths: ovn.Paths{Run: dir, DB: dir}}
-	return logFile{files, files.Paths.File(raft.NB)}
+	files := ovn.Files{Runner: run.Exec{}, Paths: ovndb.Paths{Run: dir, DB: dir}}
+	return logFile{files, files.Paths.File(ovndb.NB)}
 }
 
 func (f logFile) write(t *testing.T, records ...string) {
@@ -69,7 +69,7 @@ func (f logFile) append(t *testing.T, text string) {
 
 func (f logFile) log(t *testing.T) ovn.LogFile {
 	t.Helper()
-	log, err := f.files.Log(t.Context(), raft.NB)
+	log, err := f.files.Log(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	return log
 }
@@ -182,7 +182,7 @@ func TestLogIsJudgedAsCheckClusterDoesOnAnyFile(t *testing.T) {
 		f := newLogFile(t)
 		f.write(t, records...)
 		log := f.log(t)
-		reason, err := f.files.Damaged(t.Context(), raft.NB)
+		reason, err := f.files.Damaged(t.Context(), ovndb.NB)
 		require.NoError(t, err)
 		require.Equal(t, reason == "", log.Damage == "", "seed %d: check-cluster says %q, the scan %q", seed, reason, log.Damage)
 		if reason != "" {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -16,7 +17,7 @@ import (
 // older schema than the packages bring. One that is newer stays as it is, as with
 // ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
 // what older programs do not know.
-func (f Files) NeedsConversion(ctx context.Context, d raft.Database) (bool, error) {
+func (f Files) NeedsConversion(ctx context.Context, d ovndb.Database) (bool, error) {
 	served, err := f.schemaVersion(ctx, d, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
 	if err != nil {
 		return false, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
@@ -32,7 +33,7 @@ func (f Files) NeedsConversion(ctx context.Context, d raft.Database) (bool, erro
 // at once. ovn-ctl does it only on a unit that has no remote to join through. What is
 // under way ends with ctx: the server drops it with the connection. Where this process
 // is killed, ovsdb-client ends by its own timeout.
-func (f Files) Convert(ctx context.Context, d raft.Database, timeout time.Duration) error {
+func (f Files) Convert(ctx context.Context, d ovndb.Database, timeout time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	own := fmt.Sprintf("--timeout=%d", timeout/time.Second+1)
@@ -46,7 +47,7 @@ func (f Files) Convert(ctx context.Context, d raft.Database, timeout time.Durati
 // schemaVersion is X.Y.Z (RFC 7047, section 3.1).
 type schemaVersion [3]uint64
 
-func (f Files) schemaVersion(ctx context.Context, d raft.Database, program string, args ...string) (v schemaVersion, err error) {
+func (f Files) schemaVersion(ctx context.Context, d ovndb.Database, program string, args ...string) (v schemaVersion, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(fileTimeout, FileSize(f.Paths, d)))
 	defer cancel()
 	out, err := f.Runner.Run(ctx, run.Command{Name: program, Args: args})

@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -20,7 +21,7 @@ import (
 // of today's, and with a lower version.
 func oldSchema(t *testing.T, version string) (dir string) {
 	t.Helper()
-	text, err := os.ReadFile(schema(raft.NB))
+	text, err := os.ReadFile(schema(ovndb.NB))
 	require.NoError(t, err)
 	var all map[string]any
 	require.NoError(t, json.Unmarshal(text, &all))
@@ -32,7 +33,7 @@ func oldSchema(t *testing.T, version string) (dir string) {
 	text, err = json.Marshal(all)
 	require.NoError(t, err)
 	dir = t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(schema(raft.NB))), text, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, filepath.Base(schema(ovndb.NB))), text, 0o600))
 	return dir
 }
 
@@ -43,15 +44,15 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 	// The first digits decide, as numbers and not as text.
 	old := oldSchema(t, "6.10.0")
 	net := loopbacktest.Network(t)
-	first := newServer(t, raft.NB, net+".1")
-	tool(t, "create-cluster", first.paths.File(raft.NB), filepath.Join(old, "ovn-nb.ovsschema"), first.address)
+	first := newServer(t, ovndb.NB, net+".1")
+	tool(t, "create-cluster", first.paths.File(ovndb.NB), filepath.Join(old, "ovn-nb.ovsschema"), first.address)
 	first.start(t)
-	second := newServer(t, raft.NB, net+".2").join(t, first.address).start(t)
+	second := newServer(t, ovndb.NB, net+".2").join(t, first.address).start(t)
 	second.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not join")
 	query(t, second, `{"op":"insert","table":"Logical_Switch","row":{"name":"net"}}`)
 
 	require.True(t, needsConversion(t, first.files()))
-	require.NoError(t, second.files().Convert(t.Context(), raft.NB, patience))
+	require.NoError(t, second.files().Convert(t.Context(), ovndb.NB, patience))
 	for _, s := range []*server{first, second} {
 		require.Eventually(t, func() bool { return !needsConversion(t, s.files()) }, patience, 20*time.Millisecond)
 		out := query(t, s, `{"op":"select","table":"Logical_Switch","where":[],"columns":["name","other_config"]}`)
@@ -66,19 +67,19 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 
 func TestSchemaThatIsNoneIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
-	_, err := s.files().NeedsConversion(t.Context(), raft.NB)
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
+	_, err := s.files().NeedsConversion(t.Context(), ovndb.NB)
 	require.ErrorContains(t, err, "cannot find the version of the schema of OVN_Northbound: ", "no server runs")
 	s.start(t)
 	files := s.files()
 	files.Paths.Data = oldSchema(t, "soon")
-	_, err = files.NeedsConversion(t.Context(), raft.NB)
+	_, err = files.NeedsConversion(t.Context(), ovndb.NB)
 	require.ErrorContains(t, err, "cannot find the version of the packages' schema of OVN_Northbound: ")
 }
 
 func needsConversion(t *testing.T, f ovn.Files) bool {
 	t.Helper()
-	needed, err := f.NeedsConversion(t.Context(), raft.NB)
+	needed, err := f.NeedsConversion(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	return needed
 }
@@ -86,7 +87,7 @@ func needsConversion(t *testing.T, f ovn.Files) bool {
 func query(t *testing.T, s *server, operation string) string {
 	t.Helper()
 	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{
-		"--timeout=10", "transact", "unix:" + s.paths.Socket(raft.NB), `["OVN_Northbound",` + operation + `]`,
+		"--timeout=10", "transact", "unix:" + s.paths.Socket(ovndb.NB), `["OVN_Northbound",` + operation + `]`,
 	}})
 	require.NoError(t, err)
 	return string(out)

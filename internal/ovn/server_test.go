@@ -15,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -25,24 +26,24 @@ const patience = 20 * time.Second
 
 // server is a real ovsdb-server of one database, with directories of its own.
 type server struct {
-	database raft.Database
+	database ovndb.Database
 	address  string
-	paths    ovn.Paths
+	paths    ovndb.Paths
 	process  *os.Process
 	done     chan struct{} // closed when the process has ended
 }
 
-func newServer(t testing.TB, d raft.Database, host string) *server {
+func newServer(t testing.TB, d ovndb.Database, host string) *server {
 	t.Helper()
 	dir := t.TempDir()
 	return &server{
 		database: d,
 		address:  "tcp:" + host + ":6643",
-		paths:    ovn.Paths{Run: dir, DB: dir, Etc: dir},
+		paths:    ovndb.Paths{Run: dir, DB: dir, Etc: dir},
 	}
 }
 
-func schema(d raft.Database) string { return "/usr/share/ovn/ovn-" + d.Short() + ".ovsschema" }
+func schema(d ovndb.Database) string { return "/usr/share/ovn/ovn-" + d.Short() + ".ovsschema" }
 
 // create makes the file of a cluster of its own.
 func (s *server) create(t testing.TB) *server {
@@ -142,7 +143,7 @@ func (s *server) gone(t *testing.T) {
 }
 
 // cluster starts n members of one cluster; the first leads it.
-func cluster(t *testing.T, d raft.Database, n int) []*server {
+func cluster(t *testing.T, d ovndb.Database, n int) []*server {
 	t.Helper()
 	net := loopbacktest.Network(t)
 	members := []*server{newServer(t, d, net+".1").create(t).start(t)}

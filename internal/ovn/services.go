@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -15,70 +15,43 @@ import (
 // 15 s to stop (TimeoutStopSec) before they kill it, one after another.
 const serviceTimeout = 90 * time.Second
 
-// Service is a unit of the ovn-central package, by its name without ".service".
-type Service string
-
-// The units of the package. Central is an umbrella over the others; stopping it
-// returns before they are down.
-const (
-	Central Service = "ovn-central"
-	NB      Service = "ovn-ovsdb-server-nb"
-	SB      Service = "ovn-ovsdb-server-sb"
-	Northd  Service = "ovn-northd"
-)
-
-// Agent is the charm's own unit.
-const Agent Service = "ovn-central-agent"
-
-// AllServices lists those of the package in the order in which they are stopped: first the one
-// that writes, then the servers.
-func AllServices() []Service { return []Service{Northd, NB, SB, Central} }
-
-// ServerOf is the unit that runs the server of database d.
-func ServerOf(d raft.Database) Service {
-	if d == raft.SB {
-		return SB
-	}
-	return NB
-}
-
 // Services drives the package's services by systemctl.
 type Services struct{ Runner run.Runner }
 
 // StopForGood stops all services and disables them, so that a reboot does not
 // start a server without its database. It returns when they are down.
 func (s Services) StopForGood(ctx context.Context) error {
-	if err := s.Stop(ctx, AllServices()...); err != nil {
+	if err := s.Stop(ctx, ovndb.AllServices()...); err != nil {
 		return err
 	}
-	return s.Disable(ctx, AllServices()...)
+	return s.Disable(ctx, ovndb.AllServices()...)
 }
 
 // Start starts the services, in this order, and returns when systemd has started
 // them: not when a server has found its cluster. A masked service is an error.
-func (s Services) Start(ctx context.Context, services ...Service) error {
+func (s Services) Start(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "start")
 }
 
 // Stop stops the services and returns when they are down. What is not installed
 // needs no stopping.
-func (s Services) Stop(ctx context.Context, services ...Service) error {
+func (s Services) Stop(ctx context.Context, services ...ovndb.Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "stop"))
 }
 
 // Restart stops and starts the services. A server of a database is to be handed
 // over instead: see [Services.HandOver].
-func (s Services) Restart(ctx context.Context, services ...Service) error {
+func (s Services) Restart(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "restart")
 }
 
 // Enable makes the services start with the machine.
-func (s Services) Enable(ctx context.Context, services ...Service) error {
+func (s Services) Enable(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "enable")
 }
 
 // Disable undoes Enable. What is not installed needs no disabling.
-func (s Services) Disable(ctx context.Context, services ...Service) error {
+func (s Services) Disable(ctx context.Context, services ...ovndb.Service) error {
 	return ignoreAbsent(s.systemctl(ctx, services, "disable"))
 }
 
@@ -86,12 +59,12 @@ func (s Services) Disable(ctx context.Context, services ...Service) error {
 func (s Services) Reload(ctx context.Context) error { return s.systemctl(ctx, nil, "daemon-reload") }
 
 // HangUp sends a service SIGHUP.
-func (s Services) HangUp(ctx context.Context, service Service) error {
-	return s.systemctl(ctx, []Service{service}, "kill", "--signal=HUP")
+func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {
+	return s.systemctl(ctx, []ovndb.Service{service}, "kill", "--signal=HUP")
 }
 
 // Active says whether a service runs. What can't be asked of systemd is an error.
-func (s Services) Active(ctx context.Context, service Service) (bool, error) {
+func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
 	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", shown, string(service) + ".service"}})
@@ -105,13 +78,13 @@ func (s Services) Active(ctx context.Context, service Service) (bool, error) {
 // Mask keeps the services from being started by anybody, the packages' scripts
 // included, until [Services.Unmask]. It does not stop them. They need not be
 // installed.
-func (s Services) Mask(ctx context.Context, services ...Service) error {
+func (s Services) Mask(ctx context.Context, services ...ovndb.Service) error {
 	return s.systemctl(ctx, services, "mask")
 }
 
 // Unmask undoes Mask, and what an upgrade that was interrupted left masked until
 // the next boot ([Packages.Upgrade]).
-func (s Services) Unmask(ctx context.Context, services ...Service) error {
+func (s Services) Unmask(ctx context.Context, services ...ovndb.Service) error {
 	if err := s.systemctl(ctx, services, "unmask"); err != nil {
 		return err
 	}
@@ -130,7 +103,7 @@ func ignoreAbsent(err error) error {
 	return err
 }
 
-func (s Services) systemctl(ctx context.Context, services []Service, verb ...string) error {
+func (s Services) systemctl(ctx context.Context, services []ovndb.Service, verb ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
 	args := verb

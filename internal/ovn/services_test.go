@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -79,15 +79,15 @@ func TestServicesAreDrivenByTheirNames(t *testing.T) {
 		do     func(ovn.Services) error
 		wanted []string
 	}{
-		"start":   {func(s ovn.Services) error { return s.Start(ctx, ovn.NB, ovn.SB) }, []string{"start ovn-ovsdb-server-nb ovn-ovsdb-server-sb"}},
-		"stop":    {func(s ovn.Services) error { return s.Stop(ctx, ovn.Northd) }, []string{"stop ovn-northd"}},
-		"restart": {func(s ovn.Services) error { return s.Restart(ctx, ovn.Northd) }, []string{"restart ovn-northd"}},
-		"enable":  {func(s ovn.Services) error { return s.Enable(ctx, ovn.Central) }, []string{"enable ovn-central"}},
-		"disable": {func(s ovn.Services) error { return s.Disable(ctx, ovn.Central) }, []string{"disable ovn-central"}},
-		"mask": {func(s ovn.Services) error { return s.Mask(ctx, ovn.AllServices()...) }, []string{
+		"start":   {func(s ovn.Services) error { return s.Start(ctx, ovndb.NorthboundServer, ovndb.SouthboundServer) }, []string{"start ovn-ovsdb-server-nb ovn-ovsdb-server-sb"}},
+		"stop":    {func(s ovn.Services) error { return s.Stop(ctx, ovndb.Northd) }, []string{"stop ovn-northd"}},
+		"restart": {func(s ovn.Services) error { return s.Restart(ctx, ovndb.Northd) }, []string{"restart ovn-northd"}},
+		"enable":  {func(s ovn.Services) error { return s.Enable(ctx, ovndb.Umbrella) }, []string{"enable ovn-central"}},
+		"disable": {func(s ovn.Services) error { return s.Disable(ctx, ovndb.Umbrella) }, []string{"disable ovn-central"}},
+		"mask": {func(s ovn.Services) error { return s.Mask(ctx, ovndb.AllServices()...) }, []string{
 			"mask ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 		}},
-		"unmask": {func(s ovn.Services) error { return s.Unmask(ctx, ovn.NB) }, []string{
+		"unmask": {func(s ovn.Services) error { return s.Unmask(ctx, ovndb.NorthboundServer) }, []string{
 			"unmask ovn-ovsdb-server-nb", "unmask --runtime ovn-ovsdb-server-nb",
 		}},
 	}
@@ -107,14 +107,14 @@ func TestServicesAreDrivenByTheirNames(t *testing.T) {
 func TestServiceThatIsNotInstalledCannotBeStarted(t *testing.T) {
 	install(t, map[string]string{"systemctl": `echo "Failed to $1 ovn-northd.service: Unit ovn-northd.service not found." >&2; exit 5`})
 	s := ovn.Services{Runner: run.Exec{}}
-	require.EqualError(t, s.Start(t.Context(), ovn.Northd),
+	require.EqualError(t, s.Start(t.Context(), ovndb.Northd),
 		"cannot start the services: systemctl: Failed to start ovn-northd.service: Unit ovn-northd.service not found.")
-	require.Error(t, s.Restart(t.Context(), ovn.Northd))
-	require.NoError(t, s.Stop(t.Context(), ovn.Northd))
+	require.Error(t, s.Restart(t.Context(), ovndb.Northd))
+	require.NoError(t, s.Stop(t.Context(), ovndb.Northd))
 }
 
 func TestEachDatabaseHasAServer(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, ovn.NB, ovn.ServerOf(raft.NB))
-	assert.Equal(t, ovn.SB, ovn.ServerOf(raft.SB))
+	assert.Equal(t, ovndb.NorthboundServer, ovndb.ServiceOf(ovndb.NB))
+	assert.Equal(t, ovndb.SouthboundServer, ovndb.ServiceOf(ovndb.SB))
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -34,26 +35,26 @@ const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID"
 
 // States asks systemd once for all services of the package. Each of them is in
 // the answer.
-func (s Services) States(ctx context.Context) (map[Service]State, error) {
+func (s Services) States(ctx context.Context) (map[ovndb.Service]State, error) {
 	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
 	defer cancel()
 	args := []string{"show", shown}
-	for _, service := range AllServices() {
+	for _, service := range ovndb.AllServices() {
 		args = append(args, string(service)+".service")
 	}
 	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: args})
 	if err != nil {
 		return nil, fmt.Errorf("cannot ask systemd about the services: %w", err)
 	}
-	states := make(map[Service]State)
+	states := make(map[ovndb.Service]State)
 	for block := range strings.SplitSeq(string(out), "\n\n") {
 		name, state, err := parseState(block)
 		if err != nil {
 			return nil, err
 		}
-		states[Service(strings.TrimSuffix(name, ".service"))] = state
+		states[ovndb.Service(strings.TrimSuffix(name, ".service"))] = state
 	}
-	for _, service := range AllServices() {
+	for _, service := range ovndb.AllServices() {
 		if _, ok := states[service]; !ok {
 			return nil, fmt.Errorf("cannot ask systemd about the services: no answer about %s", service)
 		}

@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-func states(t *testing.T, answer string) (map[ovn.Service]ovn.State, error) {
+func states(t *testing.T, answer string) (map[ovndb.Service]ovn.State, error) {
 	t.Helper()
 	asked := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
@@ -20,12 +21,12 @@ func states(t *testing.T, answer string) (map[ovn.Service]ovn.State, error) {
 // The answers are systemd 252's, with the units of ovn-central 23.03 of Debian 12.
 func TestServicesHaveTheStatesThatSystemdGivesThem(t *testing.T) {
 	t.Parallel()
-	four := func(northd, nb, sb, central ovn.State) map[ovn.Service]ovn.State {
-		return map[ovn.Service]ovn.State{ovn.Northd: northd, ovn.NB: nb, ovn.SB: sb, ovn.Central: central}
+	four := func(northd, nb, sb, central ovn.State) map[ovndb.Service]ovn.State {
+		return map[ovndb.Service]ovn.State{ovndb.Northd: northd, ovndb.NorthboundServer: nb, ovndb.SouthboundServer: sb, ovndb.Umbrella: central}
 	}
-	same := func(s ovn.State) map[ovn.Service]ovn.State { return four(s, s, s, s) }
+	same := func(s ovn.State) map[ovndb.Service]ovn.State { return four(s, s, s, s) }
 	stopped := ovn.State{Active: "inactive", Enabled: "disabled"}
-	tests := map[string]map[ovn.Service]ovn.State{
+	tests := map[string]map[ovndb.Service]ovn.State{
 		"running": four(
 			ovn.State{Active: "active", Enabled: "static", MainPID: 643},
 			ovn.State{Active: "active", Enabled: "enabled", MainPID: 1004},
@@ -48,7 +49,7 @@ func TestServicesHaveTheStatesThatSystemdGivesThem(t *testing.T) {
 			got, err := states(t, string(golden(t, "systemctl-show-"+name+".txt")))
 			require.NoError(t, err)
 			assert.Equal(t, wanted, got)
-			assert.Equal(t, wanted[ovn.NB].Active == "active", got[ovn.NB].Running())
+			assert.Equal(t, wanted[ovndb.NorthboundServer].Active == "active", got[ovndb.NorthboundServer].Running())
 		})
 	}
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 func TestElectionTimerGoesUpTwofoldAndDownAtOnce(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3) // 1 s
+	members := cluster(t, ovndb.NB, 3) // 1 s
 	leader := members[0]
-	change := func(to time.Duration) error { return leader.control().ChangeElectionTimer(t.Context(), raft.NB, to) }
+	change := func(to time.Duration) error { return leader.control().ChangeElectionTimer(t.Context(), ovndb.NB, to) }
 	becomes := func(wanted time.Duration) {
 		t.Helper()
 		for _, m := range members {
@@ -34,27 +35,27 @@ func TestElectionTimerGoesUpTwofoldAndDownAtOnce(t *testing.T) {
 
 func TestElectionTimerHasBounds(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	for _, timer := range []time.Duration{0, 99 * time.Millisecond, -time.Second, 11 * time.Minute} {
-		require.ErrorIs(t, s.control().ChangeElectionTimer(t.Context(), raft.SB, timer), ovn.ErrTimerRange, "%s", timer)
+		require.ErrorIs(t, s.control().ChangeElectionTimer(t.Context(), ovndb.SB, timer), ovn.ErrTimerRange, "%s", timer)
 	}
 	assert.Equal(t, time.Second, s.status(t).ElectionTimer)
 }
 
 func TestElectionTimerIsTheLeadersBusiness(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 2)
-	err := members[1].control().ChangeElectionTimer(t.Context(), raft.SB, 2*time.Second)
+	members := cluster(t, ovndb.SB, 2)
+	err := members[1].control().ChangeElectionTimer(t.Context(), ovndb.SB, 2*time.Second)
 	require.ErrorIs(t, err, ovn.ErrNotLeader)
 	assert.EqualError(t, err, "cannot ask OVN_Southbound's server for cluster/change-election-timer: server is not the leader")
 }
 
 func TestElectionTimerWaitsForTheEarlierChange(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 2)
+	members := cluster(t, ovndb.NB, 2)
 	members[1].kill(t) // nothing is committed any more
 	leader := members[0].control()
-	require.NoError(t, leader.ChangeElectionTimer(t.Context(), raft.NB, 2*time.Second))
+	require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 2*time.Second))
 	assert.Equal(t, 2*time.Second, members[0].status(t).ChangingTo)
-	require.ErrorIs(t, leader.ChangeElectionTimer(t.Context(), raft.NB, 1500*time.Millisecond), ovn.ErrTimerPending)
+	require.ErrorIs(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 1500*time.Millisecond), ovn.ErrTimerPending)
 }

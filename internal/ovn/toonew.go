@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // What an ovsdb-server writes to its log when it begins, and what one of before OVS
@@ -28,7 +28,7 @@ const logEnd = 64 << 10
 // FileTooNew says whether the last server that ran on the database's file ended since the
 // file, or what its leader sent, is of a newer Open vSwitch than the server was, as far
 // as its log tells.
-func FileTooNew(p Paths, d raft.Database) (bool, error) {
+func FileTooNew(p ovndb.Paths, d ovndb.Database) (bool, error) {
 	f, err := os.Open(p.Log(d))
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil

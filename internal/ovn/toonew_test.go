@@ -15,14 +15,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // convertedByNewer appends to a file what a leader of OVS 3.2 or later stores when it
 // converts: the schema, and no data.
 func convertedByNewer(t *testing.T, path string) {
 	t.Helper()
-	text, err := os.ReadFile(schema(raft.NB))
+	text, err := os.ReadFile(schema(ovndb.NB))
 	require.NoError(t, err)
 	record, err := json.Marshal(map[string]any{
 		"term": 1, "index": 2, "eid": "11111111-2222-4333-8444-555555555555", "data": []any{json.RawMessage(text), nil},
@@ -40,30 +40,30 @@ func convertedByNewer(t *testing.T, path string) {
 // log, until one is started that doesn't.
 func TestServerThatEndsOnAFileOfANewerOneIsKnownByItsLog(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
 	s.paths.Logs = s.paths.Run
 	check := func(want bool, why string) {
 		t.Helper()
-		got, err := ovn.FileTooNew(s.paths, raft.NB)
+		got, err := ovn.FileTooNew(s.paths, ovndb.NB)
 		require.NoError(t, err)
 		assert.Equal(t, want, got, why)
 	}
 	check(false, "there is no log")
 	good := filepath.Join(s.paths.DB, "good")
-	text, err := os.ReadFile(s.paths.File(raft.NB))
+	text, err := os.ReadFile(s.paths.File(ovndb.NB))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(good, text, 0o600))
-	convertedByNewer(t, s.paths.File(raft.NB))
-	cmd := exec.CommandContext(t.Context(), "ovsdb-server", "-vconsole:off", "--log-file="+s.paths.Log(raft.NB),
-		"--unixctl="+s.paths.Control(raft.NB), "--remote=punix:"+s.paths.Socket(raft.NB), s.paths.File(raft.NB))
+	convertedByNewer(t, s.paths.File(ovndb.NB))
+	cmd := exec.CommandContext(t.Context(), "ovsdb-server", "-vconsole:off", "--log-file="+s.paths.Log(ovndb.NB),
+		"--unixctl="+s.paths.Control(ovndb.NB), "--remote=punix:"+s.paths.Socket(ovndb.NB), s.paths.File(ovndb.NB))
 	require.Error(t, cmd.Run(), "an OVS of before 3.2, as Debian 12 has it, can't use the file")
 	check(true, "it has ended so")
 
 	padding := strings.Repeat("2026-11-22T12:00:00Z|00099|raft|INFO|nothing\n", 3000)
-	text, err = os.ReadFile(s.paths.Log(raft.NB))
+	text, err = os.ReadFile(s.paths.Log(ovndb.NB))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(s.paths.Log(raft.NB), append([]byte(padding), text...), 0o600))
+	require.NoError(t, os.WriteFile(s.paths.Log(ovndb.NB), append([]byte(padding), text...), 0o600))
 	check(true, "the log is long")
-	require.NoError(t, os.WriteFile(s.paths.Log(raft.NB), append(text, []byte("2026-11-22T12:00:00Z|00001|vlog|INFO|opened log file "+s.paths.Log(raft.NB)+"\n")...), 0o600))
+	require.NoError(t, os.WriteFile(s.paths.Log(ovndb.NB), append(text, []byte("2026-11-22T12:00:00Z|00001|vlog|INFO|opened log file "+s.paths.Log(ovndb.NB)+"\n")...), 0o600))
 	check(false, "another one has begun since")
 }

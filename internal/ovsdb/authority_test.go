@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // authority is a CA as vault plays it for a model.
@@ -78,14 +78,14 @@ func sign(t *testing.T, c, by *x509.Certificate, key, with *ecdsa.PrivateKey) *x
 
 // issue writes a key, a certificate for the name, and the CAs with the chain to
 // files. ovsdb-server shows the certificate alone.
-func (a *authority) issue(t *testing.T, name string, validFor time.Duration) ovsdb.Credentials {
+func (a *authority) issue(t *testing.T, name string, validFor time.Duration) ovndb.Credentials {
 	t.Helper()
 	key := newKey(t)
 	c := sign(t, template(name, validFor), a.certificate, key, a.key)
 	der, err := x509.MarshalECPrivateKey(key)
 	require.NoError(t, err)
 	dir := t.TempDir()
-	files := ovsdb.Credentials{
+	files := ovndb.Credentials{
 		Key: filepath.Join(dir, "key_host"), Certificate: filepath.Join(dir, "cert_host"), CA: filepath.Join(dir, "ovn-central.crt"),
 	}
 	write(t, files.Key, "EC PRIVATE KEY", der)
@@ -108,6 +108,6 @@ func write(t *testing.T, path, kind string, blocks ...[]byte) {
 }
 
 // options make a server use the credentials.
-func options(c ovsdb.Credentials) []string {
+func options(c ovndb.Credentials) []string {
 	return []string{"--private-key=" + c.Key, "--certificate=" + c.Certificate, "--ca-cert=" + c.CA}
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Names of the tables and columns of candidates (ovn-nb(5)).
@@ -81,10 +81,10 @@ func (d *Dialer) Gateways(ctx context.Context, nb, sb []string) (*Gateways, erro
 	)
 	half, cancel := context.WithTimeout(ctx, connectTimeout/2)
 	defer cancel()
-	if g.nb, err = d.database(half, raft.NB, d.preferred(half, raft.NB, nb)...); err != nil {
+	if g.nb, err = d.database(half, ovndb.NB, d.preferred(half, ovndb.NB, nb)...); err != nil {
 		return nil, err
 	}
-	if g.sb, err = d.database(ctx, raft.SB, d.preferred(ctx, raft.SB, sb)...); err != nil {
+	if g.sb, err = d.database(ctx, ovndb.SB, d.preferred(ctx, ovndb.SB, sb)...); err != nil {
 		g.nb.Close()
 		return nil, err
 	}
@@ -210,7 +210,7 @@ const northdInterval = 50 * time.Millisecond
 // returns when ovn-northd has taken all that was written before to SB; the number is
 // what ovn-controllers will have in nb_cfg when they have it too.
 func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
-	table := globalTable(raft.NB)
+	table := globalTable(ovndb.NB)
 	answers, err := read(ctx, g.nb, query{table: table})
 	if err != nil {
 		return 0, err

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -26,13 +27,13 @@ const patience = 20 * time.Second
 // server is a real ovsdb-server of one database. Its Raft address and its client
 // ports are those of the packages, on an address of the loopback of its own.
 type server struct {
-	database raft.Database
+	database ovndb.Database
 	dir      string
 	address  string
 	process  *os.Process
 }
 
-func newServer(t *testing.T, d raft.Database, host string) *server {
+func newServer(t *testing.T, d ovndb.Database, host string) *server {
 	t.Helper()
 	return &server{database: d, dir: t.TempDir(), address: "tcp:" + host + ":" + ovsdb.DefaultRaftPort(d)}
 }
@@ -50,7 +51,7 @@ func listener(endpoint string) string {
 	return "p" + protocol + ":" + rest[colon+1:] + ":" + rest[:colon]
 }
 
-func schema(d raft.Database) string { return "/usr/share/ovn/ovn-" + d.Short() + ".ovsschema" }
+func schema(d ovndb.Database) string { return "/usr/share/ovn/ovn-" + d.Short() + ".ovsschema" }
 
 func (s *server) create(t *testing.T) *server {
 	t.Helper()
@@ -139,7 +140,7 @@ func (s *server) reaches(t *testing.T, wanted func(raft.Status) bool, what strin
 }
 
 // cluster starts n members of one cluster; the first leads it.
-func cluster(t *testing.T, d raft.Database, n int) []*server {
+func cluster(t *testing.T, d ovndb.Database, n int) []*server {
 	t.Helper()
 	net := loopbacktest.Network(t)
 	var members []*server

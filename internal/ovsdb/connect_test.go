@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Copy into internal/ovsdb.
@@ -19,10 +19,10 @@ import (
 // error: Server then panics, and Global gives a connection that panics later.
 func TestNoEndpointIsAnError(t *testing.T) {
 	assert.NotPanics(t, func() {
-		_, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB)
+		_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB)
 		require.Error(t, err)
 	})
-	_, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB)
+	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB)
 	require.Error(t, err)
 }
 
@@ -31,11 +31,11 @@ func TestNoEndpointIsAnError(t *testing.T) {
 // removals are asked of the members in turn, and one such before a good one takes
 // all the time there is.
 func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
-	hung, good := cluster(t, raft.NB, 1)[0], cluster(t, raft.NB, 1)[0]
+	hung, good := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.NB, 1)[0]
 	hung.signal(t, syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	g, err := new(ovsdb.Dialer).Global(ctx, raft.NB, hung.endpoints()[0], good.endpoints()[0])
+	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, hung.endpoints()[0], good.endpoints()[0])
 	require.NoError(t, err)
 	g.Close()
 }
@@ -44,10 +44,10 @@ func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 // waited for without end.
 func TestServerThatHangsIsNotAskedForEver(t *testing.T) {
 	t.Parallel()
-	server := cluster(t, raft.NB, 1)[0]
+	server := cluster(t, ovndb.NB, 1)[0]
 	_, bounded := t.Context().Deadline()
 	require.False(t, bounded)
-	g, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB, server.socket())
+	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, server.socket())
 	require.NoError(t, err)
 	defer g.Close()
 	server.signal(t, syscall.SIGSTOP)

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Names of the table of listeners and its columns, and of the column of the
@@ -31,7 +31,7 @@ const conflictPause = 50 * time.Millisecond
 
 // Connections returns the rows of the listeners, sorted by target, as the first of
 // the endpoints that serves the database knows them.
-func (d *Dialer) Connections(ctx context.Context, db raft.Database, endpoints ...string) ([]Connection, error) {
+func (d *Dialer) Connections(ctx context.Context, db ovndb.Database, endpoints ...string) ([]Connection, error) {
 	// The caller's deadline may be that of a whole hook.
 	ctx, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
@@ -57,14 +57,14 @@ func (d *Dialer) Connections(ctx context.Context, db raft.Database, endpoints ..
 // the sessions on its port; a member that lagged may take both steps as one, and keep
 // the old role in force: [Dialer.Restricted] tells. Several may do this at once,
 // through any members. After an error some of it may have been done: do it again.
-func (d *Dialer) EnsureConnections(ctx context.Context, db raft.Database, want []Connection, endpoints ...string) (changed []string, err error) {
+func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want []Connection, endpoints ...string) (changed []string, err error) {
 	if _, ok := ctx.Deadline(); !ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, defaultTimeout)
 		defer cancel()
 	}
 	for _, w := range want {
-		if w.Role != "" && db != raft.SB {
+		if w.Role != "" && db != ovndb.SB {
 			return nil, fmt.Errorf("cannot listen at %s as %s: %s has no roles", w.Target, w.Role, db)
 		}
 	}
@@ -107,13 +107,13 @@ type listeners struct {
 	columns []string
 }
 
-func (d *Dialer) listeners(ctx context.Context, db raft.Database, endpoints ...string) (*listeners, error) {
+func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...string) (*listeners, error) {
 	g, err := d.Global(ctx, db, endpoints...)
 	if err != nil {
 		return nil, err
 	}
 	l := &listeners{client: g.client, global: g.table, columns: []string{targetField, probeField}}
-	if db == raft.SB {
+	if db == ovndb.SB {
 		l.columns = append(l.columns, roleField)
 	}
 	return l, nil

@@ -11,11 +11,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-func wanted(d raft.Database) []ovsdb.Connection { return ovsdb.WantedConnections(d, minute, false) }
+func wanted(d ovndb.Database) []ovsdb.Connection { return ovsdb.WantedConnections(d, minute, false) }
 
 // ensure goes through one member, and says which targets it changed.
 func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
@@ -39,7 +39,7 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 // tool asks OVN's own tool for the database, and returns what it prints.
 func tool(t *testing.T, s *server, args ...string) string {
 	t.Helper()
-	name := map[raft.Database]string{raft.NB: "ovn-nbctl", raft.SB: "ovn-sbctl"}[s.database]
+	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.database]
 	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.socket()}, args...)...)
 }
 
@@ -51,7 +51,7 @@ func column(t *testing.T, s *server, name, target string) string {
 
 func TestListenersAreMadeInAFreshDatabase(t *testing.T) {
 	t.Parallel()
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
 			s := cluster(t, d, 1)[0]
@@ -71,8 +71,8 @@ func TestListenersAreMadeInAFreshDatabase(t *testing.T) {
 	}
 	t.Run("roles", func(t *testing.T) {
 		t.Parallel()
-		s := cluster(t, raft.SB, 1)[0]
-		ensure(t, s, wanted(raft.SB)...)
+		s := cluster(t, ovndb.SB, 1)[0]
+		ensure(t, s, wanted(ovndb.SB)...)
 		assert.Equal(t, "ovn-controller", column(t, s, "role", "pssl:6642"))
 		assert.Empty(t, column(t, s, "role", "pssl:16642"))
 	})
@@ -80,26 +80,26 @@ func TestListenersAreMadeInAFreshDatabase(t *testing.T) {
 
 func TestListenersThatThePythonCharmMadeAreTakenOver(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	for _, port := range []string{"6642", "16642"} {
 		tool(t, s, "--", "--id=@c", "create", "connection", `target="pssl:`+port+`"`, "--", "add", "SB_Global", ".", "connections", "@c")
 	}
 	tool(t, s, "set", "connection", column(t, s, "_uuid", "pssl:6642"), "role=ovn-controller", "inactivity_probe=60000")
 	tool(t, s, "set", "connection", column(t, s, "_uuid", "pssl:16642"), "inactivity_probe=60000")
 	before := tool(t, s, "list", "connection")
-	assert.Empty(t, ensure(t, s, wanted(raft.SB)...))
+	assert.Empty(t, ensure(t, s, wanted(ovndb.SB)...))
 	assert.Equal(t, before, tool(t, s, "list", "connection"))
 }
 
 func TestOtherRowsAndColumnsAreLeftAlone(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	tool(t, s, "--inactivity-probe=1000", "set-connection", "ptcp:6642:127.9.9.9", "read-only", "role=ovn-controller", "pssl:6642")
 	tool(t, s, "set", "connection", column(t, s, "_uuid", "pssl:6642"), "max_backoff=2000", "external_ids:owner=me", "other_config:dscp=10")
 	theirs := tool(t, s, "list", "connection", column(t, s, "_uuid", "ptcp:6642:127.9.9.9"))
 	tool(t, s, "set", "SB_Global", ".", "external_ids:a=b")
 
-	assert.Equal(t, []string{"pssl:16642", "pssl:6642"}, ensure(t, s, wanted(raft.SB)...), "one is made, one has another probe")
+	assert.Equal(t, []string{"pssl:16642", "pssl:6642"}, ensure(t, s, wanted(ovndb.SB)...), "one is made, one has another probe")
 	assert.Equal(t, theirs, tool(t, s, "list", "connection", column(t, s, "_uuid", "ptcp:6642:127.9.9.9")))
 	assert.Equal(t, "60000", column(t, s, "inactivity_probe", "pssl:6642"))
 	assert.Equal(t, "2000", column(t, s, "max_backoff", "pssl:6642"))
@@ -110,8 +110,8 @@ func TestOtherRowsAndColumnsAreLeftAlone(t *testing.T) {
 
 func TestProbeIsTurnedOffAndLeftToTheServer(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
-	ensure(t, s, wanted(raft.NB)...)
+	s := cluster(t, ovndb.NB, 1)[0]
+	ensure(t, s, wanted(ovndb.NB)...)
 	assert.Equal(t, []string{"pssl:6641"}, ensure(t, s, ovsdb.Connection{Target: "pssl:6641"}))
 	assert.Equal(t, "0", column(t, s, "inactivity_probe", "pssl:6641"))
 	unset := ovsdb.Connection{Target: "pssl:6641", InactivityProbe: ovsdb.ProbeUnset}
@@ -132,9 +132,9 @@ func TestListenersThatAreTheSameInOtherWordsAreMerged(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := cluster(t, raft.NB, 1)[0]
+			s := cluster(t, ovndb.NB, 1)[0]
 			tool(t, s, append([]string{"set-connection"}, test.rows...)...)
-			ensure(t, s, wanted(raft.NB)...)
+			ensure(t, s, wanted(ovndb.NB)...)
 			var left []string
 			for _, c := range connections(t, s) {
 				left = append(left, c.Target)
@@ -146,17 +146,17 @@ func TestListenersThatAreTheSameInOtherWordsAreMerged(t *testing.T) {
 
 func TestNarrowListenerGivesWayToOneForBothFamilies(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
-	ensure(t, s, wanted(raft.NB)...)
-	both := ovsdb.WantedConnections(raft.NB, minute, true)
+	s := cluster(t, ovndb.NB, 1)[0]
+	ensure(t, s, wanted(ovndb.NB)...)
+	both := ovsdb.WantedConnections(ovndb.NB, minute, true)
 	assert.Equal(t, []string{"pssl:6641", "pssl:6641:[::]"}, ensure(t, s, both...))
 	assert.Equal(t, both, connections(t, s))
-	assert.Empty(t, ensure(t, s, wanted(raft.NB)...), "and is not narrowed again by a unit with IPv4")
+	assert.Empty(t, ensure(t, s, wanted(ovndb.NB)...), "and is not narrowed again by a unit with IPv4")
 }
 
 func TestListenersAreWrittenThroughEveryMember(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 3)
+	members := cluster(t, ovndb.SB, 3)
 	for i, m := range members {
 		want := ovsdb.Connection{Target: fmt.Sprintf("pssl:%d", 7000+i), Role: "ovn-controller", InactivityProbe: minute}
 		assert.Equal(t, []string{want.Target}, ensure(t, m, want))
@@ -169,7 +169,7 @@ func TestListenersAreWrittenThroughEveryMember(t *testing.T) {
 
 func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 3)
+	members := cluster(t, ovndb.SB, 3)
 	for round := range 15 {
 		want := []ovsdb.Connection{
 			{Target: fmt.Sprintf("pssl:%d", 7000+2*round), Role: "ovn-controller", InactivityProbe: minute},
@@ -181,7 +181,7 @@ func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
 			wg.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				_, failed[i] = new(ovsdb.Dialer).EnsureConnections(ctx, raft.SB, want, members[i%3].socket())
+				_, failed[i] = new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.SB, want, members[i%3].socket())
 			})
 		}
 		wg.Wait()
@@ -195,27 +195,27 @@ func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
 
 func TestListenersWithoutQuorumAreAnErrorInTime(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
-	ensure(t, members[2], wanted(raft.NB)...)
+	members := cluster(t, ovndb.NB, 3)
+	ensure(t, members[2], wanted(ovndb.NB)...)
 	require.Eventually(t, func() bool { return len(connections(t, members[0])) == 1 }, patience, 1)
 	members[1].signal(t, syscall.SIGKILL)
 	members[2].signal(t, syscall.SIGKILL)
 	ctx, cancel := context.WithTimeout(t.Context(), minute/20)
 	defer cancel()
-	_, err := new(ovsdb.Dialer).EnsureConnections(ctx, raft.NB, []ovsdb.Connection{{Target: "pssl:1"}}, members[0].socket())
+	_, err := new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.NB, []ovsdb.Connection{{Target: "pssl:1"}}, members[0].socket())
 	require.Error(t, err)
 }
 
 func TestNorthboundDatabaseHasNoRoles(t *testing.T) {
 	t.Parallel()
-	_, err := new(ovsdb.Dialer).EnsureConnections(t.Context(), raft.NB, wanted(raft.SB), "unix:/nonexistent")
+	_, err := new(ovsdb.Dialer).EnsureConnections(t.Context(), ovndb.NB, wanted(ovndb.SB), "unix:/nonexistent")
 	require.EqualError(t, err, "cannot listen at pssl:6642 as ovn-controller: OVN_Northbound has no roles")
 }
 
 func TestListenersOfAServerThatIsNotThere(t *testing.T) {
 	t.Parallel()
-	_, err := new(ovsdb.Dialer).Connections(t.Context(), raft.NB, "unix:/nonexistent")
+	_, err := new(ovsdb.Dialer).Connections(t.Context(), ovndb.NB, "unix:/nonexistent")
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
-	_, err = new(ovsdb.Dialer).EnsureConnections(t.Context(), raft.NB, wanted(raft.NB), "unix:/nonexistent")
+	_, err = new(ovsdb.Dialer).EnsureConnections(t.Context(), ovndb.NB, wanted(ovndb.NB), "unix:/nonexistent")
 	require.ErrorContains(t, err, "cannot connect to unix:/nonexistent")
 }

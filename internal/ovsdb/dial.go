@@ -22,17 +22,12 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
-
-// Credentials are the files that connections over ssl: need. They are read when
-// the first such connection is made.
-type Credentials struct{ Key, Certificate, CA string }
 
 // Dialer makes connections. It is safe for concurrent use.
 type Dialer struct {
-	Credentials Credentials
+	Credentials ovndb.Credentials
 	mu          sync.Mutex
 	config      *tls.Config
 }
@@ -49,17 +44,17 @@ const defaultTimeout = 10 * time.Second
 
 // Endpoints are where the clients of a member are served, best first, given its
 // Raft address: the host is the same, and the protocol.
-func Endpoints(d raft.Database, raftAddress string) []string {
+func Endpoints(d ovndb.Database, raftAddress string) []string {
 	protocol, rest, ok := strings.Cut(raftAddress, ":")
 	host, _, err := net.SplitHostPort(rest)
 	if !ok || err != nil {
 		return nil
 	}
 	at := func(port uint16) string { return protocol + ":" + net.JoinHostPort(host, strconv.Itoa(int(port))) }
-	if d == raft.SB {
-		return []string{at(plan.ManagementPort), at(plan.SouthboundPort)}
+	if d == ovndb.SB {
+		return []string{at(ovndb.ManagementPort), at(ovndb.SouthboundPort)}
 	}
-	return []string{at(plan.NorthboundPort)}
+	return []string{at(ovndb.NorthboundPort)}
 }
 
 // connect returns a connected client of the database that m models, at the first
@@ -203,4 +198,4 @@ func RaftPort(raftAddress string) string {
 
 // DefaultRaftPort is the port on which the packages' servers of a database speak
 // Raft (--db-nb-cluster-local-port in ovn-ctl(8)).
-func DefaultRaftPort(d raft.Database) string { return strconv.Itoa(int(plan.RaftPort(d))) }
+func DefaultRaftPort(d ovndb.Database) string { return strconv.Itoa(int(ovndb.RaftPort(d))) }

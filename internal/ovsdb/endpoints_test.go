@@ -5,8 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 func TestEndpointsOfAMember(t *testing.T) {
@@ -42,8 +42,8 @@ func TestEndpointsOfAMember(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			assert.Equal(t, test.nb, ovsdb.Endpoints(raft.NB, test.address))
-			assert.Equal(t, test.sb, ovsdb.Endpoints(raft.SB, test.address))
+			assert.Equal(t, test.nb, ovsdb.Endpoints(ovndb.NB, test.address))
+			assert.Equal(t, test.sb, ovsdb.Endpoints(ovndb.SB, test.address))
 		})
 	}
 }
@@ -55,6 +55,6 @@ func TestRaftPortOfAnAddress(t *testing.T) {
 	} {
 		assert.Equal(t, port, ovsdb.RaftPort(address), address)
 	}
-	assert.Equal(t, "6643", ovsdb.DefaultRaftPort(raft.NB))
-	assert.Equal(t, "6644", ovsdb.DefaultRaftPort(raft.SB))
+	assert.Equal(t, "6643", ovsdb.DefaultRaftPort(ovndb.NB))
+	assert.Equal(t, "6644", ovsdb.DefaultRaftPort(ovndb.SB))
 }

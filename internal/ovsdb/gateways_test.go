@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // ctl runs ovn-nbctl or ovn-sbctl on the server.
@@ -20,7 +20,7 @@ func (s *server) ctlTool(t *testing.T, args ...string) string {
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	program := "ovn-nbctl"
-	if s.database == raft.SB {
+	if s.database == ovndb.SB {
 		program = "ovn-sbctl"
 	}
 	out, err := exec.CommandContext(ctx, program, append([]string{"--db=" + s.socket()}, args...)...).CombinedOutput()
@@ -32,12 +32,12 @@ func (s *server) ctlTool(t *testing.T, args ...string) string {
 // group.
 func northbound(t *testing.T) *server {
 	t.Helper()
-	return northboundOf(t, schema(raft.NB))
+	return northboundOf(t, schema(ovndb.NB))
 }
 
 func northboundOf(t *testing.T, file string) *server {
 	t.Helper()
-	s := newServer(t, raft.NB, "127.0.0.1").standaloneOf(t, file)
+	s := newServer(t, ovndb.NB, "127.0.0.1").standaloneOf(t, file)
 	s.start(t, nil)
 	s.ctlTool(
 		t, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
@@ -59,14 +59,14 @@ func northboundOf(t *testing.T, file string) *server {
 // connected is a connection to the server and to an empty one of the other database.
 func connected(t *testing.T, s *server) *ovsdb.Gateways {
 	t.Helper()
-	other := raft.NB
-	if s.database == raft.NB {
-		other = raft.SB
+	other := ovndb.NB
+	if s.database == ovndb.NB {
+		other = ovndb.SB
 	}
 	empty := newServer(t, other, "127.0.0.1").standalone(t)
 	empty.start(t, nil)
-	at := map[raft.Database][]string{s.database: {s.socket()}, other: {empty.socket()}}
-	g, err := new(ovsdb.Dialer).Gateways(t.Context(), at[raft.NB], at[raft.SB])
+	at := map[ovndb.Database][]string{s.database: {s.socket()}, other: {empty.socket()}}
+	g, err := new(ovsdb.Dialer).Gateways(t.Context(), at[ovndb.NB], at[ovndb.SB])
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	return g
@@ -195,7 +195,7 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 
 func TestSouthboundIsReadAsItStands(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, "127.0.0.1").standalone(t)
+	s := newServer(t, ovndb.SB, "127.0.0.1").standalone(t)
 	s.start(t, nil)
 	s.ctlTool(t, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
 		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // globalRow is the part of NB_Global and SB_Global that the product reads.
@@ -32,9 +32,9 @@ type Global struct {
 
 // Global connects to the first of the endpoints that serves the database. The
 // caller closes the connection.
-func (d *Dialer) Global(ctx context.Context, db raft.Database, endpoints ...string) (*Global, error) {
+func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...string) (*Global, error) {
 	table := "NB_Global"
-	if db == raft.SB {
+	if db == ovndb.SB {
 		table = "SB_Global"
 	}
 	m, err := model.NewClientDBModel(string(db), map[string]model.Model{table: &globalRow{}})

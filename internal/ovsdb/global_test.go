@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 const key = "ovn-central:test"
@@ -50,7 +50,7 @@ func swap(t *testing.T, g *ovsdb.Global, old, next string) bool {
 func ctl(t *testing.T, s *server, args ...string) {
 	t.Helper()
 	name := "ovn-nbctl"
-	if s.database == raft.SB {
+	if s.database == ovndb.SB {
 		name = "ovn-sbctl"
 	}
 	command(t, name, append([]string{"--no-leader-only", "--db=" + s.socket()}, args...)...)
@@ -58,7 +58,7 @@ func ctl(t *testing.T, s *server, args ...string) {
 
 func TestRowThatIsNotThereYetIsMadeByTheFirstSwap(t *testing.T) {
 	t.Parallel()
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
 			s := cluster(t, d, 1)[0]
@@ -75,7 +75,7 @@ func TestRowThatIsNotThereYetIsMadeByTheFirstSwap(t *testing.T) {
 
 func TestSwapNeedsTheOldValue(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	ctl(t, s, "init")
 	g := connect(t, s)
 	steps := []struct {
@@ -103,7 +103,7 @@ func TestSwapNeedsTheOldValue(t *testing.T) {
 
 func TestEmptyValueIsReplacedLikeAnyOther(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	ctl(t, s, "init")
 	ctl(t, s, "set", "NB_Global", ".", `external_ids:ovn-central\:test=""`)
 	g := connect(t, s)
@@ -113,7 +113,7 @@ func TestEmptyValueIsReplacedLikeAnyOther(t *testing.T) {
 
 func TestPutReplacesWhatWasThereAndNothingElse(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	g := connect(t, s)
 	require.Error(t, g.Put(t.Context(), map[string]string{"x": "0"}), "there is no row yet")
 	require.True(t, swap(t, g, "", "a"))
@@ -124,7 +124,7 @@ func TestPutReplacesWhatWasThereAndNothingElse(t *testing.T) {
 
 func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	ctl(t, s, "init")
 	ctl(t, s, "set", "NB_Global", ".", "external_ids:neutron=1", `external_ids:ovn-central\:other=2`, "name=mine", "nb_cfg=7")
 	g := connect(t, s)
@@ -142,7 +142,7 @@ func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
 
 func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	require.True(t, swap(t, connect(t, members[1]), "", "a"), "through a follower")
 	for _, m := range members {
 		g := connect(t, m)
@@ -152,7 +152,7 @@ func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
 
 func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	ctl(t, members[0], "init")
 	g := connect(t, members[1])
 	require.True(t, swap(t, g, "", "a"))
@@ -172,7 +172,7 @@ func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
 
 func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	g := connect(t, s)
 	s.signal(t, syscall.SIGSTOP)
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
@@ -181,16 +181,16 @@ func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = g.Read(ctx)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	_, err = new(ovsdb.Dialer).Global(ctx, raft.NB, s.socket())
+	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, s.socket())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestConnectionThatIsLostIsAnError(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 2)
+	members := cluster(t, ovndb.SB, 2)
 	g := connect(t, members[1])
 	read(t, g)
-	_, err := members[1].appctl(t, "cluster/leave", string(raft.SB))
+	_, err := members[1].appctl(t, "cluster/leave", string(ovndb.SB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -203,16 +203,16 @@ func TestConnectionThatIsLostIsAnError(t *testing.T) {
 func TestConnectionGoesToTheFirstThatServesTheDatabase(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	down := newServer(t, raft.NB, net+".200")
-	other := cluster(t, raft.SB, 1)[0]
-	s := cluster(t, raft.NB, 1)[0]
-	g, err := new(ovsdb.Dialer).Global(t.Context(), raft.NB, down.endpoints()[0], other.socket(), s.socket())
+	down := newServer(t, ovndb.NB, net+".200")
+	other := cluster(t, ovndb.SB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
+	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, down.endpoints()[0], other.socket(), s.socket())
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	require.True(t, swap(t, g, "", "a"))
 	assert.Equal(t, "a", read(t, connect(t, s))[key])
 
-	_, err = new(ovsdb.Dialer).Global(t.Context(), raft.NB, down.endpoints()[0], other.socket())
+	_, err = new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, down.endpoints()[0], other.socket())
 	require.ErrorContains(t, err, down.endpoints()[0])
 	assert.ErrorContains(t, err, other.socket())
 }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // The journal stands in rows of DNS that no switch refers to: ovn-northd reads only those
@@ -38,7 +38,7 @@ func (g *Gateways) Journal(ctx context.Context) ([]JournalRow, error) {
 		[]ovsdb.Condition{ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, marked)},
 	})
 	if err != nil {
-		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", raft.NB, err)
+		return nil, fmt.Errorf("cannot read the journal of gateways in %s: %w", ovndb.NB, err)
 	}
 	var all []JournalRow
 	for _, r := range answers[0] {
@@ -61,7 +61,7 @@ func (g *Gateways) AmendJournal(ctx context.Context, changed, dropped []JournalR
 		return nil
 	}
 	if _, err := transact(ctx, g.nb, ops...); err != nil {
-		return fmt.Errorf("cannot amend the journal of gateways in %s: %w", raft.NB, err)
+		return fmt.Errorf("cannot amend the journal of gateways in %s: %w", ovndb.NB, err)
 	}
 	return nil
 }

@@ -7,8 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Connection is a row of table Connection, which makes every server of the
@@ -34,7 +33,7 @@ const chassisRole = "ovn-controller"
 // WantedConnections are the listeners of a database. The targets of IPv4 are those
 // that the charm before this one wrote. The rows are common to all units, so that
 // one unit with an IPv6 address is a reason for IPv6.
-func WantedConnections(db raft.Database, probe time.Duration, ipv6 bool) []Connection {
+func WantedConnections(db ovndb.Database, probe time.Duration, ipv6 bool) []Connection {
 	listener := func(port uint16, role string) Connection {
 		target := "pssl:" + strconv.Itoa(int(port))
 		if ipv6 {
@@ -42,10 +41,10 @@ func WantedConnections(db raft.Database, probe time.Duration, ipv6 bool) []Conne
 		}
 		return Connection{Target: target, Role: role, InactivityProbe: probe}
 	}
-	if db == raft.SB {
-		return []Connection{listener(plan.SouthboundPort, chassisRole), listener(plan.ManagementPort, "")}
+	if db == ovndb.SB {
+		return []Connection{listener(ovndb.SouthboundPort, chassisRole), listener(ovndb.ManagementPort, "")}
 	}
-	return []Connection{listener(plan.NorthboundPort, "")}
+	return []Connection{listener(ovndb.NorthboundPort, "")}
 }
 
 // Suffixes of targets that listen on every address of the machine.

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 const minute = time.Minute
@@ -15,17 +15,17 @@ const minute = time.Minute
 func TestListenersOfEachDatabase(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		database raft.Database
+		database ovndb.Database
 		ipv6     bool
 		want     []ovsdb.Connection
 	}{
-		"Northbound": {raft.NB, false, []ovsdb.Connection{{Target: "pssl:6641", InactivityProbe: minute}}},
-		"Southbound": {raft.SB, false, []ovsdb.Connection{
+		"Northbound": {ovndb.NB, false, []ovsdb.Connection{{Target: "pssl:6641", InactivityProbe: minute}}},
+		"Southbound": {ovndb.SB, false, []ovsdb.Connection{
 			{Target: "pssl:6642", Role: "ovn-controller", InactivityProbe: minute},
 			{Target: "pssl:16642", InactivityProbe: minute},
 		}},
-		"Northbound by IPv6": {raft.NB, true, []ovsdb.Connection{{Target: "pssl:6641:[::]", InactivityProbe: minute}}},
-		"Southbound by IPv6": {raft.SB, true, []ovsdb.Connection{
+		"Northbound by IPv6": {ovndb.NB, true, []ovsdb.Connection{{Target: "pssl:6641:[::]", InactivityProbe: minute}}},
+		"Southbound by IPv6": {ovndb.SB, true, []ovsdb.Connection{
 			{Target: "pssl:6642:[::]", Role: "ovn-controller", InactivityProbe: minute},
 			{Target: "pssl:16642:[::]", InactivityProbe: minute},
 		}},

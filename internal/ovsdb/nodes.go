@@ -8,7 +8,7 @@ import (
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Guard is what must be so of external_ids of NB_Global for a transaction to be made. Others
@@ -30,14 +30,14 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 	}
 	now := 0
 	return []ovsdb.Operation{{
-		Op: ovsdb.OperationWait, Table: globalTable(raft.NB), Timeout: &now, Where: where, Columns: []string{"_uuid"}, Until: "==",
+		Op: ovsdb.OperationWait, Table: globalTable(ovndb.NB), Timeout: &now, Where: where, Columns: []string{"_uuid"}, Until: "==",
 		Rows: []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
 	}}
 }
 
 // global is the UUID of the only row of NB_Global.
 func (g *Gateways) global(ctx context.Context) (string, error) {
-	answers, err := read(ctx, g.nb, query{table: globalTable(raft.NB)})
+	answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB)})
 	if err != nil {
 		return "", err
 	}
@@ -54,7 +54,7 @@ func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, put map[string]str
 	if err != nil {
 		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
-	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: globalTable(raft.NB), Where: at(uuid)}
+	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: globalTable(ovndb.NB), Where: at(uuid)}
 	if gone := append(slices.Sorted(maps.Keys(put)), drop...); len(gone) > 0 { // an insert does not overwrite
 		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, set(gone)))
 	}

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // answerTimeout bounds the question of who leads. A server that hangs goes on to accept
@@ -17,7 +17,7 @@ const answerTimeout = 2 * time.Second
 // preferred orders the endpoints of a database: the leader, to which a write goes without
 // a detour; then members of its cluster, in the order given; then those that are cut off
 // or don't say anything in time, since they may by the time they are asked.
-func (d *Dialer) preferred(ctx context.Context, db raft.Database, endpoints []string) []string {
+func (d *Dialer) preferred(ctx context.Context, db ovndb.Database, endpoints []string) []string {
 	if len(endpoints) < 2 {
 		return endpoints
 	}

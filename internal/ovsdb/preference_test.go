@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -16,8 +17,8 @@ import (
 // Without that it would be given its share of the time, seconds, whenever it comes first.
 func TestLeaderIsWrittenToWhateverTheOrderOfEndpoints(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
-	sb := newServer(t, raft.SB, "127.0.0.1").standalone(t)
+	members := cluster(t, ovndb.NB, 3)
+	sb := newServer(t, ovndb.SB, "127.0.0.1").standalone(t)
 	sb.start(t, nil)
 	members[0].signal(t, syscall.SIGSTOP)
 	leads := func(s raft.Status) bool { return s.Role == raft.Leader }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // rounds is how often two race: enough for both orders and for ties.
@@ -62,7 +62,7 @@ func settle(t *testing.T, contenders []*ovsdb.Global, key, value string) {
 
 func TestTwoFollowersNeverBothSwapTheSameValue(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
 	value, wins := "start", 0
 	require.True(t, swap(t, contenders[0], "", value))
@@ -80,7 +80,7 @@ func TestTwoFollowersNeverBothSwapTheSameValue(t *testing.T) {
 
 func TestTwoFollowersNeverBothAreTheFirst(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 3)
+	members := cluster(t, ovndb.SB, 3)
 	contenders := []*ovsdb.Global{connect(t, members[1]), connect(t, members[2])}
 	for n := range rounds {
 		// In the first round not even the row is there.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Restricted says whether the Southbound server at the endpoint keeps whoever
@@ -14,7 +14,7 @@ import (
 // OVS 3.3.0 a server goes by the role that the row had when it opened the listener.
 // Nothing is written: what is tried is aborted where it is allowed.
 func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) {
-	g, err := d.Global(ctx, raft.SB, endpoint)
+	g, err := d.Global(ctx, ovndb.SB, endpoint)
 	if err != nil {
 		return false, err
 	}

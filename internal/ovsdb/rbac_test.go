@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -28,10 +28,10 @@ type control struct {
 
 func newControl(t *testing.T) control {
 	t.Helper()
-	c := control{newServer(t, raft.SB, loopbacktest.Network(t)+".1").create(t), newAuthority(t)}
+	c := control{newServer(t, ovndb.SB, loopbacktest.Network(t)+".1").create(t), newAuthority(t)}
 	files := c.authority.issue(t, "server", time.Hour)
 	c.start(t, nil, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")...)
-	nb := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
+	nb := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
 	nb.start(t, nil)
 	dir := t.TempDir()
 	northd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
@@ -158,7 +158,7 @@ func TestListenerForBothFamiliesServesBoth(t *testing.T) {
 	files := c.authority.issue(t, "client", time.Hour)
 	for _, endpoint := range []string{"ssl:[::1]:" + port, "ssl:127.0.0.1:" + port} {
 		c.listens(t, endpoint)
-		_, err := (&ovsdb.Dialer{Credentials: files}).Server(t.Context(), raft.SB, endpoint)
+		_, err := (&ovsdb.Dialer{Credentials: files}).Server(t.Context(), ovndb.SB, endpoint)
 		require.NoError(t, err)
 	}
 }

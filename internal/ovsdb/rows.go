@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // query asks for columns of the rows of a table.
@@ -25,7 +25,7 @@ type row ovsdb.Row
 
 // database connects to any server of a database, whatever its schema: what is not in
 // the schema is not asked for.
-func (d *Dialer) database(ctx context.Context, db raft.Database, endpoints ...string) (client.Client, error) {
+func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...string) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), map[string]model.Model{globalTable(db): &globalRow{}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)
@@ -34,8 +34,8 @@ func (d *Dialer) database(ctx context.Context, db raft.Database, endpoints ...st
 }
 
 // globalTable is the table of the database's only row.
-func globalTable(db raft.Database) string {
-	if db == raft.SB {
+func globalTable(db ovndb.Database) string {
+	if db == ovndb.SB {
 		return "SB_Global"
 	}
 	return "NB_Global"

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // edited is the installed schema of a database as it was or will be: without tables and
 // columns (and columns that refer to these tables), and with others.
-func edited(t *testing.T, d raft.Database, without, with []string) string {
+func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	t.Helper()
 	text, err := os.ReadFile(schema(d))
 	require.NoError(t, err)
@@ -61,35 +61,35 @@ func edited(t *testing.T, d raft.Database, without, with []string) string {
 // other_config.
 func TestGatewaysAreReadAndWrittenWhateverTheSchema(t *testing.T) {
 	t.Parallel()
-	old := map[raft.Database][]string{
-		raft.NB: {
+	old := map[ovndb.Database][]string{
+		ovndb.NB: {
 			"BFD", "Chassis_Template_Var", "Copp", "Load_Balancer_Group", "Mirror", "Static_MAC_Binding",
 			"Logical_Switch_Port.mirror_rules",
 		},
-		raft.SB: {
+		ovndb.SB: {
 			"BFD", "Chassis_Template_Var", "FDB", "Mirror", "Static_MAC_Binding", "Port_Binding.additional_chassis", "Port_Binding.additional_encap",
 			"Port_Binding.port_security", "Port_Binding.requested_additional_chassis", "Port_Binding.requested_chassis", "Port_Binding.up",
 		},
 	}
-	newest := map[raft.Database][]string{
-		raft.NB: {
+	newest := map[ovndb.Database][]string{
+		ovndb.NB: {
 			"DNS.options", "Logical_Router_Port.status", "Logical_Router_Port.dhcp_relay", "Logical_Switch_Port.peer", "Logical_Switch_Port.health_checks",
 			"DHCP_Relay", "Network_Function", "Sample",
 		},
-		raft.SB: {"DNS.options", "Port_Binding.mirror_port", "SB_Global.nb_cfg_timestamp", "ACL_ID", "Advertised_Route"},
+		ovndb.SB: {"DNS.options", "Port_Binding.mirror_port", "SB_Global.nb_cfg_timestamp", "ACL_ID", "Advertised_Route"},
 	}
-	older := map[raft.Database][]string{raft.NB: old[raft.NB], raft.SB: slices.Concat(old[raft.SB], []string{"Chassis_Private", "Chassis.other_config"})}
-	for name, x := range map[string]struct{ without, with map[raft.Database][]string }{
+	older := map[ovndb.Database][]string{ovndb.NB: old[ovndb.NB], ovndb.SB: slices.Concat(old[ovndb.SB], []string{"Chassis_Private", "Chassis.other_config"})}
+	for name, x := range map[string]struct{ without, with map[ovndb.Database][]string }{
 		"of today": {}, "20.12": {without: old}, "26.03": {with: newest}, "20.03": {without: older},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			nb := northboundOf(t, edited(t, raft.NB, x.without[raft.NB], x.with[raft.NB]))
-			sb := newServer(t, raft.SB, "127.0.0.1").standaloneOf(t, edited(t, raft.SB, x.without[raft.SB], x.with[raft.SB]))
+			nb := northboundOf(t, edited(t, ovndb.NB, x.without[ovndb.NB], x.with[ovndb.NB]))
+			sb := newServer(t, ovndb.SB, "127.0.0.1").standaloneOf(t, edited(t, ovndb.SB, x.without[ovndb.SB], x.with[ovndb.SB]))
 			sb.start(t, nil)
 			// ovn-sbctl itself refuses a schema without the tables that it knows.
 			config := "other_config"
-			if slices.Contains(x.without[raft.SB], "Chassis.other_config") {
+			if slices.Contains(x.without[ovndb.SB], "Chassis.other_config") {
 				config = "external_ids"
 			}
 			command(t, "ovsdb-client", "transact", sb.socket(), `["OVN_Southbound",

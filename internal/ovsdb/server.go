@@ -9,6 +9,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -40,7 +41,7 @@ type ServerState struct {
 }
 
 // Server asks the server at the first endpoint that answers for its state.
-func (d *Dialer) Server(ctx context.Context, db raft.Database, endpoints ...string) (ServerState, error) {
+func (d *Dialer) Server(ctx context.Context, db ovndb.Database, endpoints ...string) (ServerState, error) {
 	m, err := d.Member(ctx, db, endpoints...)
 	if err != nil {
 		return ServerState{}, err
@@ -52,12 +53,12 @@ func (d *Dialer) Server(ctx context.Context, db raft.Database, endpoints ...stri
 // Member is a connection to a server, to ask it time and again how it is.
 type Member struct {
 	client client.Client
-	db     raft.Database
+	db     ovndb.Database
 }
 
 // Member connects to the first of the endpoints that answers. The caller closes the
 // connection.
-func (d *Dialer) Member(ctx context.Context, db raft.Database, endpoints ...string) (*Member, error) {
+func (d *Dialer) Member(ctx context.Context, db ovndb.Database, endpoints ...string) (*Member, error) {
 	m, err := model.NewClientDBModel("_Server", map[string]model.Model{"Database": &serverRow{}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot model _Server: %w", err)

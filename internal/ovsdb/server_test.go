@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -28,7 +29,7 @@ func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 
 func TestMembersSayWhoTheyAre(t *testing.T) {
 	t.Parallel()
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
 			for i, m := range cluster(t, d, 3) {
@@ -46,7 +47,7 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 
 func TestStandaloneServerHasNoIDs(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").standalone(t)
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").standalone(t)
 	s.start(t, s.endpoints())
 	state, err := ask(t, s)
 	require.NoError(t, err)
@@ -57,8 +58,8 @@ func TestStandaloneServerHasNoIDs(t *testing.T) {
 
 func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.SB, 2)
-	_, err := members[1].appctl(t, "cluster/leave", string(raft.SB))
+	members := cluster(t, ovndb.SB, 2)
+	_, err := members[1].appctl(t, "cluster/leave", string(ovndb.SB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err = ask(t, members[1])
@@ -69,7 +70,7 @@ func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
 func TestServerThatJoinsIsNotConnected(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	s := newServer(t, raft.NB, net+".2").join(t, "tcp:"+net+".1:6643")
+	s := newServer(t, ovndb.NB, net+".2").join(t, "tcp:"+net+".1:6643")
 	s.start(t, s.endpoints())
 	state, err := ask(t, s)
 	require.NoError(t, err)
@@ -78,7 +79,7 @@ func TestServerThatJoinsIsNotConnected(t *testing.T) {
 
 func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	members[0].signal(t, syscall.SIGKILL)
 	members[1].signal(t, syscall.SIGKILL)
 	require.Eventually(t, func() bool {
@@ -89,8 +90,8 @@ func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
 
 func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
-	_, err := s.appctl(t, "cluster/leave", string(raft.NB))
+	s := cluster(t, ovndb.NB, 1)[0]
+	_, err := s.appctl(t, "cluster/leave", string(ovndb.NB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		state, err := ask(t, s)
@@ -100,7 +101,7 @@ func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
 
 func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
+	s := cluster(t, ovndb.SB, 1)[0]
 	s.signal(t, syscall.SIGSTOP)
 	begun := time.Now()
 	_, err := ask(t, s)
@@ -110,7 +111,7 @@ func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 
 func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, loopbacktest.Network(t)+".1")
+	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1")
 	begun := time.Now()
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
@@ -121,7 +122,7 @@ func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 
 func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, raft.SB, loopbacktest.Network(t)+".1").create(t)
+	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1").create(t)
 	s.start(t, s.endpoints()[1:])
 	state, err := ask(t, s)
 	require.NoError(t, err)
@@ -130,17 +131,17 @@ func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T)
 
 func TestServerOfTheOtherDatabaseDoesNotServeThisOne(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.SB, 1)[0]
-	_, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB, s.endpoints()...)
+	s := cluster(t, ovndb.SB, 1)[0]
+	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, s.endpoints()...)
 	require.ErrorIs(t, err, ovsdb.ErrNoDatabase)
 }
 
 func TestServerIsReachedByIPv6(t *testing.T) {
 	t.Parallel()
 	endpoint := "tcp:[::1]:" + freePort(t)
-	s := newServer(t, raft.NB, loopbacktest.Network(t)+".1").create(t)
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
 	s.start(t, []string{endpoint})
-	state, err := new(ovsdb.Dialer).Server(t.Context(), raft.NB, endpoint)
+	state, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpoint)
 	require.NoError(t, err)
 	assert.Equal(t, s.status(t).Server, state.Server)
 }
@@ -171,13 +172,13 @@ func TestPortThatSpeaksAnotherProtocolIsAnError(t *testing.T) {
 	}()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	_, err = new(ovsdb.Dialer).Server(ctx, raft.NB, "tcp:"+l.Addr().String())
+	_, err = new(ovsdb.Dialer).Server(ctx, ovndb.NB, "tcp:"+l.Addr().String())
 	require.Error(t, err)
 }
 
 func TestManyQuestionsLeaveNothingBehind(t *testing.T) {
-	s := cluster(t, raft.NB, 1)[0]
-	down := newServer(t, raft.NB, loopbacktest.Network(t)+".9")
+	s := cluster(t, ovndb.NB, 1)[0]
+	down := newServer(t, ovndb.NB, loopbacktest.Network(t)+".9")
 	before := runtime.NumGoroutine()
 	for range 50 {
 		_, err := ask(t, s)

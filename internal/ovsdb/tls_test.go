@@ -10,20 +10,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // secure starts the only member of a cluster that speaks TLS, between servers and
 // to clients.
-func secure(t *testing.T, d raft.Database, c ovsdb.Credentials) *server {
+func secure(t *testing.T, d ovndb.Database, c ovndb.Credentials) *server {
 	t.Helper()
 	s := newServer(t, d, loopbacktest.Network(t)+".1")
 	s.address = "ssl" + s.address[len("tcp"):]
 	return s.create(t).start(t, s.endpoints(), options(c)...)
 }
 
-func askWith(t *testing.T, c ovsdb.Credentials, s *server) (ovsdb.ServerState, error) {
+func askWith(t *testing.T, c ovndb.Credentials, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
@@ -35,7 +35,7 @@ func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
 	root := newAuthority(t)
 	between := root.intermediate(t)
 	below := between.intermediate(t)
-	tests := map[string]struct{ server, client ovsdb.Credentials }{
+	tests := map[string]struct{ server, client ovndb.Credentials }{
 		"by the root":              {root.issue(t, "a", time.Hour), root.issue(t, "b", time.Hour)},
 		"by an intermediate":       {between.issue(t, "a", time.Hour), between.issue(t, "b", time.Hour)},
 		"by two in a chain":        {below.issue(t, "a", time.Hour), below.issue(t, "b", time.Hour)},
@@ -45,7 +45,7 @@ func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := secure(t, raft.SB, test.server)
+			s := secure(t, ovndb.SB, test.server)
 			state, err := askWith(t, test.client, s)
 			require.NoError(t, err)
 			assert.Equal(t, s.status(t).Server, state.Server)
@@ -58,7 +58,7 @@ func TestServersThatCannotBeTrustedAreRefused(t *testing.T) {
 	ours, theirs := newAuthority(t), newAuthority(t)
 	own := ours.issue(t, "client", time.Hour)
 	tests := map[string]struct {
-		server, client ovsdb.Credentials
+		server, client ovndb.Credentials
 		says           string
 	}{
 		"of another authority": {theirs.issue(t, "server", time.Hour), own, "unknown authority"},
@@ -69,14 +69,14 @@ func TestServersThatCannotBeTrustedAreRefused(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := askWith(t, test.client, secure(t, raft.NB, test.server))
+			_, err := askWith(t, test.client, secure(t, ovndb.NB, test.server))
 			require.ErrorContains(t, err, test.says)
 		})
 	}
 }
 
 // mixed has the one's own certificate, and trusts whom the other trusts.
-func mixed(own, trust ovsdb.Credentials) ovsdb.Credentials {
+func mixed(own, trust ovndb.Credentials) ovndb.Credentials {
 	own.CA = trust.CA
 	return own
 }
@@ -84,36 +84,36 @@ func mixed(own, trust ovsdb.Credentials) ovsdb.Credentials {
 func TestCredentialsThatCannotBeLoadedAreNamed(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
-	s := secure(t, raft.NB, a.issue(t, "server", time.Hour))
+	s := secure(t, ovndb.NB, a.issue(t, "server", time.Hour))
 	good := a.issue(t, "client", time.Hour)
 	empty := good.CA + ".empty"
 	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 
-	_, err := askWith(t, ovsdb.Credentials{Key: good.Key, Certificate: "/nonexistent/cert_host", CA: good.CA}, s)
+	_, err := askWith(t, ovndb.Credentials{Key: good.Key, Certificate: "/nonexistent/cert_host", CA: good.CA}, s)
 	require.ErrorContains(t, err, "cannot load the unit's certificate: open /nonexistent/cert_host")
-	_, err = askWith(t, ovsdb.Credentials{Key: empty, Certificate: good.Certificate, CA: good.CA}, s)
+	_, err = askWith(t, ovndb.Credentials{Key: empty, Certificate: good.Certificate, CA: good.CA}, s)
 	require.ErrorContains(t, err, "cannot load the unit's certificate")
-	_, err = askWith(t, ovsdb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: "/nonexistent/ca"}, s)
+	_, err = askWith(t, ovndb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: "/nonexistent/ca"}, s)
 	require.ErrorContains(t, err, "cannot read the CA's certificate: open /nonexistent/ca")
-	_, err = askWith(t, ovsdb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: empty}, s)
+	_, err = askWith(t, ovndb.Credentials{Key: good.Key, Certificate: good.Certificate, CA: empty}, s)
 	require.ErrorContains(t, err, "no certificate in "+empty)
 }
 
 func TestCredentialsAreNotNeededWithoutTLS(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
-	_, err := askWith(t, ovsdb.Credentials{Key: "/nonexistent"}, s)
+	s := cluster(t, ovndb.NB, 1)[0]
+	_, err := askWith(t, ovndb.Credentials{Key: "/nonexistent"}, s)
 	require.NoError(t, err)
 }
 
 func TestPlainServerAtAPortForTLS(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, raft.NB, 1)[0]
+	s := cluster(t, ovndb.NB, 1)[0]
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	begun := time.Now()
 	_, err := (&ovsdb.Dialer{Credentials: newAuthority(t).issue(t, "client", time.Hour)}).
-		Server(ctx, raft.NB, "ssl"+s.endpoints()[0][len("tcp"):])
+		Server(ctx, ovndb.NB, "ssl"+s.endpoints()[0][len("tcp"):])
 	require.Error(t, err)
 	assert.Less(t, time.Since(begun), 3*time.Second)
 }
@@ -122,9 +122,9 @@ func TestSecureServerIsReachedByIPv6(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	endpoint := "ssl:[::1]:" + freePort(t)
-	s := newServer(t, raft.SB, loopbacktest.Network(t)+".1").create(t)
+	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1").create(t)
 	s.start(t, []string{endpoint}, options(a.issue(t, "server", time.Hour))...)
-	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), raft.SB, endpoint)
+	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), ovndb.SB, endpoint)
 	require.NoError(t, err)
 	assert.Equal(t, s.status(t).Server, state.Server)
 }

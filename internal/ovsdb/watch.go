@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-org/libovsdb/client"
 	"github.com/ovn-org/libovsdb/model"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // ErrNoLeader is returned where a server answers that it is not connected to a leader: what
@@ -27,7 +27,7 @@ type Watch struct {
 
 // Watch connects to the first of the endpoints that serves the database and is connected to
 // a leader; where none is, the error is of all. The caller closes the watch.
-func (d *Dialer) Watch(ctx context.Context, db raft.Database, key string, endpoints ...string) (*Watch, error) {
+func (d *Dialer) Watch(ctx context.Context, db ovndb.Database, key string, endpoints ...string) (*Watch, error) {
 	if len(endpoints) == 0 {
 		return nil, errors.New("cannot watch: no endpoint is known")
 	}
@@ -44,7 +44,7 @@ func (d *Dialer) Watch(ctx context.Context, db raft.Database, key string, endpoi
 	return nil, errors.Join(failures...)
 }
 
-func (d *Dialer) watchOne(ctx context.Context, db raft.Database, key, endpoint string) (_ *Watch, err error) {
+func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint string) (_ *Watch, err error) {
 	w := &Watch{key: key, changed: make(chan struct{}, 1)}
 	if w.member, err = d.Member(ctx, db, endpoint); err != nil {
 		return nil, err

@@ -10,15 +10,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 func watch(t *testing.T, endpoints ...string) *ovsdb.Watch {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	w, err := new(ovsdb.Dialer).Watch(ctx, raft.NB, key, endpoints...)
+	w, err := new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, endpoints...)
 	require.NoError(t, err)
 	t.Cleanup(w.Close)
 	return w
@@ -36,7 +36,7 @@ func woken(w *ovsdb.Watch, within time.Duration) bool {
 
 func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	writer := connect(t, members[0])
 	w := watch(t, members[2].socket())
 	value, err := w.Read(t.Context())
@@ -62,7 +62,7 @@ func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
 // What a member shows that is cut off may be old.
 func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	t.Parallel()
-	members := cluster(t, raft.NB, 3)
+	members := cluster(t, ovndb.NB, 3)
 	w := watch(t, members[2].socket())
 	members[0].signal(t, syscall.SIGKILL)
 	members[1].signal(t, syscall.SIGKILL)
@@ -74,7 +74,7 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err = new(ovsdb.Dialer).Watch(ctx, raft.NB, key, members[2].socket())
+	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].socket())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
 	members[2].signal(t, syscall.SIGKILL)
@@ -87,9 +87,9 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 
 func TestWatchPassesOverMembersWithoutALeader(t *testing.T) {
 	t.Parallel()
-	alone := newServer(t, raft.NB, loopbacktest.Network(t)+".1").join(t, "tcp:127.0.0.1:1")
+	alone := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").join(t, "tcp:127.0.0.1:1")
 	alone.start(t, nil)
-	good := cluster(t, raft.NB, 1)[0]
+	good := cluster(t, ovndb.NB, 1)[0]
 	w := watch(t, alone.socket(), good.socket())
 	swapped, err := w.Swap(t.Context(), "", "one")
 	require.NoError(t, err)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -19,7 +20,7 @@ func (s State) planClusters(d *Decision) bool {
 	if s.planDispute(d, running) {
 		return false
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if clusters := running[db]; len(clusters) > 1 || len(clusters) == 1 && s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
 			d.block("%s", s.twoClusters(db, clusters))
 		}
@@ -35,7 +36,7 @@ func (s State) planClusters(d *Decision) bool {
 		d.block("%s", here)
 		return false
 	}
-	switch found := len(running[raft.NB]) + len(running[raft.SB]); {
+	switch found := len(running[ovndb.NB]) + len(running[ovndb.SB]); {
 	case len(d.Blocked) > 0:
 	case !s.Leader && found == 0:
 		s.planDiscard(d)
@@ -62,14 +63,14 @@ func (s State) planClusters(d *Decision) bool {
 // acted upon already. But each unit's own claim stays, and a unit that finds another's
 // there puts nothing into place: so of two that have claimed, whichever was written
 // last, at most the one that was written first is served.
-func (s State) planDispute(d *Decision, running map[raft.Database]map[raft.ID][]string) bool {
+func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][]string) bool {
 	if !s.Clusters.Known() {
 		return false
 	}
-	claimed := s.Clusters.IDs[raft.NB]
+	claimed := s.Clusters.IDs[ovndb.NB]
 	claimers := append([]Peer{{Unit: s.Unit, Claim: s.Claim}}, s.Peers...)
 	for _, p := range claimers {
-		nb, sb := running[raft.NB], running[raft.SB]
+		nb, sb := running[ovndb.NB], running[ovndb.SB]
 		served := slices.Contains(nb[p.Claim], p.Unit) && len(nb) == 1 && len(sb) == 1
 		if p.Claim == "" || p.Claim == claimed || !served {
 			continue
@@ -80,7 +81,7 @@ func (s State) planDispute(d *Decision, running map[raft.Database]map[raft.ID][]
 		d.wait("peers: %s serves other clusters than the unit that leads has published; it publishes theirs", p.Unit)
 		return true
 	}
-	if s.Databases[raft.NB].Staged != claimed {
+	if s.Databases[ovndb.NB].Staged != claimed {
 		return false
 	}
 	if s.Blind {
@@ -98,13 +99,13 @@ func (s State) planDispute(d *Decision, running map[raft.Database]map[raft.ID][]
 
 // planCreation stages both clusters, and claims them once both are staged.
 func (s State) planCreation(d *Decision) {
-	staged := map[raft.Database]raft.ID{}
-	for _, db := range raft.Databases() {
-		if s.Databases[db].Condition == Left {
+	staged := map[ovndb.Database]raft.ID{}
+	for _, db := range ovndb.Databases() {
+		if s.Databases[db].Condition == ovndb.Left {
 			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server has left another unit's cluster"})
 		}
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		staged[db] = s.Databases[db].Staged
 		if staged[db] == "" {
 			d.do(Step{Kind: StageCluster, Database: db, Timer: s.Settings.ElectionTimer})
@@ -123,7 +124,7 @@ func (s State) unread() string {
 }
 
 func (s State) planDiscard(d *Decision) {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if s.Databases[db].Staged != "" {
 			d.do(Step{Kind: DiscardCluster, Database: db, Reason: "another unit leads"})
 		}
@@ -131,9 +132,9 @@ func (s State) planDiscard(d *Decision) {
 }
 
 // running are the clusters that units have servers of, each with these units.
-func (s State) running() map[raft.Database]map[raft.ID][]string {
-	all := map[raft.Database]map[raft.ID][]string{}
-	add := func(db raft.Database, cluster raft.ID, unit string) {
+func (s State) running() map[ovndb.Database]map[raft.ID][]string {
+	all := map[ovndb.Database]map[raft.ID][]string{}
+	add := func(db ovndb.Database, cluster raft.ID, unit string) {
 		if cluster == "" {
 			return
 		}
@@ -142,8 +143,8 @@ func (s State) running() map[raft.Database]map[raft.ID][]string {
 		}
 		all[db][cluster] = append(all[db][cluster], unit)
 	}
-	for _, db := range raft.Databases() {
-		if x := s.Databases[db]; x.Condition == Serving && (s.Clusters.Known() || s.Packages.Adopted) {
+	for _, db := range ovndb.Databases() {
+		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.Clusters.Known() || s.Packages.Adopted) {
 			add(db, x.Cluster(), s.Unit)
 		}
 		for _, p := range s.Peers {
@@ -153,7 +154,7 @@ func (s State) running() map[raft.Database]map[raft.ID][]string {
 	return all
 }
 
-func (s State) twoClusters(db raft.Database, clusters map[raft.ID][]string) string {
+func (s State) twoClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
 	var parts []string
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {
 		parts = append(parts, fmt.Sprintf("%s on %s", id, strings.Join(clusters[id], " and ")))
@@ -167,25 +168,25 @@ func (s State) twoClusters(db raft.Database, clusters map[raft.ID][]string) stri
 // foreign names a database that was on this machine before the application, or
 // may be there.
 func (s State) foreign() string {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		x := s.Databases[db]
 		switch {
-		case x.Condition == Absent, x.Condition == Left, x.Condition == Serving && s.Packages.Adopted:
-		case x.Condition == Standalone:
+		case x.Condition == ovndb.Absent, x.Condition == ovndb.Left, x.Condition == ovndb.Serving && s.Packages.Adopted:
+		case x.Condition == ovndb.Standalone:
 			return fmt.Sprintf("%s: %s", db.Short(), x.standalone(db))
-		case x.Condition != Serving && (x.Condition != Down || x.FileUnknown): // it may be a member that votes
+		case x.Condition != ovndb.Serving && (x.Condition != ovndb.Down || x.FileUnknown): // it may be a member that votes
 			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
 		case !s.Leader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
-			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), or(string(x.Cluster()), "unknown"), ServiceOf(db), x.File.Path)
+			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), or(string(x.Cluster()), "unknown"), ovndb.ServiceOf(db), x.File.Path)
 		}
 	}
 	return ""
 }
 
 // only is the one cluster of each database.
-func only(running map[raft.Database]map[raft.ID][]string) map[raft.Database]raft.ID {
-	ids := map[raft.Database]raft.ID{}
+func only(running map[ovndb.Database]map[raft.ID][]string) map[ovndb.Database]raft.ID {
+	ids := map[ovndb.Database]raft.ID{}
 	for db, clusters := range running {
 		for id := range clusters {
 			ids[db] = id

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -16,7 +17,7 @@ import (
 func fresh(leader bool, change func(*plan.State)) func(*plan.State) {
 	return func(s *plan.State) {
 		s.Leader, s.Clusters = leader, plan.Clusters{}
-		set(s, plan.Database{Condition: plan.Absent}, raft.NB, raft.SB)
+		set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB)
 		for i := range s.Peers {
 			s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
 		}
@@ -26,8 +27,8 @@ func fresh(leader bool, change func(*plan.State)) func(*plan.State) {
 
 func staged(nb, sb raft.ID) func(*plan.State) {
 	return func(s *plan.State) {
-		edit(s, raft.NB, func(x *plan.Database) { x.Staged = nb })
-		edit(s, raft.SB, func(x *plan.Database) { x.Staged = sb })
+		edit(s, ovndb.NB, func(x *plan.Database) { x.Staged = nb })
+		edit(s, ovndb.SB, func(x *plan.Database) { x.Staged = sb })
 	}
 }
 
@@ -53,7 +54,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 		"there is none, and this unit has a server that serves": {
 			fresh(true, func(s *plan.State) {
 				s.Unrelated = true
-				s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 0)
+				s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			}),
 			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
 		},
@@ -78,14 +79,14 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 			decided{step: "discard nb (another unit leads)"},
 		},
 		"a peer has a server of one database only": {
-			fresh(true, func(s *plan.State) { s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.SB: sbCluster} }),
+			fresh(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.SB: sbCluster} }),
 			decided{waiting: []string{"peers: a unit has a server of one database only; waiting for the other"}},
 		},
 		"adopted: the servers that run are the application's": {
 			fresh(true, func(s *plan.State) {
 				s.Packages.Adopted = true
-				set(s, serving(raft.NB, 0), raft.NB)
-				set(s, serving(raft.SB, 0), raft.SB)
+				set(s, serving(ovndb.NB, 0), ovndb.NB)
+				set(s, serving(ovndb.SB, 0), ovndb.SB)
 			}),
 			decided{step: "claim (the clusters are there already)"},
 		},
@@ -97,8 +98,8 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 		},
 		"a file that has left is put away first": {
 			fresh(true, func(s *plan.State) {
-				set(s, plan.Database{Condition: plan.Left, Staged: nbCluster}, raft.NB)
-				set(s, plan.Database{Condition: plan.Left, Staged: sbCluster}, raft.SB)
+				set(s, plan.Database{Condition: ovndb.Left, Staged: nbCluster}, ovndb.NB)
+				set(s, plan.Database{Condition: ovndb.Left, Staged: sbCluster}, ovndb.SB)
 			}),
 			decided{step: "archive nb (its server has left another unit's cluster)"},
 		},
@@ -107,7 +108,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 
 func TestClaimNamesTheClusters(t *testing.T) {
 	t.Parallel()
-	ids := map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}
+	ids := map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}
 	for name, change := range map[string]func(*plan.State){
 		"that are staged":     staged(nbCluster, sbCluster),
 		"that a peer has":     func(s *plan.State) { s.Peers[1] = peer(2) },
@@ -128,19 +129,19 @@ func TestStageHasTheElectionTimer(t *testing.T) {
 	fresh(true, func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second })(&s)
 	d := plan.Decide(s)
 	require.NotNil(t, d.Step)
-	assert.Equal(t, plan.Step{Kind: plan.StageCluster, Database: raft.NB, Timer: 16 * time.Second}, *d.Step)
+	assert.Equal(t, plan.Step{Kind: plan.StageCluster, Database: ovndb.NB, Timer: 16 * time.Second}, *d.Step)
 }
 
 // It may be of the application's own cluster, which this unit is yet to hear of.
 func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing.T) {
 	t.Parallel()
-	before := plan.Database{Condition: plan.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}
+	before := plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}
 	check(t, map[string]situation{
-		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, raft.SB) }), decided{
+		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{
 			waiting: []string{"peers: the unit that leads has not created the clusters yet"},
 		}},
 		"a peer could not be read": {fresh(true, func(s *plan.State) {
-			set(s, before, raft.SB)
+			set(s, before, ovndb.SB)
 			s.Peers[0].Data = plan.Unread
 		}), decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}}},
 	})
@@ -152,25 +153,25 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 	here := func(x plan.Database) func(*plan.State) {
 		return fresh(true, func(s *plan.State) {
 			x.File.Path = "/var/lib/ovn/ovnsb_db.db"
-			set(s, x, raft.SB)
+			set(s, x, ovndb.SB)
 		})
 	}
-	other := serving(raft.SB, 0)
+	other := serving(ovndb.SB, 0)
 	other.Status.Cluster = new(otherCluster)
-	joining := serving(raft.SB, 0)
+	joining := serving(ovndb.SB, 0)
 	joining.Status.Cluster = nil
 	const foreign = "; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away"
 	check(t, map[string]situation{
-		"hung":       {here(plan.Database{Condition: plan.Hung, Text: "the server hangs"}), decided{blocked: []string{"sb: the server hangs"}}},
-		"unreadable": {here(plan.Database{Condition: plan.Unreadable, Text: "no status"}), decided{blocked: []string{"sb: no status"}}},
-		"failed":     {here(plan.Database{Condition: plan.Failed, Text: "given up"}), decided{blocked: []string{"sb: given up"}}},
+		"hung":       {here(plan.Database{Condition: ovndb.Hung, Text: "the server hangs"}), decided{blocked: []string{"sb: the server hangs"}}},
+		"unreadable": {here(plan.Database{Condition: ovndb.Unreadable, Text: "no status"}), decided{blocked: []string{"sb: no status"}}},
+		"failed":     {here(plan.Database{Condition: ovndb.Failed, Text: "given up"}), decided{blocked: []string{"sb: given up"}}},
 		"a file that can't be read": {
-			here(plan.Database{Condition: plan.Down, FileUnknown: true, Text: "EOF"}), decided{blocked: []string{"sb: EOF"}},
+			here(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "EOF"}), decided{blocked: []string{"sb: EOF"}},
 		},
-		"standalone": {here(plan.Database{Condition: plan.Standalone}), decided{blocked: []string{
+		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{blocked: []string{
 			"sb: the database on this machine is standalone, not a member of a cluster" + foreign + " to let this unit join",
 		}}},
-		"a file": {here(plan.Database{Condition: plan.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}), decided{blocked: []string{
+		"a file": {here(plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}), decided{blocked: []string{
 			"sb: this machine has a database of cluster dddd0009-0000-4000-8000-000000000000, and this application has no cluster yet" + foreign,
 		}}},
 		"a server": {here(other), decided{blocked: []string{
@@ -185,7 +186,7 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
 	t.Parallel()
 	two := func(s *plan.State) {
-		s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: sbCluster}
+		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
 		s.Peers[0].Servers, s.Peers[1] = peer(1).Servers, peer(2)
 	}
 	check(t, map[string]situation{
@@ -198,7 +199,7 @@ func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
 				"dddd0009-0000-4000-8000-000000000000 on ovn-central/1; remove the units of the wrong one",
 		}}},
 		"all of them have another than was agreed on": {func(s *plan.State) {
-			s.Clusters.IDs = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: sbCluster}
+			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
 		}, decided{blocked: []string{
 			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/0 and ovn-central/1 and ovn-central/2, " +
 				"dddd0009-0000-4000-8000-000000000000 is the application's; remove the units of the wrong one",
@@ -214,14 +215,14 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 	mine := func(leader bool, change func(*plan.State)) func(*plan.State) {
 		return fresh(leader, func(s *plan.State) {
 			staged(nbCluster, sbCluster)(s)
-			s.Clusters = plan.Clusters{IDs: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}, CreatedBy: "ovn-central/0"}
+			s.Clusters = plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: "ovn-central/0"}
 			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
 			change(s)
 		})
 	}
 	const anew = "peers: ovn-central/1 serves other clusters than the unit that leads has published; it publishes theirs"
 	serves := func(s *plan.State) {
-		s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: otherCluster}
+		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 	}
 	check(t, map[string]situation{
 		"it may serve them": {mine(true, func(*plan.State) {}), decided{waiting: []string{
@@ -233,11 +234,11 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "commit nb"}},
 		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "commit nb"}},
 		"it serves them":        {mine(true, serves), decided{step: "claim (ovn-central/1 serves them already)", waiting: []string{anew}}},
-		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them"}}},
+		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them"}}},
 		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
 		"this one is the server": {fresh(true, func(s *plan.State) {
-			s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 0)
-			s.Clusters.IDs = map[raft.Database]raft.ID{raft.NB: otherCluster, raft.SB: otherCluster}
+			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
+			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 			s.Claim = nbCluster
 		}), decided{step: "claim (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
 	})

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // ExpiryNotice is how long before its end a certificate is in the status.
@@ -107,11 +107,11 @@ func (s State) others(well func(Peer) bool) string {
 // hears says whether one of this unit's servers has the peer's as connected. A
 // unit without servers can't know, and takes it that every peer is there.
 func (s State) hears(p Peer) bool {
-	if s.Databases[raft.NB].Condition != Serving && s.Databases[raft.SB].Condition != Serving {
+	if s.Databases[ovndb.NB].Condition != ovndb.Serving && s.Databases[ovndb.SB].Condition != ovndb.Serving {
 		return true
 	}
 	for db, id := range p.Servers {
-		if x := s.Databases[db]; x.Condition == Serving && x.Status.Hears(id.Short()) {
+		if x := s.Databases[db]; x.Condition == ovndb.Serving && x.Status.Hears(id.Short()) {
 			return true
 		}
 	}

@@ -4,8 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // having makes a state with these certificates.
@@ -118,7 +118,7 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 	}
 	paused := func(s *plan.State) {
 		s.Paused = true
-		set(s, plan.Database{Condition: plan.Down}, raft.NB, raft.SB)
+		set(s, plan.Database{Condition: ovndb.Down}, ovndb.NB, ovndb.SB)
 	}
 	const (
 		late    = "certificates: the new one is used once ovn-central/1 trusts its CA"

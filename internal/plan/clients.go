@@ -1,12 +1,6 @@
 package plan
 
-// Clients are the connections of clients to the server of a database.
-type Clients struct {
-	Connected int
-	// Busy are those on which something is on its way: a client that has just come is
-	// sent all that it wants to know.
-	Busy int
-}
+import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
 
 // SettledLooks is how many looks at the clients of a server tell whether they have
 // settled.
@@ -24,7 +18,7 @@ const idlePerBusy = 20
 // Clients of a server that ends connect to another at once, and then stay there
 // (reconnect_set_backoff_free_tries() in OVS's lib/reconnect.c): those
 // that the restart of one member has driven out are seen at the next.
-func ClientsSettled(looks []Clients) bool {
+func ClientsSettled(looks []ovndb.Clients) bool {
 	if len(looks) == 0 {
 		return false
 	}

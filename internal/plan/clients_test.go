@@ -5,33 +5,34 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
 func TestClientsHaveSettledOnceNoneComesAndNothingIsOnItsWay(t *testing.T) {
 	t.Parallel()
-	same := func(look plan.Clients, n int) (all []plan.Clients) {
+	same := func(look ovndb.Clients, n int) (all []ovndb.Clients) {
 		for range n {
 			all = append(all, look)
 		}
 		return all
 	}
-	idle, busy := plan.Clients{Connected: 100}, plan.Clients{Connected: 100, Busy: 60}
+	idle, busy := ovndb.Clients{Connected: 100}, ovndb.Clients{Connected: 100, Busy: 60}
 	for name, c := range map[string]struct {
-		looks []plan.Clients
+		looks []ovndb.Clients
 		want  bool
 	}{
 		"not looked yet":                     {nil, false},
-		"nobody is there":                    {same(plan.Clients{}, 1), true},
-		"all went":                           {append(same(busy, 5), plan.Clients{}), true},
+		"nobody is there":                    {same(ovndb.Clients{}, 1), true},
+		"all went":                           {append(same(busy, 5), ovndb.Clients{}), true},
 		"too few looks":                      {same(idle, plan.SettledLooks-1), false},
 		"idle":                               {same(idle, plan.SettledLooks), true},
 		"all are sent the database":          {same(busy, 50), false},
 		"were, and now have it":              {append(same(busy, 50), idle), true},
-		"one comes":                          {append(same(idle, 50), plan.Clients{Connected: 101}), false},
-		"one came before":                    {append(same(plan.Clients{Connected: 99}, 5), same(idle, plan.SettledLooks)...), true},
-		"some go":                            {append(same(idle, 5), plan.Clients{Connected: 90}), true},
-		"few that never read":                {same(plan.Clients{Connected: 100, Busy: 5}, plan.SettledLooks), true},
+		"one comes":                          {append(same(idle, 50), ovndb.Clients{Connected: 101}), false},
+		"one came before":                    {append(same(ovndb.Clients{Connected: 99}, 5), same(idle, plan.SettledLooks)...), true},
+		"some go":                            {append(same(idle, 5), ovndb.Clients{Connected: 90}), true},
+		"few that never read":                {same(ovndb.Clients{Connected: 100, Busy: 5}, plan.SettledLooks), true},
 		"now and then all are told a change": {append(same(busy, 4), idle, busy, busy), true},
 	} {
 		assert.Equal(t, c.want, plan.ClientsSettled(c.looks), name)

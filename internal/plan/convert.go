@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // The election timer that a conversion needs. Until it is done every member is silent
@@ -55,7 +55,7 @@ func since32(ovs string) bool {
 // the election timer: that is raised before, by whoever leads, and is the option's again
 // when there is nothing to convert any more. So no note of it is needed, and a unit that
 // is killed in between, or loses the lead, is followed by the next hook of any.
-func (s State) planConversion(d *Decision, db raft.Database) (timer bool) {
+func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	x, name := s.Databases[db], db.Short()
 	if x.Schema != Drifted {
 		return false
@@ -94,7 +94,7 @@ func (s State) planConversion(d *Decision, db raft.Database) (timer bool) {
 func (s State) runsAnother() string {
 	here := s.Packages.Version
 	for _, p := range s.Peers {
-		if p.Data != Unread && len(p.Running) > 0 && !slices.ContainsFunc(p.Running, func(v Version) bool { return v != here }) {
+		if p.Data != Unread && len(p.Running) > 0 && !slices.ContainsFunc(p.Running, func(v ovndb.Version) bool { return v != here }) {
 			continue
 		}
 		switch {

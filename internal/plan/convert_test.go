@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 func TestConversionGetsTheElectionTimerThatWasMeasuredToSuffice(t *testing.T) {
@@ -50,8 +50,8 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 	for range 2000 {
 		s := well()
 		s.Settings.ElectionTimer = seconds(60)
-		edit(&s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
-		edit(&s, raft.NB, func(x *plan.Database) {
+		edit(&s, ovndb.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
+		edit(&s, ovndb.NB, func(x *plan.Database) {
 			x.Runs = []string{"3.1.0", "3.5.0"}[random.IntN(2)]
 			x.Schema, x.Size, x.Status.ElectionTimer = plan.Drifted, random.Int64N(400<<20), seconds(300)
 			if random.IntN(2) == 0 {
@@ -61,7 +61,7 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 		fails := random.IntN(10)
 		for steps := 0; ; steps++ {
 			require.Less(t, steps, 30)
-			x := s.Databases[raft.NB]
+			x := s.Databases[ovndb.NB]
 			d := plan.Decide(s)
 			if d.Step == nil {
 				require.Equal(t, s.Settings.ElectionTimer, x.Status.ElectionTimer)
@@ -71,13 +71,13 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 			switch d.Step.Kind {
 			case plan.SetElectionTimer:
 				require.LessOrEqual(t, d.Step.Timer, 2*x.Status.ElectionTimer)
-				edit(&s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = d.Step.Timer })
+				edit(&s, ovndb.NB, func(x *plan.Database) { x.Status.ElectionTimer = d.Step.Timer })
 			case plan.ConvertSchema:
 				require.GreaterOrEqual(t, x.Status.ElectionTimer, plan.ConversionTimer(x.Size, x.Runs))
 				require.Greater(t, x.Status.ElectionTimer, x.Tried)
-				edit(&s, raft.NB, func(x *plan.Database) { x.Tried = min(x.Status.ElectionTimer, 5*time.Minute) })
+				edit(&s, ovndb.NB, func(x *plan.Database) { x.Tried = min(x.Status.ElectionTimer, 5*time.Minute) })
 				if fails--; fails < 0 {
-					edit(&s, raft.NB, func(x *plan.Database) { x.Schema = plan.InSync })
+					edit(&s, ovndb.NB, func(x *plan.Database) { x.Schema = plan.InSync })
 				}
 			default:
 				require.Fail(t, d.Step.String())

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -22,48 +23,48 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 	unavailable := func(s *plan.State) { s.Packages.Unavailable = true }
 	check(t, map[string]situation{
 		"absent": {
-			only(plan.Database{Condition: plan.Absent}),
+			only(plan.Database{Condition: ovndb.Absent}),
 			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 2 of 3 units joined"}},
 		},
 		"absent, and its own cluster is the one": {
-			only(plan.Database{Condition: plan.Absent, Staged: nbCluster}), decided{step: "commit nb"},
+			only(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), decided{step: "commit nb"},
 		},
 		"absent, and another cluster is staged": {
-			only(plan.Database{Condition: plan.Absent, Staged: otherCluster}),
+			only(plan.Database{Condition: ovndb.Absent, Staged: otherCluster}),
 			decided{step: "discard nb (the application's cluster is another one)"},
 		},
 		"left": {
-			only(plan.Database{Condition: plan.Left}),
+			only(plan.Database{Condition: ovndb.Left}),
 			decided{
 				step:    "archive nb (its server has left the cluster, or was removed)",
 				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
 			},
 		},
-		"standalone": {only(plan.Database{Condition: plan.Standalone, File: plan.File{Path: "/var/lib/ovn/ovnnb_db.db"}}), decided{blocked: []string{standalone}}},
+		"standalone": {only(plan.Database{Condition: ovndb.Standalone, File: plan.File{Path: "/var/lib/ovn/ovnnb_db.db"}}), decided{blocked: []string{standalone}}},
 		"failed": {
-			only(plan.Database{Condition: plan.Failed, Text: "the server runs but has given up the database"}),
+			only(plan.Database{Condition: ovndb.Failed, Text: "the server runs but has given up the database"}),
 			decided{
 				step:    "restart ovn-ovsdb-server-nb (the server has given up the database)",
 				blocked: []string{"nb: the server runs but has given up the database"},
 			},
 		},
 		"failed, and its file lacks what it has acknowledged": {
-			only(plan.Database{Condition: plan.Failed, Text: "it has given up", File: lacking, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Failed, Text: "it has given up", File: lacking, Rejoin: rejoin}),
 			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (" + lacking.Damage + "; it has given up)"}},
 		},
 		"failed, with such a file, and kicked since": {
-			only(plan.Database{Condition: plan.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
 			decided{
 				step:    "archive nb (its server was removed, and can't be started on it)",
 				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
 			},
 		},
 		"hung": {
-			only(plan.Database{Condition: plan.Hung, Text: "the server hangs: no answer within 2 s"}),
+			only(plan.Database{Condition: ovndb.Hung, Text: "the server hangs: no answer within 2 s"}),
 			decided{blocked: []string{"nb: the server hangs: no answer within 2 s; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here"}},
 		},
 		"unreadable": {
-			only(plan.Database{Condition: plan.Unreadable, Text: "cannot read the status"}),
+			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot read the status"}),
 			decided{blocked: []string{"nb: cannot read the status"}},
 		},
 		"down": {
@@ -109,11 +110,11 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			},
 		},
 		"down, killed while it was removed, as far as is known": {
-			only(plan.Database{Condition: plan.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
 			decided{blocked: []string{"nb: its file ends amid a removal; run: " + rejoin + " (no server can be started on it)"}},
 		},
 		"down, killed while it was removed": {
-			only(plan.Database{Condition: plan.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
+			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
 			decided{
 				step:    "archive nb (its server was removed, and can't be started on it)",
 				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
@@ -125,26 +126,26 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 				"(the member is at ssl:10.0.0.9:6643, the unit at ssl:10.0.0.0:6643)"}},
 		},
 		"down, and the file can't be read": {
-			only(plan.Database{Condition: plan.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", Rejoin: rejoin}),
 			decided{blocked: []string{"nb: its file can't be read; run: " + rejoin + " (its file can't be used: EOF; the server is not running)"}},
 		},
 		"down, and the file can't be read, and no other unit has another": {
-			only(plan.Database{Condition: plan.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", File: plan.File{Path: "/nb"}}),
+			only(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", File: plan.File{Path: "/nb"}}),
 			decided{blocked: []string{"nb: its file can't be read; no other unit has the database: bring /nb back from a backup (its file can't be used: EOF; the server is not running)"}},
 		},
 		"down, and the file lacks entries": {
-			only(plan.Database{Condition: plan.Down, File: lacking, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin}),
 			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (record 9 has entry 8, but the one before it is 6)"}},
 		},
 		"down, the file lacks entries, and it was kicked": {
-			only(plan.Database{Condition: plan.Down, File: lacking, Rejoin: rejoin, Removed: true}),
+			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin, Removed: true}),
 			decided{
 				step:    "archive nb (its server was removed, and can't be started on it)",
 				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
 			},
 		},
 		"down, of another cluster, and the file lacks entries": {
-			only(plan.Database{Condition: plan.Down, File: plan.File{Path: "/nb", Cluster: otherCluster, Damage: lacking.Damage}}),
+			only(plan.Database{Condition: ovndb.Down, File: plan.File{Path: "/nb", Cluster: otherCluster, Damage: lacking.Damage}}),
 			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
 				"the application's is cccc0001-0000-4000-8000-000000000000; move /nb away to let this unit join"}},
 		},
@@ -158,8 +159,8 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 	starting := func(text string) []string { return []string{"nb: " + text, "sb: the server is not running"} }
 	both := func(nb plan.Database) func(*plan.State) {
 		return func(s *plan.State) {
-			set(s, nb, raft.NB)
-			set(s, down(plan.File{Cluster: sbCluster, Address: "ssl:10.0.0.0:6644"}), raft.SB)
+			set(s, nb, ovndb.NB)
+			set(s, down(plan.File{Cluster: sbCluster, Address: "ssl:10.0.0.0:6644"}), ovndb.SB)
 		}
 	}
 	const failed = "the server runs but has given up the database"
@@ -169,11 +170,11 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 			decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb", waiting: starting("the server is not running")},
 		},
 		"one has yet to get its file": {
-			both(plan.Database{Condition: plan.Absent}),
+			both(plan.Database{Condition: ovndb.Absent}),
 			decided{step: "join nb", waiting: starting("joining the cluster; 2 of 3 units joined")},
 		},
 		"one is to be restarted in its turn": {
-			both(plan.Database{Condition: plan.Failed, Text: failed}),
+			both(plan.Database{Condition: ovndb.Failed, Text: failed}),
 			decided{step: "start ovn-ovsdb-server-sb", blocked: []string{"nb: " + failed}, waiting: []string{"sb: the server is not running"}},
 		},
 	})
@@ -193,8 +194,8 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 	assert.LessOrEqual(t, strings.Index(text, "make space"), 120-len("make space"), "Juju shows 120 characters")
 	damaged := func(unmended string) func(*plan.State) {
 		return func(s *plan.State) {
-			edit(s, raft.SB, func(x *plan.Database) { x.Damage, x.Unmended = "record 9 has entry 8", unmended })
-			s.Pending = map[plan.Service]string{plan.SouthboundServer: "upgrade from 1 to 2"}
+			edit(s, ovndb.SB, func(x *plan.Database) { x.Damage, x.Unmended = "record 9 has entry 8", unmended })
+			s.Pending = map[ovndb.Service]string{ovndb.SouthboundServer: "upgrade from 1 to 2"}
 			s.Settings.AutoRestarts = true
 		}
 	}
@@ -213,7 +214,7 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 // only makes a state in which nb is in another condition than sb, which is well.
 func only(x plan.Database, more ...func(*plan.State)) func(*plan.State) {
 	return func(s *plan.State) {
-		set(s, x, raft.NB)
+		set(s, x, ovndb.NB)
 		for _, change := range more {
 			change(s)
 		}
@@ -227,14 +228,14 @@ func tooNew() plan.Database {
 }
 
 func down(f plan.File) plan.Database {
-	f.Path, f.Exists, f.Clustered, f.Server = "/var/lib/ovn/ovnnb_db.db", true, true, serverOf(raft.NB, 0)
-	return plan.Database{Condition: plan.Down, Text: "the server is not running", File: f}
+	f.Path, f.Exists, f.Clustered, f.Server = "/var/lib/ovn/ovnnb_db.db", true, true, serverOf(ovndb.NB, 0)
+	return plan.Database{Condition: ovndb.Down, Text: "the server is not running", File: f}
 }
 
 func TestEveryStateOfAServer(t *testing.T) {
 	t.Parallel()
 	status := func(change func(*plan.Database)) func(*plan.State) {
-		return func(s *plan.State) { edit(s, raft.SB, change) }
+		return func(s *plan.State) { edit(s, ovndb.SB, change) }
 	}
 	joining := func(remotes ...string) func(*plan.Database) {
 		return func(x *plan.Database) {
@@ -245,7 +246,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 	check(t, map[string]situation{
 		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{waiting: []string{wait}}},
 		"joining through one that is dying": {func(s *plan.State) {
-			edit(s, raft.SB, joining("ssl:10.0.0.1:6644"))
+			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Dying = true
 		}, decided{waiting: []string{wait}}},
 		"joining through one that is gone": {
@@ -253,17 +254,17 @@ func TestEveryStateOfAServer(t *testing.T) {
 			decided{step: "archive sb (it joins through units that are gone)", waiting: []string{wait}},
 		},
 		"joining through one that joins itself": {func(s *plan.State) {
-			edit(s, raft.SB, joining("ssl:10.0.0.1:6644"))
-			s.Peers[0].Clusters = map[raft.Database]raft.ID{raft.NB: nbCluster}
+			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
 		}, decided{
 			step: "archive sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
 		}},
 		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
-			edit(s, raft.SB, joining("ssl:10.0.0.8:6644"))
-			edit(s, raft.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
+			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
+			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
 		}, decided{waiting: []string{wait}}},
 		"joining through one that is gone, and there is nobody else": {func(s *plan.State) {
-			edit(s, raft.SB, joining("ssl:10.0.0.8:6644"))
+			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			s.Peers, s.Units = nil, 1
 		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
 		"leaving": {
@@ -309,10 +310,10 @@ func TestEveryStateOfAServer(t *testing.T) {
 func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
 	t.Parallel()
 	s := well()
-	set(&s, plan.Database{Condition: plan.Absent}, raft.NB)
+	set(&s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
 	silent, dying, stranger, joining := peer(3), peer(4), peer(5), peer(6)
 	silent.Address, dying.Dying = "", true
-	stranger.Clusters = map[raft.Database]raft.ID{raft.NB: otherCluster}
+	stranger.Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster}
 	joining.Clusters = nil
 	six := peer(7)
 	six.Address = "fd99::7"
@@ -320,7 +321,7 @@ func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
 	d := plan.Decide(s)
 	require.NotNil(t, d.Step)
 	assert.Equal(t, plan.Step{
-		Kind: plan.JoinCluster, Database: raft.NB, Cluster: nbCluster,
+		Kind: plan.JoinCluster, Database: ovndb.NB, Cluster: nbCluster,
 		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643", "ssl:10.0.0.4:6643"}, // first the one that created it, last the one that is going
 	}, *d.Step)
 }
@@ -329,7 +330,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 	t.Parallel()
 	alone := func(change func(*plan.State)) func(*plan.State) {
 		return func(s *plan.State) {
-			set(s, plan.Database{Condition: plan.Absent}, raft.NB)
+			set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
 			for i := range s.Peers {
 				s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
 			}
@@ -384,21 +385,21 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		"its creator is gone, and the leader has seen another unit as a member": {
 			alone(func(s *plan.State) {
 				s.Clusters.CreatedBy = "ovn-central/9"
-				s.Members = map[raft.Database][]string{raft.NB: {plan.RaftAddress(raft.NB, addressOf(2))}}
+				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
 			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it was a member of it"}},
 		},
 		"its creator is going, can't be read, and is known as a member": {
 			alone(func(s *plan.State) {
 				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
-				s.Members = map[raft.Database][]string{raft.NB: {plan.RaftAddress(raft.NB, addressOf(0)), plan.RaftAddress(raft.NB, addressOf(2))}}
+				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(0)), ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
 			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
 		},
 		"members that are known, and all units have spoken": {
 			alone(func(s *plan.State) {
 				s.Clusters.CreatedBy = "ovn-central/9"
-				s.Members = map[raft.Database][]string{raft.NB: {plan.RaftAddress(raft.NB, addressOf(9))}}
+				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(9))}}
 			}),
 			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
 		},

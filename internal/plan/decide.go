@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -43,17 +44,17 @@ func Decide(s State) Decision {
 // makes no new member and puts nothing away. ovn-northd goes with them, since no other
 // unit may have one.
 func (s State) planResume(d *Decision) {
-	var services []Service
-	for _, db := range raft.Databases() {
+	var services []ovndb.Service
+	for _, db := range ovndb.Databases() {
 		var found Decision
-		if x := s.Databases[db]; x.Condition == Down {
+		if x := s.Databases[db]; x.Condition == ovndb.Down {
 			s.planDown(&found, db, x)
 		}
 		services = append(services, found.starting...)
 		d.Blocked = append(d.Blocked, found.Blocked...)
 	}
-	if len(services) > 0 && !s.Services[Northd].Active {
-		services = append(services, Northd)
+	if len(services) > 0 && !s.Services[ovndb.Northd].Active {
+		services = append(services, ovndb.Northd)
 	}
 	if len(services) > 0 {
 		d.do(Step{Kind: Start, Services: services, Reason: "the unit is resumed, and leaves by stop"})
@@ -63,8 +64,8 @@ func (s State) planResume(d *Decision) {
 func (s State) planWork(d *Decision) {
 	if s.Disk != "" {
 		d.block("%s", s.Disk)
-		for _, db := range raft.Databases() {
-			if x := s.Databases[db]; x.Condition == Serving && x.Damage != "" {
+		for _, db := range ovndb.Databases() {
+			if x := s.Databases[db]; x.Condition == ovndb.Serving && x.Damage != "" {
 				s.planDamaged(d, db, x) // what there is of space may be enough
 			}
 		}
@@ -86,7 +87,7 @@ func (s State) planWork(d *Decision) {
 	if !s.planClusters(d) {
 		return
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		s.planDatabase(d, db)
 	}
 	// Servers start together, and before what has to wait for another unit's turn.
@@ -99,7 +100,7 @@ func (s State) planWork(d *Decision) {
 	if !s.members() {
 		return
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		s.planLeader(d, db)
 	}
 	s.planNorthd(d)
@@ -109,7 +110,7 @@ func (s State) planWork(d *Decision) {
 // members says whether this unit's servers are members of the application's two
 // clusters.
 func (s State) members() bool {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; !x.Member() || x.Damage != "" || x.Cluster() != s.Clusters.IDs[db] {
 			return false
 		}
@@ -119,7 +120,7 @@ func (s State) members() bool {
 
 // ready says whether clients may be sent here.
 func (s State) ready() bool {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if !s.Databases[db].ClientsServed {
 			return false
 		}
@@ -128,24 +129,24 @@ func (s State) ready() bool {
 }
 
 // planDatabase takes this unit's part of one database a step further.
-func (s State) planDatabase(d *Decision, db raft.Database) {
+func (s State) planDatabase(d *Decision, db ovndb.Database) {
 	x, name := s.Databases[db], db.Short()
 	switch x.Condition {
-	case Serving:
+	case ovndb.Serving:
 		s.planServing(d, db, x)
-	case Absent:
+	case ovndb.Absent:
 		s.planAbsent(d, db, x)
-	case Down:
+	case ovndb.Down:
 		s.planDown(d, db, x)
-	case Left:
+	case ovndb.Left:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server has left the cluster, or was removed"})
 		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
-	case Failed:
+	case ovndb.Failed:
 		s.planFailed(d, db, x)
-	case Standalone:
+	case ovndb.Standalone:
 		d.block("%s: %s", name, x.standalone(db))
-	case Hung:
-		d.block("%s: %s; if it stays so, run action restart-services services=%s here", name, x.Text, ServiceOf(db))
+	case ovndb.Hung:
+		d.block("%s: %s; if it stays so, run action restart-services services=%s here", name, x.Text, ovndb.ServiceOf(db))
 	default:
 		d.block("%s: %s", name, x.Text)
 	}
@@ -153,10 +154,10 @@ func (s State) planDatabase(d *Decision, db raft.Database) {
 
 // planFailed judges a server that has given up the database, and is down for all others:
 // it is started anew, if one can be started on its file with all that was acknowledged.
-func (s State) planFailed(d *Decision, db raft.Database, x Database) {
+func (s State) planFailed(d *Decision, db ovndb.Database, x Database) {
 	switch name := db.Short(); {
 	case x.File.Damage == "":
-		d.do(Step{Kind: Restart, Service: ServiceOf(db), Reason: "the server has given up the database"})
+		d.do(Step{Kind: Restart, Service: ovndb.ServiceOf(db), Reason: "the server has given up the database"})
 		d.block("%s: %s", name, x.Text)
 	case x.Removed:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
@@ -167,17 +168,17 @@ func (s State) planFailed(d *Decision, db raft.Database, x Database) {
 }
 
 // standalone says what to do with a database that is no cluster's.
-func (x Database) standalone(db raft.Database) string {
-	return fmt.Sprintf("the database on this machine is standalone, not a member of a cluster; stop %s and move %s away to let this unit join", ServiceOf(db), x.File.Path)
+func (x Database) standalone(db ovndb.Database) string {
+	return fmt.Sprintf("the database on this machine is standalone, not a member of a cluster; stop %s and move %s away to let this unit join", ovndb.ServiceOf(db), x.File.Path)
 }
 
-func (s State) planServing(d *Decision, db raft.Database, x Database) {
+func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	name := db.Short()
 	if c := x.Cluster(); c != "" && c != s.Clusters.IDs[db] {
 		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c, s.Clusters.IDs[db])
 		return
 	}
-	if here := RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
+	if here := ovndb.RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
 		d.note("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
 	}
 	if x.Damage != "" {
@@ -199,7 +200,7 @@ func (s State) planServing(d *Decision, db raft.Database, x Database) {
 }
 
 // planDamaged has a server write its file anew, and where it can't says that it must go on.
-func (s State) planDamaged(d *Decision, db raft.Database, x Database) {
+func (s State) planDamaged(d *Decision, db ovndb.Database, x Database) {
 	if x.Unmended == "" {
 		d.do(Step{Kind: RewriteFile, Database: db, Reason: x.Damage})
 	}
@@ -210,21 +211,21 @@ func (s State) planDamaged(d *Decision, db raft.Database, x Database) {
 // while there are others: they are no members of units that exist, or none of them
 // answers. One that knows the leader is being sent the log, and may be a member any
 // moment.
-func (s State) cannotJoin(db raft.Database, x Database) bool {
+func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 	remotes := s.knownRemotes(db)
 	if x.Status.HasLeader() || len(x.Status.Remotes) == 0 || len(remotes) == 0 {
 		return false
 	}
 	there := func(remote string) bool {
 		return slices.ContainsFunc(s.Peers, func(p Peer) bool {
-			return p.Address != "" && remote == RaftAddress(db, p.Address) && p.Clusters[db] == s.Clusters.IDs[db]
+			return p.Address != "" && remote == ovndb.RaftAddress(db, p.Address) && p.Clusters[db] == s.Clusters.IDs[db]
 		})
 	}
 	answers := slices.ContainsFunc(x.Status.Connections, func(c raft.Connection) bool { return c.Up })
 	return !slices.ContainsFunc(x.Status.Remotes, there) || !answers && missing(remotes, x.Status.Remotes)
 }
 
-func (s State) planAbsent(d *Decision, db raft.Database, x Database) {
+func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	switch {
 	case x.Staged == cluster && cluster != "":
@@ -261,7 +262,7 @@ func (s State) planAbsent(d *Decision, db raft.Database, x Database) {
 // mayServe is the first peer that may have the application's cluster though nothing
 // that was read says so, and why: nobody may be told that it is lost before all
 // units of the model are known not to have it.
-func (s State) mayServe(db raft.Database) (unit, why string) {
+func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	for _, p := range s.Peers {
 		switch {
 		case p.Data == Unread && p.Dying:
@@ -276,7 +277,7 @@ func (s State) mayServe(db raft.Database) (unit, why string) {
 			return p.Unit, "it has published nothing yet"
 		case p.Servers[db] != "" && p.Clusters[db] == "":
 			return p.Unit, "it joins it"
-		case p.Address != "" && slices.Contains(s.Members[db], RaftAddress(db, p.Address)):
+		case p.Address != "" && slices.Contains(s.Members[db], ovndb.RaftAddress(db, p.Address)):
 			return p.Unit, "it was a member of it"
 		}
 	}
@@ -295,9 +296,9 @@ func (s State) exists(unit string) bool {
 }
 
 // planDown judges a file on which no server runs (rule R10).
-func (s State) planDown(d *Decision, db raft.Database, x Database) {
+func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	name, cluster := db.Short(), s.Clusters.IDs[db]
-	here := RaftAddress(db, s.Address)
+	here := ovndb.RaftAddress(db, s.Address)
 	switch {
 	case x.Unusable() && x.Removed:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
@@ -321,7 +322,7 @@ func (s State) planDown(d *Decision, db raft.Database, x Database) {
 	case x.File.Address != "" && x.File.Address != here:
 		d.block("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
 	default:
-		d.starting = append(d.starting, ServiceOf(db))
+		d.starting = append(d.starting, ovndb.ServiceOf(db))
 		d.wait("%s: %s", name, or(x.Text, "starting the server"))
 	}
 }
@@ -348,26 +349,26 @@ func (s State) replace() string {
 // remotes are the Raft addresses through which this unit can join the application's
 // cluster. While a unit that is being removed can't be read, they are what the unit
 // that leads has last published.
-func (s State) remotes(db raft.Database) []string {
+func (s State) remotes(db ovndb.Database) []string {
 	if known := s.knownRemotes(db); len(known) > 0 {
 		return known
 	}
 	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Clusters[db] == "" }) {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == RaftAddress(db, s.Address) })
+	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
 }
 
 // knownRemotes are those of the peers that have servers in the application's
 // cluster: first the one that created it, last those that are being removed, which
 // serve for as long as it takes, since they may have the only copy (rule R9).
-func (s State) knownRemotes(db raft.Database) []string {
+func (s State) knownRemotes(db ovndb.Database) []string {
 	var first, others, going []string
 	for _, p := range s.Peers {
 		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] {
 			continue
 		}
-		remote := RaftAddress(db, p.Address)
+		remote := ovndb.RaftAddress(db, p.Address)
 		switch {
 		case p.Dying:
 			going = append(going, remote)
@@ -387,7 +388,7 @@ func (s State) joined() string {
 		n++
 	}
 	for _, p := range s.Peers {
-		if p.Clusters[raft.NB] != "" && p.Clusters[raft.SB] != "" {
+		if p.Clusters[ovndb.NB] != "" && p.Clusters[ovndb.SB] != "" {
 			n++
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -14,12 +15,12 @@ func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
 		"a member of three": {func(*plan.State) {}, decided{ready: true}},
 		"the only unit": {func(s *plan.State) {
 			s.Peers, s.Units = nil, 1
-			set(s, serving(raft.NB, 0), raft.NB)
-			set(s, serving(raft.SB, 0), raft.SB)
+			set(s, serving(ovndb.NB, 0), ovndb.NB)
+			set(s, serving(ovndb.SB, 0), ovndb.SB)
 		}, decided{ready: true}},
 		"what was not looked at is left alone": {func(s *plan.State) {
 			s.Defaults, s.Firewall, s.NorthdParams = "", "", ""
-			edit(s, raft.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
+			edit(s, ovndb.NB, func(x *plan.Database) { x.Listeners, x.Schema = "", "" })
 		}, decided{ready: true}},
 	})
 }
@@ -41,7 +42,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 		"a source that can't be used hinders no start": {
 			func(s *plan.State) {
 				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
-				s.Services[plan.Northd] = plan.ServiceState{}
+				s.Services[ovndb.Northd] = plan.ServiceState{}
 			},
 			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
 		},
@@ -54,7 +55,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 		"an election timer that can't be used stays as it is": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds"}
-				edit(s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = 8 * time.Second })
+				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.ElectionTimer = 8 * time.Second })
 			},
 			decided{ready: true},
 		},
@@ -75,7 +76,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 		"paused": {
 			func(s *plan.State) {
 				s.Paused = true
-				set(s, plan.Database{Condition: plan.Down, Text: "the server is not running"}, raft.NB, raft.SB)
+				set(s, plan.Database{Condition: ovndb.Down, Text: "the server is not running"}, ovndb.NB, ovndb.SB)
 			},
 			decided{notes: []string{"paused; run action resume"}},
 		},
@@ -99,7 +100,7 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 			func(s *plan.State) {
 				s.Dying = true
 				s.Defaults, s.Firewall, s.NorthdParams = plan.Drifted, plan.Drifted, plan.NeedsRestart
-				set(s, plan.Database{Condition: plan.Absent}, raft.NB)
+				set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
 			},
 			decided{},
 		},
@@ -129,34 +130,34 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 	check(t, map[string]situation{
 		"both are down": {
 			resumed(func(s *plan.State) {
-				s.Services[plan.Northd] = plan.ServiceState{}
-				set(s, paused, raft.NB, raft.SB)
+				s.Services[ovndb.Northd] = plan.ServiceState{}
+				set(s, paused, ovndb.NB, ovndb.SB)
 			}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-northd" + why},
 		},
-		"one is down":           {resumed(func(s *plan.State) { set(s, paused, raft.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
-		"not resumed":           {resumed(func(s *plan.State) { s.Resumed = false; set(s, paused, raft.NB) }), decided{}},
+		"one is down":           {resumed(func(s *plan.State) { set(s, paused, ovndb.SB) }), decided{step: "start ovn-ovsdb-server-sb" + why}},
+		"not resumed":           {resumed(func(s *plan.State) { s.Resumed = false; set(s, paused, ovndb.NB) }), decided{}},
 		"none is down":          {resumed(func(*plan.State) {}), decided{ready: true}},
-		"it never was a member": {resumed(func(s *plan.State) { set(s, plan.Database{Condition: plan.Absent}, raft.NB, raft.SB) }), decided{}},
+		"it never was a member": {resumed(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB) }), decided{}},
 		"it was removed while it was down": {resumed(func(s *plan.State) {
 			gone := paused
 			gone.File.Outside = true
-			set(s, gone, raft.NB, raft.SB)
+			set(s, gone, ovndb.NB, ovndb.SB)
 		}), decided{}},
 		"its file lacks entries": {resumed(func(s *plan.State) {
 			damaged := paused
 			damaged.File.Damage, damaged.Rejoin = "there is a gap", "kick it"
-			set(s, damaged, raft.NB)
+			set(s, damaged, ovndb.NB)
 		}), decided{blocked: []string{"nb: its file lacks entries; run: kick it (there is a gap)"}}},
 		"a new CA comes first": {resumed(func(s *plan.State) {
 			s.Certificates.Issued = certificate("cert1", "B")
-			set(s, paused, raft.NB)
+			set(s, paused, ovndb.NB)
 		}), decided{step: "trust (the CA is a new one)"}},
 	})
 }
 
 func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
 	t.Parallel()
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		for name, change := range map[string]func(*plan.Database){
 			"no leader":                     func(x *plan.Database) { x.Status.Leader = raft.UnknownRef },
 			"a candidate":                   func(x *plan.Database) { x.Status.Role = raft.Candidate },
@@ -164,7 +165,7 @@ func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
 			"joining":                       func(x *plan.Database) { x.Status.State = raft.JoiningCluster },
 			"leaving":                       func(x *plan.Database) { x.Status.State = raft.LeavingCluster },
 			"the client ports don't answer": func(x *plan.Database) { x.ClientsServed = false },
-			"not served":                    func(x *plan.Database) { x.Condition = plan.Hung },
+			"not served":                    func(x *plan.Database) { x.Condition = ovndb.Hung },
 			"another cluster":               func(x *plan.Database) { x.Status.Cluster = new(otherCluster) },
 			"no cluster yet":                func(x *plan.Database) { x.Status.Cluster = nil },
 		} {

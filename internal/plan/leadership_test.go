@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // bootstrapping is a world of n units with certificates, in which nothing fails
@@ -21,7 +21,7 @@ func bootstrapping(t *testing.T, n int) *world {
 		w.issue(u)
 	}
 	u := w.units[0]
-	for w.begin(u); u.staged[raft.SB] == nil; {
+	for w.begin(u); u.staged[ovndb.SB] == nil; {
 		require.NotNil(t, u.hook)
 		w.advance(u)
 	}
@@ -37,7 +37,7 @@ func TestLeaderThatIsReplacedBeforeItClaimsDiscards(t *testing.T) {
 	require.Nil(t, old.hook)
 	require.Empty(t, w.claims)
 	w.run(old)
-	assert.Empty(t, slices.DeleteFunc([]*server{old.staged[raft.NB], old.staged[raft.SB]}, func(s *server) bool { return s == nil }))
+	assert.Empty(t, slices.DeleteFunc([]*server{old.staged[ovndb.NB], old.staged[ovndb.SB]}, func(s *server) bool { return s == nil }))
 	for range rounds {
 		w.settle()
 	}
@@ -60,8 +60,8 @@ func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
 	w.run(w.units[1])
 	d := plan.Decide(w.state(w.units[1], w.ask(w.units[1])))
 	assert.Equal(t, []string{
-		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.NB].Short() + "; it has published nothing yet",
-		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[raft.SB].Short() + "; it has published nothing yet",
+		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.NB].Short() + "; it has published nothing yet",
+		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.SB].Short() + "; it has published nothing yet",
 	}, d.Waiting)
 	for range rounds {
 		w.settle()
@@ -93,7 +93,7 @@ func TestClaimThatOverwritesAnotherIsSaidByEveryUnit(t *testing.T) {
 			deliver(u, from)
 		}
 		d := plan.Decide(w.state(u, w.ask(u)))
-		for i, db := range raft.Databases() {
+		for i, db := range ovndb.Databases() {
 			require.Greater(t, len(d.Blocked), i)
 			assert.Contains(t, d.Blocked[i], db.Short()+": two clusters under one application: ")
 			for _, claim := range w.claims {

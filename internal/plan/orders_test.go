@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // orders is how many orders of events are tried out with seeds that are always
@@ -92,7 +92,7 @@ func (w *world) leave() {
 		if !u.dying {
 			continue
 		}
-		for _, db := range raft.Databases() {
+		for _, db := range ovndb.Databases() {
 			if s := u.files[db]; s != nil && !s.works() && !s.left && !s.outside {
 				w.start(s)
 			}
@@ -138,7 +138,7 @@ func (w *world) checkSettled() {
 			w.fail("in the end %s uses %+v", u.name, *u.used)
 		}
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		c := w.clusters[w.settings.IDs[db]]
 		switch {
 		case c == nil:

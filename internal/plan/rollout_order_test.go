@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // look is what unit self sees of n units, of which those that have upgraded say so
 // and the others don't, and two lead.
-func look(self, n int, upgraded []bool, leaders map[raft.Database]int) plan.State {
+func look(self, n int, upgraded []bool, leaders map[ovndb.Database]int) plan.State {
 	s := well()
 	s.Unit, s.Units, s.Peers = fmt.Sprintf("ovn-central/%d", self), n, nil
 	s.Settings.Source = "dalmatian"
@@ -31,11 +32,11 @@ func look(self, n int, upgraded []bool, leaders map[raft.Database]int) plan.Stat
 			s.Peers = append(s.Peers, p)
 		}
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		edit(&s, db, func(x *plan.Database) {
 			x.Listeners, x.Schema = "", ""
 			x.Status.Server, x.Status.Role = serverOf(db, self), raft.Follower
-			x.Status.Address = plan.RaftAddress(db, s.Address)
+			x.Status.Address = ovndb.RaftAddress(db, s.Address)
 			x.Status.Leader = raft.Ref(serverOf(db, leaders[db]).Short())
 			if leaders[db] == self {
 				x.Status.Role, x.Status.Leader = raft.Leader, raft.Self
@@ -65,8 +66,8 @@ func TestUnitsUpgradeOneAfterTheOther(t *testing.T) {
 			}
 		}
 		for ; left > 0; left-- {
-			leaders := map[raft.Database]int{} // they change whenever a server restarts
-			for _, db := range raft.Databases() {
+			leaders := map[ovndb.Database]int{} // they change whenever a server restarts
+			for _, db := range ovndb.Databases() {
 				leaders[db] = rapid.IntRange(0, n-1).Draw(t, db.Short()+" leader")
 			}
 			first := -1
@@ -93,7 +94,7 @@ func TestUnitsUpgradeOneAfterTheOther(t *testing.T) {
 	})
 }
 
-func leads(leaders map[raft.Database]int, unit int) (n int) {
+func leads(leaders map[ovndb.Database]int, unit int) (n int) {
 	for _, leader := range leaders {
 		if leader == unit {
 			n++

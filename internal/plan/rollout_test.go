@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -14,11 +15,11 @@ import (
 func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 	t.Parallel()
 	nb := func(change func(*plan.Database)) func(*plan.State) {
-		return func(s *plan.State) { edit(s, raft.NB, change) }
+		return func(s *plan.State) { edit(s, ovndb.NB, change) }
 	}
 	newSchema := func(more func(*plan.State)) func(*plan.State) {
 		return func(s *plan.State) {
-			edit(s, raft.NB, func(x *plan.Database) { x.Schema = plan.Drifted })
+			edit(s, ovndb.NB, func(x *plan.Database) { x.Schema = plan.Drifted })
 			more(s)
 		}
 	}
@@ -26,7 +27,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 	check(t, map[string]situation{
 		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "listen nb", ready: true}},
 		"other listeners, not the leader": {
-			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Listeners = plan.Drifted }) }, decided{ready: true},
+			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Listeners = plan.Drifted }) }, decided{ready: true},
 		},
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
@@ -40,7 +41,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"an older schema, and the election timer is shorter than any conversion may need": {
 			newSchema(func(s *plan.State) {
 				s.Settings.ElectionTimer = time.Second
-				for _, db := range raft.Databases() {
+				for _, db := range ovndb.Databases() {
 					edit(s, db, func(x *plan.Database) { x.Status.ElectionTimer = time.Second })
 				}
 			}),
@@ -50,7 +51,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"an older schema of a large database, and the change of the timer is under way": {
 			newSchema(func(s *plan.State) {
-				edit(s, raft.NB, func(x *plan.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
+				edit(s, ovndb.NB, func(x *plan.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
 			}),
 			decided{ready: true, notes: []string{
 				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 14000 ms, and back",
@@ -58,7 +59,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"an older schema of a large database, and the option can't be used, so that there is no way back": {
 			newSchema(func(s *plan.State) {
-				edit(s, raft.NB, func(x *plan.Database) { x.Size = 160 << 20 })
+				edit(s, ovndb.NB, func(x *plan.Database) { x.Size = 160 << 20 })
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
 			}),
 			decided{ready: true, notes: []string{
@@ -67,7 +68,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"an older schema that was not converted at this election timer": {
 			newSchema(func(s *plan.State) {
-				edit(s, raft.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
+				edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
 			}),
 			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
 				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 8000 ms, and back",
@@ -75,7 +76,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"an older schema that was not converted at the longest one": {
 			newSchema(func(s *plan.State) {
-				edit(s, raft.NB, func(x *plan.Database) {
+				edit(s, ovndb.NB, func(x *plan.Database) {
 					x.Tried, x.Status.ElectionTimer = 5*time.Minute, 5*time.Minute
 					x.Socket, x.SchemaFile = "/run/nb.sock", "/usr/nb.ovsschema"
 				})
@@ -86,7 +87,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			},
 		},
 		"an older schema, and another member leads": {
-			func(s *plan.State) { edit(s, raft.SB, func(x *plan.Database) { x.Schema = plan.Drifted }) },
+			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Schema = plan.Drifted }) },
 			decided{notes: []string{"sb: the schema is older than the packages'; the leader converts it"}, ready: true},
 		},
 		"an older schema, and a unit that runs older packages": {
@@ -99,7 +100,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"an older schema, and a unit with a service that was not restarted": {
 			newSchema(func(s *plan.State) {
-				s.Peers[0].Running = append(s.Peers[0].Running, plan.Version{OVN: "23.03", OVS: "3.1"})
+				s.Peers[0].Running = append(s.Peers[0].Running, ovndb.Version{OVN: "23.03", OVS: "3.1"})
 			}),
 			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
 		},
@@ -129,7 +130,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			decided{notes: []string{older + "ovn-central/1 is gone, which is being removed"}, ready: true},
 		},
 		"an older schema, and this unit is to restart": {
-			newSchema(func(s *plan.State) { s.Pending = map[plan.Service]string{plan.Northd: "upgrade"} }),
+			newSchema(func(s *plan.State) { s.Pending = map[ovndb.Service]string{ovndb.Northd: "upgrade"} }),
 			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "the restarts are made", "to be restarted: ovn-northd (upgrade)"}, ready: true},
 		},
 		"another election timer, which the leader of nb sets": {
@@ -141,15 +142,15 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"a change of it is under way": {
 			func(s *plan.State) {
 				s.Settings.ElectionTimer = 16 * time.Second
-				edit(s, raft.NB, func(x *plan.Database) { x.Status.ChangingTo = 8 * time.Second })
-				edit(s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = 16 * time.Second })
+				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.ChangingTo = 8 * time.Second })
+				edit(s, ovndb.SB, func(x *plan.Database) { x.Status.ElectionTimer = 16 * time.Second })
 			},
 			decided{ready: true, notes: []string{"nb: election timer is 4000 ms, on its way to 16000 ms"}},
 		},
 		"the servers of one database are not members yet": {
 			func(s *plan.State) {
 				s.Settings.ElectionTimer = 16 * time.Second
-				edit(s, raft.SB, func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.JoiningCluster, raft.UnknownRef })
+				edit(s, ovndb.SB, func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.JoiningCluster, raft.UnknownRef })
 			},
 			decided{waiting: []string{"sb: joining the cluster; 2 of 3 units joined"}},
 		},
@@ -165,9 +166,9 @@ func TestElectionTimerGetsThereInLegalSteps(t *testing.T) {
 			s.Settings.ElectionTimer = time.Duration(to) * time.Second
 			now := time.Duration(from) * time.Second
 			for steps := 0; ; steps++ {
-				set(&s, serving(raft.SB, 1), raft.SB)
-				edit(&s, raft.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
-				edit(&s, raft.NB, func(x *plan.Database) { x.Status.ElectionTimer = now })
+				set(&s, serving(ovndb.SB, 1), ovndb.SB)
+				edit(&s, ovndb.SB, func(x *plan.Database) { x.Status.ElectionTimer = s.Settings.ElectionTimer })
+				edit(&s, ovndb.NB, func(x *plan.Database) { x.Status.ElectionTimer = now })
 				d := plan.Decide(s)
 				if now == s.Settings.ElectionTimer {
 					require.Nil(t, d.Step)
@@ -188,7 +189,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 	t.Parallel()
 	services := func(northd, umbrella plan.ServiceState, up bool) func(*plan.State) {
 		return func(s *plan.State) {
-			s.Services = map[plan.Service]plan.ServiceState{plan.Northd: northd, plan.Umbrella: umbrella}
+			s.Services = map[ovndb.Service]plan.ServiceState{ovndb.Northd: northd, ovndb.Umbrella: umbrella}
 			s.NorthdUp = up
 		}
 	}
@@ -211,15 +212,15 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
 		"it hangs, and so does every other": {
-			func(s *plan.State) { s.Northd, s.NorthdUp = plan.NorthdSilent, false },
+			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdUnresponsive, false },
 			decided{blocked: []string{"ovn-northd does not answer, here or on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
 		},
 		"it hangs, and another one works": {
-			func(s *plan.State) { s.Northd = plan.NorthdSilent },
+			func(s *plan.State) { s.Northd = ovndb.NorthdUnresponsive },
 			decided{notes: []string{"ovn-northd does not answer here, but on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
 		},
 		"it is paused, and none works": {
-			func(s *plan.State) { s.Northd, s.NorthdUp = plan.NorthdPaused, false },
+			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdPaused, false },
 			decided{
 				blocked: []string{"ovn-northd is paused, and no other is active; run: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
 			},
@@ -232,9 +233,9 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 
 func TestRestartsThatAreDue(t *testing.T) {
 	t.Parallel()
-	due := func(held bool, services ...plan.Service) func(*plan.State) {
+	due := func(held bool, services ...ovndb.Service) func(*plan.State) {
 		return func(s *plan.State) {
-			s.Settings.AutoRestarts, s.Pending = !held, map[plan.Service]string{}
+			s.Settings.AutoRestarts, s.Pending = !held, map[ovndb.Service]string{}
 			for _, service := range services {
 				s.Pending[service] = "options changed"
 			}
@@ -243,32 +244,32 @@ func TestRestartsThatAreDue(t *testing.T) {
 	const all = "ovn-northd (options changed), ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"
 	check(t, map[string]situation{
 		"northd goes first": {
-			due(false, plan.SouthboundServer, plan.NorthboundServer, plan.Northd),
+			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer, ovndb.Northd),
 			decided{step: "restart ovn-northd (options changed)", notes: []string{"to be restarted: " + all}, ready: true},
 		},
 		"then nb": {
-			due(false, plan.SouthboundServer, plan.NorthboundServer),
+			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer),
 			decided{
 				step:  "restart ovn-ovsdb-server-nb (options changed)",
 				notes: []string{"to be restarted: ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"}, ready: true,
 			},
 		},
 		"then sb": {
-			due(false, plan.SouthboundServer),
+			due(false, ovndb.SouthboundServer),
 			decided{
 				step:  "restart ovn-ovsdb-server-sb (options changed)",
 				notes: []string{"to be restarted: ovn-ovsdb-server-sb (options changed)"}, ready: true,
 			},
 		},
 		"held back": {
-			due(true, plan.Northd, plan.NorthboundServer, plan.SouthboundServer),
+			due(true, ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer),
 			decided{notes: []string{
 				"restarts are held back (enable-auto-restarts=false): " + all + "; run action restart-services deferred-only=true",
 			}, ready: true},
 		},
 		"held back, while another unit upgrades": {
 			func(s *plan.State) {
-				due(true, plan.Northd)(s)
+				due(true, ovndb.Northd)(s)
 				s.Settings.Source = "dalmatian"
 			},
 			decided{notes: []string{
@@ -278,8 +279,8 @@ func TestRestartsThatAreDue(t *testing.T) {
 		},
 		"nothing is restarted that is no member": {
 			func(s *plan.State) {
-				due(false, plan.Northd)(s)
-				edit(s, raft.NB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
+				due(false, ovndb.Northd)(s)
+				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.Leader = raft.UnknownRef })
 			},
 			decided{},
 		},

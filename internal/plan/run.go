@@ -8,14 +8,15 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // planLeader does what the leader of a database does for all members.
-func (s State) planLeader(d *Decision, db raft.Database) {
+func (s State) planLeader(d *Decision, db ovndb.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
-		d.note("%s: the server does not keep chassis to their role until it is restarted; run action restart-services services=%s", db.Short(), ServiceOf(db))
+		d.note("%s: the server does not keep chassis to their role until it is restarted; run action restart-services services=%s", db.Short(), ovndb.ServiceOf(db))
 	}
 	if x.Leads() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
@@ -78,7 +79,9 @@ func (s Settings) AllSources() string {
 
 // RestartOrder is the order in which a unit restarts its services: first what
 // nothing depends on.
-func RestartOrder() []Service { return []Service{Northd, NorthboundServer, SouthboundServer} }
+func RestartOrder() []ovndb.Service {
+	return []ovndb.Service{ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer}
+}
 
 func (s State) pending() string {
 	var all []string
@@ -99,12 +102,12 @@ func (s State) goesFirst() string {
 		unit string
 		led  int
 	}
-	waiting := []turn{{s.Unit, s.led(func(db raft.Database) bool { return s.Databases[db].Status.Role == raft.Leader })}}
+	waiting := []turn{{s.Unit, s.led(func(db ovndb.Database) bool { return s.Databases[db].Status.Role == raft.Leader })}}
 	for _, p := range s.Peers {
 		if p.Source == "" || p.Source == s.Settings.AllSources() || p.Dying || !s.hears(p) {
 			continue
 		}
-		waiting = append(waiting, turn{p.Unit, s.led(func(db raft.Database) bool {
+		waiting = append(waiting, turn{p.Unit, s.led(func(db ovndb.Database) bool {
 			return p.Servers[db] != "" && string(s.Databases[db].Status.Leader) == p.Servers[db].Short()
 		})})
 	}
@@ -120,9 +123,9 @@ func (s State) goesFirst() string {
 	return first.unit
 }
 
-func (s State) led(leads func(raft.Database) bool) int {
+func (s State) led(leads func(ovndb.Database) bool) int {
 	n := 0
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if leads(db) {
 			n++
 		}

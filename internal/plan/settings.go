@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Settings are the options of config.yaml, checked.
@@ -116,7 +118,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
 			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, MinLeaseTTL, MaxLeaseTTL),
 			HoldDown:        p.seconds(OptionHoldDown, 2*time.Minute, 0, MaxHoldDown),
-			Port:            p.port(OptionAgentPort, DefaultAgentPort),
+			Port:            p.port(OptionAgentPort, ovndb.DefaultAgentPort),
 			NeutronGateways: p.yes(OptionNeutronGateways, false),
 		},
 	}
@@ -224,7 +226,7 @@ func (p *parser) port(option string, fallback uint16) uint16 {
 	}
 	number, ok := value.(json.Number)
 	n, err := strconv.ParseUint(string(number), 10, 16)
-	if !ok || err != nil || n < minPort || n > maxPort || slices.Contains(ownPorts, uint16(n)) {
+	if !ok || err != nil || n < minPort || n > maxPort || slices.Contains(ovndb.OwnPorts, uint16(n)) {
 		p.fail(option, fmt.Sprintf("a port of %d to %d that nothing else of this charm has", minPort, maxPort))
 		return fallback
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -30,7 +31,7 @@ type State struct {
 	Address string
 
 	Packages     Packages
-	Services     map[Service]ServiceState
+	Services     map[ovndb.Service]ServiceState
 	Certificates Certificates
 	// Clusters are the IDs that the application has agreed on, once it has. Unrelated
 	// says that these can't be known yet.
@@ -41,10 +42,10 @@ type State struct {
 	Claim raft.ID
 	Blind bool
 	// Databases is what this unit has of each.
-	Databases map[raft.Database]Database
+	Databases map[ovndb.Database]Database
 	// Members are the Raft addresses of each database's members, as the unit that
 	// leads has last published them.
-	Members map[raft.Database][]string
+	Members map[ovndb.Database][]string
 	// Peers are the other units that exist, in the order of their numbers.
 	Peers []Peer
 	// Units counts those of the model, this one included.
@@ -60,10 +61,10 @@ type State struct {
 	// Resumed says that this is where an operator ends a pause.
 	Resumed bool
 	// Pending are the restarts that are due, each with its reason.
-	Pending map[Service]string
+	Pending map[ovndb.Service]string
 	// Northd is how this unit's ovn-northd is; NorthdUp says that one is known to
 	// work, on this or another unit.
-	Northd   NorthdHealth
+	Northd   ovndb.NorthdHealth
 	NorthdUp bool
 }
 
@@ -93,29 +94,9 @@ type Packages struct {
 	// configured then.
 	Source string
 	// Version is the installed one.
-	Version Version
+	Version ovndb.Version
 	// Unavailable says that an upgrade was tried in this hook, and brought nothing.
 	Unavailable bool
-}
-
-// Service is a unit of systemd that the ovn-central package brings.
-type Service string
-
-// The services.
-const (
-	NorthboundServer Service = "ovn-ovsdb-server-nb"
-	SouthboundServer Service = "ovn-ovsdb-server-sb"
-	Northd           Service = "ovn-northd"
-	// Umbrella is what starts the others at boot.
-	Umbrella Service = "ovn-central"
-)
-
-// ServiceOf is the service of a database's server.
-func ServiceOf(d raft.Database) Service {
-	if d == raft.SB {
-		return SouthboundServer
-	}
-	return NorthboundServer
 }
 
 // ServiceState is what systemd says of a service.
@@ -126,43 +107,17 @@ type ServiceState struct {
 // Clusters are the clusters that the application has agreed on.
 type Clusters struct {
 	// IDs are empty until the leader has published them, and then both there.
-	IDs map[raft.Database]raft.ID
+	IDs map[ovndb.Database]raft.ID
 	// CreatedBy is the unit that created them; empty where that is not known.
 	CreatedBy string
 }
 
 // Known says whether both IDs are.
-func (c Clusters) Known() bool { return c.IDs[raft.NB] != "" && c.IDs[raft.SB] != "" }
-
-// Condition is what a unit has of a database.
-type Condition string
-
-// The conditions of a database on a unit.
-const (
-	// Serving: a server answers and is, joins or leaves as a cluster's member;
-	// its raft.Status says which.
-	Serving Condition = "serving"
-	// Absent: there is neither a server nor a file.
-	Absent Condition = "absent"
-	// Left: the server has left or was kicked; the file says so.
-	Left Condition = "left"
-	// Standalone: the database is not clustered.
-	Standalone Condition = "standalone"
-	// Failed: the server runs, but has given the database up, as after a write
-	// that failed.
-	Failed Condition = "failed"
-	// Down: there is a file, but no server runs on it.
-	Down Condition = "down"
-	// Hung: the server does not answer.
-	Hung Condition = "hung"
-	// Unreadable: whether and what the server serves can't be found out. It may be
-	// a member that votes.
-	Unreadable Condition = "unreadable"
-)
+func (c Clusters) Known() bool { return c.IDs[ovndb.NB] != "" && c.IDs[ovndb.SB] != "" }
 
 // Database is what this unit has of one database.
 type Database struct {
-	Condition Condition
+	Condition ovndb.Condition
 	// Status is set where Condition is Serving.
 	Status raft.Status
 	// Text is for people: what is the matter where Condition is not Serving.
@@ -232,7 +187,7 @@ type File struct {
 // Member says whether the server is a member that knows a leader: its log was
 // caught up when it was added.
 func (x Database) Member() bool {
-	return x.Condition == Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+	return x.Condition == ovndb.Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
 }
 
 // Leads says whether the server leads the database.
@@ -241,7 +196,7 @@ func (x Database) Leads() bool { return x.Member() && x.Status.Role == raft.Lead
 // Cluster is the ID of the cluster that the server belongs to; empty while that
 // is not known.
 func (x Database) Cluster() raft.ID {
-	if x.Condition != Serving {
+	if x.Condition != ovndb.Serving {
 		return x.File.Cluster
 	}
 	if x.Status.Cluster == nil {
@@ -271,12 +226,12 @@ type Peer struct {
 	Dying   bool
 	// Servers are those of its members, or of its servers that join; Clusters those
 	// of its members alone.
-	Servers, Clusters map[raft.Database]raft.ID
+	Servers, Clusters map[ovndb.Database]raft.ID
 	// Source is the package source that it has applied; empty where it says none.
 	Source string
 	// Running are the versions that its services run, each once; none where it
 	// doesn't say.
-	Running []Version
+	Running []ovndb.Version
 	// Trusts are the CAs that it trusts, Issuer the one that its certificate is
 	// from; empty where it says none.
 	Trusts []string

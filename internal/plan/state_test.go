@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -18,16 +19,16 @@ const (
 	otherCluster raft.ID = "dddd0009-0000-4000-8000-000000000000"
 )
 
-func clusterOf(db raft.Database) raft.ID {
-	if db == raft.SB {
+func clusterOf(db ovndb.Database) raft.ID {
+	if db == ovndb.SB {
 		return sbCluster
 	}
 	return nbCluster
 }
 
 // serverOf is the ID of unit N's server.
-func serverOf(db raft.Database, n int) raft.ID {
-	return raft.ID(fmt.Sprintf("%s00%d0000-0000-4000-8000-000000000000", map[raft.Database]string{raft.NB: "a", raft.SB: "b"}[db], n))
+func serverOf(db ovndb.Database, n int) raft.ID {
+	return raft.ID(fmt.Sprintf("%s00%d0000-0000-4000-8000-000000000000", map[ovndb.Database]string{ovndb.NB: "a", ovndb.SB: "b"}[db], n))
 }
 
 func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
@@ -37,18 +38,18 @@ func well() plan.State {
 	s := plan.State{
 		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
 		Settings: plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true},
-		Packages: plan.Packages{Installed: true, Source: applied("caracal"), Version: plan.Version{OVN: "24.03", OVS: "3.3"}},
-		Services: map[plan.Service]plan.ServiceState{
-			plan.Northd: {Active: true}, plan.Umbrella: {Active: true, Enabled: true},
+		Packages: plan.Packages{Installed: true, Source: applied("caracal"), Version: ovndb.Version{OVN: "24.03", OVS: "3.3"}},
+		Services: map[ovndb.Service]plan.ServiceState{
+			ovndb.Northd: {Active: true}, ovndb.Umbrella: {Active: true, Enabled: true},
 		},
 		Certificates: plan.Certificates{Related: true, Provider: "vault/0", Issued: certificate("cert0", "A"), Used: certificate("cert0", "A")},
-		Clusters:     plan.Clusters{IDs: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster}, CreatedBy: "ovn-central/2"},
-		Databases:    map[raft.Database]plan.Database{},
+		Clusters:     plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster}, CreatedBy: "ovn-central/2"},
+		Databases:    map[ovndb.Database]plan.Database{},
 		Peers:        []plan.Peer{peer(1), peer(2)},
 		Defaults:     plan.InSync, NorthdParams: plan.InSync, Firewall: plan.InSync,
 		NorthdUp: true,
 	}
-	s.Databases[raft.NB], s.Databases[raft.SB] = serving(raft.NB, 0), serving(raft.SB, 1)
+	s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 1)
 	return s
 }
 
@@ -60,28 +61,28 @@ func certificate(fingerprint, issuer string, alsoTrusts ...string) *plan.Certifi
 
 func peer(n int) plan.Peer {
 	return plan.Peer{
-		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"), Running: []plan.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
-		Servers:  map[raft.Database]raft.ID{raft.NB: serverOf(raft.NB, n), raft.SB: serverOf(raft.SB, n)},
-		Clusters: map[raft.Database]raft.ID{raft.NB: nbCluster, raft.SB: sbCluster},
+		Unit: fmt.Sprintf("ovn-central/%d", n), Address: addressOf(n), Source: applied("caracal"), Running: []ovndb.Version{{OVN: "24.03", OVS: "3.3"}}, Trusts: []string{"A"}, Issuer: "A",
+		Servers:  map[ovndb.Database]raft.ID{ovndb.NB: serverOf(ovndb.NB, n), ovndb.SB: serverOf(ovndb.SB, n)},
+		Clusters: map[ovndb.Database]raft.ID{ovndb.NB: nbCluster, ovndb.SB: sbCluster},
 	}
 }
 
 // serving is what ovn-central/0 has of a database whose leader is the server of
 // unit leader.
-func serving(db raft.Database, leader int) plan.Database {
+func serving(db ovndb.Database, leader int) plan.Database {
 	cluster := clusterOf(db)
 	st := raft.Status{
-		Name: string(db), Cluster: &cluster, Server: serverOf(db, 0), Address: plan.RaftAddress(db, addressOf(0)),
+		Name: string(db), Cluster: &cluster, Server: serverOf(db, 0), Address: ovndb.RaftAddress(db, addressOf(0)),
 		State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverOf(db, leader).Short()), ElectionTimer: 4 * time.Second,
 	}
-	x := plan.Database{Condition: plan.Serving, ClientsServed: true}
+	x := plan.Database{Condition: ovndb.Serving, ClientsServed: true}
 	if leader == 0 {
 		st.Role, st.Leader = raft.Leader, raft.Self
 		x.Listeners, x.Schema = plan.InSync, plan.InSync
 	}
 	for n := range 3 {
 		id := serverOf(db, n)
-		st.Servers = append(st.Servers, raft.Member{Nick: id.Short(), Short: id.Short(), Address: plan.RaftAddress(db, addressOf(n)), Self: n == 0})
+		st.Servers = append(st.Servers, raft.Member{Nick: id.Short(), Short: id.Short(), Address: ovndb.RaftAddress(db, addressOf(n)), Self: n == 0})
 		if n > 0 {
 			st.Connections = append(st.Connections, raft.Connection{Peer: id.Short(), Incoming: true, Up: true})
 		}
@@ -91,14 +92,14 @@ func serving(db raft.Database, leader int) plan.Database {
 }
 
 // edit changes what a unit has of a database.
-func edit(s *plan.State, db raft.Database, change func(*plan.Database)) {
+func edit(s *plan.State, db ovndb.Database, change func(*plan.Database)) {
 	x := s.Databases[db]
 	change(&x)
 	s.Databases[db] = x
 }
 
 // set puts a database in the place of both, or of one.
-func set(s *plan.State, x plan.Database, databases ...raft.Database) {
+func set(s *plan.State, x plan.Database, databases ...ovndb.Database) {
 	for _, db := range databases {
 		s.Databases[db] = x
 	}
@@ -106,7 +107,7 @@ func set(s *plan.State, x plan.Database, databases ...raft.Database) {
 
 // silence ends the connections to a unit's servers.
 func silence(s *plan.State, n int) {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		edit(s, db, func(x *plan.Database) {
 			var rest []raft.Connection
 			for _, c := range x.Status.Connections {

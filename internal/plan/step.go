@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -65,15 +66,15 @@ const (
 type Step struct {
 	Kind Kind
 	// Database and what follows are set as the kind needs them.
-	Database raft.Database
+	Database ovndb.Database
 	// Services are those of a Start; Service is that of a Restart.
-	Services []Service
-	Service  Service
+	Services []ovndb.Service
+	Service  ovndb.Service
 	// Cluster and Remotes are those of a Join; Remotes are Raft addresses.
 	Cluster raft.ID
 	Remotes []string
 	// IDs are those of a Claim.
-	IDs map[raft.Database]raft.ID
+	IDs map[ovndb.Database]raft.ID
 	// Timer is that of SetTimer, and the one at which a Convert is made.
 	Timer time.Duration
 	// Reason says why, for the log.
@@ -120,7 +121,7 @@ type Decision struct {
 	// Ready says that this unit's servers are members that clients may be sent to.
 	Ready bool
 	// starting are the servers to be started, which is done at once.
-	starting []Service
+	starting []ovndb.Service
 }
 
 func (d *Decision) block(format string, args ...any) {

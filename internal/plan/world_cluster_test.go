@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -29,7 +29,7 @@ type server struct {
 // cluster is what a majority of its members agrees on.
 type cluster struct {
 	id raft.ID
-	db raft.Database
+	db ovndb.Database
 	// members is the configuration, adding the server that a leader is about to
 	// commit to it, whether that still is there or not.
 	members []*server
@@ -48,7 +48,7 @@ func (w *world) newServer(m *machine, c *cluster) *server {
 	return &server{machine: m, id: w.id(), cluster: c}
 }
 
-func (w *world) newCluster(m *machine, db raft.Database, timer time.Duration) *server {
+func (w *world) newCluster(m *machine, db ovndb.Database, timer time.Duration) *server {
 	c := &cluster{id: w.id(), db: db, removed: map[raft.ID]bool{}, timer: timer, schema: m.version}
 	w.clusters[c.id] = c
 	return w.newServer(m, c)
@@ -124,7 +124,7 @@ func (w *world) status(s *server) raft.Status {
 	return st
 }
 
-func (s *server) raftAddress() string { return plan.RaftAddress(s.cluster.db, s.machine.address) }
+func (s *server) raftAddress() string { return ovndb.RaftAddress(s.cluster.db, s.machine.address) }
 
 // start runs a server on its file.
 func (w *world) start(s *server) {

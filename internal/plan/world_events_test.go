@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -61,7 +62,7 @@ var events = []event{
 	}},
 	{"down", 4, (*world).takeDown},
 	{"disk", 1, func(w *world, u *unit) {
-		if s := u.files[raft.SB]; s != nil && s.works() {
+		if s := u.files[ovndb.SB]; s != nil && s.works() {
 			s.failed = true
 			w.say("%s: the disk is full", u.name)
 		}
@@ -72,7 +73,7 @@ var events = []event{
 	{"add", 2, (*world).add},
 	{"destroy", 1, (*world).destroy},
 	{"kick", 3, func(w *world, u *unit) {
-		db := raft.Databases()[w.rand.IntN(2)]
+		db := ovndb.Databases()[w.rand.IntN(2)]
 		if s := u.files[db]; s != nil && !s.joining && (!s.works() || w.chance(20)) {
 			w.kick(s)
 		}
@@ -149,7 +150,7 @@ func (w *world) reconfigure(*unit) {
 // takeDown stops a machine or one of its servers; it may come back by itself.
 func (w *world) takeDown(u *unit) {
 	reboot := w.chance(50)
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if s := u.files[db]; s != nil && (reboot || w.chance(50)) {
 			s.running, s.outside = false, s.outside || s.cluster.adding == s && w.chance(50)
 			if w.chance(50) && !s.left && !s.outside && u.boots && !u.paused {
@@ -177,7 +178,7 @@ func (w *world) pause(u *unit) {
 // progressAll lets the clusters work for a while.
 func (w *world) progressAll() {
 	for _, m := range w.machines {
-		for _, db := range raft.Databases() {
+		for _, db := range ovndb.Databases() {
 			if s := m.files[db]; s != nil && (w.calm || w.chance(60)) {
 				w.progress(s)
 			}
@@ -233,7 +234,7 @@ func (w *world) remove(u *unit) {
 	if u.hook != nil || !w.mayStop(u) {
 		return
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		s := u.files[db]
 		if s == nil {
 			continue
@@ -254,7 +255,7 @@ func (w *world) remove(u *unit) {
 // destroy is `juju remove-unit --force`: nothing of the unit's servers leaves. An
 // operator does it only where enough others have theirs, and can start them again.
 func (w *world) destroy(u *unit) {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		s := u.files[db]
 		if s == nil {
 			continue
@@ -298,7 +299,7 @@ func (w *world) replace(*unit) {
 // begun says whether the clusters run: the unit that has claimed them is not removed
 // before.
 func (w *world) begun() bool {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil && !c.started {
 			return false
 		}
@@ -312,7 +313,7 @@ func (w *world) staying() []*unit {
 
 // settled says whether the application would survive that the unit is gone at once.
 func (w *world) settled(u *unit) bool {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil && (!c.started || len(c.members) == 1 && c.members[0] == u.files[db]) {
 			return false
 		}
@@ -322,7 +323,7 @@ func (w *world) settled(u *unit) bool {
 
 // mayStop is what `stop` makes sure of before it leaves (rules R1, R9).
 func (w *world) mayStop(u *unit) bool {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		s := u.files[db]
 		if s == nil {
 			continue

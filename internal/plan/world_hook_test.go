@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -59,7 +60,7 @@ func (w *world) end(u *unit) {
 func (w *world) publish(u *unit) {
 	p := plan.Peer{
 		Unit: u.name, Address: u.address, Source: u.source, Running: w.running(u),
-		Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
+		Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 	}
 	for db, s := range u.files {
 		if s.left {
@@ -80,12 +81,12 @@ const upgraded = "upgrade"
 
 // running are the versions that a unit's services run, as far as it remembers: one
 // that was started by itself may be newer.
-func (w *world) running(u *unit) (all []plan.Version) {
+func (w *world) running(u *unit) (all []ovndb.Version) {
 	if len(u.files) < 2 {
 		return nil
 	}
 	for _, service := range plan.RestartOrder() {
-		version := plan.Version{OVN: u.version}
+		version := ovndb.Version{OVN: u.version}
 		if u.pending[service] == upgraded {
 			version.OVN = older(u.version)
 		}
@@ -140,7 +141,7 @@ func (w *world) make(u *unit, s plan.Step) error {
 		u.firewall = rules(u.hook.asked)
 	case plan.WriteNorthdParams:
 		if u.params = northdParams(u, u.hook.asked); u.northd {
-			u.pending[plan.Northd] = "units have come or gone"
+			u.pending[ovndb.Northd] = "units have come or gone"
 		}
 	case plan.StageCluster:
 		u.staged[db] = w.newCluster(u.machine, db, s.Timer)
@@ -199,7 +200,7 @@ func (w *world) claim(u *unit, s plan.Step) error {
 }
 
 func (w *world) join(u *unit, s plan.Step) error {
-	own := plan.RaftAddress(s.Database, u.address)
+	own := ovndb.RaftAddress(s.Database, u.address)
 	switch {
 	case u.files[s.Database] != nil:
 		return errors.New("file exists")
@@ -213,7 +214,7 @@ func (w *world) join(u *unit, s plan.Step) error {
 }
 
 // archive puts a file away, which must be nobody's any more.
-func (w *world) archive(u *unit, db raft.Database) {
+func (w *world) archive(u *unit, db ovndb.Database) {
 	s := u.files[db]
 	c := s.cluster
 	if !s.left && !s.outside && (c.has(s) || c.adding == s || !s.joining || w.contact(s) != nil && w.contactKnown(u, s)) {
@@ -228,15 +229,15 @@ func (w *world) archive(u *unit, db raft.Database) {
 func (w *world) contactKnown(u *unit, s *server) bool {
 	return slices.ContainsFunc(u.hook.peers, func(p plan.Peer) bool {
 		db := s.cluster.db
-		return p.Clusters[db] == s.cluster.id && slices.Contains(s.remotes, plan.RaftAddress(db, p.Address))
+		return p.Clusters[db] == s.cluster.id && slices.Contains(s.remotes, ovndb.RaftAddress(db, p.Address))
 	})
 }
 
-func (w *world) startService(u *unit, service plan.Service) error {
+func (w *world) startService(u *unit, service ovndb.Service) error {
 	switch service {
-	case plan.Northd:
+	case ovndb.Northd:
 		u.northd = true
-	case plan.Umbrella:
+	case ovndb.Umbrella:
 		u.boots = true
 	default:
 		s := u.files[serves(service)]
@@ -261,17 +262,17 @@ func (w *world) startService(u *unit, service plan.Service) error {
 	return nil
 }
 
-func serves(service plan.Service) raft.Database {
-	if service == plan.SouthboundServer {
-		return raft.SB
+func serves(service ovndb.Service) ovndb.Database {
+	if service == ovndb.SouthboundServer {
+		return ovndb.SB
 	}
-	return raft.NB
+	return ovndb.NB
 }
 
 // restart takes a server down and brings it back, which its peers must be able
 // to do without for that long.
-func (w *world) restart(u *unit, service plan.Service) error {
-	if service == plan.Northd {
+func (w *world) restart(u *unit, service ovndb.Service) error {
+	if service == ovndb.Northd {
 		delete(u.pending, service)
 		return nil
 	}

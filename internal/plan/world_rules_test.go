@@ -4,13 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // check says whether the world still is as it must always be.
 func (w *world) check() {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		started := 0
 		for _, id := range w.ids() {
 			if c := w.clusters[id]; c.db == db && c.started {
@@ -32,7 +32,7 @@ func (w *world) standing(u *unit) []*unit {
 	var all []*unit
 	for _, p := range u.hook.peers {
 		other := w.named(p.Unit)
-		for _, db := range raft.Databases() {
+		for _, db := range ovndb.Databases() {
 			a, b := u.files[db], (*server)(nil)
 			if other != nil {
 				b = other.files[db]
@@ -80,7 +80,7 @@ func (w *world) judge(u *unit, s plan.State, d plan.Decision) {
 func (w *world) holder(u *unit) string {
 	for _, p := range u.hook.peers {
 		other := w.named(p.Unit)
-		for _, db := range raft.Databases() {
+		for _, db := range ovndb.Databases() {
 			if other == nil || other.files[db] == nil {
 				continue
 			}
@@ -95,7 +95,7 @@ func (w *world) holder(u *unit) string {
 }
 
 func (w *world) serves(u *unit) bool {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if s := u.files[db]; s == nil || !s.works() || !w.follows(s) {
 			return false
 		}

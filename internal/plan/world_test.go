@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -50,13 +51,13 @@ type machine struct {
 	address         string
 	installed       bool
 	source, version string
-	files, staged   map[raft.Database]*server
+	files, staged   map[ovndb.Database]*server
 	used            *plan.Certificate
 	defaults        string
 	params          string
 	firewall        string
 	northd, boots   bool
-	pending         map[plan.Service]string
+	pending         map[ovndb.Service]string
 	paused          bool
 	unit            *unit
 }
@@ -89,8 +90,8 @@ func newWorld(seed uint64, units int) *world {
 
 func (w *world) newMachine() *machine {
 	m := &machine{
-		address: fmt.Sprintf("10.0.0.%d", len(w.machines)+1), pending: map[plan.Service]string{},
-		files: map[raft.Database]*server{}, staged: map[raft.Database]*server{},
+		address: fmt.Sprintf("10.0.0.%d", len(w.machines)+1), pending: map[ovndb.Service]string{},
+		files: map[ovndb.Database]*server{}, staged: map[ovndb.Database]*server{},
 	}
 	w.machines = append(w.machines, m)
 	return m
@@ -99,7 +100,7 @@ func (w *world) newMachine() *machine {
 func (w *world) addUnit(m *machine) *unit {
 	w.serial++
 	u := &unit{machine: m, name: fmt.Sprintf("ovn-central/%d", w.serial), seen: map[string]plan.Peer{}}
-	m.unit, m.paused, m.pending = u, false, map[plan.Service]string{}
+	m.unit, m.paused, m.pending = u, false, map[ovndb.Service]string{}
 	w.units = append(w.units, u)
 	return u
 }
@@ -141,7 +142,7 @@ type asked struct {
 	leader   bool
 	clusters plan.Clusters
 	peers    []plan.Peer
-	members  map[raft.Database][]string
+	members  map[ovndb.Database][]string
 	config   config
 	issued   *plan.Certificate
 }
@@ -179,9 +180,9 @@ func (w *world) read(u, other *unit) plan.Peer {
 }
 
 // members are those that the application's data name.
-func (w *world) members() map[raft.Database][]string {
-	all := map[raft.Database][]string{}
-	for _, db := range raft.Databases() {
+func (w *world) members() map[ovndb.Database][]string {
+	all := map[ovndb.Database][]string{}
+	for _, db := range ovndb.Databases() {
 		if c := w.clusters[w.settings.IDs[db]]; c != nil {
 			for _, m := range c.members {
 				all[db] = append(all[db], m.raftAddress())
@@ -196,16 +197,16 @@ func (w *world) state(u *unit, a asked) plan.State {
 	s := plan.State{
 		Now: noon, Unit: u.name, Leader: a.leader, Dying: u.dying, Address: u.address, Paused: u.paused, Pending: u.pending,
 		Settings: plan.Settings{Source: a.config.source, ElectionTimer: a.config.timer, InactivityProbe: a.config.probe, AutoRestarts: !a.config.held},
-		Packages: plan.Packages{Installed: u.installed, Source: u.source, Version: plan.Version{OVN: u.version}},
-		Services: map[plan.Service]plan.ServiceState{
-			plan.Northd: {Active: u.northd}, plan.Umbrella: {Active: u.boots, Enabled: u.boots},
+		Packages: plan.Packages{Installed: u.installed, Source: u.source, Version: ovndb.Version{OVN: u.version}},
+		Services: map[ovndb.Service]plan.ServiceState{
+			ovndb.Northd: {Active: u.northd}, ovndb.Umbrella: {Active: u.boots, Enabled: u.boots},
 		},
 		Certificates: plan.Certificates{Related: true, Provider: "vault/0", Issued: a.issued, Used: u.used},
 		Clusters:     a.clusters, Peers: a.peers, Members: a.members, Units: len(a.peers) + 1,
 		Defaults:     wanted(u.defaults, u.address, ""),
 		NorthdParams: wanted(u.params, northdParams(u, a), "needs a restart"),
 		Firewall:     wanted(u.firewall, rules(a), ""),
-		Databases:    map[raft.Database]plan.Database{},
+		Databases:    map[ovndb.Database]plan.Database{},
 	}
 	if a.config.bad {
 		s.Invalid = map[string]string{plan.OptionElectionTimer: "option ovsdb-server-election-timer is 0; it must be 1 to 60, in seconds"}
@@ -213,7 +214,7 @@ func (w *world) state(u *unit, a asked) plan.State {
 	for _, other := range w.units {
 		s.NorthdUp = s.NorthdUp || other.northd
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		s.Databases[db] = w.database(u, a, db)
 	}
 	return s
@@ -250,8 +251,8 @@ func rules(a asked) string {
 	return strings.Join(all, ",")
 }
 
-func (w *world) database(u *unit, a asked, db raft.Database) plan.Database {
-	x := plan.Database{Condition: plan.Absent}
+func (w *world) database(u *unit, a asked, db ovndb.Database) plan.Database {
+	x := plan.Database{Condition: ovndb.Absent}
 	if staged := u.staged[db]; staged != nil {
 		x.Staged = staged.cluster.id
 	}
@@ -262,13 +263,13 @@ func (w *world) database(u *unit, a asked, db raft.Database) plan.Database {
 	x.File = plan.File{Exists: true, Clustered: true, Server: s.id, Cluster: s.cluster.id, Address: s.raftAddress(), Outside: s.outside}
 	switch {
 	case s.left:
-		x.Condition = plan.Left
+		x.Condition = ovndb.Left
 	case s.running && s.failed:
-		x.Condition, x.Text = plan.Failed, "the server runs but has given up the database"
+		x.Condition, x.Text = ovndb.Failed, "the server runs but has given up the database"
 	case !s.running:
-		x.Condition, x.Text = plan.Down, "the server is not running"
+		x.Condition, x.Text = ovndb.Down, "the server is not running"
 	default:
-		x.Condition, x.Status = plan.Serving, w.status(s)
+		x.Condition, x.Status = ovndb.Serving, w.status(s)
 		x.Removed = s.cluster.removed[s.id]
 		x.ClientsServed = x.Member() && s.cluster.probe != 0
 		if x.Leads() {

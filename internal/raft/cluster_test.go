@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // The cluster of the made-up views.
@@ -27,7 +29,7 @@ func memberAddress(i int) string { return fmt.Sprintf("tcp:10.0.0.%d:6643", i) }
 func viewOf(leader int, up []bool) View {
 	self := memberID(0)
 	v := View{Status: Status{
-		Nick: self.Short(), Name: string(NB), Cluster: new(someCluster), Server: self, Address: memberAddress(0),
+		Nick: self.Short(), Name: string(ovndb.NB), Cluster: new(someCluster), Server: self, Address: memberAddress(0),
 		State: ClusterMember, Role: Follower, Term: 3, Leader: UnknownRef, Vote: UnknownRef,
 		ElectionTimer: time.Second, Log: Log{Start: 2, End: 12},
 	}}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // IDArgument is a server ID as an operator typed it and Juju handed it over. Juju
@@ -67,7 +69,7 @@ func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 // Identify is [Resolve] with a refusal of everything but one member of database d
 // (rule R3). there are the members of the other database, to recognise an ID that
 // was meant for it; describe says what a person calls a member.
-func Identify(d Database, given IDArgument, here, there []Peer, describe func(Database, Peer) string) (Resolution, *Refusal) {
+func Identify(d ovndb.Database, given IDArgument, here, there []Peer, describe func(ovndb.Database, Peer) string) (Resolution, *Refusal) {
 	refuse := func(reason Reason, format string, args ...any) (Resolution, *Refusal) {
 		return Resolution{}, &Refusal{Database: d, Reason: reason, Text: fmt.Sprintf(format, args...)}
 	}

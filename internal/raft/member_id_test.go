@@ -122,13 +122,3 @@ func TestShortIsTheFirstFourDigits(t *testing.T) {
 	assert.Equal(t, "7d", ID("7d").Short())
 	assert.Empty(t, ID("").Short())
 }
-
-func TestEachDatabaseHasAShortNameAndAnOther(t *testing.T) {
-	t.Parallel()
-	assert.Equal(t, []Database{NB, SB}, Databases())
-	assert.Equal(t, []string{"nb", "sb"}, []string{NB.Short(), SB.Short()})
-	for _, d := range Databases() {
-		assert.NotEqual(t, d, d.Other())
-		assert.Equal(t, d, d.Other().Other())
-	}
-}

@@ -3,11 +3,13 @@ package raft
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Change is a leave or a kick of one member that is to be judged.
 type Change struct {
-	Database Database
+	Database ovndb.Database
 	View     View
 	// Target is the ID of the member that goes, in the longest form known.
 	Target string
@@ -25,7 +27,7 @@ type Change struct {
 // Plan is a judged change: the arithmetic before and after, and what stands
 // against it. It is also what a dry run shows.
 type Plan struct {
-	Database      Database
+	Database      ovndb.Database
 	Target        Peer
 	Before, After Quorum
 	Refusal       *Refusal

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // R4: without force, members that are up or whose unit stays are not kicked; with
@@ -14,7 +16,7 @@ func TestR4ForcePermitsNothingElse(t *testing.T) {
 	everyView(5, func(v View, leader int, up []bool) {
 		for target := 1; target < len(up); target++ {
 			for _, unit := range []string{"", "ovn-central/7"} {
-				c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest(), UnitInModel: unit}
+				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), UnitInModel: unit}
 				gentle := PlanKick(c)
 				c.Force = true
 				forced := PlanKick(c)
@@ -44,7 +46,7 @@ func TestR4ForceDoesNotKickOneself(t *testing.T) {
 	t.Parallel()
 	for n := 2; n <= largest; n++ {
 		for leader := range n {
-			c := Change{Database: NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Force: true}
+			c := Change{Database: ovndb.NB, View: viewOf(leader, allUp(n)), Target: string(memberID(0)), Force: true}
 			assert.Equal(t, OwnID, reason(PlanKick(c)))
 		}
 	}
@@ -62,7 +64,7 @@ func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 		7: {"sb: this leaves 6 members; an even number tolerates no more failures than 5"},
 	}
 	for n, want := range tests {
-		c := Change{Database: SB, View: viewOf(0, allUp(n)), Target: string(memberID(0))}
+		c := Change{Database: ovndb.SB, View: viewOf(0, allUp(n)), Target: string(memberID(0))}
 		plan := PlanLeave(c)
 		require.Nil(t, plan.Refusal)
 		assert.Equal(t, want, plan.Warnings, "of %d, one leaves", n)
@@ -79,7 +81,7 @@ func TestR11SmallAndEvenClustersAreWarnedOf(t *testing.T) {
 
 func TestARefusedChangeIsNotWarnedOf(t *testing.T) {
 	t.Parallel()
-	plan := PlanLeave(Change{Database: NB, View: viewOf(0, allUp(3, 2)), Target: string(memberID(0))})
+	plan := PlanLeave(Change{Database: ovndb.NB, View: viewOf(0, allUp(3, 2)), Target: string(memberID(0))})
 	require.Equal(t, WouldLoseQuorum, reason(plan))
 	assert.Empty(t, plan.Warnings)
 }
@@ -94,7 +96,7 @@ func TestKickOfADeadMemberIsSafeWhereAQuorumExists(t *testing.T) {
 		}
 		for target, isUp := range up {
 			if !isUp {
-				c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest()}
+				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest()}
 				require.Nil(t, PlanKick(c).Refusal, "%d of %v", target, up)
 			}
 		}

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // R5: a removal that was begun earlier may or may not be carried out. A change is
@@ -30,7 +32,7 @@ func TestR5ChangesThatAreUnderWayAreJudgedAtTheirWorst(t *testing.T) {
 						ids = append(ids, memberID(i))
 					}
 				}
-				c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest(), Force: true, Pending: ids}
+				c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Force: true, Pending: ids}
 				plan := PlanLeave(c)
 				require.Equal(t, want, plan.Refusal == nil, "target %d, pending %b of %v", target, pending, up)
 				if !want {
@@ -49,7 +51,7 @@ func TestR5PhasesCountOnTheLeaderOnly(t *testing.T) {
 		for _, phase := range []Phase{AddingCommitting, RemovingPhase} {
 			v := viewOf(leader, allUp(4))
 			v.Status.Servers[3].Phase = phase
-			c := Change{Database: NB, View: v, Target: string(memberID(0)), Force: true}
+			c := Change{Database: ovndb.NB, View: v, Target: string(memberID(0)), Force: true}
 			assert.Equal(t, want, reason(PlanLeave(c)), "leader %d, %s", leader, phase)
 			c.Target = string(memberID(2))
 			assert.Equal(t, want, reason(PlanKick(c)), "leader %d, %s", leader, phase)
@@ -79,7 +81,7 @@ func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
 	t.Parallel()
 	for leader := range 3 {
 		v := viewOf(leader, allUp(4, 3))
-		first := Change{Database: NB, View: v, Target: string(memberID(0))}
+		first := Change{Database: ovndb.NB, View: v, Target: string(memberID(0))}
 		require.Nil(t, PlanLeave(first).Refusal)
 
 		second := first
@@ -101,7 +103,7 @@ func TestR5FourMembersOneDeadTwoLeaves(t *testing.T) {
 func TestR5TargetThatIsDownIsNoBlocker(t *testing.T) {
 	t.Parallel()
 	c := Change{
-		Database: NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{memberID(1), memberID(2)},
+		Database: ovndb.NB, View: viewOf(0, allUp(5, 3, 4)), Target: string(memberID(4)), Pending: []ID{memberID(1), memberID(2)},
 	}
 	c.View.Names = []ID{memberID(4)}
 	plan := PlanKick(c)
@@ -116,7 +118,7 @@ func TestR5TargetThatIsDownIsNoBlocker(t *testing.T) {
 // leader. Then there is one member more, and it is down.
 func TestR5RemovalThatIsNotCommittedMayBeUndone(t *testing.T) {
 	t.Parallel()
-	c := Change{Database: NB, View: viewOf(0, allUp(4, 3)), Target: string(memberID(0)), Pending: []ID{memberID(4)}}
+	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(4, 3)), Target: string(memberID(0)), Pending: []ID{memberID(4)}}
 	require.Nil(t, PlanLeave(c).Refusal, "all is committed: 2 of 3 remain")
 	c.View.Status.NotCommitted = 1
 	plan := PlanLeave(c)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // R1: a server may go down for a moment if those that remain are a majority of the
@@ -24,7 +26,7 @@ func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
 		case 2*remain <= n && (n != 2 || remain != 1):
 			want = WouldLoseQuorum
 		}
-		plan := PlanRestart(Change{Database: NB, View: v, Target: "ignored", Force: true})
+		plan := PlanRestart(Change{Database: ovndb.NB, View: v, Target: "ignored", Force: true})
 		if got := reason(plan); got != want {
 			require.Failf(t, "wrong verdict", "%v, leader %d: %q instead of %q", up, leader, got, want)
 		}
@@ -41,7 +43,7 @@ func TestR1RestartVerdictIsTheFormulaInEveryCase(t *testing.T) {
 func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
 	t.Parallel()
 	for leader := range 2 {
-		plan := PlanRestart(Change{Database: SB, View: viewOf(leader, allUp(3, 2))})
+		plan := PlanRestart(Change{Database: ovndb.SB, View: viewOf(leader, allUp(3, 2))})
 		require.Equal(t, WouldLoseQuorum, reason(plan))
 		assert.EqualError(t, plan.Refusal, "sb: of 3 members 2 are up; while this unit's server is down there would be 1 of 3 up, 2 needed; "+
 			"down: a002 at tcp:10.0.0.2:6643")
@@ -55,7 +57,7 @@ func TestR1RestartNamesWhoIsInTheWay(t *testing.T) {
 // named.
 func TestR1RestartThatAPendingChangeForbidsBlamesNobody(t *testing.T) {
 	t.Parallel()
-	plan := PlanRestart(Change{Database: NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
+	plan := PlanRestart(Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(1)}})
 	require.Equal(t, WouldLoseQuorum, reason(plan))
 	assert.Empty(t, plan.Refusal.Blockers)
 	assert.NotContains(t, plan.Refusal.Text, "down:")
@@ -81,7 +83,7 @@ func TestR5RestartOutlivesEveryWayInWhichPendingChangesEnd(t *testing.T) {
 					ids = append(ids, memberID(i))
 				}
 			}
-			plan := PlanRestart(Change{Database: NB, View: v, Pending: ids})
+			plan := PlanRestart(Change{Database: ovndb.NB, View: v, Pending: ids})
 			if plan.Refusal != nil {
 				refused++
 				continue
@@ -119,7 +121,7 @@ func survivesRestart(up []bool, going int) bool {
 // it is down.
 func TestR5RestartDuringARemovalThatIsNotCommitted(t *testing.T) {
 	t.Parallel()
-	c := Change{Database: NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(3)}}
+	c := Change{Database: ovndb.NB, View: viewOf(0, allUp(3)), Pending: []ID{memberID(3)}}
 	require.Nil(t, PlanRestart(c).Refusal, "all is committed: 2 of 3 remain")
 	c.View.Status.NotCommitted = 1
 	require.Equal(t, WouldLoseQuorum, reason(PlanRestart(c)), "2 of 4 would remain")
@@ -154,7 +156,7 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 			t.Parallel()
 			v := viewOf(0, allUp(3))
 			tt.change(&v.Status)
-			plan := PlanRestart(Change{Database: NB, View: v})
+			plan := PlanRestart(Change{Database: ovndb.NB, View: v})
 			require.Equal(t, tt.want, reason(plan))
 			assert.EqualError(t, plan.Refusal, tt.text)
 		})
@@ -168,6 +170,6 @@ func TestSoleMemberMayRestartWhateverItsState(t *testing.T) {
 		if up {
 			leader = 0
 		}
-		assert.Nil(t, PlanRestart(Change{Database: NB, View: viewOf(leader, []bool{up})}).Refusal)
+		assert.Nil(t, PlanRestart(Change{Database: ovndb.NB, View: viewOf(leader, []bool{up})}).Refusal)
 	}
 }

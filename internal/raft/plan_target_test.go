@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // R3: of two members that share four digits, the one that is named is judged, and
@@ -12,17 +14,17 @@ import (
 func TestR3OneOfTwoThatShareFourDigits(t *testing.T) {
 	t.Parallel()
 	v, answering, silent := twins(3)
-	plan := PlanKick(Change{Database: NB, View: v, Target: string(silent)})
+	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: string(silent)})
 	require.Nil(t, plan.Refusal)
 	assert.Equal(t, memberAddress(2), plan.Target.Address)
 	assert.Equal(t, Quorum{4, 3}, plan.Before)
 	assert.Equal(t, Quorum{3, 3}, plan.After)
 
-	plan = PlanKick(Change{Database: NB, View: v, Target: string(answering)})
+	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: string(answering)})
 	require.Equal(t, LiveMember, reason(plan), "it is not judged as the other, which is down")
 	assert.Equal(t, answering, plan.Target.ID)
 
-	plan = PlanKick(Change{Database: NB, View: v, Target: answering.Short(), Force: true})
+	plan = PlanKick(Change{Database: ovndb.NB, View: v, Target: answering.Short(), Force: true})
 	require.EqualError(t, plan.Refusal, "nb: a001 can mean a001 at tcp:10.0.0.1:6643, a001 at tcp:10.0.0.2:6643")
 	assert.Equal(t, AmbiguousID, plan.Refusal.Reason)
 	assert.Empty(t, plan.Target)
@@ -40,7 +42,7 @@ func TestR1OwnLeaveIsJudgedAsItsOwn(t *testing.T) {
 			if swapped {
 				rows[0], rows[1] = rows[1], rows[0]
 			}
-			plan := PlanLeave(Change{Database: NB, View: v, Target: string(v.Status.Server)})
+			plan := PlanLeave(Change{Database: ovndb.NB, View: v, Target: string(v.Status.Server)})
 			assert.True(t, plan.Target.Self)
 			assert.Equal(t, WouldLoseQuorum, reason(plan))
 		}
@@ -56,7 +58,7 @@ func TestR3TargetIsFoundThoughMoreIsKnownOfItNow(t *testing.T) {
 	require.True(t, ok)
 	require.Len(t, r.Peers, 1)
 	require.Empty(t, r.Peers[0].ID)
-	plan := PlanKick(Change{Database: NB, View: v, Target: r.Peers[0].Longest()})
+	plan := PlanKick(Change{Database: ovndb.NB, View: v, Target: r.Peers[0].Longest()})
 	assert.Equal(t, memberID(2), plan.Target.ID)
 	assert.Equal(t, LiveMember, reason(plan))
 }
@@ -64,7 +66,7 @@ func TestR3TargetIsFoundThoughMoreIsKnownOfItNow(t *testing.T) {
 func TestNobodyIsNotPlannedToGo(t *testing.T) {
 	t.Parallel()
 	for _, target := range []string{"", "beef", string(memberID(5)), memberAddress(1), "A001", " a001"} {
-		c := Change{Database: NB, View: viewOf(0, allUp(5)), Target: target, Force: true}
+		c := Change{Database: ovndb.NB, View: viewOf(0, allUp(5)), Target: target, Force: true}
 		assert.NotNil(t, PlanLeave(c).Refusal, "%q", target)
 		assert.NotNil(t, PlanKick(c).Refusal, "%q", target)
 	}

@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // largest is the size up to which plans are tried out in every case.
@@ -58,7 +60,7 @@ func TestR1VerdictIsTheFormulaInEveryCase(t *testing.T) {
 			case !led, !now:
 				want = NoQuorum
 			}
-			c := Change{Database: NB, View: v, Target: v.Peers()[target].Longest(), Force: true}
+			c := Change{Database: ovndb.NB, View: v, Target: v.Peers()[target].Longest(), Force: true}
 			plans := map[string]Plan{"leave": PlanLeave(c)}
 			if target != 0 {
 				plans["kick"] = PlanKick(c)
@@ -91,7 +93,7 @@ func TestR1NobodyIsNamedAsDeadWithoutAQuorum(t *testing.T) {
 	t.Parallel()
 	everyView(5, func(v View, _ int, up []bool) {
 		for target := range up {
-			plan := PlanLeave(Change{Database: SB, View: v, Target: string(memberID(target))})
+			plan := PlanLeave(Change{Database: ovndb.SB, View: v, Target: string(memberID(target))})
 			if reason(plan) != NoQuorum {
 				continue
 			}
@@ -112,7 +114,7 @@ func TestR1WhoIsInTheWayIsNamed(t *testing.T) {
 	seen := 0
 	everyView(largest, func(v View, _ int, up []bool) {
 		for target := range up {
-			c := Change{Database: SB, View: v, Target: v.Peers()[target].Longest()}
+			c := Change{Database: ovndb.SB, View: v, Target: v.Peers()[target].Longest()}
 			plan := PlanLeave(c)
 			if reason(plan) != WouldLoseQuorum {
 				continue
@@ -143,7 +145,7 @@ func TestR2SoleMemberIsNeverTouched(t *testing.T) {
 	targets := []string{"", "z", "zzzz", "a", "a000", string(memberID(0)), "a000" + strings.Repeat("f", 32), string(memberID(1))}
 	for _, target := range targets {
 		for flags := range 1 << 2 {
-			c := Change{Database: NB, View: viewOf(0, allUp(1)), Target: target, Force: flags&1 != 0}
+			c := Change{Database: ovndb.NB, View: viewOf(0, allUp(1)), Target: target, Force: flags&1 != 0}
 			if flags&2 != 0 {
 				c.UnitInModel = "ovn-central/0"
 			}
@@ -154,7 +156,7 @@ func TestR2SoleMemberIsNeverTouched(t *testing.T) {
 	assert.Equal(t, SoleMember, reason(PlanKick(Change{View: viewOf(0, allUp(1)), Target: string(memberID(0))})))
 	for _, file := range []string{"nb-single-server", "nb-single-after-leave", "nb-ssl-single-after-two-left", "ovs36-nb-single-leaving"} {
 		s := captureStatus(t, file)
-		c := Change{Database: NB, View: View{Status: s}, Target: string(s.Server), Force: true}
+		c := Change{Database: ovndb.NB, View: View{Status: s}, Target: string(s.Server), Force: true}
 		assert.NotNil(t, PlanLeave(c).Refusal, file)
 		assert.NotNil(t, PlanKick(c).Refusal, file)
 	}

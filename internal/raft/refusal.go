@@ -1,6 +1,10 @@
 package raft
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
 
 // Reason is why a change of the membership is refused.
 type Reason string
@@ -37,7 +41,7 @@ const (
 // names the database, the member and the reason in numbers, without the command
 // that would be right, which depends on the Juju that runs.
 type Refusal struct {
-	Database Database
+	Database ovndb.Database
 	Reason   Reason
 	Text     string
 	// Blockers are the members whose being down stands in the way.

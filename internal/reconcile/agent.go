@@ -16,9 +16,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -102,7 +101,7 @@ func (u *Reconciler) startAgent(ctx context.Context, r *record, program string, 
 		if err := u.Services.Reload(ctx); err != nil {
 			return err
 		}
-		if err := u.Services.Enable(ctx, ovn.Agent); err != nil {
+		if err := u.Services.Enable(ctx, ovndb.Agent); err != nil {
 			return err
 		}
 	}
@@ -111,13 +110,13 @@ func (u *Reconciler) startAgent(ctx context.Context, r *record, program string, 
 	if err != nil {
 		return err
 	}
-	active, err := u.Services.Active(ctx, ovn.Agent)
+	active, err := u.Services.Active(ctx, ovndb.Agent)
 	switch {
 	case err != nil:
 	case !active || restart:
-		err = u.Services.Restart(ctx, ovn.Agent)
+		err = u.Services.Restart(ctx, ovndb.Agent)
 	case told || setup != r.Agent.Setup:
-		err = u.Services.HangUp(ctx, ovn.Agent)
+		err = u.Services.HangUp(ctx, ovndb.Agent)
 	}
 	if err == nil {
 		r.Agent.Program, r.Agent.Setup = program, setup
@@ -149,13 +148,13 @@ func (u *Reconciler) agentConfig(a *inputs, o Result) ([]byte, error) {
 	s := a.settings.Agent
 	c := config.Config{
 		Unit: u.Env.Unit, Mode: config.Mode(s.Mode), TTL: s.TTL, HoldDown: s.HoldDown, NeutronGateways: s.NeutronGateways,
-		NB: []string{"unix:" + u.Paths.Socket(raft.NB)}, SB: []string{"unix:" + u.Paths.Socket(raft.SB)},
-		Listen: at("127.0.0.1", s.Port), PeerListen: at(a.address.String(), plan.AgentPeerPort),
+		NB: []string{"unix:" + u.Paths.Socket(ovndb.NB)}, SB: []string{"unix:" + u.Paths.Socket(ovndb.SB)},
+		Listen: at("127.0.0.1", s.Port), PeerListen: at(a.address.String(), ovndb.AgentPeerPort),
 		Key: files.Key, Certificate: files.Certificate, CA: files.CA, Generation: digest(generation),
 	}
 	for _, unit := range o.Snapshot.Application.Others() {
 		if p, _ := relation.ParseUnitState(o.Snapshot.Application.Data[unit].Values()); p.Address.IsValid() {
-			c.Peers = append(c.Peers, at(p.Address.String(), plan.AgentPeerPort))
+			c.Peers = append(c.Peers, at(p.Address.String(), ovndb.AgentPeerPort))
 		}
 	}
 	slices.Sort(c.Peers)
@@ -179,10 +178,10 @@ func (u *Reconciler) haltAgent(ctx context.Context, r *record) error {
 	if r.Agent.Setup == "" {
 		return nil
 	}
-	if err := u.Services.Stop(ctx, ovn.Agent); err != nil {
+	if err := u.Services.Stop(ctx, ovndb.Agent); err != nil {
 		return err
 	}
-	if err := u.Services.Disable(ctx, ovn.Agent); err != nil {
+	if err := u.Services.Disable(ctx, ovndb.Agent); err != nil {
 		return err
 	}
 	r.Agent.Setup = ""
@@ -194,7 +193,7 @@ func (u *Reconciler) removeAgent(ctx context.Context) error {
 	if _, err := os.Stat(u.Paths.AgentUnit()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	err := errors.Join(u.Services.Stop(ctx, ovn.Agent), u.Services.Disable(ctx, ovn.Agent))
+	err := errors.Join(u.Services.Stop(ctx, ovndb.Agent), u.Services.Disable(ctx, ovndb.Agent))
 	for _, path := range []string{u.Paths.AgentUnit(), u.Paths.AgentConfig(), u.Paths.AgentProgram(), filepath.Dir(u.Paths.AgentProgram())} {
 		if gone := os.Remove(path); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
 			err = errors.Join(err, gone)

@@ -3,14 +3,14 @@ package reconcile
 import (
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // agentUnit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
 // root, since the servers' sockets and the unit's key are root's, and with none of root's
 // capabilities: it may read what root owns and connect, and change nothing on the machine.
 // Before systemd 254 each restart waits for RestartSec only.
-func agentUnit(p ovn.Paths) string {
+func agentUnit(p ovndb.Paths) string {
 	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig()).Replace(`[Unit]
 Description=Agent of the charm ovn-central
 After=network-online.target ovn-central.service

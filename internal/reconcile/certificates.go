@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
 )
@@ -88,19 +88,19 @@ func (u *Reconciler) installCertificate(ctx context.Context, a *inputs, o Result
 		u.Dialer.Forget()
 		return u.stillServed(ctx, a, o)
 	}
-	if !server(o, raft.NB).Member() || !server(o, raft.SB).Member() || !server(o, raft.NB).Status.HasLeader() || !server(o, raft.SB).Status.HasLeader() {
+	if !server(o, ovndb.NB).Member() || !server(o, ovndb.SB).Member() || !server(o, ovndb.NB).Status.HasLeader() || !server(o, ovndb.SB).Status.HasLeader() {
 		return write(ctx) // nothing is lost that way, and maybe everything won
 	}
 	m := o.Snapshot.Application
-	return u.Members.WithLock(ctx, m, raft.NB, false, func(ctx context.Context, _ membership.Gate) error {
-		return u.Members.WithLock(ctx, m, raft.SB, false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
+	return u.Members.WithLock(ctx, m, ovndb.NB, false, func(ctx context.Context, _ membership.Gate) error {
+		return u.Members.WithLock(ctx, m, ovndb.SB, false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
 	})
 }
 
 // stillServed returns once the servers answer with the new files, as they do
 // within a turn of their main loop.
 func (u *Reconciler) stillServed(ctx context.Context, a *inputs, o Result) error {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if !o.state.Databases[db].ClientsServed {
 			continue
 		}

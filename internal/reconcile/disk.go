@@ -6,13 +6,12 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // rewriteFile has a server whose file lacks entries write it anew. What hinders it is kept
 // for the decision, which then says so.
-func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db raft.Database) error {
+func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db ovndb.Database) error {
 	err := u.Members.RewriteFile(ctx, db)
 	lost := (*membership.DamagedFileError)(nil)
 	if err == nil {
@@ -22,7 +21,7 @@ func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db raft.Databas
 	}
 	u.Log.ErrorContext(ctx, err.Error())
 	if a.unmended == nil {
-		a.unmended = map[raft.Database]string{}
+		a.unmended = map[ovndb.Database]string{}
 	}
 	a.unmended[db] = lost.Err.Error()
 	return nil
@@ -30,7 +29,7 @@ func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db raft.Databas
 
 // rewriteFiles makes sure of the files of all servers that are about to be stopped.
 func (u *Reconciler) rewriteFiles(ctx context.Context) error {
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if err := u.Members.RewriteFile(ctx, db); err != nil {
 			return err
 		}
@@ -39,9 +38,9 @@ func (u *Reconciler) rewriteFiles(ctx context.Context) error {
 }
 
 // withLost adds to restarts that are due what stands against them.
-func (u *Reconciler) withLost(ctx context.Context, pending map[plan.Service]string) (map[plan.Service]string, error) {
-	for _, db := range raft.Databases() {
-		reason, due := pending[plan.ServiceOf(db)]
+func (u *Reconciler) withLost(ctx context.Context, pending map[ovndb.Service]string) (map[ovndb.Service]string, error) {
+	for _, db := range ovndb.Databases() {
+		reason, due := pending[ovndb.ServiceOf(db)]
 		if !due {
 			continue
 		}
@@ -50,7 +49,7 @@ func (u *Reconciler) withLost(ctx context.Context, pending map[plan.Service]stri
 			return nil, err
 		}
 		if lost != "" {
-			pending[plan.ServiceOf(db)] = reason + "; not before its file, which lacks entries, is written anew"
+			pending[ovndb.ServiceOf(db)] = reason + "; not before its file, which lacks entries, is written anew"
 		}
 	}
 	return pending, nil
@@ -61,8 +60,8 @@ func (u *Reconciler) withLost(ctx context.Context, pending map[plan.Service]stri
 func (u *Reconciler) publishDamage(ctx context.Context, o Result) {
 	for _, c := range o.Report.Clusters {
 		l, lost := server(o, c.Database), o.state.Databases[c.Database].Damage
-		told := c.Condition == plan.Serving && slices.Contains(c.View.Lost, c.Status.Server)
-		if l.Condition != plan.Serving || lost == "" && !told {
+		told := c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)
+		if l.Condition != ovndb.Serving || lost == "" && !told {
 			continue
 		}
 		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {

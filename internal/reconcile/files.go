@@ -10,8 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -81,9 +81,9 @@ func (u *Reconciler) wantedNorthd(a *inputs, snapshot membership.Snapshot) ovn.N
 
 func (u *Reconciler) writeDefaults(r *record, a *inputs, o Result) error {
 	if o.state.Defaults == plan.NeedsRestart {
-		for _, db := range raft.Databases() {
-			if server(o, db).Condition == plan.Serving {
-				r.due(plan.ServiceOf(db), "options changed")
+		for _, db := range ovndb.Databases() {
+			if server(o, db).Condition == ovndb.Serving {
+				r.due(ovndb.ServiceOf(db), "options changed")
 			}
 		}
 		// Before the file is, lest it be forgotten.
@@ -95,8 +95,8 @@ func (u *Reconciler) writeDefaults(r *record, a *inputs, o Result) error {
 }
 
 func (u *Reconciler) writeNorthdParams(r *record, a *inputs, o Result) error {
-	if o.state.Services[plan.Northd].Active && o.state.NorthdParams == plan.NeedsRestart {
-		r.due(plan.Northd, "units have come or gone")
+	if o.state.Services[ovndb.Northd].Active && o.state.NorthdParams == plan.NeedsRestart {
+		r.due(ovndb.Northd, "units have come or gone")
 		if err := u.saveRecord(r); err != nil {
 			return err
 		}

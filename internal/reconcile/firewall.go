@@ -9,7 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -23,7 +23,7 @@ func formatRules(rules firewall.Rules) string {
 func memberAddresses(snapshot membership.Snapshot) (all []netip.Addr) {
 	for _, l := range snapshot.Servers {
 		for _, member := range l.Status.Servers {
-			if address, err := netip.ParseAddr(plan.HostOf(member.Address)); err == nil {
+			if address, err := netip.ParseAddr(ovndb.HostOf(member.Address)); err == nil {
 				all = append(all, address)
 			}
 		}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -21,13 +21,13 @@ import (
 // the hook runs, and what only this unit's own steps change.
 type inputs struct {
 	// unmended is why a server could not write its file anew, where one could not.
-	unmended map[raft.Database]string
+	unmended map[ovndb.Database]string
 	// payload is what is installed; nil is not known.
 	payload *payload
 	// unavailable says that newer packages could not be had.
 	unavailable bool
 	// schemas is how the schema of a database that this unit leads compares.
-	schemas  map[raft.Database]plan.Drift
+	schemas  map[ovndb.Database]plan.Drift
 	thorough bool
 	settings plan.Settings
 	// invalid are the options that can't be used, each with its reason.
@@ -83,7 +83,7 @@ type client struct {
 // observe asks Juju. Where not thorough, relations other than the peers' are left
 // out, and what the leader has published is what it was.
 func (u *Reconciler) observe(ctx context.Context, r *record, m membership.Application, thorough bool) (*inputs, error) {
-	a := &inputs{thorough: thorough, at: u.Now(), schemas: map[raft.Database]plan.Drift{}}
+	a := &inputs{thorough: thorough, at: u.Now(), schemas: map[ovndb.Database]plan.Drift{}}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
 		return nil, err
@@ -178,7 +178,7 @@ func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *in
 	if len(problems) > 0 && a.problem == "" {
 		a.problem = problems[0]
 	}
-	if len(a.clusters.IDs) == len(raft.Databases()) {
+	if len(a.clusters.IDs) == len(ovndb.Databases()) {
 		r.Leader = settings
 	}
 	return nil

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -18,7 +18,7 @@ const clientTimeout = 2 * time.Second
 
 // listeners compares the rows with those wanted. Where they can't be read, they
 // are left alone.
-func (u *Reconciler) listeners(ctx context.Context, a *inputs, m membership.Application, db raft.Database) plan.Drift {
+func (u *Reconciler) listeners(ctx context.Context, a *inputs, m membership.Application, db ovndb.Database) plan.Drift {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
@@ -32,7 +32,7 @@ func (u *Reconciler) listeners(ctx context.Context, a *inputs, m membership.Appl
 
 // wantedListeners serve IPv6 where any unit has such an address: the rows are
 // those of all units.
-func (u *Reconciler) wantedListeners(a *inputs, m membership.Application, db raft.Database) []ovsdb.Connection {
+func (u *Reconciler) wantedListeners(a *inputs, m membership.Application, db ovndb.Database) []ovsdb.Connection {
 	ipv6 := a.address.Is6()
 	for _, unit := range m.Others() {
 		p, _ := relation.ParseUnitState(m.Data[unit].Values())
@@ -47,7 +47,7 @@ func (u *Reconciler) wantedListeners(a *inputs, m membership.Application, db raf
 // What was found is remembered for as long as the packages stay the same: only they
 // bring a newer schema. A member looks again when it leads anew, since then it is the
 // one that converts.
-func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db raft.Database, x plan.Database) plan.Drift {
+func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db ovndb.Database, x plan.Database) plan.Drift {
 	if _, known := a.schemas[db]; known {
 		return a.schemas[db]
 	}
@@ -68,7 +68,7 @@ func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db raft.D
 	default:
 		a.schemas[db] = plan.InSync
 		if r.Compared == nil {
-			r.Compared = map[raft.Database]string{}
+			r.Compared = map[ovndb.Database]string{}
 		}
 		r.Compared[db] = compared
 	}
@@ -76,8 +76,8 @@ func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db raft.D
 }
 
 // served is nil where all of this unit's own client ports answer, over TLS.
-func (u *Reconciler) served(ctx context.Context, db raft.Database, address netip.Addr) error {
-	for _, port := range plan.ClientPorts(db) {
+func (u *Reconciler) served(ctx context.Context, db ovndb.Database, address netip.Addr) error {
+	for _, port := range ovndb.ClientPorts(db) {
 		if err := u.answers(ctx, db, "ssl:"+netip.AddrPortFrom(address, port).String()); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (u *Reconciler) served(ctx context.Context, db raft.Database, address netip
 
 // reloaded makes the server read its certificate again, and looks once more: one
 // that was started while the files were being replaced has none until then.
-func (u *Reconciler) reloaded(ctx context.Context, db raft.Database, address netip.Addr) error {
+func (u *Reconciler) reloaded(ctx context.Context, db ovndb.Database, address netip.Addr) error {
 	if err := u.credentials().Touch(); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (u *Reconciler) reloaded(ctx context.Context, db raft.Database, address net
 	return poll(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
 }
 
-func (u *Reconciler) answers(ctx context.Context, db raft.Database, endpoint string) error {
+func (u *Reconciler) answers(ctx context.Context, db ovndb.Database, endpoint string) error {
 	ctx, cancel := context.WithTimeout(ctx, clientTimeout)
 	defer cancel()
 	_, err := u.Dialer.Server(ctx, db, endpoint)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -187,7 +188,7 @@ func (u *Reconciler) checks(a *inputs, host relation.NagiosHost) monitoring.Chec
 	return monitoring.Checks{
 		Unit: host.Unit, Host: host.Host,
 		Groups:      cmp.Or(a.settings.NagiosServiceGroups, a.settings.NagiosContext),
-		Services:    []string{string(plan.Northd), string(plan.NorthboundServer), string(plan.SouthboundServer)},
+		Services:    []string{string(ovndb.Northd), string(ovndb.NorthboundServer), string(ovndb.SouthboundServer)},
 		Certificate: files.Certificate, CA: files.CA,
 	}
 }

@@ -19,7 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -91,7 +91,7 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 	w := &watching{programs: p, root: root, unit: &Reconciler{
 		Env:        juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
 		Tools:      juju.New(p),
-		Paths:      ovn.Paths{Etc: "/etc/ovn"},
+		Paths:      ovndb.Paths{Etc: "/etc/ovn"},
 		Monitoring: monitoring.On(p, root),
 		Log:        slog.New(slog.DiscardHandler),
 	}}

@@ -11,9 +11,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Pause stops this unit's services until [Identities.Resume]; they don't start at boot
@@ -46,10 +45,10 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 		}
 		return u.Services.Mask(ctx, all...)
 	}
-	turns := []raft.Database{}
+	turns := []ovndb.Database{}
 	for db, l := range snapshot.Servers {
 		// A server without a leader votes: it may be the one that elects one.
-		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == membership.Unreadable {
+		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == ovndb.Unreadable {
 			turns = append(turns, db)
 		}
 	}
@@ -65,7 +64,7 @@ func (u *Reconciler) notePaused(r *record, paused bool) error {
 
 // withLocks runs act under the locks of the databases, taken in the one order. Its gate
 // is open where that of each is.
-func (u *Reconciler) withLocks(ctx context.Context, m membership.Application, turns []raft.Database, gate membership.Gate,
+func (u *Reconciler) withLocks(ctx context.Context, m membership.Application, turns []ovndb.Database, gate membership.Gate,
 	act func(context.Context, membership.Gate) error,
 ) error {
 	if len(turns) == 0 {
@@ -92,7 +91,7 @@ func (u *Reconciler) Paused() (bool, error) {
 }
 
 // Deferred lists the restarts that are held back, each with its reason.
-func (u *Reconciler) Deferred(ctx context.Context) (map[plan.Service]string, error) {
+func (u *Reconciler) Deferred(ctx context.Context) (map[ovndb.Service]string, error) {
 	r, err := u.loadRecord()
 	if err != nil {
 		return nil, err
@@ -113,7 +112,7 @@ var ErrPaused = errors.New("cannot restart services: the unit is paused; run act
 // Restart restarts services one after the other, each as carefully as the unit
 // itself would. Without names it restarts those that are held back. It returns
 // what it has restarted.
-func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]plan.Service, error) {
+func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
 	r, err := u.loadRecord()
 	if err != nil {
 		return nil, err
@@ -127,7 +126,7 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]plan.Servi
 		return nil, err
 	}
 	o := Result{Snapshot: u.Members.Observe(ctx, u.Tools)}
-	var done []plan.Service
+	var done []ovndb.Service
 	for _, service := range plan.RestartOrder() {
 		if !wanted[service] {
 			continue
@@ -142,19 +141,19 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]plan.Servi
 
 // restartTargets are the services that a restart is for: those that are named, by themselves or
 // all together, or without names those that are held back.
-func (r *record) restartTargets(pending map[plan.Service]string, names []string) (map[plan.Service]bool, error) {
-	wanted := map[plan.Service]bool{}
+func (r *record) restartTargets(pending map[ovndb.Service]string, names []string) (map[ovndb.Service]bool, error) {
+	wanted := map[ovndb.Service]bool{}
 	for service := range pending {
 		wanted[service] = len(names) == 0
 	}
 	for _, name := range names {
-		services := []plan.Service{plan.Service(name)}
-		if services[0] == plan.Umbrella {
+		services := []ovndb.Service{ovndb.Service(name)}
+		if services[0] == ovndb.Umbrella {
 			services = plan.RestartOrder()
 		}
 		for _, service := range services {
 			if !slices.Contains(plan.RestartOrder(), service) {
-				return nil, fmt.Errorf("%w: %q; there are %s, %s", ErrNoService, name, Names(plan.RestartOrder()), plan.Umbrella)
+				return nil, fmt.Errorf("%w: %q; there are %s, %s", ErrNoService, name, Names(plan.RestartOrder()), ovndb.Umbrella)
 			}
 			wanted[service] = true
 		}
@@ -165,10 +164,10 @@ func (r *record) restartTargets(pending map[plan.Service]string, names []string)
 	return wanted, nil
 }
 
-func (u *Reconciler) allServices() []ovn.Service {
-	all := []ovn.Service{ovn.Service(plan.Umbrella)}
+func (u *Reconciler) allServices() []ovndb.Service {
+	all := []ovndb.Service{ovndb.Umbrella}
 	for _, service := range plan.RestartOrder() {
-		all = append(all, ovn.Service(service))
+		all = append(all, service)
 	}
 	return all
 }
@@ -197,7 +196,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 }
 
 // Names joins services for people.
-func Names(services []plan.Service) string {
+func Names(services []ovndb.Service) string {
 	all := make([]string, len(services))
 	for i, s := range services {
 		all[i] = string(s)

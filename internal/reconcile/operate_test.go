@@ -6,24 +6,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
 	t.Parallel()
-	const northd, nb, sb = plan.Northd, plan.NorthboundServer, plan.SouthboundServer
-	held := map[plan.Service]string{nb: "options changed"}
+	const northd, nb, sb = ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer
+	held := map[ovndb.Service]string{nb: "options changed"}
 	for name, tt := range map[string]struct {
 		paused  bool
-		pending map[plan.Service]string
+		pending map[ovndb.Service]string
 		names   []string
-		want    []plan.Service
+		want    []ovndb.Service
 		err     error
 	}{
-		"what is held back":             {pending: held, want: []plan.Service{nb}},
+		"what is held back":             {pending: held, want: []ovndb.Service{nb}},
 		"nothing is held back":          {},
-		"one by name":                   {pending: held, names: []string{"ovn-northd"}, want: []plan.Service{northd}},
-		"all by name":                   {names: []string{"ovn-central"}, want: []plan.Service{northd, nb, sb}},
+		"one by name":                   {pending: held, names: []string{"ovn-northd"}, want: []ovndb.Service{northd}},
+		"all by name":                   {names: []string{"ovn-central"}, want: []ovndb.Service{northd, nb, sb}},
 		"no such one":                   {names: []string{"ovn-controller"}, err: ErrNoService},
 		"of a paused unit, by name":     {paused: true, names: []string{"ovn-northd"}, err: ErrPaused},
 		"of a paused unit, held back":   {paused: true, pending: held, err: ErrPaused},
@@ -31,7 +31,7 @@ func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
 	} {
 		wanted, err := (&record{Paused: tt.paused}).restartTargets(tt.pending, tt.names)
 		require.ErrorIs(t, err, tt.err, name)
-		var all []plan.Service
+		var all []ovndb.Service
 		for service, is := range wanted {
 			if is {
 				all = append(all, service)

@@ -9,19 +9,19 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // payload is what is installed of the databases' packages.
 type payload struct {
-	version   plan.Version
+	version   ovndb.Version
 	installed bool
 }
 
 // installed asks dpkg once a hook, and again after a step of this unit's that changes
 // packages. An upgrade by somebody else meanwhile is seen by the next hook.
-func (u *Reconciler) installed(ctx context.Context, a *inputs) (version plan.Version, installed bool, err error) {
+func (u *Reconciler) installed(ctx context.Context, a *inputs) (version ovndb.Version, installed bool, err error) {
 	if a.payload == nil {
 		var p payload
 		if p.version, p.installed, err = u.Packages.Installed(ctx); err != nil {
@@ -84,7 +84,7 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 
 // upgrade takes newer packages, if there are any, and leaves what runs as it is:
 // that then runs another version than is installed, and is restarted next.
-func (u *Reconciler) upgrade(ctx context.Context, r *record, a *inputs, before plan.Version) error {
+func (u *Reconciler) upgrade(ctx context.Context, r *record, a *inputs, before ovndb.Version) error {
 	if err := u.addSources(ctx, a); err != nil {
 		return err
 	}
@@ -99,17 +99,17 @@ func (u *Reconciler) upgrade(ctx context.Context, r *record, a *inputs, before p
 
 // running are the versions that this unit's services run, each once, those that a
 // restart ends first; none while one of its servers was never started.
-func (r *record) running(installed plan.Version) (all []plan.Version) {
+func (r *record) running(installed ovndb.Version) (all []ovndb.Version) {
 	for _, service := range plan.RestartOrder() {
 		version, started := r.Running[service]
 		switch {
-		case !started && service != plan.Northd:
+		case !started && service != ovndb.Northd:
 			return nil
 		case started && !slices.Contains(all, version):
 			all = append(all, version)
 		}
 	}
-	slices.SortFunc(all, func(a, b plan.Version) int {
+	slices.SortFunc(all, func(a, b ovndb.Version) int {
 		if (a == installed) != (b == installed) {
 			return order(b == installed, -1, 1)
 		}
@@ -128,12 +128,12 @@ func order(which bool, yes, no int) int {
 // complete finds out which Open vSwitch the services run that were started before
 // this charm remembered it: the servers say it, without the packages' revision.
 // ovn-northd has its own in itself.
-func (u *Reconciler) complete(ctx context.Context, r *record, installed plan.Version) {
+func (u *Reconciler) complete(ctx context.Context, r *record, installed ovndb.Version) {
 	for service, version := range r.Running {
 		if version.OVS != "" || installed.OVS == "" {
 			continue
 		}
-		if version.OVS = installed.OVS; service != plan.Northd {
+		if version.OVS = installed.OVS; service != ovndb.Northd {
 			runs, err := u.Control.Version(ctx, databaseOf(service))
 			if err != nil {
 				u.Log.InfoContext(ctx, "cannot tell which Open vSwitch runs", "service", service, "error", err)
@@ -148,17 +148,17 @@ func (u *Reconciler) complete(ctx context.Context, r *record, installed plan.Ver
 	}
 }
 
-func databaseOf(service plan.Service) raft.Database {
-	if service == plan.SouthboundServer {
-		return raft.SB
+func databaseOf(service ovndb.Service) ovndb.Database {
+	if service == ovndb.SouthboundServer {
+		return ovndb.SB
 	}
-	return raft.NB
+	return ovndb.NB
 }
 
 // tooNew says whether a server that is down has ended for being older than its file,
 // and would again: it is the one that is installed.
-func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db raft.Database) bool {
-	if runs, started := r.Running[plan.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
+func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db ovndb.Database) bool {
+	if runs, started := r.Running[ovndb.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
 		return false
 	}
 	tooNew, err := ovn.FileTooNew(u.Paths, db)
@@ -170,5 +170,5 @@ func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db raft.D
 
 // idle says whether a server of this unit is down.
 func idle(o Result) bool {
-	return slices.ContainsFunc(raft.Databases(), func(db raft.Database) bool { return server(o, db).Condition == plan.Down })
+	return slices.ContainsFunc(ovndb.Databases(), func(db ovndb.Database) bool { return server(o, db).Condition == ovndb.Down })
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -80,9 +81,9 @@ func (u *Reconciler) publishToPeers(ctx context.Context, r *record, a *inputs, o
 // members are those of each database whose configuration this unit knows.
 func members(snapshot membership.Snapshot) relation.Members {
 	all := relation.Members{}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		l := snapshot.Servers[db]
-		if l.Condition != plan.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
+		if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 			continue
 		}
 		for _, m := range l.Status.Servers {
@@ -97,9 +98,9 @@ func members(snapshot membership.Snapshot) relation.Members {
 // server that still joins can let nobody else join through it.
 func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
 	own := maps.Clone(o.Snapshot.Own)
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		l, id := server(o, db), own[db]
-		serves := l.Condition == plan.Serving
+		serves := l.Condition == ovndb.Serving
 		ours := id.Cluster == a.clusters.IDs[db] || o.state.Packages.Adopted && a.clusters.IDs[db] == ""
 		switch {
 		case id.Cluster != "" && !ours && (!serves || a.clusters.IDs[db] == ""):
@@ -125,8 +126,8 @@ func (u *Reconciler) deployment(r *record, a *inputs, o Result) relation.UnitSta
 }
 
 // aboutClients counts the clients of the servers that run, for the peers.
-func (u *Reconciler) aboutClients(r *record, o Result) map[raft.Database]int {
-	about := map[raft.Database]int{}
+func (u *Reconciler) aboutClients(r *record, o Result) map[ovndb.Database]int {
+	about := map[ovndb.Database]int{}
 	for _, c := range o.Report.Clusters {
 		for _, row := range c.Rows {
 			if row.Self && row.Clients != nil {
@@ -173,8 +174,8 @@ func (u *Reconciler) publishToClients(ctx context.Context, r *record, a *inputs,
 func (u *Reconciler) publishToJuju(ctx context.Context, r *record, o Result) error {
 	if o.Decision.Ready {
 		var ports []int
-		for _, db := range raft.Databases() {
-			for _, port := range plan.ClientPorts(db) {
+		for _, db := range ovndb.Databases() {
+			for _, port := range ovndb.ClientPorts(db) {
 				ports = append(ports, int(port))
 			}
 		}

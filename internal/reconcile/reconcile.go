@@ -17,9 +17,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Reconciler is the unit that converges.
@@ -27,7 +27,7 @@ type Reconciler struct {
 	Env      juju.Env
 	Tools    *juju.Tools
 	Members  *membership.Service
-	Paths    ovn.Paths
+	Paths    ovndb.Paths
 	Control  ovn.Control
 	Files    ovn.Files
 	Services ovn.Services
@@ -150,7 +150,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 func (u *Reconciler) awaitLeaderConnections(ctx context.Context, o *Result) {
 	var wg sync.WaitGroup
 	unreachable := false
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		if !server(*o, db).LeaderUnreachable() || u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
 			continue
 		}
@@ -183,7 +183,7 @@ func (u *Reconciler) adopt(ctx context.Context, r *record, a *inputs) error {
 		r.Source = a.settings.AllSources()
 		for _, service := range plan.RestartOrder() {
 			// Which ovsdb-server runs is asked of it: it may be older than what is installed.
-			r.started(service, plan.Version{OVN: version.OVN})
+			r.started(service, ovndb.Version{OVN: version.OVN})
 		}
 	}
 	return nil
@@ -195,4 +195,4 @@ func busy(err error) bool {
 	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, membership.ErrLeadLost) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
 }
 
-func server(o Result, d raft.Database) membership.ServerState { return o.Snapshot.Servers[d] }
+func server(o Result, d ovndb.Database) membership.ServerState { return o.Snapshot.Servers[d] }

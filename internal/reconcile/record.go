@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -28,12 +28,12 @@ type record struct {
 	Source string `json:"source,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
 	// Pending are the restarts that are due, each with its reason.
-	Pending map[plan.Service]string `json:"pending,omitempty"`
+	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
-	Running map[plan.Service]plan.Version `json:"running,omitempty"`
+	Running map[ovndb.Service]ovndb.Version `json:"running,omitempty"`
 	// Compared says for which packages, and which term of this unit's own, the schema of
 	// each database was last found to be the packages' or a newer one.
-	Compared map[raft.Database]string `json:"compared,omitempty"`
+	Compared map[ovndb.Database]string `json:"compared,omitempty"`
 	// Firewall are the rules as they were last set.
 	Firewall string `json:"firewall,omitempty"`
 	// FirewallFailure is why they could not be set the last time, for people.
@@ -41,7 +41,7 @@ type record struct {
 	// Told stands for what the peers were last told in a hook that told them all.
 	Told string `json:"told,omitempty"`
 	// Clients is how many clients of each server the peers were last told of.
-	Clients map[raft.Database]int `json:"clients,omitempty"`
+	Clients map[ovndb.Database]int `json:"clients,omitempty"`
 	// Published is the address that each client relation was last told; Ports and
 	// Version what Juju was.
 	Published map[string]string `json:"published,omitempty"`
@@ -103,9 +103,9 @@ func (u *Reconciler) saveRecord(r *record) error {
 }
 
 // started notes that a service runs what is installed.
-func (r *record) started(service plan.Service, version plan.Version) {
+func (r *record) started(service ovndb.Service, version ovndb.Version) {
 	if r.Running == nil {
-		r.Running = map[plan.Service]plan.Version{}
+		r.Running = map[ovndb.Service]ovndb.Version{}
 	}
 	r.Running[service] = version
 	delete(r.Pending, service)
@@ -113,12 +113,12 @@ func (r *record) started(service plan.Service, version plan.Version) {
 
 // pending are the restarts that are due: those that were noted, and those of
 // services that run another version than is installed, whoever installed it.
-func (r *record) pending(installed plan.Version) map[plan.Service]string {
+func (r *record) pending(installed ovndb.Version) map[ovndb.Service]string {
 	all := maps.Clone(r.Pending)
 	for service, running := range r.Running {
 		if !running.Is(installed) && installed.OVN != "" {
 			if all == nil {
-				all = map[plan.Service]string{}
+				all = map[ovndb.Service]string{}
 			}
 			all[service] = running.Change(installed)
 		}
@@ -127,9 +127,9 @@ func (r *record) pending(installed plan.Version) map[plan.Service]string {
 }
 
 // due notes that a service is to be restarted.
-func (r *record) due(service plan.Service, reason string) {
+func (r *record) due(service ovndb.Service, reason string) {
 	if r.Pending == nil {
-		r.Pending = map[plan.Service]string{}
+		r.Pending = map[ovndb.Service]string{}
 	}
 	if r.Pending[service] == "" {
 		r.Pending[service] = reason

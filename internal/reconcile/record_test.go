@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // A unit that was removed by force leaves its record on the machine: the next one isn't
 // paused because that one was, and tells Juju of its ports though that one has.
 func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	t.Parallel()
-	paths, log := ovn.Paths{DB: t.TempDir()}, new(bytes.Buffer)
+	paths, log := ovndb.Paths{DB: t.TempDir()}, new(bytes.Buffer)
 	unit := func(name string) *Reconciler {
 		return &Reconciler{Env: juju.Env{Unit: name}, Paths: paths, Log: slog.New(slog.NewTextHandler(log, nil))}
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -17,8 +17,8 @@ import (
 // from starting without it: it would make a new cluster.
 func (u *Reconciler) archive(ctx context.Context, l membership.ServerState) error {
 	db := l.Database
-	service := ovn.Service(plan.ServiceOf(db))
-	if l.Condition == plan.Serving && l.Status.State == raft.JoiningCluster {
+	service := ovndb.ServiceOf(db)
+	if l.Condition == ovndb.Serving && l.Status.State == raft.JoiningCluster {
 		if err := u.Members.EndJoin(ctx, db); err != nil {
 			return err
 		}
@@ -39,7 +39,7 @@ func (u *Reconciler) archive(ctx context.Context, l membership.ServerState) erro
 
 // start starts services at the same time. What becomes of one does not hinder the
 // others.
-func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services []plan.Service) error {
+func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services []ovndb.Service) error {
 	version, _, err := u.installed(ctx, a)
 	if err != nil {
 		return err
@@ -51,7 +51,7 @@ func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services [
 	}
 	wg.Wait()
 	for i, service := range services {
-		if failures[i] == nil && service != plan.Umbrella {
+		if failures[i] == nil && service != ovndb.Umbrella {
 			r.started(service, version)
 		}
 	}
@@ -60,12 +60,12 @@ func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services [
 
 // startOne starts a service and waits until its server is a member, if it may soon
 // be.
-func (u *Reconciler) startOne(ctx context.Context, service plan.Service) error {
-	name := ovn.Service(service)
+func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error {
+	name := service
 	if err := u.Services.Unmask(ctx, name); err != nil {
 		return err
 	}
-	if service == plan.Umbrella {
+	if service == ovndb.Umbrella {
 		if err := u.Services.Enable(ctx, name); err != nil {
 			return err
 		}
@@ -73,11 +73,11 @@ func (u *Reconciler) startOne(ctx context.Context, service plan.Service) error {
 	if err := u.Services.Start(ctx, name); err != nil {
 		return err
 	}
-	if service == plan.Northd {
+	if service == ovndb.Northd {
 		u.awaitNorthd(ctx)
 	}
-	for _, db := range raft.Databases() {
-		if plan.ServiceOf(db) != service {
+	for _, db := range ovndb.Databases() {
+		if ovndb.ServiceOf(db) != service {
 			continue
 		}
 		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
@@ -89,21 +89,21 @@ func (u *Reconciler) startOne(ctx context.Context, service plan.Service) error {
 
 // restart restarts a service; a database's server under the lock, after a
 // judgement, and it ends when the server is back.
-func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service plan.Service) error {
+func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service ovndb.Service) error {
 	version, _, err := u.Packages.Installed(ctx)
 	if err != nil {
 		return err
 	}
-	if service == plan.Northd {
-		if err := u.Services.Restart(ctx, ovn.Service(service)); err != nil {
+	if service == ovndb.Northd {
+		if err := u.Services.Restart(ctx, service); err != nil {
 			return err
 		}
 		r.started(service, version)
 		u.awaitNorthd(ctx)
 		return nil
 	}
-	for _, db := range raft.Databases() {
-		if plan.ServiceOf(db) != service {
+	for _, db := range ovndb.Databases() {
+		if ovndb.ServiceOf(db) != service {
 			continue
 		}
 		err := u.Members.WithLock(ctx, o.Snapshot.Application, db, true, func(ctx context.Context, gate membership.Gate) error {
@@ -128,13 +128,13 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service p
 	return nil
 }
 
-func (u *Reconciler) setTimer(ctx context.Context, db raft.Database, to time.Duration) error {
+func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Duration) error {
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
 	err := poll(ctx, raft.Patience(timerPatience, ovn.FileSize(u.Paths, db)), func() error {
 		l := u.Members.ObserveServer(ctx, db)
-		if l.Condition == plan.Serving && l.Status.ElectionTimer == to {
+		if l.Condition == ovndb.Serving && l.Status.ElectionTimer == to {
 			return nil
 		}
 		return fmt.Errorf("%s: the election timer is not %s yet", db.Short(), to)

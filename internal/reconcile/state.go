@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -46,9 +47,9 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 	if err != nil {
 		return s, err
 	}
-	s.Services = map[plan.Service]plan.ServiceState{}
+	s.Services = map[ovndb.Service]plan.ServiceState{}
 	for name, state := range states {
-		s.Services[plan.Service(name)] = plan.ServiceState{
+		s.Services[name] = plan.ServiceState{
 			Active: state.Running(), Failed: state.Active == "failed", Masked: state.Masked, Enabled: state.Enabled == "enabled",
 		}
 	}
@@ -56,8 +57,8 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 	if s.Defaults, err = u.defaults(a); err != nil {
 		return s, err
 	}
-	s.Databases = map[raft.Database]plan.Database{}
-	for _, db := range raft.Databases() {
+	s.Databases = map[ovndb.Database]plan.Database{}
+	for _, db := range ovndb.Databases() {
 		if s.Databases[db], err = u.database(ctx, r, a, snapshot, db); err != nil {
 			return s, err
 		}
@@ -93,7 +94,7 @@ func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan
 		}
 		p := plan.Peer{
 			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Data[unit]),
-			Servers: map[raft.Database]raft.ID{}, Clusters: map[raft.Database]raft.ID{},
+			Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
 		}
 		if published.Address.IsValid() {
@@ -110,7 +111,7 @@ func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan
 	return peers
 }
 
-func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapshot membership.Snapshot, db raft.Database) (plan.Database, error) {
+func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapshot membership.Snapshot, db ovndb.Database) (plan.Database, error) {
 	l := snapshot.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Text: l.Text(),
@@ -121,14 +122,14 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 		},
 		FileUnknown: l.FileErr != nil,
 	}
-	if l.Condition != plan.Serving {
+	if l.Condition != ovndb.Serving {
 		staged, err := u.Files.Staged(ctx, db)
 		if err != nil {
 			return x, err
 		}
 		x.Staged = staged.Cluster
 	}
-	if l.Condition == plan.Down && l.FileErr == nil {
+	if l.Condition == ovndb.Down && l.FileErr == nil {
 		var err error
 		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
 			return x, err
@@ -144,10 +145,10 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 			x.FileUnknown, x.Text = true, err.Error()
 		}
 	}
-	if l.Condition == plan.Down {
+	if l.Condition == ovndb.Down {
 		x.TooNew = u.tooNew(ctx, r, a, db)
 	}
-	if l.Condition == plan.Failed && l.FileErr == nil {
+	if l.Condition == ovndb.Failed && l.FileErr == nil {
 		log, err := u.Files.Log(ctx, db)
 		if ctx.Err() != nil {
 			return x, err
@@ -157,11 +158,11 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 			x.File.Damage = short
 		}
 	}
-	if (l.Condition == plan.Down || l.Condition == plan.Failed) && x.Unusable() {
+	if (l.Condition == ovndb.Down || l.Condition == ovndb.Failed) && x.Unusable() {
 		x.Removed = u.Members.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
 		x.Rejoin = u.Members.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
-	if l.Condition != plan.Serving {
+	if l.Condition != ovndb.Serving {
 		return x, nil
 	}
 	var err error
@@ -191,8 +192,8 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 		if err != nil && x.Listeners != plan.Drifted && a.thorough {
 			err = u.reloaded(ctx, db, a.address)
 		}
-		if err == nil && a.thorough && r.Adopted && db == raft.SB {
-			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, plan.ClientPorts(db)[0]).String())
+		if err == nil && a.thorough && r.Adopted && db == ovndb.SB {
+			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, ovndb.ClientPorts(db)[0]).String())
 			x.Unrestricted = err == nil && !restricted
 		}
 		if x.ClientsServed = err == nil; err != nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Status is the unit's workload status: one word and one line, what somebody has
@@ -27,7 +27,7 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 // not answer.
 func serverDown(o Result) bool {
 	for _, l := range o.Snapshot.Servers {
-		if l.Condition != plan.Serving && l.Condition != plan.Absent {
+		if l.Condition != ovndb.Serving && l.Condition != ovndb.Absent {
 			return true
 		}
 	}
@@ -72,7 +72,7 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 // serves says whether both servers answer: of others the decision says more.
 func serves(o Result) bool {
 	for _, l := range o.Snapshot.Servers {
-		if l.Condition != plan.Serving {
+		if l.Condition != ovndb.Serving {
 			return false
 		}
 	}

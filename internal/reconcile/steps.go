@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -40,7 +41,7 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	db := s.Database
 	switch s.Kind {
 	case plan.Install, plan.Upgrade:
-		a.payload, a.schemas = nil, map[raft.Database]plan.Drift{}
+		a.payload, a.schemas = nil, map[ovndb.Database]plan.Drift{}
 	}
 	switch s.Kind {
 	case plan.Install:
@@ -54,7 +55,7 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	case plan.WriteNorthdParams:
 		return u.writeNorthdParams(r, a, o)
 	case plan.StageCluster:
-		_, err := u.Files.CreateCluster(ctx, db, plan.RaftAddress(db, a.address.String()), s.Timer)
+		_, err := u.Files.CreateCluster(ctx, db, ovndb.RaftAddress(db, a.address.String()), s.Timer)
 		return err
 	case plan.PublishClusters:
 		return u.claim(ctx, r, a, o, s.IDs)
@@ -63,7 +64,7 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	case plan.DiscardCluster:
 		return u.discard(r, o, db)
 	case plan.JoinCluster:
-		return u.Files.JoinCluster(ctx, db, s.Cluster, plan.RaftAddress(db, a.address.String()), s.Remotes)
+		return u.Files.JoinCluster(ctx, db, s.Cluster, ovndb.RaftAddress(db, a.address.String()), s.Remotes)
 	case plan.Leave:
 		return u.Members.LeaveRemoved(ctx, o.Snapshot.Application, server(o, db))
 	case plan.ArchiveFile:
@@ -98,13 +99,13 @@ var errStale = errors.New("it is too long since Juju said that this unit leads; 
 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
-func (u *Reconciler) claim(ctx context.Context, r *record, a *inputs, o Result, ids map[raft.Database]raft.ID) error {
+func (u *Reconciler) claim(ctx context.Context, r *record, a *inputs, o Result, ids map[ovndb.Database]raft.ID) error {
 	c := relation.Clusters{IDs: ids}
-	if len(ids) == len(raft.Databases()) && o.state.Databases[raft.NB].Staged == ids[raft.NB] {
+	if len(ids) == len(ovndb.Databases()) && o.state.Databases[ovndb.NB].Staged == ids[ovndb.NB] {
 		c.CreatedBy = u.Env.Unit
 	}
 	for _, p := range o.state.Peers {
-		if p.Claim != "" && p.Claim == ids[raft.NB] {
+		if p.Claim != "" && p.Claim == ids[ovndb.NB] {
 			c.CreatedBy = p.Unit
 		}
 	}
@@ -129,8 +130,8 @@ func (u *Reconciler) claim(ctx context.Context, r *record, a *inputs, o Result, 
 // discard puts away a cluster that was not put into its place. That this unit has
 // claimed it is taken back first, in its record, and so with the end of this hook or of
 // a later one: the unit that claims clusters now waits for it.
-func (u *Reconciler) discard(r *record, o Result, db raft.Database) error {
-	if staged := o.state.Databases[db].Staged; db == raft.NB && staged == o.state.Claim && staged != "" {
+func (u *Reconciler) discard(r *record, o Result, db ovndb.Database) error {
+	if staged := o.state.Databases[db].Staged; db == ovndb.NB && staged == o.state.Claim && staged != "" {
 		r.Withdrawn = staged
 		if err := u.saveRecord(r); err != nil {
 			return err
@@ -145,7 +146,7 @@ func (u *Reconciler) discard(r *record, o Result, db raft.Database) error {
 func (u *Reconciler) claimLater(ctx context.Context, o Result, c relation.Clusters) error {
 	settings := c.Settings()
 	if c.CreatedBy == u.Env.Unit {
-		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[raft.NB]))
+		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[ovndb.NB]))
 	}
 	for _, id := range o.Snapshot.Application.Relations {
 		if err := u.Tools.RelationSetApp(ctx, id, settings); err != nil {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -20,7 +20,7 @@ type UnitState struct {
 	// Source is the package source that it has applied.
 	Source string
 	// Running are the versions that its services run, each once.
-	Running []plan.Version
+	Running []ovndb.Version
 	// Trusts are the fingerprints of the CAs that it trusts, Issuer that of the CA
 	// that its certificate is from.
 	Trusts []string
@@ -31,7 +31,7 @@ type UnitState struct {
 	Northd string
 	// Clients is about how many clients each of its servers has; one that is not in it was
 	// not counted.
-	Clients map[raft.Database]int
+	Clients map[ovndb.Database]int
 	// Withdrawn is the cluster that it has claimed and then put away; see [PublishClusters].
 	Withdrawn raft.ID
 }
@@ -68,7 +68,7 @@ func (d UnitState) Databag() map[string]string {
 
 		keyWithdrawn: string(d.Withdrawn),
 	}
-	for _, db := range raft.Databases() {
+	for _, db := range ovndb.Databases() {
 		databag[db.Short()+keyClients] = ""
 		if n, counted := d.Clients[db]; counted {
 			databag[db.Short()+keyClients] = strconv.Itoa(n)
@@ -85,8 +85,8 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[raft.Database]int{}}
-	for _, db := range raft.Databases() {
+	d = UnitState{Address: address, Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[ovndb.Database]int{}}
+	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
 		}
@@ -96,7 +96,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	}
 	for version := range strings.SplitSeq(databag[keyRunning], ",") {
 		if version != "" {
-			d.Running = append(d.Running, plan.ParseVersion(version))
+			d.Running = append(d.Running, ovndb.ParseVersion(version))
 		}
 	}
 	for ca := range strings.SplitSeq(databag[keyTrusts], ",") {
@@ -116,7 +116,7 @@ func northd(value string) string {
 	return ""
 }
 
-func texts(versions []plan.Version) []string {
+func texts(versions []ovndb.Version) []string {
 	all := make([]string, len(versions))
 	for i, v := range versions {
 		all[i] = v.String()
@@ -126,7 +126,7 @@ func texts(versions []plan.Version) []string {
 
 // oldest is the first of the versions that are not all the same, which [UnitState]
 // has in the order in which they are to go; empty where there is none.
-func oldest(versions []plan.Version) string {
+func oldest(versions []ovndb.Version) string {
 	if len(versions) == 0 {
 		return ""
 	}
@@ -136,7 +136,7 @@ func oldest(versions []plan.Version) string {
 // Clusters are the IDs that the leader publishes as leader settings, at the
 // moment at which they are decided; only a leader can write them.
 type Clusters struct {
-	IDs map[raft.Database]raft.ID
+	IDs map[ovndb.Database]raft.ID
 	// CreatedBy is the unit that created them; the charm before this one did not
 	// say.
 	CreatedBy string
@@ -149,12 +149,12 @@ const (
 	keyCreatedBy = "created-by"
 )
 
-func keyLeaderCluster(d raft.Database) string { return d.Short() + "_cid" }
+func keyLeaderCluster(d ovndb.Database) string { return d.Short() + "_cid" }
 
 // Settings are the clusters as leader settings.
 func (c Clusters) Settings() map[string]string {
 	settings := map[string]string{keyReady: "True", keyCreatedBy: c.CreatedBy}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		settings[keyLeaderCluster(d)] = string(c.IDs[d])
 	}
 	return settings
@@ -163,8 +163,8 @@ func (c Clusters) Settings() map[string]string {
 // ParseClusters reads the leader settings. What is malformed is left out and
 // named in problems: then nobody may take it that there are no clusters.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
-	c = Clusters{IDs: map[raft.Database]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
-	for _, d := range raft.Databases() {
+	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
+	for _, d := range ovndb.Databases() {
 		value := settings[keyLeaderCluster(d)]
 		if value == "" {
 			continue

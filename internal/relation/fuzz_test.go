@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -24,7 +25,7 @@ func FuzzParseUnit(f *testing.F) {
 		for _, p := range problems {
 			require.Less(t, len(p), 500) // quotes 40 characters, of which each can take ten bytes
 		}
-		id, found := u[raft.NB]
+		id, found := u[ovndb.NB]
 		if found {
 			require.True(t, raft.IsIdentity(id.Server.Short()), "%q", id.Server)
 			require.Equal(t, identity, id.Server.Short())
@@ -35,18 +36,18 @@ func FuzzParseUnit(f *testing.F) {
 			require.NotEmpty(t, problems, "left out without a word: %q", databag)
 		}
 
-		both := Identities{raft.SB: {Server: sbServer}}.Databag()
+		both := Identities{ovndb.SB: {Server: sbServer}}.Databag()
 		maps.Copy(both, databag)
 		u, _ = ParseIdentities(both)
-		require.Equal(t, Identity{Server: sbServer}, u[raft.SB])
-		require.Equal(t, id, u[raft.NB])
+		require.Equal(t, Identity{Server: sbServer}, u[ovndb.SB])
+		require.Equal(t, id, u[ovndb.NB])
 	})
 }
 
 // FuzzParseHistory shows that damaged data never bring the reader down, that what
 // is read from them has full IDs only, and that it is written as it was read.
 func FuzzParseHistory(f *testing.F) {
-	whole := History{}.Remove(raft.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Databag()["nb-servers"]
+	whole := History{}.Remove(ovndb.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Databag()["nb-servers"]
 	for _, text := range []string{
 		whole, whole[:len(whole)-1], "", "null", "{}", "[]", `""`, "0", `{"13e4":{}}`, `{"` + string(nbServer) + `":null}`,
 		`{"` + string(nbServer) + `":{"removed":"yesterday"}}`, `{"` + string(nbServer) + `":{"removed":"9999-12-31T23:59:59-23:59"}}`,
@@ -54,21 +55,21 @@ func FuzzParseHistory(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		sound := History{}.Remove(raft.SB, sbServer, "ovn-central/5", time.Unix(1795000000, 0))
+		sound := History{}.Remove(ovndb.SB, sbServer, "ovn-central/5", time.Unix(1795000000, 0))
 		databag := sound.Databag()
 		databag["nb-servers"] = text
 		h, _ := ParseHistory(databag)
-		require.Equal(t, sound[raft.SB], h[raft.SB], "the other database")
-		for id := range h[raft.NB] {
+		require.Equal(t, sound[ovndb.SB], h[ovndb.SB], "the other database")
+		for id := range h[ovndb.NB] {
 			_, ok := raft.ParseID(string(id))
 			require.True(t, ok, "%q", id)
 		}
 		again, problems := ParseHistory(h.Databag())
 		require.Empty(t, problems)
-		require.Len(t, again[raft.NB], len(h[raft.NB]))
-		for id, k := range h[raft.NB] {
-			require.Equal(t, k.Unit, again[raft.NB][id].Unit)
-			require.True(t, k.Removed.Equal(again[raft.NB][id].Removed))
+		require.Len(t, again[ovndb.NB], len(h[ovndb.NB]))
+		for id, k := range h[ovndb.NB] {
+			require.Equal(t, k.Unit, again[ovndb.NB][id].Unit)
+			require.True(t, k.Removed.Equal(again[ovndb.NB][id].Removed))
 		}
 		h.Merge(sound)
 	})

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -23,7 +24,7 @@ type ServerRecord struct {
 // member that was left behind can still be named when its unit is gone, and a
 // removed one is still known as removed. The Juju leader keeps it in the
 // application's data of the peer relation, every unit on its disk.
-type History map[raft.Database]map[raft.ID]ServerRecord
+type History map[ovndb.Database]map[raft.ID]ServerRecord
 
 // maxRemoved bounds how many removed servers a database's history keeps.
 const maxRemoved = 50
@@ -33,7 +34,7 @@ const keyHistory = "-servers"
 // Databag is the history as the application's data.
 func (h History) Databag() map[string]string {
 	databag := map[string]string{}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		databag[d.Short()+keyHistory] = ""
 		if len(h[d]) > 0 {
 			b, _ := json.Marshal(h[d]) // strings, booleans and times always marshal
@@ -47,7 +48,7 @@ func (h History) Databag() map[string]string {
 // named in problems.
 func ParseHistory(databag map[string]string) (h History, problems []string) {
 	h = History{}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		value := databag[d.Short()+keyHistory]
 		if value == "" {
 			continue
@@ -132,7 +133,7 @@ type Configuration struct {
 // Observe takes into account the status of this unit's server, what the same server
 // had before, and what the units publish: it notes the members that were removed
 // since.
-func (h History) Observe(d raft.Database, before Configuration, s raft.Status, published UnitIdentities, now time.Time) (History, Configuration) {
+func (h History) Observe(d ovndb.Database, before Configuration, s raft.Status, published UnitIdentities, now time.Time) (History, Configuration) {
 	if s.State != raft.ClusterMember || !s.HasLeader() {
 		return h, before
 	}
@@ -182,7 +183,7 @@ func (h History) Observe(d raft.Database, before Configuration, s raft.Status, p
 // reached, by what their units publish. The members of a cluster have one log: so
 // one that came and went before this unit looked is known as removed too, and not
 // taken for one that has yet to join.
-func (h History) joined(d raft.Database, s raft.Status, published UnitIdentities) (members []string) {
+func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentities) (members []string) {
 	for _, databases := range published {
 		id := databases[d]
 		if id.Since != 0 && id.Since <= s.Committed() && s.Cluster != nil && id.Cluster == *s.Cluster && h[d][id.Server].Removed.IsZero() {
@@ -199,7 +200,7 @@ func union(lists ...[]string) []string {
 }
 
 // remove notes the removal of the servers with these four digits.
-func (h History) remove(d raft.Database, short string, now time.Time) {
+func (h History) remove(d ovndb.Database, short string, now time.Time) {
 	for id, k := range h[d] {
 		if id.Short() == short && k.Removed.IsZero() {
 			k.Removed = now.UTC().Truncate(time.Second)
@@ -209,7 +210,7 @@ func (h History) remove(d raft.Database, short string, now time.Time) {
 }
 
 // prune forgets the removed servers that are longest gone.
-func (h History) prune(d raft.Database) {
+func (h History) prune(d ovndb.Database) {
 	var removed []raft.ID
 	for id, k := range h[d] {
 		if !k.Removed.IsZero() {
@@ -227,7 +228,7 @@ func (h History) prune(d raft.Database) {
 	}
 }
 
-func (h History) set(d raft.Database, id raft.ID, k ServerRecord) {
+func (h History) set(d ovndb.Database, id raft.ID, k ServerRecord) {
 	if h[d] == nil {
 		h[d] = map[raft.ID]ServerRecord{}
 	}
@@ -235,7 +236,7 @@ func (h History) set(d raft.Database, id raft.ID, k ServerRecord) {
 }
 
 // Remove notes that a server was removed.
-func (h History) Remove(d raft.Database, id raft.ID, unit string, now time.Time) History {
+func (h History) Remove(d ovndb.Database, id raft.ID, unit string, now time.Time) History {
 	gone := History{}
 	gone.set(d, id, ServerRecord{Unit: unit, Removed: now.UTC().Truncate(time.Second)})
 	return h.Merge(gone)

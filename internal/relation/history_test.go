@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -20,7 +21,7 @@ func serverID(i int) raft.ID { return raft.ID(fmt.Sprintf("%04x0000-0000-4000-80
 
 func TestHistoryHasItsWireForm(t *testing.T) {
 	t.Parallel()
-	h := History{raft.NB: {nbServer: {Unit: "ovn-central/4"}}}.Remove(raft.NB, serverID(7), "ovn-central/5", monday)
+	h := History{ovndb.NB: {nbServer: {Unit: "ovn-central/4"}}}.Remove(ovndb.NB, serverID(7), "ovn-central/5", monday)
 	assert.Equal(t, map[string]string{
 		"nb-servers": `{"00070000-0000-4000-8000-000000000007":{"unit":"ovn-central/5","removed":"2026-11-16T07:30:15Z"},` +
 			`"` + string(nbServer) + `":{"unit":"ovn-central/4"}}`,
@@ -43,7 +44,7 @@ func TestHistoryIsReadAsItWasWritten(t *testing.T) {
 // not. Two histories never contradict each other.
 func drawHistory(t *rapid.T) History {
 	h := History{}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		for i := range 9 {
 			if !rapid.Bool().Draw(t, "is known") {
 				continue
@@ -89,13 +90,13 @@ func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
 // Two units that saw one removal at different times agree on the earlier one.
 func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
 	t.Parallel()
-	early := History{}.Remove(raft.SB, sbServer, "ovn-central/4", monday)
-	late := History{}.Remove(raft.SB, sbServer, "", monday.AddDate(0, 0, 1))
-	never := History{raft.SB: {sbServer: {Unit: "ovn-central/4"}}}
-	published := UnitIdentities{"ovn-central/4": {raft.SB: {Server: sbServer}}}
+	early := History{}.Remove(ovndb.SB, sbServer, "ovn-central/4", monday)
+	late := History{}.Remove(ovndb.SB, sbServer, "", monday.AddDate(0, 0, 1))
+	never := History{ovndb.SB: {sbServer: {Unit: "ovn-central/4"}}}
+	published := UnitIdentities{"ovn-central/4": {ovndb.SB: {Server: sbServer}}}
 	for _, h := range []History{
 		early.Merge(late), late.Merge(early), never.Merge(early), early.Merge(never), early.Publish(published),
-		early.Remove(raft.SB, sbServer, "ovn-central/4", monday.AddDate(0, 0, 1)),
+		early.Remove(ovndb.SB, sbServer, "ovn-central/4", monday.AddDate(0, 0, 1)),
 	} {
 		assert.Equal(t, early, h)
 	}
@@ -105,21 +106,21 @@ func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
 // One server is of one unit. Should two claim it, all units still agree.
 func TestMergeOfTwoUnitsThatClaimOneServer(t *testing.T) {
 	t.Parallel()
-	a := History{raft.SB: {sbServer: {Unit: "ovn-central/4"}}}
-	b := History{raft.SB: {sbServer: {Unit: "ovn-central/5"}}}
+	a := History{ovndb.SB: {sbServer: {Unit: "ovn-central/4"}}}
+	b := History{ovndb.SB: {sbServer: {Unit: "ovn-central/5"}}}
 	assert.Equal(t, a.Merge(b), b.Merge(a))
 }
 
 func TestPublishAddsServersOfWhichAllIsKnown(t *testing.T) {
 	t.Parallel()
 	h := History{}.Publish(UnitIdentities{
-		"ovn-central/0": {raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: "0017"}},
-		"ovn-central/1": {raft.SB: {Server: sbServer}},
+		"ovn-central/0": {ovndb.NB: {Server: nbServer, Cluster: nbCluster}, ovndb.SB: {Server: "0017"}},
+		"ovn-central/1": {ovndb.SB: {Server: sbServer}},
 		"ovn-central/2": nil,
 	})
 	assert.Equal(t, History{
-		raft.NB: {nbServer: {Unit: "ovn-central/0"}},
-		raft.SB: {sbServer: {Unit: "ovn-central/1"}},
+		ovndb.NB: {nbServer: {Unit: "ovn-central/0"}},
+		ovndb.SB: {sbServer: {Unit: "ovn-central/1"}},
 	}, h)
 }
 
@@ -164,11 +165,11 @@ func TestParseHistoryLeavesOutWhatIsMalformed(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			databag := History{raft.SB: sound}.Databag()
+			databag := History{ovndb.SB: sound}.Databag()
 			databag["nb-servers"] = tt.text
 			h, problems := ParseHistory(databag)
-			assert.Equal(t, sound, h[raft.SB], "the other database")
-			assert.Equal(t, tt.nb, h[raft.NB])
+			assert.Equal(t, sound, h[ovndb.SB], "the other database")
+			assert.Equal(t, tt.nb, h[ovndb.NB])
 			assert.Equal(t, tt.problems, problems)
 		})
 	}
@@ -178,14 +179,14 @@ func TestMergeForgetsThoseThatAreLongestGone(t *testing.T) {
 	t.Parallel()
 	a, b := History{}, History{}
 	for i := range maxRemoved {
-		a = a.Remove(raft.NB, serverID(i), "", monday)
-		b = b.Remove(raft.NB, serverID(1000+i), "", monday.AddDate(0, 0, i-10))
+		a = a.Remove(ovndb.NB, serverID(i), "", monday)
+		b = b.Remove(ovndb.NB, serverID(1000+i), "", monday.AddDate(0, 0, i-10))
 	}
 	ab := a.Merge(b)
-	assert.Len(t, ab[raft.NB], maxRemoved)
+	assert.Len(t, ab[ovndb.NB], maxRemoved)
 	assert.Equal(t, ab, b.Merge(a))
-	assert.Contains(t, ab[raft.NB], serverID(1000+maxRemoved-1), "the newest")
-	assert.NotContains(t, ab[raft.NB], serverID(1000), "the oldest")
+	assert.Contains(t, ab[ovndb.NB], serverID(1000+maxRemoved-1), "the newest")
+	assert.NotContains(t, ab[ovndb.NB], serverID(1000), "the oldest")
 }
 
 // However much is known, Juju and the database can hold it.
@@ -193,14 +194,14 @@ func TestHistoryStaysSmall(t *testing.T) {
 	t.Parallel()
 	h := History{}
 	for i := range 9 {
-		h.set(raft.NB, serverID(1000+i), ServerRecord{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
+		h.set(ovndb.NB, serverID(1000+i), ServerRecord{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
 	}
 	for i := range maxRemoved {
-		h = h.Remove(raft.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
+		h = h.Remove(ovndb.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
 	}
 	databag := h.Databag()
 	assert.Less(t, len(databag["nb-servers"]), 64<<10)
 	again, problems := ParseHistory(databag)
 	require.Empty(t, problems)
-	assert.Len(t, again[raft.NB], maxRemoved+9)
+	assert.Len(t, again[ovndb.NB], maxRemoved+9)
 }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // keyMembers, after the database's short name, are the Raft addresses of its
@@ -13,7 +13,7 @@ import (
 const keyMembers = "-members"
 
 // Members are the Raft addresses of a database's members.
-type Members map[raft.Database][]string
+type Members map[ovndb.Database][]string
 
 // Databag is the members as the application's data. Of a database that is not in it,
 // what stands there stays.
@@ -30,7 +30,7 @@ func (m Members) Databag() map[string]string {
 // ParseMembers reads the application's data.
 func ParseMembers(databag map[string]string) Members {
 	m := Members{}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		for address := range strings.SplitSeq(databag[d.Short()+keyMembers], ",") {
 			if address != "" {
 				m[d] = append(m[d], address)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -29,7 +30,7 @@ type Identity struct {
 
 // Identities is what a unit publishes of its servers. A database in which it has no
 // server, or whose server has left, is not there.
-type Identities map[raft.Database]Identity
+type Identities map[ovndb.Database]Identity
 
 // The keys of a unit's bag, after the database's short name.
 const (
@@ -43,7 +44,7 @@ const (
 // an empty value, by which Juju deletes it.
 func (u Identities) Databag() map[string]string {
 	databag := map[string]string{}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		id := u[d]
 		databag[d.Short()+keyIdentity] = id.Server.Short()
 		databag[d.Short()+keyServer] = ""
@@ -60,14 +61,14 @@ func (u Identities) Databag() map[string]string {
 }
 
 // Complete says whether the unit has published both identities.
-func (u Identities) Complete() bool { return u[raft.NB].Server != "" && u[raft.SB].Server != "" }
+func (u Identities) Complete() bool { return u[ovndb.NB].Server != "" && u[ovndb.SB].Server != "" }
 
 // ParseIdentities reads what a unit has published. What is malformed is left out and
 // named in problems: a peer that writes nonsense must not hide the others. A
 // unit that publishes the four digits only has these as its Server.
 func ParseIdentities(databag map[string]string) (u Identities, problems []string) {
 	u = Identities{}
-	for _, d := range raft.Databases() {
+	for _, d := range ovndb.Databases() {
 		short, full, cluster := databag[d.Short()+keyIdentity], databag[d.Short()+keyServer], databag[d.Short()+keyCluster]
 		var id Identity
 		switch server, ok := raft.ParseID(full); {

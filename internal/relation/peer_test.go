@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -25,15 +26,15 @@ func TestBagHasEveryKeyInItsWireForm(t *testing.T) {
 		unit Identities
 		want map[string]string
 	}{
-		"both": {Identities{raft.NB: {Server: nbServer, Cluster: nbCluster}, raft.SB: {Server: sbServer, Cluster: sbCluster, Since: 1234}}, map[string]string{
+		"both": {Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster}, ovndb.SB: {Server: sbServer, Cluster: sbCluster, Since: 1234}}, map[string]string{
 			"nb-identity": "13e4", "nb-server-id": string(nbServer), "nb-cluster-id": string(nbCluster), "nb-member-since": "",
 			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": string(sbCluster), "sb-member-since": "1234",
 		}},
-		"one has not joined, the other is not there": {Identities{raft.SB: {Server: sbServer}}, map[string]string{
+		"one has not joined, the other is not there": {Identities{ovndb.SB: {Server: sbServer}}, map[string]string{
 			"nb-identity": "", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
 			"sb-identity": "0017", "sb-server-id": string(sbServer), "sb-cluster-id": "", "sb-member-since": "",
 		}},
-		"four digits are all that is known": {Identities{raft.NB: {Server: "13e4"}}, map[string]string{
+		"four digits are all that is known": {Identities{ovndb.NB: {Server: "13e4"}}, map[string]string{
 			"nb-identity": "13e4", "nb-server-id": "", "nb-cluster-id": "", "nb-member-since": "",
 			"sb-identity": "", "sb-server-id": "", "sb-cluster-id": "", "sb-member-since": "",
 		}},
@@ -51,7 +52,7 @@ func TestWhatAUnitPublishesIsReadAgain(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		want := Identities{}
-		for _, d := range raft.Databases() {
+		for _, d := range ovndb.Databases() {
 			if rapid.Bool().Draw(t, "is there") {
 				id := Identity{Server: drawID(t)}
 				if rapid.Bool().Draw(t, "by four digits") {
@@ -80,7 +81,7 @@ func TestIdentitiesThatLookLikeNumbersStayText(t *testing.T) {
 	for i := range 1 << 16 {
 		text := fmt.Sprintf("%04x", i)
 		u, problems := ParseIdentities(map[string]string{"sb-identity": text})
-		if len(problems) > 0 || string(u[raft.SB].Server) != text {
+		if len(problems) > 0 || string(u[ovndb.SB].Server) != text {
 			require.Failf(t, "not kept", "%s became %v, %v", text, u, problems)
 		}
 	}
@@ -153,13 +154,13 @@ func TestParseUnitLeavesOutWhatIsMalformed(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			databag := Identities{raft.SB: good}.Databag()
+			databag := Identities{ovndb.SB: good}.Databag()
 			for key, value := range tt.bag {
 				databag[key] = value
 			}
-			want := Identities{raft.SB: good}
+			want := Identities{ovndb.SB: good}
 			if tt.nb != nil {
-				want[raft.NB] = *tt.nb
+				want[ovndb.NB] = *tt.nb
 			}
 			got, problems := ParseIdentities(databag)
 			assert.Equal(t, want, got)
@@ -176,11 +177,11 @@ func TestR16CompleteNeedsBothIdentities(t *testing.T) {
 		want bool
 	}{
 		"none":                {nil, false},
-		"nb":                  {Identities{raft.NB: {Server: nbServer, Cluster: nbCluster}}, false},
-		"sb":                  {Identities{raft.SB: {Server: sbServer}}, false},
-		"clusters only":       {Identities{raft.NB: {Cluster: nbCluster}, raft.SB: {Cluster: sbCluster}}, false},
-		"both":                {Identities{raft.NB: {Server: nbServer}, raft.SB: {Server: sbServer}}, true},
-		"both by four digits": {Identities{raft.NB: {Server: "13e4"}, raft.SB: {Server: "0017"}}, true},
+		"nb":                  {Identities{ovndb.NB: {Server: nbServer, Cluster: nbCluster}}, false},
+		"sb":                  {Identities{ovndb.SB: {Server: sbServer}}, false},
+		"clusters only":       {Identities{ovndb.NB: {Cluster: nbCluster}, ovndb.SB: {Cluster: sbCluster}}, false},
+		"both":                {Identities{ovndb.NB: {Server: nbServer}, ovndb.SB: {Server: sbServer}}, true},
+		"both by four digits": {Identities{ovndb.NB: {Server: "13e4"}, ovndb.SB: {Server: "0017"}}, true},
 	}
 	for name, tt := range tests {
 		assert.Equal(t, tt.want, tt.unit.Complete(), name)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -25,7 +26,7 @@ func statusOf(members ...int) raft.Status {
 func knows(servers ...int) History {
 	h := History{}
 	for _, i := range servers {
-		h.set(raft.NB, serverID(i), ServerRecord{Unit: "ovn-central/" + serverID(i).Short()})
+		h.set(ovndb.NB, serverID(i), ServerRecord{Unit: "ovn-central/" + serverID(i).Short()})
 	}
 	return h
 }
@@ -64,14 +65,14 @@ func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := knows(0, 1, 2, 3)
-			_, first := h.Observe(raft.NB, Configuration{}, before, nil, monday)
+			_, first := h.Observe(ovndb.NB, Configuration{}, before, nil, monday)
 			require.Equal(t, Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}, Since: 11}, first)
 
 			want := knows(0, 1, 2, 3)
 			for _, i := range tt.removed {
-				want = want.Remove(raft.NB, serverID(i), "", monday)
+				want = want.Remove(ovndb.NB, serverID(i), "", monday)
 			}
-			got, second := h.Observe(raft.NB, first, tt.now, nil, monday)
+			got, second := h.Observe(ovndb.NB, first, tt.now, nil, monday)
 			assert.Equal(t, want, got)
 			assert.Equal(t, knows(0, 1, 2, 3), h, "what it was is left alone")
 			switch {
@@ -117,34 +118,34 @@ func TestR8SeeNotesRemovalsUnderLoad(t *testing.T) {
 	}
 	h, seen := knows(0, 1, 2, 3), Configuration{}
 	for i, look := range looks {
-		h, seen = h.Observe(raft.NB, seen, look.status, nil, monday)
+		h, seen = h.Observe(ovndb.NB, seen, look.status, nil, monday)
 		since := uint64(107) // the second look's
 		if i == 0 {
 			since = 0
 		}
 		require.Equal(t, Configuration{Server: serverID(0), Members: look.members, Changed: look.changed, Since: since}, seen, "look %d", i)
-		require.Equal(t, look.removed, !h[raft.NB][serverID(2)].Removed.IsZero(), "look %d", i)
-		require.True(t, h[raft.NB][serverID(3)].Removed.IsZero())
+		require.Equal(t, look.removed, !h[ovndb.NB][serverID(2)].Removed.IsZero(), "look %d", i)
+		require.True(t, h[ovndb.NB][serverID(3)].Removed.IsZero())
 	}
 }
 
 func TestR8SeeKeepsTheTimeThatWasNotedFirst(t *testing.T) {
 	t.Parallel()
-	h := knows(0, 1).Remove(raft.NB, serverID(2), "ovn-central/2", monday)
+	h := knows(0, 1).Remove(ovndb.NB, serverID(2), "ovn-central/2", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.Observe(raft.NB, before, statusOf(0, 1), nil, monday.AddDate(0, 0, 1))
+	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday.AddDate(0, 0, 1))
 	assert.Equal(t, h, got)
 }
 
 func TestR8SeeTouchesOneDatabaseAndOnlyWhatIsKnown(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1, 2)
-	h.set(raft.SB, serverID(2), ServerRecord{})
+	h.set(ovndb.SB, serverID(2), ServerRecord{})
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0009"}}
-	got, _ := h.Observe(raft.NB, before, statusOf(0, 1), nil, monday)
-	assert.True(t, got[raft.SB][serverID(2)].Removed.IsZero())
-	assert.False(t, got[raft.NB][serverID(2)].Removed.IsZero())
-	assert.NotContains(t, got[raft.NB], serverID(9))
+	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday)
+	assert.True(t, got[ovndb.SB][serverID(2)].Removed.IsZero())
+	assert.False(t, got[ovndb.NB][serverID(2)].Removed.IsZero())
+	assert.NotContains(t, got[ovndb.NB], serverID(9))
 }
 
 // A member that shares its four digits with another one that stays can't be seen
@@ -153,9 +154,9 @@ func TestR8SeeDoesNotGuessWhoOfTwoWent(t *testing.T) {
 	t.Parallel()
 	twin := serverID(2)[:4] + "ffff-1111-4222-8333-444444444444"
 	h := knows(0, 1, 2)
-	h.set(raft.NB, twin, ServerRecord{Unit: "ovn-central/7"})
+	h.set(ovndb.NB, twin, ServerRecord{Unit: "ovn-central/7"})
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0002"}}
-	got, after := h.Observe(raft.NB, before, statusOf(0, 1, 2), nil, monday)
+	got, after := h.Observe(ovndb.NB, before, statusOf(0, 1, 2), nil, monday)
 	assert.Equal(t, h, got)
 	assert.Equal(t, []string{"0000", "0001", "0002"}, after.Members)
 }
@@ -181,16 +182,16 @@ func TestR8SeeNotesNoMemberAsRemoved(t *testing.T) {
 			if rapid.Bool().Draw(t, "not committed") {
 				s.NotCommitted = 1
 			}
-			h, seen = h.Observe(raft.NB, seen, s, nil, monday)
+			h, seen = h.Observe(ovndb.NB, seen, s, nil, monday)
 			for _, i := range members {
-				require.True(t, h[raft.NB][serverID(i)].Removed.IsZero(), "%d", i)
+				require.True(t, h[ovndb.NB][serverID(i)].Removed.IsZero(), "%d", i)
 			}
 		}
 		// Of those that the last look but one showed, the rest is noted.
-		h, last := h.Observe(raft.NB, seen, statusOf(members...), nil, monday)
+		h, last := h.Observe(ovndb.NB, seen, statusOf(members...), nil, monday)
 		for _, short := range seen.Members {
 			i := slices.IndexFunc([]int{0, 1, 2, 3, 4, 5}, func(i int) bool { return serverID(i).Short() == short })
-			require.Equal(t, slices.Contains(last.Members, short), h[raft.NB][serverID(i)].Removed.IsZero(), short)
+			require.Equal(t, slices.Contains(last.Members, short), h[ovndb.NB][serverID(i)].Removed.IsZero(), short)
 		}
 	})
 }
@@ -200,22 +201,22 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 	const gone = maxRemoved + 10
 	h := knows(0, 1, 2)
 	for i := range gone {
-		h = h.Remove(raft.NB, serverID(100+i), "", monday.Add(time.Duration(i)*time.Hour))
+		h = h.Remove(ovndb.NB, serverID(100+i), "", monday.Add(time.Duration(i)*time.Hour))
 	}
-	h = h.Remove(raft.SB, sbServer, "", monday)
+	h = h.Remove(ovndb.SB, sbServer, "", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.Observe(raft.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
+	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
 
-	assert.Len(t, got[raft.NB], 2+maxRemoved, "members are kept, and so many that are gone")
+	assert.Len(t, got[ovndb.NB], 2+maxRemoved, "members are kept, and so many that are gone")
 	for i := range gone {
 		// The one that has just been seen to go takes a place too.
-		assert.Equal(t, i > gone-maxRemoved, got[raft.NB][serverID(100+i)] != ServerRecord{}, "%d", i)
+		assert.Equal(t, i > gone-maxRemoved, got[ovndb.NB][serverID(100+i)] != ServerRecord{}, "%d", i)
 	}
-	assert.Contains(t, got[raft.NB], serverID(2))
-	assert.Equal(t, h[raft.SB], got[raft.SB])
+	assert.Contains(t, got[ovndb.NB], serverID(2))
+	assert.Equal(t, h[ovndb.SB], got[ovndb.SB])
 
 	// Units that forget one after the other agree on what to forget.
-	again, _ := got.Merge(h).Observe(raft.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
+	again, _ := got.Merge(h).Observe(ovndb.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
 	assert.Equal(t, got, again)
 }
 
@@ -223,13 +224,13 @@ func TestHistoryForgetsTheSameOnesOnEveryUnit(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1)
 	for i := range maxRemoved + 10 {
-		h = h.Remove(raft.NB, serverID(100+i), "", monday) // all at once
+		h = h.Remove(ovndb.NB, serverID(100+i), "", monday) // all at once
 	}
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001"}}
-	got, _ := h.Observe(raft.NB, before, statusOf(0, 1), nil, monday)
-	assert.Len(t, got[raft.NB], 2+maxRemoved)
+	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday)
+	assert.Len(t, got[ovndb.NB], 2+maxRemoved)
 	for i := range maxRemoved + 10 {
-		assert.Equal(t, i < maxRemoved, got[raft.NB][serverID(100+i)] != ServerRecord{}, "%d", i)
+		assert.Equal(t, i < maxRemoved, got[ovndb.NB][serverID(100+i)] != ServerRecord{}, "%d", i)
 	}
 }
 
@@ -279,12 +280,12 @@ func TestR8SeeNotesRemovalsOfServersThatItNeverSaw(t *testing.T) {
 				tt.look(&s)
 			}
 			h, seen := knows(0, 1, 2), Configuration{Server: serverID(0), Members: []string{"0000", "0001"}, Since: 3}
-			published := UnitIdentities{"ovn-central/2": {raft.NB: tt.published}}
-			h, seen = h.Observe(raft.NB, seen, s, published, monday)
-			assert.Equal(t, tt.removed, !h[raft.NB][serverID(2)].Removed.IsZero())
+			published := UnitIdentities{"ovn-central/2": {ovndb.NB: tt.published}}
+			h, seen = h.Observe(ovndb.NB, seen, s, published, monday)
+			assert.Equal(t, tt.removed, !h[ovndb.NB][serverID(2)].Removed.IsZero())
 			assert.EqualValues(t, 3, seen.Since, "a server doesn't become a member twice")
 			for range 2 {
-				again, after := h.Observe(raft.NB, seen, s, published, monday.Add(time.Hour))
+				again, after := h.Observe(ovndb.NB, seen, s, published, monday.Add(time.Hour))
 				assert.Equal(t, h, again)
 				assert.Equal(t, seen, after, "nothing new, nothing to write")
 			}
@@ -332,7 +333,7 @@ func TestR8SeeNotesWhatTheLogSays(t *testing.T) {
 				last = went[i] - 1
 			}
 			since := rapid.IntRange(came[i], last).Draw(t, "since")
-			published[serverID(i).Short()] = Identities{raft.NB: {Server: serverID(i), Cluster: nbCluster, Since: uint64(since)}}
+			published[serverID(i).Short()] = Identities{ovndb.NB: {Server: serverID(i), Cluster: nbCluster, Since: uint64(since)}}
 		}
 		h, seen, committed := knows(0, 1, 2, 3, 4, 5), Configuration{}, 1
 		for range rapid.IntRange(1, 6).Draw(t, "looks") {
@@ -340,12 +341,12 @@ func TestR8SeeNotesWhatTheLogSays(t *testing.T) {
 			end := rapid.IntRange(committed, len(log)-1).Draw(t, "last")
 			s := statusOf(log[end]...)
 			s.Cluster, s.Log.End, s.NotCommitted = &cluster, uint64(end)+1, uint64(end-committed)
-			h, seen = h.Observe(raft.NB, seen, s, published, monday)
+			h, seen = h.Observe(ovndb.NB, seen, s, published, monday)
 			for i := range servers {
-				noted := !h[raft.NB][serverID(i)].Removed.IsZero()
+				noted := !h[ovndb.NB][serverID(i)].Removed.IsZero()
 				gone := went[i] > 0 && went[i] <= committed
 				require.False(t, noted && !gone, "server %d is noted", i)
-				since := published[serverID(i).Short()][raft.NB].Since
+				since := published[serverID(i).Short()][ovndb.NB].Since
 				require.False(t, gone && end == committed && since > 0 && !noted, "server %d is not noted", i)
 			}
 		}

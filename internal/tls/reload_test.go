@@ -10,14 +10,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
 
 // insert is a transaction that a majority has to store.
 func insert(t *testing.T, c *client, name string) {
 	t.Helper()
-	result, err := c.call("transact", raft.NB, map[string]any{"op": "insert", "table": "Logical_Switch", "row": map[string]any{"name": name}})
+	result, err := c.call("transact", ovndb.NB, map[string]any{"op": "insert", "table": "Logical_Switch", "row": map[string]any{"name": name}})
 	require.NoError(t, err)
 	var done []struct{ UUID []string }
 	require.NoError(t, json.Unmarshal(result, &done), "%s", result)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/tls"
@@ -128,7 +129,7 @@ func (s *server) appctl(t *testing.T, args ...string) (string, error) {
 
 func (s *server) status(t *testing.T) raft.Status {
 	t.Helper()
-	text, err := s.appctl(t, "cluster/status", string(raft.NB))
+	text, err := s.appctl(t, "cluster/status", string(ovndb.NB))
 	require.NoError(t, err)
 	status, err := raft.Parse(text)
 	require.NoError(t, err)
@@ -141,7 +142,7 @@ func pair(t *testing.T, first, second tls.Credentials) (a, b *server) {
 	net := loopbacktest.Network(t)
 	a, b = newServer(t, net+".1", first), newServer(t, net+".2", second)
 	command(t, "ovsdb-tool", "create-cluster", a.database(), schema, a.raft())
-	command(t, "ovsdb-tool", "join-cluster", b.database(), string(raft.NB), b.raft(), a.raft())
+	command(t, "ovsdb-tool", "join-cluster", b.database(), string(ovndb.NB), b.raft(), a.raft())
 	a.start(t)
 	b.start(t)
 	awaitConnected(t, a, b)

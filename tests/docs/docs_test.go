@@ -15,8 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/action"
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -78,12 +77,12 @@ func TestEveryEndpointIsDocumentedWithItsInterface(t *testing.T) {
 
 func TestEveryPortIsDocumented(t *testing.T) {
 	page := readRepository(t).documents["docs/reference/ports.md"]
-	for _, db := range raft.Databases() {
-		for _, port := range plan.ClientPorts(db) {
+	for _, db := range ovndb.Databases() {
+		for _, port := range ovndb.ClientPorts(db) {
 			assert.Empty(t, missing(page, []string{fmt.Sprintf("pssl:%d", port)}))
 			assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", port))
 		}
-		assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", plan.RaftPort(db)))
+		assert.Contains(t, page.text, fmt.Sprintf("\n| %d | ", ovndb.RaftPort(db)))
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 )
 
-// DB is the short name of a database: [NB] or [SB].
+// DB is the short name of a database: [ovndb.NorthboundServer] or [ovndb.SouthboundServer].
 type DB = machine.DB
 
 // The databases of ovn-central.

@@ -1,10 +1,8 @@
-package plan
+package ovndb
 
 import (
 	"strconv"
 	"strings"
-
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // The ports for clients, which are those of the charm before this one; clients
@@ -32,22 +30,22 @@ const (
 	AgentPeerPort    uint16 = 16402
 )
 
-// ownPorts are those on which something of a unit listens.
-var ownPorts = []uint16{
+// OwnPorts are those on which something of a unit listens.
+var OwnPorts = []uint16{
 	NorthboundPort, SouthboundPort, ManagementPort, NorthboundRaftPort, SouthboundRaftPort, AgentPeerPort,
 }
 
 // ClientPorts are those on which the server of a database serves clients.
-func ClientPorts(db raft.Database) []uint16 {
-	if db == raft.SB {
+func ClientPorts(db Database) []uint16 {
+	if db == SB {
 		return []uint16{SouthboundPort, ManagementPort}
 	}
 	return []uint16{NorthboundPort}
 }
 
 // RaftPort is the one on which the server of a database speaks Raft.
-func RaftPort(db raft.Database) uint16 {
-	if db == raft.SB {
+func RaftPort(db Database) uint16 {
+	if db == SB {
 		return SouthboundRaftPort
 	}
 	return NorthboundRaftPort
@@ -62,7 +60,7 @@ func Host(address string) string {
 }
 
 // RaftAddress is where the member at an address speaks Raft.
-func RaftAddress(db raft.Database, address string) string {
+func RaftAddress(db Database, address string) string {
 	return "ssl:" + Host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
 }
 

@@ -1,4 +1,7 @@
-package raft
+// Package ovndb has the facts of OVN's databases and of its packages that no part of
+// this program decides: their names, ports, services, paths and the forms of their
+// addresses and versions. It is pure, and below all others.
+package ovndb
 
 // Database names one of the two databases that every unit serves. Its value is
 // the name that OVN's schema gives it.

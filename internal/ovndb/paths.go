@@ -1,12 +1,8 @@
-// Package ovn drives what the packages of OVN put on a machine: the control
-// sockets of the database servers, the database files and the services.
-package ovn
+package ovndb
 
 import (
 	"cmp"
 	"path/filepath"
-
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Paths are the directories of one unit's OVN.
@@ -51,27 +47,27 @@ func PathsFromEnv(getenv func(string) string) Paths {
 	}
 }
 
-func stem(d raft.Database) string { return "ovn" + d.Short() + "_db" }
+func stem(d Database) string { return "ovn" + d.Short() + "_db" }
 
 // Control is the unixctl socket of the database's server.
-func (p Paths) Control(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".ctl") }
+func (p Paths) Control(d Database) string { return filepath.Join(p.Run, stem(d)+".ctl") }
 
 // Socket is the server's client socket: no TLS, no RBAC, root only.
-func (p Paths) Socket(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".sock") }
+func (p Paths) Socket(d Database) string { return filepath.Join(p.Run, stem(d)+".sock") }
 
 // PID is the pid file of the database's server.
-func (p Paths) PID(d raft.Database) string { return filepath.Join(p.Run, stem(d)+".pid") }
+func (p Paths) PID(d Database) string { return filepath.Join(p.Run, stem(d)+".pid") }
 
 // File is the database file.
-func (p Paths) File(d raft.Database) string { return filepath.Join(p.DB, stem(d)+".db") }
+func (p Paths) File(d Database) string { return filepath.Join(p.DB, stem(d)+".db") }
 
 // Schema is the file that says what tables database d has.
-func (p Paths) Schema(d raft.Database) string {
+func (p Paths) Schema(d Database) string {
 	return filepath.Join(cmp.Or(p.Data, "/usr/share/ovn"), "ovn-"+d.Short()+".ovsschema")
 }
 
 // Log is the log of the database's server.
-func (p Paths) Log(d raft.Database) string {
+func (p Paths) Log(d Database) string {
 	return filepath.Join(cmp.Or(p.Logs, "/var/log/ovn"), "ovsdb-server-"+d.Short()+".log")
 }
 
@@ -79,7 +75,7 @@ func (p Paths) Log(d raft.Database) string {
 // (EnvironmentFile= in ovn-*.service). It stands beside Etc, as /etc/default does
 // beside /etc/ovn.
 func (p Paths) Defaults() string {
-	return filepath.Join(filepath.Dir(p.Etc), "default", string(Central))
+	return filepath.Join(filepath.Dir(p.Etc), "default", string(Umbrella))
 }
 
 // Apt is where the package sources stand: beside Etc, as /etc/apt does beside

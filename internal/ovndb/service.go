@@ -1,0 +1,28 @@
+package ovndb
+
+// Service is a unit of the ovn-central package, by its name without ".service".
+type Service string
+
+// The units of the package. Umbrella is an umbrella over the others; stopping it
+// returns before they are down.
+const (
+	Umbrella         Service = "ovn-central"
+	NorthboundServer Service = "ovn-ovsdb-server-nb"
+	SouthboundServer Service = "ovn-ovsdb-server-sb"
+	Northd           Service = "ovn-northd"
+)
+
+// Agent is the charm's own unit.
+const Agent Service = "ovn-central-agent"
+
+// AllServices lists those of the package in the order in which they are stopped: first the one
+// that writes, then the servers.
+func AllServices() []Service { return []Service{Northd, NorthboundServer, SouthboundServer, Umbrella} }
+
+// ServiceOf is the unit that runs the server of database d.
+func ServiceOf(d Database) Service {
+	if d == SB {
+		return SouthboundServer
+	}
+	return NorthboundServer
+}
