@@ -166,9 +166,7 @@ func (r *record) restartTargets(pending map[ovndb.Service]string, names []string
 
 func (u *Reconciler) allServices() []ovndb.Service {
 	all := []ovndb.Service{ovndb.Umbrella}
-	for _, service := range plan.RestartOrder() {
-		all = append(all, service)
-	}
+	all = append(all, plan.RestartOrder()...)
 	return all
 }
 

@@ -48,9 +48,17 @@ func seen() maintenance.Seen {
 			Groups: []schedule.Group{group("lrp-1", "c1", "c2"), group("lrp-2", "c2", "c1"), group("lrp-3", "c1", "c3"), group("lrp-4", "c8", "c1")},
 		},
 		Bindings: []maintenance.Binding{
-			{Port: "vm-4", Chassis: "c3"}, {Port: "vm-1", Chassis: "c3"}, {Port: "vm-3", Chassis: "c3"}, {Port: "vm-2", Chassis: "c3"},
-			{Port: "vip", Type: "virtual", Chassis: "c3"}, {Port: "cr-lrp-2", Type: "chassisredirect", Chassis: "c2"}, {Port: "cr-lrp-1", Type: "chassisredirect", Chassis: "c1"},
-			{Port: "bm", Type: "external", Chassis: "c1"}, {Port: "gr", Type: "l3gateway", Chassis: "c1"}, {Port: "p", Type: "patch"}, {Port: "v", Type: "vtep", Chassis: "c1"},
+			{Port: "vm-4", Chassis: "c3"},
+			{Port: "vm-1", Chassis: "c3"},
+			{Port: "vm-3", Chassis: "c3"},
+			{Port: "vm-2", Chassis: "c3"},
+			{Port: "vip", Type: "virtual", Chassis: "c3"},
+			{Port: "cr-lrp-2", Type: "chassisredirect", Chassis: "c2"},
+			{Port: "cr-lrp-1", Type: "chassisredirect", Chassis: "c1"},
+			{Port: "bm", Type: "external", Chassis: "c1"},
+			{Port: "gr", Type: "l3gateway", Chassis: "c1"},
+			{Port: "p", Type: "patch"},
+			{Port: "v", Type: "vtep", Chassis: "c1"},
 		},
 		Members: map[string][]string{"c1": {"ovn-central/2"}},
 	}
@@ -89,8 +97,13 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 	t.Parallel()
 	nodes := []maintenance.Node{
-		{Chassis: "c1", Hostname: "one.maas"}, {Chassis: "c2", Hostname: "two.maas"}, {Chassis: "c3", Hostname: "two.lab"},
-		{Chassis: "c4", Hostname: "twin"}, {Chassis: "c5", Hostname: "twin"}, {Chassis: "one.maas"}, {Chassis: "two.maas.old"},
+		{Chassis: "c1", Hostname: "one.maas"},
+		{Chassis: "c2", Hostname: "two.maas"},
+		{Chassis: "c3", Hostname: "two.lab"},
+		{Chassis: "c4", Hostname: "twin"},
+		{Chassis: "c5", Hostname: "twin"},
+		{Chassis: "one.maas"},
+		{Chassis: "two.maas.old"},
 	}
 	for id, want := range map[string]string{"c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1"} {
 		n, refused := maintenance.Resolve(nodes, id)
