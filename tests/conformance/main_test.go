@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -48,12 +49,19 @@ func beAgent() int {
 		c.Caller = controller.Dial(c.ArchiveDir)
 		err = agent.Run(ctx, c)
 	}
-	if err != nil {
+	switch {
+	case params.IsCodeUnauthorized(err):
+		fmt.Fprintln(os.Stderr, err)
+		return denied
+	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
+
+// denied is the exit code of an agent that the controller knows no more.
+const denied = 3
 
 // scripts are what the test charm does, by hook or action, as shell.
 type scripts map[string]string
@@ -205,8 +213,10 @@ func (s *scene) settle() map[string]string {
 		go func() {
 			select {
 			case <-r.done:
-				// One whose unit is gone may be denied what it asks for before it ends.
-				if r.err != nil && !s.gone(unit) {
+				// One whose unit is gone may be denied what it asks for before it ends, as Juju
+				// takes its credentials with it: that, and no other end, is no failure.
+				exit := (*exec.ExitError)(nil)
+				if r.err != nil && !(errors.As(r.err, &exit) && exit.ExitCode() == denied && s.gone(unit)) {
 					ended(fmt.Errorf("the agent of %s has ended: %w", unit, r.err))
 				}
 			case <-ctx.Done():
