@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 )
@@ -11,10 +12,12 @@ const minSteps, maxSteps = 8, 20
 // most is how many units there are at once, and maxUnits how many at the start.
 const most, maxUnits = 5, 5
 
-// calls is how many calls of other programs a hook or action makes, of which the early
-// ones are drawn more often: some hooks make few, and a fault at a later one doesn't
-// happen.
-const calls = 70
+// calls is about how many calls of other programs the hooks or the action of a step make,
+// as counted: a fault at a later one doesn't happen.
+var calls = map[string]int{"add": 600, "replace": 600, "remove": 130, "type": 110}
+
+// fewCalls is that of all others.
+const fewCalls = 30
 
 // mostDisturbances is how many faults are drawn for the calls of one step at the most.
 const mostDisturbances = 6
@@ -120,7 +123,7 @@ func (d *draw) disturb(s *Step) {
 		if fault.Do == "kill-hook" || fault.Do == "hang-hook" || fault.Do == "fail-tool" {
 			fault.Unit = s.actor()
 		}
-		fault.Call = 1 + min(d.IntN(calls), d.IntN(calls))
+		fault.Call = 1 + d.IntN(cmp.Or(calls[s.Do], fewCalls))
 		s.With = append(s.With, fault)
 	}
 	if d.chance(15) {

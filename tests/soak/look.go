@@ -3,6 +3,7 @@ package soak
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -39,13 +40,15 @@ type member struct {
 func (w *world) why(h *host, db lab.DB) Why {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return whyDown(h.faults, w.step, db, h.Running(db), h.paused())
+	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused())
 }
 
 // whyDown says so by the faults that stand, with the step that began each. A disk that
 // is full takes no vote away as long as its server runs, and may at any time: it counts
-// where nothing else does.
-func whyDown(faults map[string]int, step int, db lab.DB, running, paused bool) Why {
+// where nothing else does. Once there is space again it counts where the server has ended,
+// or could not store its vote meanwhile and has given the database up: its process goes on
+// then, and the unit's next hook starts another.
+func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused bool) Why {
 	why := Up
 	fault := func(name string, only bool) {
 		if since, stands := faults[name]; stands && only {
@@ -62,7 +65,7 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, paused bool) W
 	fault("kill "+string(db), !running)
 	if why == Up {
 		fault("full", true)
-		fault("was full", !running)
+		fault("was full", !running || gaveUp)
 	}
 	switch {
 	case why == Up && !running && paused:
@@ -90,10 +93,12 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 		}
 		group.Go(func() {
 			text, err := h.Status(ctx, db)
-			if err != nil {
-				return
-			}
-			if s, err := raft.Parse(text); err == nil {
+			s, malformed := raft.Parse(text)
+			w.mu.Lock()
+			h.gaveUp[db] = err != nil && strings.Contains(err.Error(), "unknown cluster") || err == nil && s.State == raft.Failed
+			lost := h.gaveUp[db]
+			w.mu.Unlock()
+			if err == nil && malformed == nil && !lost {
 				mu.Lock()
 				defer mu.Unlock()
 				answers = append(answers, answer{h, s})

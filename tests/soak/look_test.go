@@ -31,23 +31,25 @@ func TestClusterIsSeenByItsLeaderOrElseByTheLongestCommittedLog(t *testing.T) {
 func TestMemberIsDownByTheFaultThatTookIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		faults          map[string]int
-		running, paused bool
-		want            Why
+		faults                  map[string]int
+		running, gaveUp, paused bool
+		want                    Why
 	}{
-		"none":                                {nil, true, false, Up},
-		"none, and it does not run":           {nil, false, false, Ours},
-		"paused":                              {nil, false, true, Asked},
-		"of this step":                        {map[string]int{"cut": 7}, true, false, New},
-		"of an older one":                     {map[string]int{"cut": 6}, true, false, Standing},
-		"of both":                             {map[string]int{"cut": 6, "power-off": 7}, false, false, Standing},
-		"of the other database":               {map[string]int{"hang sb": 6}, true, false, Up},
-		"killed, and started again":           {map[string]int{"kill nb": 6}, true, false, Up},
-		"a full disk may take it":             {map[string]int{"full": 6}, true, false, Standing},
-		"a full disk had not taken it":        {map[string]int{"full": 6, "power-off": 7}, false, false, New},
-		"what it lost on one is seen later":   {map[string]int{"was full": 6}, false, false, Standing},
-		"what it lost on one is not seen yet": {map[string]int{"was full": 6}, true, false, Up},
+		"none":                                {nil, true, false, false, Up},
+		"none, and it does not run":           {nil, false, false, false, Ours},
+		"paused":                              {nil, false, false, true, Asked},
+		"of this step":                        {map[string]int{"cut": 7}, true, false, false, New},
+		"of an older one":                     {map[string]int{"cut": 6}, true, false, false, Standing},
+		"of both":                             {map[string]int{"cut": 6, "power-off": 7}, false, false, false, Standing},
+		"of the other database":               {map[string]int{"hang sb": 6}, true, false, false, Up},
+		"killed, and started again":           {map[string]int{"kill nb": 6}, true, false, false, Up},
+		"a full disk may take it":             {map[string]int{"full": 6}, true, false, false, Standing},
+		"a full disk had not taken it":        {map[string]int{"full": 6, "power-off": 7}, false, false, false, New},
+		"what it lost on one is seen later":   {map[string]int{"was full": 6}, false, false, false, Standing},
+		"it could not store its vote on one":  {map[string]int{"was full": 6}, true, true, false, Standing},
+		"it has no database without a fault":  {nil, true, true, false, Up},
+		"what it lost on one is not seen yet": {map[string]int{"was full": 6}, true, false, false, Up},
 	} {
-		assert.Equal(t, c.want, whyDown(c.faults, 7, lab.NB, c.running, c.paused), name)
+		assert.Equal(t, c.want, whyDown(c.faults, 7, lab.NB, c.running, c.gaveUp, c.paused), name)
 	}
 }

@@ -87,6 +87,8 @@ type host struct {
 	forced bool
 	// ids are those that its servers have had, by database; the last is the newest.
 	ids map[lab.DB][]string
+	// gaveUp are the databases that its servers said to have no more, when last asked.
+	gaveUp map[lab.DB]bool
 }
 
 // newWorld deploys an application of fresh machines.
@@ -150,7 +152,7 @@ func (w *world) add(ctx context.Context, n int) error {
 	if err := syscall.Mount("tmpfs", u.DBDir(), "tmpfs", 0, "size="+diskSize); err != nil {
 		return fmt.Errorf("cannot make the disk of %s: %w", u.Name(), err)
 	}
-	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}}
+	h := &host{Unit: u, number: n, faults: map[string]int{}, ids: map[lab.DB][]string{}, gaveUp: map[lab.DB]bool{}}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.hosts[n] = h
