@@ -22,8 +22,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
-// Timeout bounds a whole action.
+// Timeout bounds a whole action, but for those that wait for a node.
 const Timeout = 20 * time.Minute
+
+// timeout is that of one.
+func timeout(name string) time.Duration {
+	if name == "drain" {
+		return node.Timeout
+	}
+	return Timeout
+}
 
 // Unit is the unit that actions run on.
 type Unit struct {
@@ -59,6 +67,8 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"uncordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
 		return s.Uncordon(ctx, p.node)
 	}),
+	"drain":   operateNode(drain),
+	"undrain": operateNode(undrain),
 	"hold": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
 		return s.Hold(ctx, p.node, p.name, p.reason)
 	}),
@@ -87,7 +97,7 @@ func Run(ctx context.Context, u Unit, name string) error {
 		return fmt.Errorf("%w %q", ErrUnknown, name)
 	}
 	report := context.WithoutCancel(ctx) // also what was cut short is to be told
-	ctx, cancel := context.WithTimeoutCause(ctx, Timeout, fmt.Errorf("%s are over", Timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout(name), fmt.Errorf("%s are over", timeout(name)))
 	defer cancel()
 	given, err := u.Tools.ActionParams(ctx)
 	if err != nil {

@@ -3,7 +3,11 @@ package action
 import (
 	"context"
 	"errors"
+	"net/netip"
+	"strings"
+	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -43,7 +47,12 @@ func operateNode(operate func(context.Context, *node.Service, nodeParams) mainte
 }
 
 // nodeParams are the parameters of operations on nodes.
-type nodeParams struct{ node, name, reason, format string }
+type nodeParams struct {
+	node, name, reason, format string
+	dryRun                     bool
+	limits                     maintenance.Limits
+	wait                       time.Duration
+}
 
 func (p params) node() (given nodeParams, err error) {
 	var failures []error
@@ -51,7 +60,27 @@ func (p params) node() (given nodeParams, err error) {
 		value, err := p.text(key)
 		*to, failures = value, append(failures, err)
 	}
+	dryRun, err := p.flag("dry-run")
+	given.dryRun, failures = dryRun, append(failures, err)
+	seconds := func(key string, otherwise, most time.Duration) time.Duration {
+		n, err := p.number(key, int64(otherwise/time.Second), int64(most/time.Second))
+		failures = append(failures, err)
+		return time.Duration(n) * time.Second
+	}
+	given.limits.Timeout = seconds("timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
+	given.limits.Grace = seconds("grace-period", maintenance.GraceFor(given.limits.Timeout), maintenance.MaxTimeout)
+	given.wait = seconds("wait", gateway.DefaultWait, 10*time.Minute)
 	return given, errors.Join(failures...)
+}
+
+// drain empties a node.
+func drain(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	return s.Drain(ctx, node.DrainRequest{Node: p.node, Reason: p.reason, Limits: p.limits, DryRun: p.dryRun})
+}
+
+// undrain puts a node back.
+func undrain(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	return s.Undrain(ctx, p.node, p.wait, p.dryRun)
 }
 
 // answered shows how an operation ended, and fails the action where it did not end well.
@@ -68,8 +97,9 @@ func (u Unit) nodes(ctx context.Context) *node.Service {
 	snapshot := u.Service.Observe(ctx, u.Tools)
 	s := &node.Service{Gateways: u.gatewaysOf(snapshot), Units: map[string]string{}}
 	for _, d := range ovndb.Databases() {
-		if own := snapshot.Servers[d].Status.Address; own != "" {
-			s.Units[ovndb.Host(own)] = u.Env.Unit
+		_, own, _ := strings.Cut(snapshot.Servers[d].Status.Address, ":") // behind the protocol
+		if at, err := netip.ParseAddrPort(own); err == nil {
+			s.Units[at.Addr().String()] = u.Env.Unit
 		}
 	}
 	for _, other := range snapshot.Application.Others() {

@@ -167,9 +167,9 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
-		"backup", "cluster-kick", "cluster-status", "cordon", "gateway-history", "gateway-status", "hold", "kick", "node-status",
+		"backup", "cluster-kick", "cluster-status", "cordon", "drain", "gateway-history", "gateway-status", "hold", "kick", "node-status",
 		"pause", "rebalance-gateways", "release", "reschedule-gateways", "restart-services", "resume", "run-deferred-hooks", "show-deferred-events",
-		"uncordon",
+		"uncordon", "undrain",
 	}, Names())
 }
 

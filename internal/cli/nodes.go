@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -17,6 +19,9 @@ import (
 type nodeFlags struct {
 	databaseFlags
 	reason string
+	limits maintenance.Limits
+	wait   time.Duration
+	dryRun bool
 }
 
 // newNodes is for any OVN, also one without the charm.
@@ -58,9 +63,37 @@ OVN whose databases can be reached.`,
 				return s.Release(ctx, args[0], args[1])
 			}),
 	)
+	c.AddCommand(f.drains(reason), f.undrains())
 	for _, sub := range c.Commands() {
 		sub.Args = usage(sub.Args)
 	}
+	return c
+}
+
+// drains is the command that empties a node.
+func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
+	var c *cobra.Command
+	c = reason(f.operates("drain NODE", "Move every gateway off a node, and wait until nothing stands on it", cobra.ExactArgs(1),
+		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			if !c.Flags().Changed("grace-period") {
+				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
+			}
+			return s.Drain(ctx, node.DrainRequest{Node: args[0], Reason: f.reason, Limits: f.limits, DryRun: f.dryRun})
+		}))
+	c.Flags().DurationVar(&f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long to wait at most")
+	c.Flags().DurationVar(&f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go by itself; less than timeout")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	return c
+}
+
+// undrains is the command that puts a node back.
+func (f *nodeFlags) undrains() *cobra.Command {
+	c := f.operates("undrain NODE", "Put a node back: its gateways' ranks are as before the drain", cobra.ExactArgs(1),
+		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			return s.Undrain(ctx, args[0], f.wait, f.dryRun)
+		})
+	c.Flags().DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	return c
 }
 

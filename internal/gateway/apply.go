@@ -74,7 +74,7 @@ func (s *Service) finish(ctx context.Context, record journalRecord, changed []sc
 		return
 	}
 	line := fmt.Sprintf("%d gateways changed", groups(changed))
-	if s.Undo != nil && slices.ContainsFunc(changed, revertible) {
+	if s.Undo != nil && record.Chassis == "" && slices.ContainsFunc(changed, revertible) {
 		line += "; to revert: " + s.Undo(record.ID)
 	}
 	s.progress(ctx, line)
@@ -125,7 +125,7 @@ func (s *Service) apply(ctx context.Context, plan Planner, record *journalRecord
 		if len(done) == len(p.Changes) {
 			break // whoever wants to know looks at SB
 		}
-		if err := s.waitForNorthd(ctx); err != nil {
+		if err := s.SyncNorthd(ctx); err != nil {
 			return done, err
 		}
 	}
@@ -158,8 +158,9 @@ var errBehind = errors.New("ovn-northd did not process the changes")
 // gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
 const slownessFactor = 10
 
-// waitForNorthd waits for ovn-northd.
-func (s *Service) waitForNorthd(ctx context.Context) error {
+// SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for
+// ovn-northd's: without it there is no use in writing more.
+func (s *Service) SyncNorthd(ctx context.Context) error {
 	if s.NorthdTimeout == 0 {
 		return nil
 	}

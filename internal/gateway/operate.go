@@ -153,7 +153,7 @@ func (s *Service) operate(ctx context.Context, r Request, plan Planner, earlier 
 	// An ovn-controller that died since the last sign of life looks as if it lived, and
 	// takes over nothing. Without ovn-northd there is no use in changing anything.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
-		if err := s.waitForNorthd(ctx); err != nil {
+		if err := s.SyncNorthd(ctx); err != nil {
 			return err
 		}
 	}

@@ -29,7 +29,8 @@ func (s *Service) Close() { s.Gateways.Close() }
 
 // sight is what there is of nodes.
 type sight struct {
-	nodes []maintenance.Node
+	inventory *gateway.Inventory
+	nodes     []maintenance.Node
 }
 
 // look reads both databases.
@@ -42,7 +43,7 @@ func (s *Service) look(ctx context.Context) (sight, error) {
 	if err != nil {
 		return sight{}, err
 	}
-	var x sight
+	x := sight{inventory: inventory}
 	members := map[string][]string{}
 	for chassis, addresses := range occupied.Addresses {
 		for _, address := range addresses {
@@ -90,14 +91,14 @@ func inaccessible(err error) maintenance.Status {
 	return maintenance.NewStatus(maintenance.ClusterNotAccessible, err.Error())
 }
 
-// amend writes records.
-func (s *Service) amend(ctx context.Context, changes ...maintenance.Change) error {
+// amend writes records, if external_ids of NB_Global fit the guard.
+func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, changes ...maintenance.Change) error {
 	put, drop := map[string]string{}, []string{}
 	for _, c := range changes {
 		maps.Copy(put, c.Set)
 		drop = append(drop, c.Drop...)
 	}
-	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, ovsdb.Guard{}, put, drop) })
+	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, put, drop) })
 }
 
 func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
@@ -127,7 +128,7 @@ func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Sta
 	case n.Cordon != nil:
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
 	}
-	if err := s.amend(ctx, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is put there, and what is there stays", s.next("uncordon", n))
@@ -144,7 +145,7 @@ func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
 	case n.Cordon == nil:
 		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned")
 	}
-	if err := s.amend(ctx, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned")
@@ -162,7 +163,7 @@ func (s *Service) Hold(ctx context.Context, id, name, reason string) maintenance
 	if h := n.Held(name); h.Count > 0 {
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is held by %s already: %s", n.Name(), name, h.Detail(s.Gateways.Now(), time.Time{})))
 	}
-	if err := s.amend(ctx, maintenance.AddHold(n.Chassis, name, s.note(n, reason))); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.AddHold(n.Chassis, name, s.note(n, reason))); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is held by %s", n.Name(), name), s.next("release", n, "name", name))
@@ -181,7 +182,7 @@ func (s *Service) Release(ctx context.Context, id, name string) maintenance.Stat
 	case h.Count == 0:
 		return maintenance.NewStatus(maintenance.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
 	}
-	if err := s.amend(ctx, maintenance.Release(n.Chassis, name)); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Release(n.Chassis, name)); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("hold %s of %s is released", name, n.Name()))
@@ -198,6 +199,12 @@ func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []mai
 // next names a command.
 func (s *Service) next(operation string, n maintenance.Node, given ...string) maintenance.Message {
 	return maintenance.Message{Message: s.Command(operation, n.Name(), given...), Kind: maintenance.MessageNext, Name: operation}
+}
+
+func (s *Service) progress(ctx context.Context, format string, args ...any) {
+	if s.Gateways.Progress != nil {
+		s.Gateways.Progress(ctx, fmt.Sprintf(format, args...))
+	}
 }
 
 // Timeout bounds a command on nodes. What goes on longer is in the database: the command

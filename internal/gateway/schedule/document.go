@@ -32,7 +32,8 @@ type Plan struct {
 	Bounds []Bound `json:"bounds,omitempty" yaml:"bounds,omitempty"`
 	// Findings are what could not be done and why, and what is odd.
 	Findings []Finding `json:"problems" yaml:"problems"`
-	// Blocked are the groups that a drain leaves where they are, and why.
+	// Blocked are the groups that a drain leaves where they are, or that are not wholly put
+	// back, and why.
 	Blocked []Finding `json:"blocked,omitempty" yaml:"blocked,omitempty"`
 	// Added are the chassis that were added and get something: who finishes the plan has
 	// to know, since they don't look like it once they have a part of it.

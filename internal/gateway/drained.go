@@ -1,0 +1,154 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// PlanDrain is what is left to write for a drain of a chassis.
+func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
+	was, err := s.ranks(ctx)
+	if err != nil {
+		return schedule.Plan{}, err
+	}
+	return drainPlan(inventory.State, was, chassis), nil
+}
+
+// drainPlan also knows of the drains of other chassis.
+func drainPlan(state schedule.State, was map[string][]schedule.Ranks, chassis string) schedule.Plan {
+	var others []schedule.Ranks
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		if name != chassis {
+			others = append(others, was[name]...)
+		}
+	}
+	return schedule.Drain(state, schedule.Options{}, chassis, others)
+}
+
+// Drain moves every gateway off a chassis, for as long as it is cordoned, and says what it
+// has changed. Those that could go nowhere stay.
+func (s *Service) Drain(ctx context.Context, chassis string) ([]schedule.Change, error) {
+	was, err := s.ranks(ctx)
+	if err != nil {
+		return nil, err
+	}
+	earlier, err := s.unfinished(ctx, schedule.OperationDrain)
+	if err != nil {
+		return nil, err
+	}
+	key, value := maintenance.CordonPair(chassis)
+	s.Fence = map[string]string{key: value}
+	defer func() { s.Fence = nil }()
+	earlier = slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis })
+	return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
+}
+
+// Undrain puts the ranks of a chassis back that drains have changed. Its plan, as it was at
+// first, says in Blocked what could not be put back. They are put back once: [Service.Forget]
+// ends it.
+func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedule.Change, first schedule.Plan, err error) {
+	was, err := s.ranks(ctx)
+	if err != nil {
+		return nil, first, err
+	}
+	shown := false
+	changed, err = s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan {
+		p := schedule.Undrain(state, schedule.Options{}, chassis, was[chassis])
+		if !shown {
+			first, shown = p, true
+		}
+		return p
+	})
+	return changed, first, err
+}
+
+// PlanUndrain is what there is to put back.
+func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis string) (schedule.Plan, error) {
+	was, err := s.ranks(ctx)
+	if err != nil {
+		return schedule.Plan{}, err
+	}
+	state := inventory.State
+	state.Chassis = slices.Clone(state.Chassis)
+	for i := range state.Chassis {
+		if state.Chassis[i].Name == chassis {
+			state.Chassis[i].Cordoned = false
+		}
+	}
+	return schedule.Undrain(state, schedule.Options{}, chassis, was[chassis]), nil
+}
+
+// ranks are those before the drains that are not undone, by the chassis that was drained.
+func (s *Service) ranks(ctx context.Context) (map[string][]schedule.Ranks, error) {
+	rows, err := s.journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := parseJournal(rows)
+	return ranksOf(all), nil
+}
+
+// ranksOf reads the ranks out of the journal, the newest run first. Where another client has
+// changed a group between two drains of a chassis, what that wrote is what counts as before.
+func ranksOf(all []journalRecord) map[string][]schedule.Ranks {
+	found, last := map[string]map[string]*schedule.Ranks{}, map[string][]schedule.Candidate{}
+	for _, run := range slices.Backward(byRun(all)) {
+		for _, p := range run {
+			for _, c := range p.Changes {
+				if p.Kept {
+					if found[p.Chassis] == nil {
+						found[p.Chassis] = map[string]*schedule.Ranks{}
+					}
+					base := c.Before
+					if len(c.Base) > 0 {
+						base = c.Base
+					}
+					was, again := found[p.Chassis][c.Group]
+					if !again || !slices.Equal(was.Last, c.Before) {
+						found[p.Chassis][c.Group] = &schedule.Ranks{Group: c.Group, Base: base}
+					}
+				}
+				last[c.Group] = nil
+				if p.Chassis != "" { // what a rebalancing wrote is as good as another client's
+					last[c.Group] = c.After
+				}
+				for _, ranks := range found {
+					if r, is := ranks[c.Group]; is {
+						r.Last = last[c.Group]
+					}
+				}
+			}
+		}
+	}
+	ranks := map[string][]schedule.Ranks{}
+	for chassis, groups := range found {
+		for _, r := range groups {
+			ranks[chassis] = append(ranks[chassis], *r)
+		}
+		slices.SortFunc(ranks[chassis], func(a, b schedule.Ranks) int { return cmp.Compare(a.Group, b.Group) })
+	}
+	return ranks
+}
+
+// Forget gives up the ranks before the drains of a chassis: it was undrained, or is gone.
+func (s *Service) Forget(ctx context.Context, chassis string) error {
+	rows, err := s.journal(ctx)
+	if err != nil {
+		return err
+	}
+	all, _ := parseJournal(rows)
+	var changed []ovsdb.JournalRow
+	for _, p := range all {
+		if p.Kept && p.Chassis == chassis {
+			p.Kept, p.Left = false, 0
+			changed = append(changed, ovsdb.JournalRow{UUID: p.uuid, Text: p.text()})
+		}
+	}
+	return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendJournal(ctx, changed, nil) })
+}

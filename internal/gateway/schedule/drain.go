@@ -1,0 +1,285 @@
+package schedule
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
+)
+
+// Ranks is where a group's candidates stood before chassis were drained.
+type Ranks struct {
+	Group string `json:"group"`
+	// Base are the candidates before any drain, Last those that a drain or its undoing wrote
+	// last: if they stand there still, nothing else has changed the group.
+	Base []Candidate `json:"base"`
+	Last []Candidate `json:"last"`
+}
+
+// Drain moves every group off a chassis that is about to go, and makes the chassis the last
+// candidate wherever it is one: no row is deleted, or Neutron would add it again. The load of
+// the others is as even afterwards as their candidates allow. A group that no other
+// chassis could host, which lives and is not cordoned, stays as it is, and is among
+// [Plan.Blocked]. Others are the ranks before drains of other chassis that are not undone.
+func Drain(s State, o Options, chassis string, others []Ranks) Plan {
+	s.Chassis = slices.Clone(s.Chassis)
+	for i := range s.Chassis {
+		if s.Chassis[i].Name == chassis {
+			s.Chassis[i].Cordoned = true
+		}
+	}
+	d := &draining{instance: newInstance(s), chassis: chassis}
+	before := d.networkReports()
+	d.moveMasters()
+	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
+	p := Plan{Operation: OperationDrain, Chassis: chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
+	for _, g := range d.groups {
+		if d.concerned[g] && !d.blocks[g.Name] {
+			p.add(g.Group, d.last(g), g.reasons, g.interrupted())
+		}
+	}
+	d.demoteOthers(&p)
+	base := map[string]Ranks{}
+	for _, r := range others {
+		base[r.Group] = r
+	}
+	for i, c := range p.Changes {
+		if r, drained := base[c.Group]; drained && slices.Equal(chassisOf(r.Last), chassisOf(c.Before)) {
+			p.Changes[i].Base = r.Base
+		}
+	}
+	slices.SortStableFunc(p.Changes, func(a, b Change) int { // what carries traffic first
+		return cmp.Or(btoi(b.Interrupts)-btoi(a.Interrupts), cmp.Compare(a.Group, b.Group))
+	})
+	p.Blocked = sorted(d.blocked)
+	p.Findings = sorted(d.findings)
+	p.Cost = costOf(p.Changes)
+	return p
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// add puts a group's change into the plan, if there is one.
+func (p *Plan) add(g Group, names []string, reasons map[string]string, interrupts bool) {
+	if slices.Equal(names, g.Ranked()) {
+		return
+	}
+	c := changed(g, prioritized(g.Candidates, names), reasons)
+	c.Interrupts = interrupts
+	p.Changes = append(p.Changes, c)
+}
+
+// draining is a drain on its way.
+type draining struct {
+	*instance
+	chassis string
+	blocked []Finding
+	// blocks are the groups that stay as they are, by name.
+	blocks map[string]bool
+	// concerned are the groups that have the chassis as a candidate, touched those of which
+	// the first two ranks change.
+	concerned, touched map[*group]bool
+}
+
+// moveMasters takes the chassis out of the orders, and finds another for what it hosts.
+func (d *draining) moveMasters() {
+	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
+	single, rank := make([][]*group, len(d.networks)), map[*group]int{}
+	number, exists := d.number[d.chassis]
+	for _, g := range d.groups {
+		names := g.Ranked()
+		at := slices.Index(names, d.chassis)
+		if at < 0 {
+			continue
+		}
+		if len(g.class.schedulable) == 0 { // so none of its candidates takes it either
+			d.block(g.Name, d.whyNoneBut(g))
+			continue
+		}
+		r := at - len(slices.DeleteFunc(slices.Clone(names[:at]), func(name string) bool { return !slices.Contains(g.gone, name) }))
+		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return exists && c == number })
+		d.concerned[g] = true
+		switch {
+		case slices.ContainsFunc(g.order[:r], g.accepts): // one that is better lives
+			d.touched[g] = r == 1
+		case g.single():
+			d.touched[g], rank[g] = true, r
+			single[g.weight[0].network] = append(single[g.weight[0].network], g)
+		default:
+			d.touched[g] = true
+			d.host(g, r, d.leastCarrying(g))
+		}
+	}
+	d.hostSingle(single, rank)
+	for g := range d.concerned {
+		if exists && slices.Contains(g.was, number) {
+			g.order = append(g.order, number)
+		}
+	}
+}
+
+// hostSingle moves the groups of one port such that the load gets as even as can be.
+func (d *draining) hostSingle(groups [][]*group, rank map[*group]int) {
+	for n := range d.networks {
+		if len(groups[n]) == 0 {
+			continue
+		}
+		loads := d.loads()
+		for _, g := range groups[n] { // they carry nothing until they are placed
+			if len(g.order) > 0 {
+				loads[n][g.order[0]]--
+			}
+		}
+		var l jobList
+		for _, g := range groups[n] {
+			l.add(g, mincost.None, l.class(g.open()))
+		}
+		a := l.start(loads[n], d.totals(loads), d.slots(n, loads[n]))
+		a.Optimize()
+		for i, g := range l.groups {
+			d.host(g, rank[g], a.of(i))
+		}
+	}
+}
+
+// open are the chassis that may take the group over: its candidates, or any where none of
+// these may.
+func (g *group) open() []int {
+	if some := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return !g.accepts(c) }); len(some) > 0 {
+		return some
+	}
+	return g.class.schedulable
+}
+
+// leastCarrying is the chassis for a group of several ports.
+func (d *draining) leastCarrying(g *group) int {
+	loads := d.loads()
+	return slices.MinFunc(g.open(), func(a, b int) int {
+		return cmp.Or(cmp.Compare(g.carried(loads, a), g.carried(loads, b)), cmp.Compare(a, b))
+	})
+}
+
+// host puts a chassis at the rank that the drained one had; those before it are dead.
+func (d *draining) host(g *group, r, c int) {
+	g.order = slices.DeleteFunc(slices.Clone(g.order), func(x int) bool { return x == c })
+	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {
+		dropped := g.order[len(g.order)-1]
+		g.reasons[d.instance.chassis[dropped].Name] = "it takes nothing new, and a gateway has no more than five candidates"
+		g.order = g.order[:len(g.order)-1]
+	}
+	g.order = slices.Insert(g.order, min(r, len(g.order)), c)
+	g.reasons[d.instance.chassis[c].Name] = "takes over from " + d.chassis
+}
+
+// last are the names of a group's candidates, with those that may not host it where they were
+// and the drained one behind all.
+func (d *draining) last(g *group) []string {
+	order := slices.Clone(g.order)
+	if number, exists := d.number[d.chassis]; exists {
+		order = slices.DeleteFunc(order, func(c int) bool { return c == number })
+	}
+	g.reasons[d.chassis] = "drained"
+	var names []string
+	for _, name := range slices.Compact(g.Ranked()) {
+		switch {
+		case name == d.chassis || slices.Contains(names, name):
+		case slices.Contains(g.gone, name):
+			names = append(names, name)
+		case len(order) > 0:
+			names, order = append(names, d.instance.chassis[order[0]].Name), order[1:]
+		}
+	}
+	for _, c := range order {
+		names = append(names, d.instance.chassis[c].Name)
+	}
+	return append(names, d.chassis)
+}
+
+func (d *draining) block(name, why string) {
+	d.blocks[name] = true
+	d.blocked = append(d.blocked, Finding{name, "no other chassis can host it: " + why})
+}
+
+// whyNoneBut says of the other chassis what stands against hosting a group.
+func (d *draining) whyNoneBut(g *group) string {
+	against := map[string]int{}
+	for _, c := range d.instance.chassis {
+		if c.Name != d.chassis {
+			against[cmp.Or(ineligible(c, g.Group), unavailable(c))]++
+		}
+	}
+	if len(against) == 0 {
+		return "there is none"
+	}
+	return counted(against)
+}
+
+// demoteOthers adds the changes of groups that are not planned for: external ports go where
+// their router's gateway goes, and of the rest only a candidate that lives is known to be
+// able to host it.
+func (d *draining) demoteOthers(p *Plan) {
+	for _, f := range d.followers {
+		lead := d.groupNamed(f.Follows)
+		switch {
+		case lead == nil:
+			d.demote(p, f)
+		case d.blocks[lead.Name] || len(lead.order) == 0:
+		default:
+			reasons := map[string]string{d.chassis: "drained"}
+			names := f.Ranked()
+			if order, why := d.followerOrder(f); order != nil {
+				maps.Copy(reasons, why)
+				names = nil
+				for _, c := range order {
+					names = append(names, d.instance.chassis[c].Name)
+				}
+			}
+			p.add(f, behind(names, d.chassis), reasons, false)
+		}
+	}
+	for _, g := range d.unplanned {
+		d.demote(p, g)
+	}
+}
+
+// demote takes the chassis behind the other candidates of a group, if one of them lives.
+func (d *draining) demote(p *Plan, g Group) {
+	names := g.Ranked()
+	at := slices.Index(names, d.chassis)
+	if at < 0 {
+		return
+	}
+	living := func(name string) bool {
+		c, found := d.number[name]
+		x := Chassis{Remote: true}
+		if found {
+			x = d.instance.chassis[c]
+		}
+		return !x.Remote && unavailable(x) == ""
+	}
+	next := slices.IndexFunc(names, living)
+	if next < 0 {
+		d.block(g.Name, "none of its other candidates is alive and not cordoned")
+		return
+	}
+	if next > at { // those between would host it, and are dead or may not
+		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, names[next])
+	}
+	hosted := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == d.chassis })
+	p.add(g, behind(names, d.chassis), map[string]string{d.chassis: "drained", g.Ranked()[next]: "takes over from " + d.chassis}, hosted && next > at)
+}
+
+// behind are the names with one of them behind the others, if it is among them.
+func behind(names []string, name string) []string {
+	rest := slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+	if len(rest) < len(names) {
+		rest = append(rest, name)
+	}
+	return rest
+}

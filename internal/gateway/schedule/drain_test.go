@@ -1,0 +1,255 @@
+package schedule_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// order is a group's candidates, best first.
+func order(s schedule.State, group string) []string {
+	i := slices.IndexFunc(s.Groups, func(g schedule.Group) bool { return g.Name == group })
+	return s.Groups[i].Ranked()
+}
+
+// cordon cordons a chassis or takes that back.
+func cordon(s schedule.State, name string, cordoned bool) schedule.State {
+	s.Chassis = slices.Clone(s.Chassis)
+	for i := range s.Chassis {
+		if s.Chassis[i].Name == name {
+			s.Chassis[i].Cordoned = cordoned
+		}
+	}
+	return s
+}
+
+// drained is what is left of a state, with the chassis cordoned and drained, and what was
+// written.
+func drained(s schedule.State, name string, others ...schedule.Ranks) (schedule.State, []schedule.Ranks, schedule.Plan) {
+	s = cordon(s, name, true)
+	p := schedule.Drain(s, schedule.Options{}, name, others)
+	var ranks []schedule.Ranks
+	for _, c := range p.Changes {
+		base := c.Base
+		if base == nil {
+			base = c.Before
+		}
+		ranks = append(ranks, schedule.Ranks{Group: c.Group, Base: base, Last: c.After})
+	}
+	return applied(s, p), ranks, p
+}
+
+// Against brute force: every group that the chassis hosted goes to one that lives, or the plan
+// names it; each goes once; no other choice among the candidates makes the load evener; and no
+// row is deleted.
+func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 8))
+		s := small(r)
+		for i := range s.Chassis {
+			s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = r.IntN(8) == 0, r.IntN(8) == 0
+		}
+		after, _, p := drained(s, "c0")
+		require.Equal(t, fewestSquares(cordon(s, "c0", true), "c0"), spreadOf(after), "seed %d: %+v\n%s", seed, s, p.Text())
+		again := schedule.Drain(after, schedule.Options{}, "c0", nil)
+		require.True(t, again.Empty(), "seed %d: %s", seed, again.Text())
+	}
+}
+
+// fewestSquares is the least sum of squares of the masters that a drain can bring about.
+func fewestSquares(s schedule.State, chassis string) int {
+	load := map[string]int{}
+	var choices [][]string
+	open := func(name string) bool {
+		c := byName(s)[name]
+		return c.Name != "" && !c.Cordoned && !c.Unresponsive
+	}
+	var all []string
+	for _, c := range s.Chassis {
+		if open(c.Name) {
+			all = append(all, c.Name)
+		}
+	}
+	for _, g := range s.Groups {
+		names := g.Ranked()
+		candidates := slices.DeleteFunc(slices.Clone(names[1:]), func(n string) bool { return !open(n) })
+		switch {
+		case names[0] != chassis || len(all) == 0:
+			load[names[0]]++
+		case len(candidates) > 0:
+			choices = append(choices, candidates)
+		default:
+			choices = append(choices, all)
+		}
+	}
+	best := -1
+	var choose func(i int)
+	choose = func(i int) {
+		if i == len(choices) {
+			sum := 0
+			for _, l := range load {
+				sum += l * l
+			}
+			if best < 0 || sum < best {
+				best = sum
+			}
+			return
+		}
+		for _, c := range choices[i] {
+			load[c]++
+			choose(i + 1)
+			load[c]--
+		}
+	}
+	choose(0)
+	return best
+}
+
+// R12, on states in which not all is as it should be.
+func TestR12DrainLeavesNoGatewayWithoutALivingChassis(t *testing.T) {
+	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+		s = cordon(s, "c0", true)
+		chassis := byName(s)
+		p := schedule.Drain(s, schedule.Options{}, "c0", nil)
+		after := applied(s, p)
+		blocked := map[string]bool{}
+		for _, f := range p.Blocked {
+			blocked[f.Where] = true
+		}
+		for i, g := range s.Groups {
+			names := g.Ranked()
+			to := after.Groups[i].Ranked()
+			at := slices.Index(names, "c0")
+			if at < 0 || blocked[g.Name] {
+				assert.Equal(t, g.Candidates, after.Groups[i].Candidates, "%s is not touched", g.Name)
+				continue
+			}
+			assert.Equal(t, "c0", to[len(to)-1], g.Name)
+			assert.True(t, slices.ContainsFunc(to, func(name string) bool {
+				c := chassis[name]
+				return mayHost(c, g) && !c.Cordoned && !c.Unresponsive || slices.ContainsFunc(g.Ports, func(schedule.Port) bool { return c.Name != "" && !c.Cordoned && !c.Unresponsive && !c.Remote })
+			}), "%s: %v", g.Name, to)
+			if len(names) < schedule.MaxCandidates {
+				for _, name := range names {
+					assert.Contains(t, to, name, "%s: no row is deleted", g.Name)
+				}
+			}
+		}
+		assert.True(t, schedule.Drain(after, schedule.Options{}, "c0", nil).Empty(), "it is idempotent")
+		assert.Equal(t, p, schedule.Drain(s, schedule.Options{}, "c0", nil), "it is deterministic")
+	})
+}
+
+// What is drained and undrained, in any order, is as it was in the end.
+func TestUndrainPutsBackWhatSeveralDrainsChanged(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		s := small(r)
+		now, pinned := s, map[string]map[string]schedule.Ranks{}
+		written := func(p schedule.Plan) {
+			for _, c := range p.Changes {
+				for _, ranks := range pinned {
+					if k, is := ranks[c.Group]; is {
+						k.Last = c.After
+						ranks[c.Group] = k
+					}
+				}
+			}
+		}
+		names := []string{"c0", "c1"}
+		r.Shuffle(2, func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for _, name := range names {
+			var others []schedule.Ranks
+			for _, ranks := range pinned {
+				for _, k := range ranks {
+					others = append(others, k)
+				}
+			}
+			next, ranks, p := drained(now, name, others...)
+			written(p)
+			pinned[name] = map[string]schedule.Ranks{}
+			for _, k := range ranks {
+				pinned[name][k.Group] = k
+			}
+			now = next
+		}
+		r.Shuffle(2, func(i, j int) { names[i], names[j] = names[j], names[i] })
+		for _, name := range names {
+			now = cordon(now, name, false)
+			var ranks []schedule.Ranks
+			for _, k := range pinned[name] {
+				ranks = append(ranks, k)
+			}
+			p := schedule.Undrain(now, schedule.Options{}, name, ranks)
+			assert.Empty(t, p.Blocked)
+			now = applied(now, p)
+			written(p)
+			delete(pinned, name)
+		}
+		require.Equal(t, fmt.Sprint(s), fmt.Sprint(now), "seed %d", seed)
+	}
+}
+
+func TestUndrainLeavesWhatOthersHaveChanged(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
+		Groups:  many(0, 4, "c1", "c2", "c3"),
+	}
+	after, ranks, p := drained(s, "c1")
+	require.Equal(t, 4, p.Moves())
+	names := []string{s.Groups[0].Name, s.Groups[1].Name, s.Groups[2].Name, s.Groups[3].Name}
+	after.Groups[0] = hosted(0, "c3", "c2", "c1") // the same candidates in another order
+	after.Groups[1] = hosted(1, "c3", "c2")       // it is no candidate any more
+	after.Groups = slices.Delete(after.Groups, 2, 3)
+
+	stays := schedule.Undrain(after, schedule.Options{}, "c1", ranks)
+	assert.True(t, stays.Empty(), "a chassis that is cordoned gets nothing back")
+	assert.Len(t, stays.Blocked, 4)
+
+	back := schedule.Undrain(cordon(after, "c1", false), schedule.Options{}, "c1", ranks)
+	restored := applied(cordon(after, "c1", false), back)
+	assert.Equal(t, []string{"c1", "c3", "c2"}, order(restored, names[0]))
+	assert.Equal(t, []string{"c3", "c2"}, order(restored, names[1]))
+	assert.Equal(t, []string{"c1", "c2", "c3"}, order(restored, names[3]))
+	assert.Equal(t, []schedule.Finding{
+		{Where: names[0], Text: "its candidates have changed since then; only the rank of c1 is put back"},
+		{Where: names[1], Text: "c1 is no longer a candidate; left as it is"},
+		{Where: names[2], Text: "the gateway no longer exists"},
+	}, back.Blocked)
+}
+
+// Gateways without a provider network, and external ports, go too.
+func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
+	t.Parallel()
+	external := func(name string, follows string, names ...string) schedule.Group {
+		g := hosted(0, names...)
+		g.Name, g.Follows, g.Unrouted, g.Ports = name, follows, follows == "", []schedule.Port{{Name: name + "-port", Active: names[0]}}
+		return g
+	}
+	lead := hosted(1, "c1", "c2", "c3")
+	tunnelled := hosted(2, "c1", "c3")
+	tunnelled.Ports[0].Network = ""
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
+		Groups:  []schedule.Group{lead, tunnelled, external("x-follows", lead.Name, "c1", "c2", "c3"), external("x-alone", "", "c1", "c2"), external("x-stuck", "", "c1", "c9")},
+	}
+	after, _, p := drained(s, "c1")
+	master := order(after, lead.Name)[0]
+	assert.Equal(t, master, order(after, "x-follows")[0], "external ports go where the gateway goes")
+	for _, name := range []string{lead.Name, tunnelled.Name, "x-follows", "x-alone"} {
+		o := order(after, name)
+		assert.Equal(t, "c1", o[len(o)-1], name)
+	}
+	assert.Equal(t, []schedule.Finding{{Where: "x-stuck", Text: "no other chassis can host it: none of its other candidates is alive and not cordoned"}}, p.Blocked)
+	assert.Contains(t, p.Text(), "blocked\n  x-stuck: no other chassis")
+	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
+}

@@ -1,0 +1,270 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// DrainRequest is a drain that is asked for.
+type DrainRequest struct {
+	Node, Reason string
+	Limits       maintenance.Limits
+	// DryRun only says what would be done.
+	DryRun bool
+}
+
+// attempts is how often a drain is begun anew because other clients cordon chassis meanwhile.
+const attempts = 20
+
+// Drain empties a node: it is cordoned, its gateways move to others, and it is waited until
+// nothing holds it. The intent stands in the database: whoever ends the command does not end
+// the drain, and the command joins one that runs.
+func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status {
+	if wrong := r.Limits.Check(); wrong != nil {
+		return *wrong
+	}
+	if !r.DryRun {
+		if err := s.Gateways.SyncNorthd(ctx); err != nil {
+			return maintenance.NewStatus(maintenance.DrainNodeError, err.Error())
+		}
+	}
+	for range attempts {
+		n, refused, err := s.begin(ctx, r)
+		switch {
+		case errors.Is(err, ovsdb.ErrChanged):
+			continue // another node was cordoned: it is judged again
+		case err != nil:
+			return inaccessible(err)
+		case refused != nil:
+			return *refused
+		}
+		return s.await(ctx, n, r.Limits)
+	}
+	return maintenance.NewStatus(maintenance.Conflict, "other clients go on cordoning nodes; run it again")
+}
+
+// begin records the intent, unless it stands there, or the drain is refused or only shown.
+func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, answer *maintenance.Status, err error) {
+	x, err := s.look(ctx)
+	if err != nil {
+		return n, nil, err
+	}
+	n, answer = maintenance.Resolve(x.nodes, r.Node)
+	if answer != nil {
+		return n, answer, nil
+	}
+	if n.Drain != nil && n.Drain.Undrain {
+		undrained := maintenance.NewStatus(maintenance.Conflict, n.Name()+" is being undrained", s.next("undrain", n))
+		return n, &undrained, nil
+	}
+	p, err := s.Gateways.PlanDrain(ctx, x.inventory, n.Chassis)
+	if err != nil {
+		return n, nil, err
+	}
+	if n.Drain != nil && !r.DryRun {
+		s.progress(ctx, "drain %s: it was begun %s; going on", n.Name(), n.Drain.Text())
+		return n, nil, nil
+	}
+	if others := cordonedInTheWay(x, p, n.Chassis); len(others) > 0 {
+		refused := s.refuse(n, p, others)
+		return n, &refused, nil
+	}
+	if r.DryRun {
+		shown := s.shown(n, p)
+		return n, &shown, nil
+	}
+	guard := ovsdb.Guard{Lacks: map[string]string{}}
+	for _, c := range x.inventory.State.Chassis {
+		if c.Gateway && !c.Cordoned && c.Name != n.Chassis {
+			key, value := maintenance.CordonPair(c.Name)
+			guard.Lacks[key] = value
+		}
+	}
+	if err := s.amend(ctx, guard, maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits)); err != nil {
+		return n, nil, err
+	}
+	s.progress(ctx, "drain %s: cordoned; %d gateways to move", n.Name(), p.Cost.Interruptions)
+	return n, nil, nil
+}
+
+// cordonedInTheWay are the nodes that could host what is blocked, but for their cordons.
+func cordonedInTheWay(x sight, p schedule.Plan, chassis string) (all []string) {
+	blocked := map[string]bool{}
+	for _, f := range p.Blocked {
+		blocked[f.Where] = true
+	}
+	for _, c := range x.inventory.State.Chassis {
+		if !c.Cordoned || c.Name == chassis {
+			continue
+		}
+		state := x.inventory.State
+		state.Chassis = slices.Clone(state.Chassis)
+		for i := range state.Chassis {
+			if state.Chassis[i].Name == c.Name {
+				state.Chassis[i].Cordoned = false
+			}
+		}
+		if len(schedule.Drain(state, schedule.Options{}, chassis, nil).Blocked) < len(blocked) {
+			all = append(all, c.Name)
+		}
+	}
+	return all
+}
+
+// refuse answers that a drain would leave gateways without a chassis that lives (R12), since
+// other nodes are cordoned.
+func (s *Service) refuse(n maintenance.Node, p schedule.Plan, others []string) maintenance.Status {
+	refused := maintenance.NewStatus(maintenance.Conflict,
+		fmt.Sprintf("%s cannot be drained now: %d gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned %v could host them", n.Name(), len(p.Blocked), others),
+		blocked(p.Blocked)...)
+	for _, name := range others {
+		refused = refused.With(maintenance.Message{Message: s.Command(maintenance.OperationUndrain, name), Kind: maintenance.MessageNext, Name: "undrain"})
+	}
+	return refused
+}
+
+func blocked(findings []schedule.Finding) (messages []maintenance.Message) {
+	for _, f := range findings {
+		messages = append(messages, maintenance.Message{Message: f.Text, Error: true, Kind: maintenance.MessageGateway, Name: f.Where})
+	}
+	return messages
+}
+
+// shown says what a drain would do.
+func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status {
+	answer := maintenance.NewStatus(maintenance.Success, fmt.Sprintf("dry run: drain would move %d gateways off %s, rank it last for %d and leave %d", p.Cost.Interruptions, n.Name(), p.Cost.Gateways-p.Cost.Interruptions, len(p.Blocked)))
+	to := map[string]int{}
+	for _, c := range p.Changes {
+		if c.Interrupts {
+			to[c.To()]++
+		}
+	}
+	for _, c := range slices.Sorted(maps.Keys(to)) {
+		answer = answer.With(maintenance.Message{Message: fmt.Sprintf("%d gateways, each interrupted for about a second", to[c]), Kind: maintenance.MessageStep, Name: "to " + c})
+	}
+	waits := s.holds(slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldGateway }), time.Time{})
+	for i := range waits {
+		waits[i].Message, waits[i].Error = "would be waited for: "+waits[i].Message, false
+	}
+	return answer.With(blocked(p.Blocked)...).With(waits...)
+}
+
+// Step makes the next step of a drain whose intent stands in the database, and says where it
+// is. It can be made by any number of processes, at any time.
+func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progress, error) {
+	x, err := s.look(ctx)
+	if err != nil {
+		return maintenance.Progress{}, err
+	}
+	at := slices.IndexFunc(x.nodes, func(n maintenance.Node) bool { return n.Chassis == chassis })
+	if at < 0 || x.nodes[at].Drain == nil || x.nodes[at].Drain.Undrain {
+		return maintenance.Progress{Ended: true}, nil
+	}
+	p, err := s.Gateways.PlanDrain(ctx, x.inventory, chassis)
+	if err != nil {
+		return maintenance.Progress{}, err
+	}
+	if p.Empty() {
+		return progress(x, x.nodes[at], p), nil
+	}
+	if _, err := s.Gateways.Drain(ctx, chassis); err != nil {
+		return progress(x, x.nodes[at], p), err
+	}
+	return s.Step(ctx, chassis)
+}
+
+func progress(x sight, n maintenance.Node, p schedule.Plan) maintenance.Progress {
+	return maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: n.Holds}
+}
+
+// unbound are the gateways of which the chassis is a candidate, and that are on none. Where no
+// port is on any, as where no ovn-controller runs, that says nothing.
+func unbound(inventory *gateway.Inventory, chassis string) (all []string) {
+	known := false
+	for _, g := range inventory.State.Groups {
+		for _, p := range g.Ports {
+			known = known || p.Active != ""
+			if p.Active == "" && p.Router != "" && slices.Contains(g.Ranked(), chassis) {
+				all = append(all, p.Name)
+			}
+		}
+	}
+	if !known {
+		return nil
+	}
+	return all
+}
+
+// Bounds of the pause between two looks at a drain that waits: a look takes long where there
+// is much to see.
+const (
+	shortestPause = 250 * time.Millisecond
+	longestPause  = 30 * time.Second
+	restFactor    = 5
+)
+
+// await makes the steps of a drain until nothing holds the node, or the limits are over.
+func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits) maintenance.Status {
+	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
+	for {
+		begun := s.Gateways.Now()
+		p, err := s.Step(ctx, n.Chassis)
+		now := s.Gateways.Now()
+		if err != nil {
+			s.progress(ctx, "drain %s: %v", n.Name(), err)
+			if now.Sub(watch.Begun) >= l.Timeout || ctx.Err() != nil {
+				return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the intent stands, run it again to go on", n.Name(), err), s.next("drain", n))
+			}
+		} else {
+			outcome, line := watch.Next(p, now)
+			if line != "" {
+				s.progress(ctx, "drain %s: %s", n.Name(), line)
+			}
+			if outcome != maintenance.GoOn {
+				return s.ended(n, outcome, p, watch)
+			}
+		}
+		if !pause(ctx, min(max(shortestPause, restFactor*now.Sub(begun)), longestPause)) {
+			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the intent stands, run it again to go on", n.Name(), context.Cause(ctx)), s.next("drain", n))
+		}
+	}
+}
+
+func pause(ctx context.Context, moment time.Duration) bool {
+	timer := time.NewTimer(moment)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+// ended is how a drain has ended.
+func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maintenance.Progress, w maintenance.Watch) maintenance.Status {
+	if outcome == maintenance.Drained {
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is drained: nothing stands on it, and nothing new is put there", s.next("undrain", n))
+	}
+	if outcome == maintenance.GivenUp {
+		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is no longer drained: the drain was undone meanwhile")
+	}
+	message := fmt.Sprintf("%s is not drained within %s: %s", n.Name(), w.Timeout, p.Text())
+	if outcome == maintenance.GraceOver {
+		message = fmt.Sprintf("%s is not drained: what is left did not go by itself within the grace period of %s: %s", n.Name(), w.Grace, p.Text())
+	}
+	failed := maintenance.NewStatus(maintenance.DrainNodeError, message+"; the intent stands, run it again to go on", blocked(p.Blocked)...)
+	for _, name := range p.Unbound {
+		failed = failed.With(maintenance.Message{Message: "not bound to any chassis", Error: true, Kind: maintenance.MessageGateway, Name: name})
+	}
+	return failed.With(s.holds(p.Holds, w.Since())...).With(s.next("drain", n), s.next("undrain", n))
+}

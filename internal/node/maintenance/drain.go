@@ -1,0 +1,176 @@
+package maintenance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Limits of a drain, as the specification has them by default.
+const (
+	DefaultTimeout = 3600 * time.Second
+	DefaultGrace   = 1800 * time.Second
+	// MaxTimeout is what a command waits at most.
+	MaxTimeout = 9000 * time.Second
+)
+
+// stalledAfter is how long a drain may make no progress until it is said to have stalled.
+const stalledAfter = 5 * time.Minute
+
+// settledFor is how long nothing must hold a node until it counts as drained: ports are
+// claimed and released again while chassis first hear one another.
+const settledFor = 3 * time.Second
+
+// repeatedAfter is how often a line is said again though nothing has changed.
+const repeatedAfter = time.Minute
+
+// Limits are how long a drain may take, and how long it waits for holds to end by themselves
+// once every gateway that can go has gone.
+type Limits struct{ Timeout, Grace time.Duration }
+
+// GraceFor is the grace period where none is given.
+func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, timeout/2) }
+
+// Check says what is wrong with the limits; nil is nothing.
+func (l Limits) Check() *Status {
+	if l.Grace >= l.Timeout {
+		s := NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds()))
+		return &s
+	}
+	return nil
+}
+
+// Begin is the change that begins a drain: the node is cordoned, and the intent recorded.
+func Begin(chassis string, n Note, l Limits) Change {
+	c := Cordon(chassis, n)
+	c.Set[drainKey+chassis] = text(Drain{Note: n, TimeoutSeconds: int(l.Timeout.Seconds()), GraceSeconds: int(l.Grace.Seconds())})
+	return c
+}
+
+// BeginUndrain is the change that begins to put a node back.
+func BeginUndrain(chassis string, d Drain, n Note) Change {
+	c := Uncordon(chassis, n)
+	d.Undrain = true
+	c.Set[drainKey+chassis] = text(d)
+	return c
+}
+
+// End is the change that ends a drain that is undone.
+func End(chassis string) Change { return Change{Drop: []string{drainKey + chassis}} }
+
+// Progress is where a drain is.
+type Progress struct {
+	// Ended says that the intent is gone, or that the node is being undrained.
+	Ended bool
+	// Left is how many gateways are still to be written.
+	Left int
+	// Blocked are those that can go nowhere.
+	Blocked []schedule.Finding
+	// Unbound are gateways that are on no chassis, though the node is a candidate.
+	Unbound []string
+	Holds   []Hold
+}
+
+// Done says that nothing stands on the node.
+func (p Progress) Done() bool {
+	return p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0
+}
+
+// Text is the progress in one line.
+func (p Progress) Text() string {
+	var parts []string
+	if p.Left > 0 {
+		parts = append(parts, count(p.Left, "gateway")+" to move")
+	}
+	if len(p.Blocked) > 0 {
+		parts = append(parts, count(len(p.Blocked), "gateway")+" blocked")
+	}
+	if len(p.Unbound) > 0 {
+		parts = append(parts, count(len(p.Unbound), "gateway")+" not bound to any chassis")
+	}
+	for _, h := range p.Holds {
+		if h.Derived {
+			parts = append(parts, fmt.Sprintf("%s %d", h.Name, h.Count))
+		} else {
+			parts = append(parts, "hold "+h.Name)
+		}
+	}
+	if len(parts) == 0 {
+		return "nothing is left"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Outcome is what becomes of a wait for a drain.
+type Outcome int
+
+// The outcomes.
+const (
+	GoOn Outcome = iota
+	Drained
+	GraceOver
+	TimeOver
+	GivenUp
+)
+
+// Watch judges how a drain gets on, by what is told to it in the order of time.
+type Watch struct {
+	Limits
+	// Begun is when the waiting began.
+	Begun time.Time
+
+	text          string
+	changed, said time.Time
+	waiting, done time.Time
+}
+
+// Next is told where the drain is. It says what becomes of it, and a line for people where
+// there is something to say.
+func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
+	if text := p.Text(); text != w.text || w.changed.IsZero() {
+		w.text, w.changed, w.said = text, now, now
+		line = text
+	} else if now.Sub(w.said) >= repeatedAfter {
+		w.said = now
+		line = fmt.Sprintf("%s, for %s", text, now.Sub(w.changed).Round(time.Second))
+		if now.Sub(w.changed) >= stalledAfter {
+			line = "STALLED: " + line
+		}
+	}
+	if p.Left > 0 || len(p.Unbound) > 0 {
+		w.waiting = time.Time{}
+	} else if w.waiting.IsZero() {
+		w.waiting = now
+	}
+	switch {
+	case p.Ended:
+		return GivenUp, line
+	case p.Done():
+		if w.done.IsZero() {
+			w.done = now
+		}
+		if now.Sub(w.done) >= settledFor {
+			return Drained, line
+		}
+	case now.Sub(w.Begun) >= w.Timeout:
+		return TimeOver, line
+	case !w.waiting.IsZero() && now.Sub(w.waiting) >= w.Grace && !w.settling(p, now):
+		return GraceOver, line
+	}
+	if !p.Done() {
+		w.done = time.Time{}
+	}
+	return GoOn, line
+}
+
+// settling says whether what holds the node may only be the data plane on its way.
+func (w *Watch) settling(p Progress, now time.Time) bool {
+	held := slices.DeleteFunc(slices.Clone(p.Holds), func(h Hold) bool { return h.Name == HoldGateway || h.Name == HoldExternal })
+	return len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(w.Grace, stalledAfter)
+}
+
+// Since is when what is left was first seen as it is.
+func (w *Watch) Since() time.Time { return w.changed }

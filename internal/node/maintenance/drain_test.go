@@ -1,0 +1,94 @@
+package maintenance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+var (
+	moving  = maintenance.Progress{Left: 9, Holds: []maintenance.Hold{{Name: "gateway", Count: 9, Derived: true}}}
+	settles = maintenance.Progress{Holds: []maintenance.Hold{{Name: "gateway", Count: 2, Derived: true}}}
+	machine = maintenance.Progress{Holds: []maintenance.Hold{{Name: "nova-compute", Count: 6, Derived: true}, {Name: "bgp"}}}
+	stuck   = maintenance.Progress{Blocked: []schedule.Finding{{Where: "lrp-1"}}, Unbound: []string{"lrp-2"}}
+)
+
+func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		after   time.Duration
+		seen    maintenance.Progress
+		outcome maintenance.Outcome
+		line    string
+	}
+	for name, looks := range map[string][]look{
+		"drained once nothing has stood there for a while": {
+			{0, moving, maintenance.GoOn, "9 gateways to move, gateway 9"},
+			{time.Second, settles, maintenance.GoOn, "gateway 2"},
+			{2 * time.Second, maintenance.Progress{}, maintenance.GoOn, "nothing is left"},
+			{3 * time.Second, settles, maintenance.GoOn, "gateway 2"},
+			{4 * time.Second, maintenance.Progress{}, maintenance.GoOn, "nothing is left"},
+			{6 * time.Second, maintenance.Progress{}, maintenance.GoOn, ""},
+			{7 * time.Second, maintenance.Progress{}, maintenance.Drained, ""},
+		},
+		"the grace period begins when all have moved that can": {
+			{0, moving, maintenance.GoOn, "9 gateways to move, gateway 9"},
+			{29 * time.Minute, machine, maintenance.GoOn, "nova-compute 6, hold bgp"},
+			{39*time.Minute - time.Second, machine, maintenance.GoOn, "STALLED: nova-compute 6, hold bgp, for 9m59s"},
+			{39 * time.Minute, machine, maintenance.GraceOver, ""},
+		},
+		"the timeout is for all": {
+			{0, moving, maintenance.GoOn, "9 gateways to move, gateway 9"},
+			{time.Minute, moving, maintenance.GoOn, "9 gateways to move, gateway 9, for 1m0s"},
+			{5 * time.Minute, moving, maintenance.GoOn, "STALLED: 9 gateways to move, gateway 9, for 5m0s"},
+			{time.Hour, moving, maintenance.TimeOver, "STALLED: 9 gateways to move, gateway 9, for 1h0m0s"},
+		},
+		"what is blocked is named": {
+			{0, stuck, maintenance.GoOn, "1 gateway blocked, 1 gateway not bound to any chassis"},
+			{time.Hour, stuck, maintenance.TimeOver, "STALLED: 1 gateway blocked, 1 gateway not bound to any chassis, for 1h0m0s"},
+		},
+		"a data plane that is slow is no hold": {
+			{0, settles, maintenance.GoOn, "gateway 2"},
+			{10*time.Minute - time.Second, settles, maintenance.GoOn, "STALLED: gateway 2, for 9m59s"},
+			{10 * time.Minute, settles, maintenance.GraceOver, ""},
+		},
+		"given up": {{0, maintenance.Progress{Ended: true}, maintenance.GivenUp, "nothing is left"}},
+	} {
+		w := maintenance.Watch{Limits: maintenance.Limits{Timeout: time.Hour, Grace: 10 * time.Minute}, Begun: at}
+		for _, l := range looks {
+			outcome, line := w.Next(l.seen, at.Add(l.after))
+			assert.Equal(t, l.outcome, outcome, "%s after %s", name, l.after)
+			assert.Equal(t, l.line, line, "%s after %s", name, l.after)
+		}
+	}
+}
+
+// 002-3.
+func TestGracePeriodIsSmallerThanTheTimeout(t *testing.T) {
+	t.Parallel()
+	assert.Nil(t, maintenance.Limits{Timeout: maintenance.DefaultTimeout, Grace: maintenance.DefaultGrace}.Check())
+	for _, grace := range []time.Duration{time.Minute, time.Hour} {
+		refused := maintenance.Limits{Timeout: time.Minute, Grace: grace}.Check()
+		require.NotNil(t, refused)
+		assert.Equal(t, 400, refused.Code)
+	}
+	assert.Equal(t, 1800*time.Second, maintenance.GraceFor(3600*time.Second))
+	assert.Equal(t, 30*time.Second, maintenance.GraceFor(time.Minute))
+}
+
+func TestRecordsOfADrainAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	n := maintenance.Note{By: "a", At: at, Reason: "disk", Hostname: "h"}
+	begun := maintenance.ParseRecords(maintenance.Begin("c1", n, maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}).Set)
+	assert.Equal(t, map[string]maintenance.Note{"c1": n}, begun.Cordons)
+	assert.Equal(t, map[string]maintenance.Drain{"c1": {Note: n, TimeoutSeconds: 3600, GraceSeconds: 60}}, begun.Drains)
+	undone := maintenance.ParseRecords(maintenance.BeginUndrain("c1", begun.Drains["c1"], n).Set)
+	assert.Empty(t, undone.Cordons)
+	assert.True(t, undone.Drains["c1"].Undrain)
+	assert.Equal(t, []string{"ovn-central:drain/c1"}, maintenance.End("c1").Drop)
+}

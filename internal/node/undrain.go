@@ -1,0 +1,114 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// stableFor is how long an ovn-controller must respond before anything is moved to it: the
+// machine may just have come back, and its tunnels come up meanwhile.
+const stableFor = 5 * time.Second
+
+// Undrain puts a node back: the cordon ends, and its ranks are as before it was drained, as far
+// as gateways and candidates still exist. It waits for its ovn-controller, and afterwards for
+// the gateways.
+func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dryRun bool) maintenance.Status {
+	x, err := s.look(ctx)
+	if err != nil {
+		return inaccessible(err)
+	}
+	n, refused := maintenance.Resolve(x.nodes, id)
+	switch {
+	case refused != nil:
+		return *refused
+	case n.Drain == nil && n.Cordon != nil:
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not drained; it is cordoned", s.next("uncordon", n))
+	case n.Drain == nil:
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not drained")
+	case dryRun:
+		p, err := s.Gateways.PlanUndrain(ctx, x.inventory, n.Chassis)
+		if err != nil {
+			return inaccessible(err)
+		}
+		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
+	}
+	if n, refused = s.alive(ctx, n, wait); refused != nil {
+		return *refused
+	}
+	if n.Drain != nil && !n.Drain.Undrain {
+		if err := s.amend(ctx, ovsdb.Guard{}, maintenance.BeginUndrain(n.Chassis, *n.Drain, s.note(n, ""))); err != nil {
+			return inaccessible(err)
+		}
+	}
+	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)
+	if err != nil {
+		return s.unfinished(n, err)
+	}
+	if err := s.Gateways.Forget(ctx, n.Chassis); err != nil {
+		return s.unfinished(n, err)
+	}
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.End(n.Chassis)); err != nil {
+		return s.unfinished(n, err)
+	}
+	var details []maintenance.Message
+	for _, f := range first.Blocked {
+		details = append(details, maintenance.Message{Message: f.Text, Kind: maintenance.MessageGateway, Name: f.Where})
+	}
+	if wait > 0 && len(changed) > 0 {
+		misplaced, err := s.Gateways.Verify(ctx, changed, wait)
+		if err != nil {
+			misplaced = []schedule.Finding{{Where: "all", Text: err.Error()}}
+		}
+		if len(misplaced) > 0 {
+			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is undrained, but %d ports are not bound as expected after %s", n.Name(), len(misplaced), wait), append(details, blocked(misplaced)...)...)
+		}
+	}
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), len(first.Changes)), details...)
+}
+
+func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
+	return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is not undrained yet: %v", n.Name(), err), s.next("undrain", n))
+}
+
+// alive waits until the node's ovn-controller responds, and where there is time until it has
+// done so for a while.
+func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (maintenance.Node, *maintenance.Status) {
+	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
+	defer cancel()
+	if err := s.Gateways.SyncNorthd(patience); err != nil { // from now on it shows who responds
+		failed := s.unfinished(n, err)
+		return n, &failed
+	}
+	var since time.Time
+	for {
+		x, lookErr := s.look(ctx)
+		if lookErr != nil {
+			failed := inaccessible(lookErr)
+			return n, &failed
+		}
+		found, refused := maintenance.Resolve(x.nodes, n.Chassis)
+		if refused != nil {
+			return n, refused
+		}
+		n = found
+		now := s.Gateways.Now()
+		switch {
+		case n.Life != maintenance.Up:
+			since = time.Time{}
+		case since.IsZero():
+			since = now
+		}
+		if !since.IsZero() && (wait == 0 || now.Sub(since) >= stableFor) {
+			return n, nil
+		}
+		if !pause(patience, time.Second) {
+			dead := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
+			return n, &dead
+		}
+	}
+}

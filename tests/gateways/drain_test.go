@@ -1,0 +1,331 @@
+package gateways
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// quick is a drain that waits for no hold.
+var quick = []string{"--timeout", "30s", "--grace-period", "0s"}
+
+func (c *cloud) drain(name string, flags ...string) maintenance.Status {
+	c.t.Helper()
+	return c.answer(append(append([]string{"drain", name}, quick...), flags...)...)
+}
+
+// nodeService is what the program uses, without its words.
+func (c *cloud) nodeService() *node.Service {
+	return &node.Service{Gateways: c.service(), Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
+}
+
+// ranks are the candidates of all ports.
+func (c *cloud) ranks() string {
+	c.t.Helper()
+	rows := strings.Split(c.nbctl("--bare", "--no-headings", "--format=csv", "--columns=name,priority", "list", "Gateway_Chassis"), "\n")
+	slices.Sort(rows)
+	return strings.Join(rows, "\n")
+}
+
+// 002-3: every gateway goes to another chassis, evenly; no row is deleted; undrain puts all
+// back.
+func TestNodeIsDrainedAndPutBack(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(6, "c1", "c2", "c3")
+	backups := c.addGateways(2, "c2", "c1", "c3")
+	before := c.ranks()
+
+	dry := c.drain("c1", "--dry-run")
+	assert.Contains(t, dry.Message, "dry run: drain would move 6 gateways off c1.example, rank it last for 2 and leave 0")
+	assert.Equal(t, before, c.ranks())
+	assert.Nil(t, c.node("c1").Cordon)
+
+	said := c.drain("c1.example", "--reason", "new disk")
+	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, map[string]int{"c2": 2, "c3": 4}, c.masters(ports...), "with the two that c2 had each has four")
+	for _, port := range append(ports, backups...) {
+		assert.Equal(t, "1 c1", c.candidates(port)[2], "it is ranked last, and not deleted")
+	}
+	n := c.node("c1")
+	require.NotNil(t, n.Cordon)
+	require.NotNil(t, n.Drain)
+	assert.Equal(t, "new disk", n.Drain.Reason)
+	assert.Contains(t, n.Next, "nodes undrain c1.example")
+	assert.Contains(t, c.drain("c1").Message, "is drained", "a second one joins")
+	assert.Equal(t, 409, c.answer("uncordon", "c1").Code, "undrain does that")
+
+	assert.Contains(t, c.answer("undrain", "c1", "--dry-run").Message, "would put back the ranks of 8 gateways")
+	back := c.answer("undrain", "c1", "--wait", "0s")
+	assert.Equal(t, 200, back.Code, back.Text())
+	assert.Equal(t, before, c.ranks(), "priorities and all")
+	n = c.node("c1")
+	assert.Nil(t, n.Cordon)
+	assert.Nil(t, n.Drain)
+	assert.Equal(t, "c1.example is not drained", c.answer("undrain", "c1").Message)
+}
+
+// The specification's codes.
+func TestDrainThatCannotWorkIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2")
+	for _, grace := range []string{"60s", "61s"} {
+		bad := c.answer("drain", "c1", "--timeout", "60s", "--grace-period", grace)
+		assert.Equal(t, 400, bad.Code)
+		assert.Contains(t, bad.Message, "is not smaller than timeout 60")
+	}
+	assert.Equal(t, 404, c.drain("c7").Code)
+	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
+}
+
+// R12: the other chassis of a network is drained already.
+func TestR12SecondOfTheOnlyTwoChassisIsNotDrained(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(2, "c1", "c2")
+	require.Equal(t, 200, c.drain("c2").Code)
+	refused := c.drain("c1")
+	assert.Equal(t, 409, refused.Code)
+	assert.Contains(t, refused.Message, "2 gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned [c2] could host them")
+	assert.Contains(t, refused.Text(), "next: ovn-central-operator nodes undrain c2 ")
+	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
+}
+
+// R12, inside the transaction: of two that begin at the same time one is refused.
+func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(4, "c1", "c2")
+	for round := range 5 {
+		var all sync.WaitGroup
+		answers := make([]maintenance.Status, 2)
+		for i, name := range []string{"c1", "c2"} {
+			s := c.nodeService()
+			all.Go(func() {
+				answers[i] = s.Drain(t.Context(), node.DrainRequest{Node: name, Limits: maintenance.Limits{Timeout: 30 * time.Second}})
+			})
+		}
+		all.Wait()
+		codes := []int{answers[0].Code, answers[1].Code}
+		slices.Sort(codes)
+		require.Equal(t, []int{200, 409}, codes, "round %d: %s%s", round, answers[0].Text(), answers[1].Text())
+		drained := []string{"c1", "c2"}[slices.IndexFunc(answers, func(s maintenance.Status) bool { return s.Code == 200 })]
+		for _, port := range ports {
+			assert.Equal(t, "1 "+drained, c.candidates(port)[1])
+		}
+		require.Equal(t, 200, c.answer("undrain", drained, "--wait", "0s").Code)
+	}
+}
+
+// A gateway that only this node can host stays, and is named; the others go.
+func TestGatewayWithoutAnotherChassisStaysAndIsNamed(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addNetwork("physnet9")
+	c.sbctl("set", "Chassis", "c1", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
+	ports := c.addGateways(2, "c1", "c2")
+	c.nbctl(c.gateway("physnet9", "lrp-lonely", "c1")...)
+	said := c.drain("c1")
+	assert.Equal(t, maintenance.DrainNodeError, said.Reason)
+	assert.Equal(t, 500, said.Code)
+	require.NotEmpty(t, said.Details.MessageList)
+	assert.Equal(t, maintenance.Message{Message: "no other chassis can host it: 1 × it is not connected to physnet9", Error: true, Kind: maintenance.MessageGateway, Name: "lrp-lonely"}, said.Details.MessageList[0])
+	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
+
+	c.sbctl("set", "Chassis", "c2", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
+	assert.Equal(t, 200, c.drain("c1").Code, "the action again joins it")
+	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates("lrp-lonely"))
+}
+
+// 001-4: what holds the node is waited for, and named with its count and its age.
+func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2")
+	c.bind("c1", "vm-1", "vm-2")
+	require.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
+	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
+	assert.Equal(t, 500, said.Code)
+	assert.Contains(t, said.Message, "what is left did not go by itself within the grace period of 1s: nova-compute 2, hold ovn-bgp-agent; the intent stands, run it again")
+	assert.Regexp(t, `error  nova-compute: 2 ports \(vm-1, vm-2\), for at least \d+s\nerror  ovn-bgp-agent: routes, set by .*, \d+s old\n`, said.Text())
+
+	s, lines := c.nodeService(), make(chan string, 100)
+	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }
+	joined := make(chan maintenance.Status)
+	go func() {
+		joined <- s.Drain(context.WithoutCancel(t.Context()), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute, Grace: 50 * time.Second}})
+	}()
+	await := func(text string) {
+		t.Helper()
+		for over := time.After(patience); ; {
+			select {
+			case line := <-lines:
+				if strings.Contains(line, text) {
+					return
+				}
+			case <-over:
+				require.Fail(t, "nothing said: "+text)
+			}
+		}
+	}
+	await("it was begun by")
+	await("nova-compute 2, hold ovn-bgp-agent")
+	c.sbctl("lsp-unbind", "vm-1", "--", "lsp-unbind", "vm-2")
+	await("drain c1.example: hold ovn-bgp-agent")
+	require.Equal(t, 200, c.answer("release", "c1", "ovn-bgp-agent").Code)
+	assert.Equal(t, 200, (<-joined).Code)
+}
+
+// The intent stands in the database: a command that is cut short ends nothing, and what others
+// have undone ends the wait.
+func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(150, "c1", "c2", "c3")
+	before := c.ranks()
+	s := c.nodeService()
+	s.Gateways.NorthdTimeout = patience
+	ctx, cancel := context.WithCancelCause(t.Context())
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		if strings.Contains(line, "100 of 150 gateways written") {
+			cancel(errors.New("the action was cancelled"))
+		}
+	}
+	cut := s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}})
+	assert.Equal(t, maintenance.DrainNodeError, cut.Reason, cut.Text())
+	assert.Contains(t, cut.Message, "the intent stands, run it again to go on")
+	assert.Equal(t, 50, c.masters(ports...)["c1"])
+	assert.Contains(t, c.listed("c1"), " draining ")
+
+	assert.Equal(t, 200, c.drain("c1").Code)
+	assert.Zero(t, c.masters(ports...)["c1"])
+	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(t, before, c.ranks())
+	for _, e := range c.history().Plans {
+		assert.Zero(t, e.Left, e.Operation)
+	}
+}
+
+// listed is a node's line.
+func (c *cloud) listed(chassis string) string {
+	c.t.Helper()
+	_, list, _ := c.nodes("list")
+	for _, line := range strings.Split(list, "\n") {
+		if strings.Contains(line, " "+chassis+" ") {
+			return line
+		}
+	}
+	return list
+}
+
+// 001-5: the chassis is gone while it is drained, as when ovn-controller is stopped for a
+// reboot; it is put back when it is there again.
+func TestChassisThatWasStoppedMeanwhileIsPutBackWhenItReturns(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(3, "c1", "c2")
+	before := c.ranks()
+	require.Equal(t, 200, c.drain("c1.example").Code)
+	c.sbctl("chassis-del", "c1")
+	absent := c.answer("undrain", "c1.example", "--wait", "1s")
+	assert.Equal(t, 409, absent.Code)
+	assert.Contains(t, absent.Message, "its ovn-controller is absent; start it")
+	assert.Equal(t, map[string]int{"c2": 3}, c.masters(ports...))
+	c.addChassis("c1")
+	require.Equal(t, 200, c.answer("undrain", "c1.example", "--wait", "0s").Code)
+	assert.Equal(t, before, c.ranks())
+}
+
+// A drain of a node that is dead needs nothing of it, and moves nothing to another dead one.
+func TestDeadNodeIsDrained(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(4, "c1", "c3", "c2")
+	for _, dead := range []string{"c1", "c3"} {
+		c.sbctl("create", "Chassis_Private", "name="+dead)
+	}
+	c.nbctl("--wait=sb", "sync")
+	assert.Equal(t, maintenance.Unresponsive, c.node("c1").Life)
+	assert.Equal(t, 200, c.drain("c1").Code)
+	assert.Equal(t, map[string]int{"c2": 4}, c.masters(ports...))
+	dead := c.answer("undrain", "c1", "--wait", "1s")
+	assert.Equal(t, 409, dead.Code)
+	assert.Contains(t, dead.Message, "its ovn-controller is unresponsive; start it")
+}
+
+// What could not be put back is named.
+func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(3, "c1", "c2", "c3")
+	require.Equal(t, 200, c.drain("c1").Code)
+	n := &neutron{cloud: c, masters: map[string]string{}}
+	c.nbctl(n.setCandidates(ports[0], "c3", "c2")...)
+	c.nbctl("lrp-del", ports[1])
+	back := c.answer("undrain", "c1", "--wait", "0s")
+	require.Equal(t, 200, back.Code)
+	assert.Equal(t, []maintenance.Message{
+		{Message: "c1 is no longer a candidate; left as it is", Kind: maintenance.MessageGateway, Name: ports[0]},
+		{Message: "the gateway no longer exists", Kind: maintenance.MessageGateway, Name: ports[1]},
+	}, back.Details.MessageList)
+	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
+}
+
+// Whoever writes meanwhile: in the end no gateway is first on the node that is drained, and
+// nothing that was written since is undone by the undrain.
+func TestDrainBesideAWriterThatPlaysNeutron(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3", "c4")
+	c.addNetwork("physnet1")
+	n := &neutron{cloud: c, rand: rand.New(rand.NewPCG(2, 2)), masters: map[string]string{}, made: map[string]string{}}
+	for _, port := range c.addGateways(6, "c1", "c2", "c3") {
+		n.masters[port] = "c1"
+	}
+	s := c.nodeService()
+	require.Equal(t, 200, s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}}).Code)
+	for range 60 {
+		n.act()
+		p, err := s.Step(t.Context(), "c1")
+		require.NoError(t, err)
+		require.Zero(t, p.Left)
+		require.Empty(t, p.Blocked)
+		for port := range n.masters {
+			if list := c.candidates(port); len(list) > 0 {
+				require.NotContains(t, list[0], "c1", "%s: %v", port, list)
+			}
+		}
+	}
+	require.Equal(t, 200, s.Undrain(t.Context(), "c1", 0, false).Code)
+	for port, wanted := range n.masters {
+		if list := c.candidates(port); wanted == "c1" {
+			assert.Contains(t, list[0], "c1", "%s: Neutron wanted it there: %v", port, list)
+		}
+	}
+	var h struct{ Plans []json.RawMessage }
+	require.NoError(t, json.Unmarshal([]byte(c.operated("history", "--format", "json")), &h))
+	assert.NotEmpty(t, h.Plans, fmt.Sprint(len(h.Plans)))
+}
