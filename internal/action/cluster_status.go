@@ -8,13 +8,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 // clusterStatus shows both clusters with the units of their members.
 func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
-	format, err := p.text("format")
+	format, chosen, err := u.statusFormat(ctx, p)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +29,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	report := o.Report
 	northds, missing := u.Service.NorthdReport(ctx, report.Application)
-	found := results{"fault-tolerance": lines(report.Tolerance()), "northd": lines(northds), "clients": lines(report.Clients())}
+	found := results{"format": chosen, "fault-tolerance": lines(report.Tolerance()), "northd": lines(northds), "clients": lines(report.Clients())}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
@@ -46,6 +47,21 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		found["next"] = lines(next)
 	}
 	return found, nil
+}
+
+// statusFormat is how the clusters are to be shown, and how that was chosen: by the
+// action's own parameter, or by the option, since programs for the Python charm
+// expect a document and give no parameter.
+func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string, err error) {
+	if format, err = p.text("format"); err != nil || format != "" {
+		return format, format, err
+	}
+	config, err := u.Tools.Config(ctx)
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read the option "+plan.OptionStatusFormat, "error", err)
+	}
+	s, _ := plan.ParseSettings(config) // what can't be used is in the unit's status
+	return s.StatusFormat, s.StatusFormat + " (option " + plan.OptionStatusFormat + ")", nil
 }
 
 // trouble is the status of this unit where it is not active, or why it can't be found

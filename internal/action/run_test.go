@@ -105,7 +105,7 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 		a := &agent{params: map[string]any{"format": format}}
 		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
 		assert.Empty(t, a.failed, format)
-		assert.Equal(t, []string{"clients", "fault-tolerance", "northd", "ovnnb", "ovnsb", "warnings"}, slices.Sorted(maps.Keys(a.results)))
+		assert.Equal(t, []string{"clients", "fault-tolerance", "format", "northd", "ovnnb", "ovnsb", "warnings"}, slices.Sorted(maps.Keys(a.results)))
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
 		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
 		assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")

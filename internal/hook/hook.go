@@ -52,6 +52,9 @@ func hooks() map[string]func(context.Context, Unit) error {
 			all[endpoint+"-relation-"+event] = reconcileUnit
 		}
 	}
+	for _, event := range []string{"created", "joined", "changed", "departed", "broken"} {
+		all["coordinator-relation-"+event] = unused
+	}
 	all[relation.Peer+"-relation-broken"] = peerBroken
 	return all
 }
@@ -109,6 +112,10 @@ func reconcileAndReport(ctx context.Context, u Unit, thorough bool) (reconcile.R
 	word, text := u.Reconciler.Status(o)
 	return o, u.Tools.StatusSet(ctx, word, text)
 }
+
+// unused is each hook of the peer relation that there is only because the Python charm
+// has it: whatever happens on it happens on the other peer relation too.
+func unused(context.Context, Unit) error { return nil }
 
 // remove leaves the machine as one that can host another unit.
 func remove(ctx context.Context, u Unit) error { return u.Reconciler.Remove(ctx) }

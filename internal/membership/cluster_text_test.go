@@ -44,8 +44,8 @@ func TestStatusNamesALostQuorumBeforeAWait(t *testing.T) {
 	for _, nb := range []members{{condition: ovndb.Absent}, up("aa00").in(raft.JoiningCluster)} {
 		s := three(t)
 		s.nb, s.sb = nb, up("bb00").down("bb01", "bb02").cutOff()
-		word, text := s.service().Summary(s.report())
-		assert.Equal(t, juju.Blocked, word, text)
+		said := s.service().Summary(s.report(), false)
+		assert.Equal(t, juju.Blocked, said.Word, said)
 	}
 }
 
@@ -58,8 +58,7 @@ func TestStatusOfAFollowerThatCanAskNobodyDoesNotCountAllAsDown(t *testing.T) {
 	c.Quorum = c.View.Quorum()
 	r := s.report()
 	r.Clusters[1] = c
-	_, text := s.service().Summary(r)
-	assert.NotContains(t, text, "0 of 3 up")
+	assert.NotContains(t, s.service().Summary(r, false).String(), "0 of 3 up")
 }
 
 // A unit whose server is dead can't leave by itself.

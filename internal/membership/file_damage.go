@@ -165,9 +165,9 @@ func (s *Service) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	return nil
 }
 
-// ownDigits is how much of its own ID a unit prints in its status, of which Juju shows
+// statusDigits is how much of an ID a command in a status has, of which Juju shows
 // 120 characters: eight digits are no other server's.
-const ownDigits = 8
+const statusDigits = 8
 
 // RejoinCommand is the command by which another unit removes this unit's server, so that it
 // can join again as a new one; empty where there is no other unit, or the server is not
@@ -181,7 +181,7 @@ func (s *Service) RejoinCommand(m Application, servers map[ovndb.Database]Server
 	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
 		clusters[other.Database] = raft.View{Status: other.Status}
 	}
-	return s.kickCommand(m.otherUnit(clusters), map[ovndb.Database]string{d: string(id[:min(len(id), ownDigits)])}, true)
+	return s.kickCommand(m.otherUnit(clusters), shortened(map[ovndb.Database]string{d: string(id)}), true)
 }
 
 // RemovedWhileDown says whether this unit's server, which does not run, was removed by

@@ -82,9 +82,9 @@ func (s *Service) remediations(refusals []*raft.Refusal, clusters views, m Appli
 			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
 		case b.owner.Unit != "":
 			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
-				server, what, it, strings.Fields(it)[0], s.kickBlocker(b, clusters, m)))
+				server, what, it, strings.Fields(it)[0], s.kickBlocker(b, b.targets, clusters, m)))
 		case b.owner.Stale:
-			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, s.kickBlocker(b, clusters, m)))
+			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, s.kickBlocker(b, b.targets, clusters, m)))
 		default:
 			advice = append(advice, fmt.Sprintf("find out whose %s is before anybody kicks it (%s)", what, strings.Join(m.Unpublished(), "; ")))
 		}
@@ -116,15 +116,23 @@ func (m Application) blockers(refusals []*raft.Refusal, clusters views) []*block
 	return all
 }
 
-// StatusWidth is how much of a status's message `juju status` shows, in characters
-// (maxMessageLength in cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0): what
-// is to be typed stands within.
-const StatusWidth = 120
+// StatusWidth is how much of a longer message `juju status` shows, in characters, an
+// ellipsis behind it left out (maxMessageLength in
+// cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0): what is to be typed stands
+// within.
+const StatusWidth = 120 - len("...")
 
-// commandFirst is a status with a command: led by what it is about, where the
-// command then still is seen as a whole.
+// ready is what the messages of an active unit begin with. Programs wait for it, as
+// they did with the Python charm (wait_for_application_states of zaza's model.py).
+const ready = "Unit is ready ("
+
+// Ready is the message of an active unit.
+func Ready(text string) string { return ready + text + ")" }
+
+// commandFirst is the status of an active unit with a command: led by what it is
+// about, where the command then still is seen as a whole.
 func commandFirst(lead, command, rest string) string {
-	if len(lead)+len(": ")+len(command) <= StatusWidth {
+	if len(ready)+len(lead)+len(": ")+len(command) <= StatusWidth {
 		return lead + ": " + command + rest
 	}
 	return command + rest + "; " + lead
@@ -137,23 +145,33 @@ func (s *Service) leaveRemediation(lead string, refusals []*raft.Refusal, cluste
 	down := strings.Join(b.down, ", ")
 	switch {
 	case b.mayGo && b.owner.Unit != "":
-		return commandFirst(lead, s.kickBlocker(b, clusters, m), " (if it is lost; else start its servers); "+down)
+		return commandFirst(lead, s.kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers); "+down)
 	case b.mayGo && b.owner.Stale:
-		return commandFirst(lead, s.kickBlocker(b, clusters, m), "; "+down)
+		return commandFirst(lead, s.kickBlocker(b, shortened(b.targets), clusters, m), "; "+down)
 	}
 	return lead + ": " + s.remediations(refusals, clusters, m)[0] + "; " + down
 }
 
 // kickBlocker names the unit where that means these members and no others, which
-// is the shorter line and the same for both databases; else their IDs.
-func (s *Service) kickBlocker(b *blocker, clusters views, m Application) string {
+// is the shorter line and the same for both databases; else these IDs of them.
+func (s *Service) kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters views, m Application) string {
 	force := b.owner.Unit != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := m.runOn(clusters, b.owner.Unit)
 	if m.hasOnly(clusters, unit, b.targets) {
 		return s.kickUnitCommand(on, unit, force)
 	}
-	return s.kickCommand(on, b.targets, force)
+	return s.kickCommand(on, ids, force)
+}
+
+// shortened are as many digits of each ID as tell a server from all others, where a
+// whole one would not be shown.
+func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
+	short := map[ovndb.Database]string{}
+	for d, id := range targets {
+		short[d] = id[:min(len(id), statusDigits)]
+	}
+	return short
 }
 
 // hasOnly says whether a kick of the unit means these members and no others, in

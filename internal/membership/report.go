@@ -286,7 +286,7 @@ func (s *Service) kickStale(r Report, k *stale) string {
 	if r.Application.hasOnly(r.views(), k.unit, k.targets) {
 		return s.kickUnitCommand(on, k.unit, k.force)
 	}
-	return s.kickCommand(on, k.targets, k.force)
+	return s.kickCommand(on, shortened(k.targets), k.force)
 }
 
 // stale lists the members that nobody stands behind and that may be kicked now,

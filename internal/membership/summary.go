@@ -10,22 +10,41 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Summary is the unit's workload status: one word and one line, the most
-// pressing thing first.
-func (s *Service) Summary(r Report) (juju.StatusWord, string) {
+// Summary is what a unit says of its clusters in its workload status.
+type Summary struct {
+	Word juju.StatusWord
+	// Problem is the most pressing thing; "" where there is none.
+	Problem string
+	// Health is what the unit leads, how many members are up and how many more may
+	// fail; "" where its servers do not work.
+	Health string
+}
+
+// String is one line, the problem first.
+func (s Summary) String() string {
+	if s.Problem == "" || s.Health == "" {
+		return s.Problem + s.Health
+	}
+	return s.Problem + "; " + s.Health
+}
+
+// Summary is one word and one line for the unit's workload status. Whether this
+// unit's ovn-northd is the active one stands in the line as the Python charm put it
+// there, for runbooks look for that.
+func (s *Service) Summary(r Report, northdActive bool) Summary {
 	if foreign := r.foreignClusters(); len(foreign) > 0 {
-		return juju.Blocked, strings.Join(foreign, "; ")
+		return Summary{Word: juju.Blocked, Problem: strings.Join(foreign, "; ")}
 	}
 	if word, text := s.firstProblem(r); text != "" {
-		return word, text
+		return Summary{Word: word, Problem: text}
 	}
-	if text := s.blockedLeaves(r); text != "" {
-		return juju.Active, text
+	said := Summary{Word: juju.Active, Health: r.healthyText(northdActive)}
+	for _, pressing := range []func(Report) string{s.blockedLeaves, s.staleText, Report.down} {
+		if said.Problem = pressing(r); said.Problem != "" {
+			break
+		}
 	}
-	if text := s.staleText(r); text != "" {
-		return juju.Active, text
-	}
-	return juju.Active, r.healthyText()
+	return said
 }
 
 // blockedLeaves is the first unit that is being removed and may not leave yet,
@@ -101,32 +120,49 @@ func (s *Service) staleText(r Report) string {
 	return lead + rest + ": it can't be kicked yet; see action cluster-status"
 }
 
-// healthyText is the line of a unit that works: its part in each cluster, who is up,
-// and who is not.
-func (r Report) healthyText() string {
-	var roles, counts, down []string
+// down names the members that are down.
+func (r Report) down() string {
+	var all []string
 	for _, c := range r.Clusters {
-		role := "member"
-		if c.Status.Role == raft.Leader {
-			role = "leader"
-		}
-		name := c.Database.Short()
-		roles = append(roles, name+" "+role)
-		counts = append(counts, fmt.Sprintf("%d of %d up", c.Quorum.Up, c.Quorum.Members))
 		for _, row := range c.Rows {
 			if !row.Up {
-				down = append(down, fmt.Sprintf("%s %s down", name, r.Application.describe(c.Database, row.Peer)))
+				all = append(all, c.Database.Short()+" "+r.Application.describe(c.Database, row.Peer)+" down")
 			}
 		}
 	}
-	text := strings.Join(roles, ", ") + "; "
+	return strings.Join(all, ", ")
+}
+
+// healthyText is the line of a unit that works. Its beginning is the Python charm's
+// (cluster_status_message of its ovn_central.py).
+func (r Report) healthyText(northdActive bool) string {
+	var leads, part, counts []string
+	tolerance := len(r.Clusters[0].Rows)
+	for _, c := range r.Clusters {
+		name := c.Database.Short()
+		if c.Status.Role == raft.Leader {
+			leads = append(leads, "ovn"+name+"_db")
+		}
+		counts = append(counts, fmt.Sprintf("%d of %d up", c.Quorum.Up, c.Quorum.Members))
+		tolerance = min(tolerance, c.Quorum.Tolerance())
+	}
+	if len(leads) > 0 {
+		part = append(part, "leader: "+strings.Join(leads, ", "))
+	}
+	if northdActive {
+		part = append(part, "northd: active")
+	}
+	text := strings.Join(part, " ")
+	if text != "" {
+		text += "; "
+	}
 	if counts[0] == counts[1] {
 		text += counts[0]
 	} else {
 		text += fmt.Sprintf("nb %s, sb %s", counts[0], counts[1])
 	}
-	if len(down) > 0 {
-		text += "; " + strings.Join(down, ", ")
+	if tolerance <= 0 {
+		return text + ", none may fail"
 	}
-	return text
+	return text + fmt.Sprintf(", %d may fail", tolerance)
 }

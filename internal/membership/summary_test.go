@@ -27,31 +27,31 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 	}{
 		"all is well": {
 			func(*scene) {},
-			juju.Active, "nb leader, sb member; 3 of 3 up",
+			juju.Active, "leader: ovnnb_db; 3 of 3 up, 1 may fail",
 		},
 		"clusters of different size": {
 			func(s *scene) { s.nb = up("aa00", "aa01") },
-			juju.Active, "nb leader, sb member; nb 2 of 2 up, sb 3 of 3 up",
+			juju.Active, "leader: ovnnb_db; nb 2 of 2 up, sb 3 of 3 up, none may fail",
 		},
 		"a unit is down": {
 			func(s *scene) { s.nb, s.sb = up("aa00", "aa01").down("aa02"), up("bb00", "bb01").down("bb02") },
-			juju.Active, "nb leader, sb leader; 2 of 3 up; nb aa02 (ovn-central/2) down, sb bb02 (ovn-central/2) down",
+			juju.Active, "nb aa02 (ovn-central/2) down, sb bb02 (ovn-central/2) down; leader: ovnnb_db, ovnsb_db; 2 of 3 up, none may fail",
 		},
 		"a stale member": {
 			func(s *scene) { s.sb = s.sb.down("13fe") },
-			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (sb 13fe (was ovn-central/4))",
+			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (sb 13fe (was ovn-central/4)); leader: ovnnb_db; nb 3 of 3 up, sb 3 of 4 up, none may fail",
 		},
 		"stale members in both": {
 			func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.sb.down("13fe") },
-			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (nb aa04 (was ovn-central/4), sb 13fe (was ovn-central/4))",
+			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (nb aa04 (was ovn-central/4), sb 13fe (was ovn-central/4)); leader: ovnnb_db; 3 of 4 up, none may fail",
 		},
 		"a stale member of nobody": {
 			func(s *scene) { s.sb, s.history = s.sb.down("13fe"), nil },
-			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick sb-identity=13fe i-really-mean-it=true (sb 13fe at ssl:10.0.0.13:6644 (unknown unit))",
+			juju.Active, "no more may fail; stale member: juju run ovn-central/0 kick sb-identity=13fe i-really-mean-it=true (sb 13fe at ssl:10.0.0.13:6644 (unknown unit)); leader: ovnnb_db; nb 3 of 3 up, sb 3 of 4 up, none may fail",
 		},
 		"a member of a unit that has yet to publish": {
 			func(s *scene) { s.sb, s.goal["ovn-central/5"] = s.sb.down("13fe"), "waiting" },
-			juju.Active, "nb leader, sb member; nb 3 of 3 up, sb 3 of 4 up; sb 13fe (was ovn-central/4) down",
+			juju.Active, "sb 13fe (was ovn-central/4) down; leader: ovnnb_db; nb 3 of 3 up, sb 3 of 4 up, none may fail",
 		},
 		"no quorum, of which nobody is named as dead": {
 			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() },
@@ -89,7 +89,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		},
 		"a stale member that is up": {
 			func(s *scene) { s.nb.rows = append(s.nb.rows, row{identity: "aa04"}) },
-			juju.Active, "stale member: juju run ovn-central/0 kick unit=ovn-central/4 force=true i-really-mean-it=true (nb aa04 (was ovn-central/4), which is up)",
+			juju.Active, "stale member: juju run ovn-central/0 kick unit=ovn-central/4 force=true i-really-mean-it=true (nb aa04 (was ovn-central/4), which is up); leader: ovnnb_db; nb 4 of 4 up, sb 3 of 3 up, 1 may fail",
 		},
 		"a unit waits to leave for a stale member": {
 			func(s *scene) {
@@ -99,19 +99,19 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 				delete(s.goal, "ovn-central/1")
 				s.history[ovndb.NB]["aa01"] = "ovn-central/1"
 			},
-			juju.Active, "ovn-central/2 waits to leave: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true; sb 13fe (was ovn-central/4) is down",
+			juju.Active, "ovn-central/2 waits to leave: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true; sb 13fe (was ovn-central/4) is down; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
 		},
 		"a unit waits to leave for a unit that is down": {
 			func(s *scene) {
 				s.goal["ovn-central/2"] = "dying"
 				s.sb = up("bb00", "bb02").down("bb01")
 			},
-			juju.Active, "juju run ovn-central/0 kick sb-identity=" + string(full("bb01")) + " force=true i-really-mean-it=true " +
-				"(if it is lost; else start its servers); sb bb01 (ovn-central/1) is down; ovn-central/2 waits to leave",
+			juju.Active, "juju run ovn-central/0 kick sb-identity=" + string(full("bb01"))[:8] + " force=true i-really-mean-it=true " +
+				"(if it is lost; else start its servers); sb bb01 (ovn-central/1) is down; ovn-central/2 waits to leave; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
 		},
 		"a unit is being removed and may leave": {
 			func(s *scene) { s.goal["ovn-central/2"] = "dying" },
-			juju.Active, "nb leader, sb member; 3 of 3 up",
+			juju.Active, "leader: ovnnb_db; 3 of 3 up, 1 may fail",
 		},
 		"no database yet": {
 			func(s *scene) { s.nb = members{condition: ovndb.Absent} },
@@ -162,9 +162,20 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := joinedBy4(t)
 			test.scene(&s)
-			word, text := s.service().Summary(s.report())
-			assert.Equal(t, test.text, text)
-			assert.Equal(t, test.word, word)
+			said := s.service().Summary(s.report(), false)
+			assert.Equal(t, test.text, said.String())
+			assert.Equal(t, test.word, said.Word)
 		})
 	}
+}
+
+// As the Python charm says it; operators search for it (the charm guide's page of
+// queries).
+func TestStatusOfTheUnitNamesWhatIsActiveOnIt(t *testing.T) {
+	s := three(t)
+	assert.Equal(t, "leader: ovnnb_db northd: active; 3 of 3 up, 1 may fail", s.service().Summary(s.report(), true).String())
+	s.sb = up("bb00", "bb01", "bb02")
+	assert.Equal(t, "leader: ovnnb_db, ovnsb_db; 3 of 3 up, 1 may fail", s.service().Summary(s.report(), false).String())
+	s.nb, s.sb = s.nb.following("aa01"), s.sb.following("bb01")
+	assert.Equal(t, "northd: active; 3 of 3 up, 1 may fail", s.service().Summary(s.report(), true).String())
 }

@@ -48,7 +48,9 @@ func (s State) planCertificates(d *Decision) bool {
 	case !c.Related:
 		d.block("missing relation: certificates; run: juju relate %s:certificates vault", application(s.Unit))
 	case c.Issued == nil && !c.Used.usable():
-		d.wait("certificates: waiting for %s to issue one for %s", or(c.Provider, "the provider"), or(s.Address, "this unit"))
+		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
+		// deployments wait for.
+		d.wait("'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from %s for %s", or(c.Provider, "the provider"), or(s.Address, "this unit"))
 	case c.Issued != nil && c.Issued.Problem != "" && !c.Used.usable():
 		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Issued.Problem)
 	case c.Issued != nil && c.Issued.Problem != "":

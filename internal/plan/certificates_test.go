@@ -41,10 +41,10 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		},
 		"nobody has answered": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Provider = "" }),
-			decided{waiting: []string{"certificates: waiting for the provider to issue one for 10.0.0.0"}, ready: true},
+			decided{waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from the provider for 10.0.0.0"}, ready: true},
 		},
 		"none issued yet": {
-			having(nil, nil), decided{waiting: []string{"certificates: waiting for vault/0 to issue one for 10.0.0.0"}, ready: true},
+			having(nil, nil), decided{waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"}, ready: true},
 		},
 		"the first": {having(good, nil), decided{step: "certify (there is none that can be used)", ready: true}},
 		"the first can't be used": {
@@ -56,7 +56,7 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		},
 		"expired, and the provider says nothing": {
 			having(nil, expired), decided{
-				waiting: []string{"certificates: waiting for vault/0 to issue one for 10.0.0.0"},
+				waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"},
 				blocked: []string{"certificate: certificate expired on 2026-11-01; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true,
 			},
 		},

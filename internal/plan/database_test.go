@@ -111,7 +111,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"down, killed while it was removed, as far as is known": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
-			decided{blocked: []string{"nb: its file ends amid a removal; run: " + rejoin + " (no server can be started on it)"}},
+			decided{blocked: []string{"nb: file ends amid a removal; run: " + rejoin + " (no server can be started on it)"}},
 		},
 		"down, killed while it was removed": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),

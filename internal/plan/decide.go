@@ -313,7 +313,7 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	case x.File.Cluster != "" && x.File.Cluster != cluster:
 		d.block("%s: the file on this machine is of cluster %s, the application's is %s; move %s away to let this unit join", name, x.File.Cluster, cluster, x.File.Path)
 	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
-		d.block("%s: its file ends amid a removal; %s (no server can be started on it)", name, x.rejoin())
+		d.block("%s: file ends amid a removal; %s (no server can be started on it)", name, x.rejoin())
 	case x.File.Outside:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was killed while it joined, and is no member"})
 		d.wait("%s: joining the cluster again; %s", name, s.joined())

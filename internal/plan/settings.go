@@ -22,6 +22,9 @@ type Settings struct {
 	AutoRestarts bool
 	// ExporterChannel is the channel of the exporter's snap; empty for none.
 	ExporterChannel string
+	// StatusFormat is how the action cluster-status shows the clusters where it is not
+	// told.
+	StatusFormat string
 	// NagiosContext and NagiosServiceGroups go into the checks for NRPE.
 	NagiosContext, NagiosServiceGroups string
 	// Agent is how the unit's agent works.
@@ -112,6 +115,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, MaxInactivityProbe),
 		AutoRestarts:        p.yes("enable-auto-restarts", true),
 		ExporterChannel:     p.text(OptionExporter),
+		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml"),
 		NagiosContext:       p.text("nagios_context"),
 		NagiosServiceGroups: p.text("nagios_servicegroups"),
 		Agent: AgentSettings{
@@ -135,6 +139,7 @@ const (
 	OptionElectionTimer   = "ovsdb-server-election-timer"
 	OptionInactivityProbe = "ovsdb-server-inactivity-probe"
 	OptionExporter        = "ovn-exporter-channel"
+	OptionStatusFormat    = "cluster-status-format"
 )
 
 // Options of the agent: with a value that can't be used it goes on as it was told before.

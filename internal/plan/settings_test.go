@@ -25,7 +25,7 @@ func given(t *testing.T, text string) map[string]any {
 func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 	t.Parallel()
 	agent := plan.AgentSettings{Mode: "advise", TTL: 5 * time.Second, HoldDown: 2 * time.Minute, Port: 16401}
-	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true, Agent: agent}
+	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true, StatusFormat: "text", Agent: agent}
 	with := func(change func(*plan.Settings)) plan.Settings {
 		s := defaults
 		change(&s)
@@ -39,11 +39,11 @@ func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 		"nothing": {`{"source": null, "ovsdb-server-election-timer": null, "enable-auto-restarts": null}`, defaults},
 		"all": {
 			`{"source": "caracal", "ovn-source": "cloud:focal-ovn-22.03", "ovsdb-server-election-timer": 8, "ovsdb-server-inactivity-probe": 30,
-			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "nagios_context": "juju", "nagios_servicegroups": "ovn,db",
+			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "cluster-status-format": "yaml", "nagios_context": "juju", "nagios_servicegroups": "ovn,db",
 			  "agent-mode": "on", "leader-lease-ttl": 300, "gateway-hold-down": 0, "leader-api-port": 1024, "schedule-neutron-gateways": true}`,
 			plan.Settings{
 				Source: "caracal", Overlay: "cloud:focal-ovn-22.03", ElectionTimer: 8 * time.Second, InactivityProbe: 30 * time.Second,
-				ExporterChannel: "edge", NagiosContext: "juju", NagiosServiceGroups: "ovn,db",
+				ExporterChannel: "edge", StatusFormat: "yaml", NagiosContext: "juju", NagiosServiceGroups: "ovn,db",
 				Agent: plan.AgentSettings{Mode: "on", TTL: 5 * time.Minute, Port: 1024, NeutronGateways: true},
 			},
 		},
@@ -77,6 +77,7 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 			timer, []string{`0`, `61`, `-1`, `4.0`, `4.5`, `1e1`, `"4"`, `true`, `[4]`, `{}`, `99999999999999999999`, `4294967300`, `-9223372036854775808`, `""`},
 		},
 		"ovsdb-server-inactivity-probe": {probe, []string{`-1`, `86401`, `60.0`, `6e1`, `"60"`, `false`, `2147483648`, `18446744073709551616`}},
+		"cluster-status-format":         {"one of text, yaml", []string{`"json"`, `"YAML"`, `"x"`}},
 		"enable-auto-restarts":          {"true or false", []string{`"true"`, `1`, `0`, `[]`}},
 		"source":                        {"a text", []string{`1`, `true`, `["distro"]`}},
 		"ovn-source":                    {"a text", []string{`22.03`}},

@@ -170,17 +170,17 @@ func (u *Reconciler) publishToClients(ctx context.Context, r *record, a *inputs,
 }
 
 // publishToJuju opens the ports for clients and names the version, where Juju was
-// not told yet. Raft's ports are for the peers alone.
+// not told yet. Raft's ports are for the peers alone, and `juju expose` must not open
+// the port at which the Southbound database knows no roles.
 func (u *Reconciler) publishToJuju(ctx context.Context, r *record, o Result) error {
 	if o.Decision.Ready {
-		var ports []int
-		for _, db := range ovndb.Databases() {
-			for _, port := range ovndb.ClientPorts(db) {
-				ports = append(ports, int(port))
-			}
-		}
+		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
 		if u.anew() || !slices.Equal(ports, r.Ports) {
 			if err := u.Tools.OpenPorts(ctx, ports...); err != nil {
+				return err
+			}
+			closed := slices.DeleteFunc(r.Ports, func(port int) bool { return slices.Contains(ports, port) })
+			if err := u.Tools.ClosePorts(ctx, closed...); err != nil {
 				return err
 			}
 			r.Ports = ports

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -15,6 +16,8 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	word, text := u.status(o)
 	options := strings.Join(o.Decision.Options, "; ")
 	switch {
+	case options == "" && word == juju.Active:
+		return word, membership.Ready(text)
 	case options == "":
 		return word, text
 	case word == juju.Blocked || word == juju.Maintenance || serverDown(o):
@@ -36,7 +39,8 @@ func serverDown(o Result) bool {
 
 func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	d := o.Decision
-	word, text := u.Members.Summary(o.Report)
+	summary := u.Members.Summary(o.Report, o.state.Northd == ovndb.NorthdActive)
+	word, text := summary.Word, summary.String()
 	switch {
 	case len(d.Blocked) > 0:
 		return juju.Blocked, strings.Join(d.Blocked, "; ")
@@ -56,17 +60,21 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	case !d.Ready && !o.state.Dying:
 		return juju.Waiting, "the client ports do not answer yet; " + text
 	}
-	notes := d.Notes
-	if o.firewallFailure != "" {
-		notes = append(slices.Clone(notes), "the ports are not guarded: "+o.firewallFailure)
-	}
-	if o.agent != "" {
-		notes = append(slices.Clone(notes), "agent: "+o.agent)
+	var parts []string
+	if summary.Problem != "" {
+		parts = append(parts, summary.Problem)
 	}
 	if o.Failure != nil {
-		notes = append([]string{firstLine(o.Failure.Error())}, notes...)
+		parts = append(parts, firstLine(o.Failure.Error()))
 	}
-	return word, strings.Join(append([]string{text}, notes...), "; ")
+	parts = append(parts, d.Notes...)
+	if o.agent != "" {
+		parts = append(parts, "agent: "+o.agent)
+	}
+	if o.firewallFailure != "" {
+		parts = append(parts, "the ports are not guarded: "+o.firewallFailure)
+	}
+	return word, strings.Join(append(parts, summary.Health), "; ")
 }
 
 // serves says whether both servers answer: of others the decision says more.

@@ -73,7 +73,7 @@ func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
 	case now.Before(c.NotBefore):
 		return problem(NotYetValid, "%s is valid from %s only, here it is %s", what, c.NotBefore.UTC().Format(form), now.UTC().Format(form))
 	case now.After(c.NotAfter):
-		return problem(Expired, "%s has expired on %s, here it is %s", what, c.NotAfter.UTC().Format(form), now.UTC().Format(form))
+		return problem(Expired, "certificate verify failed: %s has expired on %s, here it is %s", what, c.NotAfter.UTC().Format(form), now.UTC().Format(form))
 	}
 	return nil
 }

@@ -85,8 +85,8 @@ func TestCheckFindsWhatIsWrong(t *testing.T) {
 
 		"another key":       {change(func(c *tls.Credentials) { c.Key = of(ca).Key }), issued, tls.KeyMismatch, "certificate is for another key"},
 		"too early":         {good, issued.Add(-time.Minute), tls.NotYetValid, "certificate is valid from 2026-11-16 08:00 UTC only, here it is 2026-11-16 07:59 UTC"},
-		"too late":          {good, expires.Add(time.Hour), tls.Expired, "certificate has expired on 2027-11-16 08:00 UTC, here it is 2027-11-16 09:00 UTC"},
-		"an old CA":         {of(old, "10.0.0.1", "2001:db8::1"), issued.Add(2 * time.Hour), tls.Expired, `CA certificate "Old" has expired on 2026-11-16 09:00 UTC, here it is 2026-11-16 10:00 UTC`},
+		"too late":          {good, expires.Add(time.Hour), tls.Expired, "certificate verify failed: certificate has expired on 2027-11-16 08:00 UTC, here it is 2027-11-16 09:00 UTC"},
+		"an old CA":         {of(old, "10.0.0.1", "2001:db8::1"), issued.Add(2 * time.Hour), tls.Expired, `certificate verify failed: CA certificate "Old" has expired on 2026-11-16 09:00 UTC, here it is 2026-11-16 10:00 UTC`},
 		"another CA":        {change(func(c *tls.Credentials) { c.CA = []byte(other.PEM()) }), issued, tls.Untrusted, `certificate was not issued by the CA that is given with it: its issuer is "Vault", given are "Elsewhere"`},
 		"one of its name":   {change(func(c *tls.Credentials) { c.CA = []byte(fixed("Vault", vault.Options{}).PEM()) }), issued, tls.Untrusted, `certificate was not issued by the CA that is given with it: its issuer is "Vault", given are "Vault"`},
 		"another address":   {of(ca, "10.0.0.9"), issued, tls.MissingAddress, "certificate is for juju-0, 10.0.0.9, this unit is 10.0.0.1, 2001:db8::1"},

@@ -73,7 +73,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		action string
 		want   map[string]any
 	}{
-		"cluster-status": {"cluster-status", map[string]any{"format": "text"}},
+		"cluster-status": {"cluster-status", map[string]any{}},
 		"kick":           {"kick", map[string]any{"force": false, "dry-run": false}},
 		"cluster-kick":   {"cluster-kick", map[string]any{"force": false, "dry-run": false}},
 		"backup":         {"backup", map[string]any{"path": "", "keep": 7.0}},

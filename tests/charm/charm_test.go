@@ -64,6 +64,7 @@ func TestEndpointsAreThoseOfTheEarlierCharm(t *testing.T) {
 		"metrics-endpoint":     "provider prometheus_scrape, global",
 		"cos-agent":            "provider cos_agent, global",
 		"ovsdb-peer":           "peer ovsdb-cluster, global",
+		"coordinator":          "peer coordinator, global", // of layer-coordinator
 	}, got)
 }
 

@@ -38,6 +38,8 @@ func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
 		"ovsdb-server-inactivity-probe": {"int", int64(60)},
 		"enable-auto-restarts":          {"boolean", true},
 		"ovn-exporter-channel":          {"string", "stable"},
+		"cluster-status-format":         {"string", "text"}, // an addition
+		"snapd_refresh":                 {"string", ""},     // of layer-snap
 		"nagios_context":                {"string", "juju"},
 		"nagios_servicegroups":          {"string", ""},
 		"agent-mode":                    {"string", "advise"},

@@ -41,7 +41,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 
 	id, err := c.Relate(t.Context(), "certificates", "vault", 1)
 	require.NoError(t, err)
-	says(t, u, "waiting", "certificates: waiting for vault/0 to issue one for "+u.Address())
+	says(t, u, "waiting", "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for "+u.Address())
 	assert.NoFileExists(t, u.DBFile(lab.NB), "nothing is created before there is a certificate")
 
 	expired := vault.NewWith("old", vault.Options{TTL: -time.Hour})
@@ -101,7 +101,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 		pause(t.Context(), time.Second) // it comes by time alone
 		return false
 	})
-	says(t, u, "blocked", "certificate: certificate has expired on ", "; have it issued again")
+	says(t, u, "blocked", "certificate: certificate verify failed: certificate has expired on ", "; have it issued again")
 	c.issue(t, c.vault, nil)
 	requireActive(t, u)
 	c.requireWritable(t)

@@ -251,7 +251,7 @@ func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testi
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
 	c.updateStatus(t, u)
-	says(t, u, "blocked", "nb: its file ends amid a removal; run: juju run "+other.Name()+" kick nb-identity="+id[:8]+" force=true i-really-mean-it=true")
+	says(t, u, "blocked", "nb: file ends amid a removal; run: juju run "+other.Name()+" kick nb-identity="+id[:8]+" force=true i-really-mean-it=true")
 	assert.Empty(t, archived(t, u, lab.NB))
 	c.act(t, other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
 	c.tick(t, "it has joined again", c.allActive)

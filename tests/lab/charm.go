@@ -48,11 +48,13 @@ func declared(ch *charm.CharmDir) hooktool.Charm {
 	}
 }
 
-// peerRelations are the relations that the model has from the start, numbered by
-// name.
+// peerRelations are the relations that the model has from the start, numbered
+// backwards by name: so the one that charms speak on is the first.
 func peerRelations(ch *charm.CharmDir) []*model.Relation {
 	var relations []*model.Relation
-	for i, name := range slices.Sorted(maps.Keys(ch.Meta().Peers)) {
+	names := slices.Sorted(maps.Keys(ch.Meta().Peers))
+	slices.Reverse(names)
+	for i, name := range names {
 		relations = append(relations, &model.Relation{
 			ID: i + 1, Name: name, App: model.Bag{Settings: map[string]string{}}, Units: map[string]*model.Bag{},
 		})

@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/juju/charm/v12"
@@ -45,9 +47,11 @@ func New(o Options) (*Controller, error) {
 		App: cmp.Or(o.App, ch.Meta().Name), LeaderSettings: map[string]string{}, Config: map[string]any{}, Charms: []Archive{archive},
 		Status: now("unset", ""), Units: map[string]*Unit{}, Gone: map[string]*Unit{}, Actions: map[string]*Action{}, NextRelation: 1, Retry: o.Retry,
 	}
-	for _, peer := range ch.Meta().Peers {
+	peers := slices.Sorted(maps.Keys(ch.Meta().Peers))
+	slices.Reverse(peers) // as the lab numbers them
+	for _, name := range peers {
 		c.state.Relations = append(c.state.Relations, &Relation{
-			ID: c.state.NextRelation, Endpoint: peer, Life: "alive", App: newBag(), Units: map[string]*Bag{},
+			ID: c.state.NextRelation, Endpoint: ch.Meta().Peers[name], Life: "alive", App: newBag(), Units: map[string]*Bag{},
 		})
 		c.state.NextRelation++
 	}
