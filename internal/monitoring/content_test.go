@@ -190,3 +190,15 @@ func TestPrometheusTakesTheDashboardsExpressions(t *testing.T) {
 	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: tool, Args: []string{"check", "rules", "--lint=none", rulesFile(t, groups)}})
 	require.NoError(t, err)
 }
+
+// The observability stack shows one dashboard of a title and a uid: the earlier
+// charm's (src/files/dashboards/ovn-exporter-ovsdb-grafana.json) is replaced.
+func TestDashboardTakesThePlaceOfTheEarlierCharms(t *testing.T) {
+	t.Parallel()
+	content, err := os.ReadFile("dashboard.json")
+	require.NoError(t, err)
+	var dashboard struct{ Title, UID string }
+	require.NoError(t, json.Unmarshal(content, &dashboard))
+	assert.Equal(t, "Juju: OVN Central (OVSDB)", dashboard.Title)
+	assert.Equal(t, "2242b26722e7d0026fb829afb49b23132ebffb47", dashboard.UID)
+}

@@ -132,8 +132,10 @@ func (n Nagios) checks(c Checks) (checks []check, missing error) {
 		name: certificateCheck, description: "Check that ovn certs are valid.",
 		command: strings.Join([]string{n.path(pluginDir, certificateCheck), c.Certificate, c.CA}, " "),
 	}}
+	// First where nrpe's charm puts it, which is where programs look for it in the
+	// commands (test_nrpe_configured of zaza-openstack-tests).
 	var plugin string
-	for _, dir := range []string{"/usr/lib/nagios/plugins", pluginDir} {
+	for _, dir := range []string{pluginDir, "/usr/lib/nagios/plugins"} {
 		if found := n.path(dir, "check_systemd.py"); plugin == "" && n.there(filepath.Join(dir, "check_systemd.py")) {
 			plugin = found
 		}

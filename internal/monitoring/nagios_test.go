@@ -93,6 +93,18 @@ func TestChecksAreWrittenOnceAndTheServerRestartedOnce(t *testing.T) {
 	assert.Equal(t, fs.FileMode(0o755), info.Mode().Perm(), "NRPE runs it as another user")
 }
 
+// test_nrpe_configured of the earlier charm's functional tests: `egrep -oh /usr/local.*`
+// of each file, wherever else the plugin may be.
+func TestCommandsHaveThePathsThatProgramsLookFor(t *testing.T) {
+	t.Parallel()
+	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/usr/lib/nagios/plugins/check_systemd.py")
+	_, err := monitoring.Nagios{Runner: runtest.New(t, restart), Root: root}.Ensure(t.Context(), checks)
+	require.NoError(t, err)
+	for _, service := range checks.Services {
+		assert.Regexp(t, "/usr/local.*", text(t, root, "/etc/nagios/nrpe.d", "check_"+service+".cfg"))
+	}
+}
+
 func TestWhatANagiosServerCollectsIsWrittenWhereItDoes(t *testing.T) {
 	t.Parallel()
 	root := machine(t, "/etc/nagios/nrpe.d/", systemdPlugin, "/var/lib/nagios/export/service__old-name_check_ovn-northd.cfg",

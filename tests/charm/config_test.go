@@ -97,10 +97,12 @@ func TestEveryOptionIsReadByTheCharm(t *testing.T) {
 		"source": "cloud:jammy-caracal", "ovn-source": "ppa:owner/name", "ovsdb-server-election-timer": "8", "ovsdb-server-inactivity-probe": "0",
 		"enable-auto-restarts": "false", "ovn-exporter-channel": "23.03/edge", "nagios_context": "cloud1", "nagios_servicegroups": "ovn,databases",
 		"agent-mode": "on", "leader-lease-ttl": "9", "leader-api-port": "16411", "gateway-hold-down": "0", "schedule-neutron-gateways": "true",
+		"cluster-status-format": "yaml",
 	}
 	fallback, err := set(t, nil)
 	require.NoError(t, err)
-	require.Equal(t, slices.Sorted(maps.Keys(options(t).Options)), slices.Sorted(maps.Keys(others)))
+	read := slices.DeleteFunc(slices.Sorted(maps.Keys(options(t).Options)), func(name string) bool { return name == "snapd_refresh" }) // says that it isn't
+	require.Equal(t, read, slices.Sorted(maps.Keys(others)))
 	for name, typed := range others {
 		settings, err := set(t, map[string]string{name: typed})
 		require.NoError(t, err, name)
