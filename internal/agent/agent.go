@@ -1,5 +1,6 @@
 // Package agent is what systemd runs on every unit: it takes part in finding the one unit
-// that acts (the decisions are those of package lease), and answers which unit that is.
+// that acts (the decisions are those of package lease), and answers which unit that is. The
+// one that acts gives gateways their candidates when what package drift sees is to be acted upon.
 package agent
 
 import (
@@ -30,6 +31,8 @@ type Agent struct {
 	log     *slog.Logger
 	dialer  *ovsdb.Dialer
 	peers   *peers
+	// gateways are what it is all for.
+	gateways *gateways
 
 	mu       sync.Mutex
 	election lease.Election
@@ -55,6 +58,7 @@ func New(c config.Config, now func() time.Duration, log *slog.Logger) (*Agent, e
 	a.current.Store(&c)
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
+	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1)}
 	return a, nil
 }
 
@@ -84,6 +88,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	wg.Go(func() { a.follow(work) })
 	wg.Go(func() { a.stand(work) })
 	wg.Go(func() { a.peers.ask(work) })
+	wg.Go(func() { a.gateways.run(work) })
 	a.loop(ctx)
 	return nil
 }
@@ -120,6 +125,7 @@ func (a *Agent) turn() {
 	a.mu.Lock()
 	now := a.now()
 	d := a.election.Next(now)
+	began := d.Acts && !a.seen.acts
 	lines := a.seen.look(&a.election, d, now)
 	a.mu.Unlock()
 	if d.Swap.New != "" {
@@ -127,6 +133,9 @@ func (a *Agent) turn() {
 	}
 	for _, l := range lines {
 		a.log.Info(l.message, l.attributes...)
+	}
+	if began {
+		a.lookSoon()
 	}
 	a.turned.Store(int64(now))
 	a.dog.pet(now)

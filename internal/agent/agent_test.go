@@ -96,7 +96,7 @@ func TestStatusTellsWhyADatabaseCannotBeUsed(t *testing.T) {
 	a.turn()
 	var s Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
-	assert.Equal(t, Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []PeerStatus{}}, s)
+	assert.Equal(t, Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []PeerStatus{}, Gateways: a.gateways.status(0)}, s)
 }
 
 func TestOneClientCannotTakeAllConnections(t *testing.T) {

@@ -87,6 +87,8 @@ type Status struct {
 	Northbound string       `json:"northbound_error,omitempty"`
 	Southbound string       `json:"southbound_error,omitempty"`
 	Peers      []PeerStatus `json:"peers"`
+	// Gateways is what the agent knows of chassis and gateways.
+	Gateways GatewayStatus `json:"gateways"`
 }
 
 // PeerStatus is what is known of another agent.
@@ -107,6 +109,7 @@ func (a *Agent) Status() Status {
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Peers: a.peers.status(now),
+		Gateways: a.gateways.status(now),
 	}
 	if a.seen.known {
 		s.HeldSeconds = (now - a.seen.since).Seconds()

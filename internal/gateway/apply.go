@@ -48,7 +48,7 @@ func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (ch
 			return changed, nil
 		case ctx.Err() != nil:
 			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", groups(changed), context.Cause(ctx))
-		case errors.Is(err, errBehind):
+		case errors.Is(err, errBehind) || errors.Is(err, ovsdb.ErrFenced):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
 			s.progress(ctx, "another client changed gateways; planning again")

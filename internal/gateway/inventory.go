@@ -52,6 +52,24 @@ type stored struct {
 	create ovsdb.NewGroup
 	// routers are those of the ports.
 	routers []ovsdb.LogicalRouter
+	// neutrons says that Neutron owns it.
+	neutrons bool
+}
+
+// Neutrons says whether Neutron owns a group: external IDs of the row that has its
+// candidates, of a port of it or of its router are Neutron's.
+func (inv *Inventory) Neutrons(group string) bool { return inv.stored[group].neutrons }
+
+// neutrons says whether any of the external IDs are Neutron's.
+func neutrons(all ...map[string]string) bool {
+	for _, ids := range all {
+		for key := range ids {
+			if strings.HasPrefix(key, "neutron:") {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // BuildInventory makes a state of what the databases hold.
@@ -82,7 +100,7 @@ func (inv *Inventory) find(where, format string, args ...any) {
 // chassis reads what ovn-controller has written of its machine.
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
-		Name: row.Name, Hostname: row.Hostname, Remote: row.Config["is-remote"] == "true",
+		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(),
 		Unresponsive: row.Known && row.Follows < inv.NB.Config, Cordoned: cordoned,
 	}
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {
@@ -143,7 +161,7 @@ func (inv *Inventory) single(t *topology, p ovsdb.LogicalRouterPort) {
 	}
 	inv.add(schedule.Group{
 		Name: p.Name, Storage: schedule.GatewayChassis, Zones: inv.zones(t, p), Ports: []schedule.Port{inv.port(t, p)}, Candidates: planned(rows),
-	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p)})
+	}, stored{holder: p.UUID, rows: rows, routers: t.routers(p), neutrons: neutrons(p.ExternalIDs)})
 }
 
 // host adds the gateways that have no candidates yet. They are to get them as the others
@@ -176,7 +194,7 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 			create.Ports = append(create.Ports, p.UUID)
 		}
 		create.ExternalIDs = map[string]string{zoneHintsKey: strings.Join(g.Zones, ","), routerIDKey: strings.TrimPrefix(router, namePrefix)}
-		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...)})
+		inv.add(g, stored{create: create, routers: t.routers(byRouter[router]...), neutrons: true})
 	}
 }
 
@@ -185,8 +203,9 @@ func (inv *Inventory) host(t *topology, unhosted []ovsdb.LogicalRouterPort, grou
 func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb.LogicalRouterPort) {
 	rows := pick(inv.NB.HAChassis, row.Members)
 	g := schedule.Group{Name: row.Name, Storage: schedule.HAChassisGroup, Candidates: planned(rows)}
-	routers := map[string]bool{}
+	routers, owned := map[string]bool{}, neutrons(row.ExternalIDs)
 	for _, p := range users {
+		owned = owned || neutrons(p.ExternalIDs)
 		g.Ports = append(g.Ports, inv.port(t, p))
 		g.Zones = append(g.Zones, inv.zones(t, p)...)
 		routers[t.routerOf[p.UUID].Name] = true
@@ -208,7 +227,7 @@ func (inv *Inventory) group(t *topology, row ovsdb.HAChassisGroup, users []ovsdb
 		g.Follows = inv.followed(t, row.Name, external)
 		g.Unrouted = g.Follows == ""
 	}
-	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...)})
+	inv.add(g, stored{holder: row.UUID, rows: rows, routers: t.routers(users...), neutrons: owned})
 }
 
 func (inv *Inventory) add(g schedule.Group, s stored) {
@@ -218,6 +237,9 @@ func (inv *Inventory) add(g schedule.Group, s stored) {
 	}
 	inv.State.Groups = append(inv.State.Groups, g)
 	s.storage = g.Storage
+	for _, r := range s.routers {
+		s.neutrons = s.neutrons || neutrons(r.ExternalIDs)
+	}
 	inv.stored[g.Name] = s
 }
 

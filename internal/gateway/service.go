@@ -34,6 +34,10 @@ type Service struct {
 	// be slow; 0 doesn't wait.
 	NorthdTimeout time.Duration
 
+	// Key and Value are what must stand in external_ids of NB_Global for anything to be
+	// written; an empty key asks for nothing.
+	Key, Value string
+
 	g *ovsdb.Gateways
 	// unresponsive are the chassis whose ovn-controllers were when it was last looked.
 	unresponsive map[string]bool
@@ -55,6 +59,12 @@ func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error
 	if s.g == nil {
 		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
 			return err
+		}
+		if s.Key != "" {
+			if err = s.g.Fence(ctx, s.Key, s.Value); err != nil {
+				s.Close()
+				return err
+			}
 		}
 	}
 	if err = question(s.g); err != nil && !errors.Is(err, ovsdb.ErrChanged) {
@@ -86,19 +96,27 @@ func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
 	return c, nil
 }
 
+// ReadInventory reads both databases once.
+func ReadInventory(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
+	nb, err := g.Northbound(ctx)
+	if err != nil {
+		return nil, err
+	}
+	sb, err := g.Southbound(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return BuildInventory(nb, sb), nil
+}
+
 func observe(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for {
-		nb, err := g.Northbound(ctx)
+		c, err := ReadInventory(ctx, g)
 		if err != nil {
 			return nil, err
 		}
-		sb, err := g.Southbound(ctx)
-		if err != nil {
-			return nil, err
-		}
-		c := BuildInventory(nb, sb)
 		lags := func(x schedule.Chassis) bool { return x.Unresponsive && x.Gateway && !x.Remote }
 		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience, pollInterval) {
 			return c, nil

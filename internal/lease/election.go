@@ -200,6 +200,10 @@ func (e *Election) Wrote(o Outcome) {
 	}
 }
 
+// Guard is the value of the record that everything which this agent changes has to wait for
+// in its transaction; ok is false where it may begin nothing.
+func (e *Election) Guard(now time.Duration) (value string, ok bool) { return e.written, e.acts(now) }
+
 // Holds says whether the record is this process', or may become so by a swap that is under
 // way: what stops waits until it is not.
 func (e *Election) Holds() bool { return e.pending.New != "" || e.mine() }

@@ -61,7 +61,10 @@ func (x Candidates) table() (table, holder, column string) {
 
 // Gateways is a connection to both databases, through which what they hold of gateways
 // is read, and candidates are written. It is not made again where it breaks.
-type Gateways struct{ nb, sb client.Client }
+type Gateways struct {
+	nb, sb client.Client
+	fence  []ovsdb.Operation
+}
 
 // Deadlines of single calls. A connection takes the schema along; a snapshot of 10,000
 // routers takes some seconds.
@@ -99,17 +102,17 @@ func (g *Gateways) Close() {
 
 // Write writes lists of candidates in one transaction with a note of it, if every row of
 // them is still as it was read and NB_Global fits the guard; otherwise it writes nothing and
-// returns [ErrChanged]. After any other error it may have been written or not: read again.
+// returns [ErrChanged], or [ErrFenced]. After any other error it may have been written or not: read again.
 func (g *Gateways) Write(ctx context.Context, note string, guard Guard, lists ...Candidates) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	var ops []ovsdb.Operation
+	ops := slices.Clone(g.fence)
 	if len(guard.Has)+len(guard.Lacks) > 0 {
 		uuid, err := g.global(ctx)
 		if err != nil {
 			return fmt.Errorf("cannot write candidates: %w", err)
 		}
-		ops = guard.operations(uuid)
+		ops = append(ops, guard.operations(uuid)...)
 	}
 	ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()})
 	for n, x := range lists {
@@ -119,10 +122,13 @@ func (g *Gateways) Write(ctx context.Context, note string, guard Guard, lists ..
 	if err != nil {
 		return fmt.Errorf("cannot write candidates: %w", err)
 	}
-	for _, r := range results {
+	for i, r := range results {
 		switch r.Error {
 		case "":
 		case "timed out": // a wait, in vain
+			if i < len(g.fence) {
+				return ErrFenced
+			}
 			return ErrChanged
 		case "constraint violation":
 			if slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }) {
@@ -219,17 +225,17 @@ func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
 		return 0, fmt.Errorf("cannot ask for a sign of life: NB has %d rows in %s", len(answers[0]), table)
 	}
 	where := at(answers[0][0].uuid())
-	results, err := transact(ctx, g.nb,
+	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence),
 		ovsdb.Operation{
 			Op: ovsdb.OperationMutate, Table: table, Where: where,
 			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
 		},
 		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
-	)
+	)...)
 	if err != nil {
 		return 0, fmt.Errorf("cannot ask for a sign of life: %w", err)
 	}
-	config = row(results[1].Rows[0]).number(configColumn)
+	config = row(results[len(results)-1].Rows[0]).number(configColumn)
 	for {
 		answers, err := read(ctx, g.nb, query{table: table, columns: []string{"sb_cfg"}})
 		if err != nil {

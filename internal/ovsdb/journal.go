@@ -3,6 +3,7 @@ package ovsdb
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
 
@@ -60,7 +61,7 @@ func (g *Gateways) AmendJournal(ctx context.Context, changed, dropped []JournalR
 	if len(ops) == 0 {
 		return nil
 	}
-	if _, err := transact(ctx, g.nb, ops...); err != nil {
+	if _, err := transact(ctx, g.nb, append(slices.Clone(g.fence), ops...)...); err != nil {
 		return fmt.Errorf("cannot amend the journal of gateways in %s: %w", ovndb.NB, err)
 	}
 	return nil

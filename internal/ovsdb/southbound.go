@@ -3,6 +3,8 @@ package ovsdb
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
@@ -11,6 +13,8 @@ import (
 // Southbound is what SB holds of chassis and of where gateways are, all of one moment.
 type Southbound struct {
 	Chassis []ChassisRow
+	// Private are the names in Chassis_Private.
+	Private []string
 	// Redirects is the chassis on which each router port's gateway is, by the name of
 	// its `cr-` port; one that is nowhere has an empty name.
 	Redirects map[string]string
@@ -31,6 +35,9 @@ type ChassisRow struct {
 	At      time.Time
 }
 
+// Remote says that the chassis belongs to another OVN (ovn-ic(8)).
+func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
+
 // Southbound reads SB. It works with every schema from OVN 20.12 on.
 func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 	ofType := func(kind string) query {
@@ -49,7 +56,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		private[r.text("name")] = r
 	}
 	names := map[string]string{}
-	var s Southbound
+	s := Southbound{Private: slices.Sorted(maps.Keys(private))}
 	for _, r := range answers[0] {
 		x := ChassisRow{Name: r.text("name"), Hostname: r.text("hostname"), Config: r.pairs("other_config")}
 		if len(x.Config) == 0 {

@@ -71,7 +71,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-func newPlane(t *testing.T) *plane {
+func newPlane(t *testing.T, more ...string) *plane {
 	t.Helper()
 	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}}
 	t.Cleanup(p.client.CloseIdleConnections)
@@ -89,7 +89,7 @@ func newPlane(t *testing.T) *plane {
 	p.server(p.path("sb"))
 	p.authority()
 	for n := range 3 {
-		p.agents = append(p.agents, p.agent(n))
+		p.agents = append(p.agents, p.agent(n, more...))
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -144,7 +144,7 @@ func (p *plane) server(base string) {
 }
 
 // agent starts the agent of a unit, which speaks TLS to the others.
-func (p *plane) agent(n int) *process {
+func (p *plane) agent(n int, more ...string) *process {
 	p.t.Helper()
 	args := []string{
 		"agent", "--unit", fmt.Sprintf("ovn-central/%d", n), "--nb", "unix:" + p.member(n) + ".sock", "--sb", "unix:" + p.path("sb.sock"),
@@ -156,6 +156,7 @@ func (p *plane) agent(n int) *process {
 			args = append(args, "--peer", p.host(other)+":16402")
 		}
 	}
+	args = append(args, more...)
 	self, err := os.Executable()
 	require.NoError(p.t, err)
 	one := p.start([]string{program + "=1"}, self, args...)

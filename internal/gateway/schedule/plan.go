@@ -16,6 +16,9 @@ func (in *instance) plan(operation string, o Options, before []Network) Plan {
 		p.Changes[i].Interrupts = g.interrupted()
 	}
 	for _, f := range in.followers {
+		if o.Hold[f.Name] {
+			continue
+		}
 		if order, reasons := in.followerOrder(f); order != nil {
 			p.Changes = append(p.Changes, in.change(f, order, reasons))
 		}

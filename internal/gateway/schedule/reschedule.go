@@ -41,8 +41,11 @@ type scheduler interface {
 	shares(*instance, []int)
 }
 
-// hold keeps groups as they are that are of none of the networks asked for.
+// hold keeps groups as they are that are to be, or are of none of the networks asked for.
 func (in *instance) hold(o Options) {
+	for _, g := range in.groups {
+		g.held = o.Hold[g.Name]
+	}
 	if len(o.Networks) == 0 {
 		return
 	}
@@ -52,7 +55,7 @@ func (in *instance) hold(o Options) {
 		}
 	}
 	for _, g := range in.groups {
-		g.held = slices.ContainsFunc(g.weight, func(s share) bool { return !slices.Contains(o.Networks, in.networks[s.network]) })
+		g.held = g.held || slices.ContainsFunc(g.weight, func(s share) bool { return !slices.Contains(o.Networks, in.networks[s.network]) })
 	}
 }
 

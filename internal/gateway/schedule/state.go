@@ -98,6 +98,8 @@ type Options struct {
 	Draw func(n int) int
 	// Networks limits a plan to some; empty is all.
 	Networks []string
+	// Hold are the names of groups that stay as they are.
+	Hold map[string]bool
 	// MaxMoves bounds the gateways that a rebalancing moves; 0 is no bound.
 	MaxMoves int
 	// AllowNewCandidates lets a rebalancing move a gateway to a chassis that was no

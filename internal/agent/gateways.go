@@ -1,0 +1,206 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// How often the databases are read at most: they may change all the time, and a look at a
+// large one takes a while, of which it may be one part in so many.
+const (
+	lookPause = time.Second
+	lookShare = 50
+	// retryPause is how long to wait after a plan that could not be carried out.
+	retryPause = 30 * time.Second
+	// lookTimeout bounds one look.
+	lookTimeout = time.Minute
+)
+
+// gateways follows chassis and gateways, on every unit, so that the one that takes over
+// knows what has happened. The one that acts carries out what is to be done. Its loop alone
+// uses what is not under the lock.
+type gateways struct {
+	agent    *Agent
+	wake     chan struct{}
+	detector drift.Detector
+	undone   drift.Undone
+	acted    string // the record under which everything was looked at
+	retry    time.Duration
+
+	mu     sync.Mutex
+	report gatewayReport
+}
+
+// run follows on one connection after another.
+func (g *gateways) run(ctx context.Context) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		begun := g.agent.now()
+		err := g.session(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		g.failed(err)
+		if g.agent.now()-begun > time.Minute {
+			pause = firstPause
+		}
+		if !after(ctx, pause) {
+			return
+		}
+		pause = min(2*pause, retryPause)
+	}
+}
+
+// session is one connection, apart from that of the lease: what is read here takes long.
+func (g *gateways) session(ctx context.Context) error {
+	c := g.agent.config
+	f, err := g.agent.dialer.Follow(ctx, c.NB, c.SB)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	for {
+		begun := g.agent.now()
+		again, err := g.look(ctx, f)
+		if err != nil {
+			return err
+		}
+		if !after(ctx, max(lookPause, lookShare*(g.agent.now()-begun-again.acting))) {
+			return ctx.Err()
+		}
+		var due <-chan time.Time
+		if again.at != 0 {
+			due = time.After(max(again.at-g.agent.now(), 0))
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.Lost(ovndb.NB):
+			return errors.New("the connection to the Northbound database is lost")
+		case <-f.Lost(ovndb.SB):
+			return errors.New("the connection to the Southbound database is lost")
+		case <-f.Changed():
+		case <-g.wake:
+		case <-due:
+		}
+	}
+}
+
+// next is when to look again, if nothing changes before; 0 is never. acting is how long was
+// not spent on the look.
+type next struct{ at, acting time.Duration }
+
+// look reads the databases, and does what is to be done.
+func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err error) {
+	reading, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	inv, err := gateway.ReadInventory(reading, f.Gateways)
+	if err != nil {
+		return n, err
+	}
+	now, live := g.agent.now(), g.agent.live()
+	d := &g.detector
+	d.HoldDown = live.HoldDown
+	d.Observe(inv.State, now)
+	for _, group := range g.undone.Observe(inv.State.Groups, now) {
+		g.agent.log.Warn("Neutron undoes what was done to a gateway; it is left to Neutron", "gateway", group)
+	}
+	value, acts := g.agent.guard()
+	if acts && value != g.acted {
+		g.acted = value
+		d.Everything(now)
+	}
+	plan, due := schedule.Plan{}, d.Due(now)
+	if due {
+		if plan = d.Plan(inv.State, func(string) bool { return true }); plan.Empty() {
+			d.Done(now)
+		}
+	}
+	may := func(group string) bool {
+		return live.Mode == config.On && (live.NeutronGateways || !inv.Neutrons(group)) && !g.undone.Left(group)
+	}
+	for _, l := range g.looked(inv, plan, due, now) {
+		g.agent.log.Info(l.message, l.attributes...)
+	}
+	n.at = d.Next(now)
+	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {
+		return n, nil
+	}
+	if now < g.retry {
+		n.at = g.retry
+		return n, nil
+	}
+	begun := g.agent.now()
+	err = g.act(ctx, value, inv, may)
+	n = next{g.agent.now(), g.agent.now() - begun} // what has come of it
+	if err != nil && ctx.Err() == nil {
+		g.retry = g.agent.now() + retryPause
+		n.at = g.retry
+		g.agent.log.Error("gateways could not be scheduled", "error", err)
+	}
+	return n, nil
+}
+
+// act carries out what is due, under the record that this agent holds.
+func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, may func(string) bool) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go g.whileHeld(ctx, value, cancel)
+	c := g.agent.config
+	s := &gateway.Service{
+		Dialer: g.agent.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", agent", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+		Key: RecordKey, Value: value,
+	}
+	defer s.Close()
+	changed, err := s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, may) })
+	for _, change := range changed {
+		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
+			wrote := inv.State.Groups[i]
+			wrote.Candidates = change.After
+			g.undone.Wrote(wrote)
+		}
+	}
+	g.did(changed, err)
+	if err != nil {
+		return fmt.Errorf("after %d gateways: %w", len(changed), err)
+	}
+	return nil
+}
+
+// whileHeld ends what is done once this agent doesn't hold the record any more. What is on
+// its way then is refused by the database.
+func (g *gateways) whileHeld(ctx context.Context, value string, cancel context.CancelFunc) {
+	for after(ctx, g.agent.election.Beat()/4) {
+		if now, acts := g.agent.guard(); !acts || now != value {
+			cancel()
+			return
+		}
+	}
+}
+
+// guard is what everything that this agent writes waits for; ok is false where it may write
+// nothing.
+func (a *Agent) guard() (value string, ok bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.election.Guard(a.now())
+}
+
+// lookSoon has the gateways looked at: this unit may act by now, or was told otherwise.
+func (a *Agent) lookSoon() {
+	select {
+	case a.gateways.wake <- struct{}{}:
+	default: // they will be
+	}
+}

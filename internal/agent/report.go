@@ -1,0 +1,222 @@
+package agent
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// maxListed bounds each list of a status.
+const maxListed = 200
+
+// gatewayReport is what the last look has found, and what was done.
+type gatewayReport struct {
+	inventory *gateway.Inventory
+	status    *schedule.Status // of the inventory, once somebody has asked
+	at        time.Duration    // of the look; 0: none yet
+	err       error
+	held      map[string]time.Duration
+	planned   int           // gateways to be scheduled
+	advice    []Advice      // the first of them
+	advised   time.Duration // since when there has been any
+	left      []string
+	last      *Deed
+	moves     map[string]int // candidates changed, by reason
+	lastError string
+}
+
+// GatewayStatus is what an agent knows of chassis and gateways.
+type GatewayStatus struct {
+	// LookedSecondsAgo is how old all this is; -1: nothing was seen yet.
+	LookedSecondsAgo float64 `json:"looked_seconds_ago" yaml:"looked_seconds_ago"`
+	Error            string  `json:"error,omitempty" yaml:"error,omitempty"`
+	Chassis          int     `json:"chassis" yaml:"chassis"`
+	Gateways         int     `json:"gateways" yaml:"gateways"`
+	// HeldDown are the chassis and gateways whose change is not acted upon yet.
+	HeldDown []HeldDown `json:"held_down" yaml:"held_down"`
+	// Advice is what there is to do and was not done, for so long.
+	Advice         []Advice `json:"advice" yaml:"advice"`
+	AdvisedSeconds float64  `json:"advised_seconds" yaml:"advised_seconds"`
+	// Left are the gateways that are left to Neutron, which undoes what is done there.
+	Left []string `json:"left_to_neutron,omitempty" yaml:"left_to_neutron,omitempty"`
+	// Last is what was done last by this process.
+	Last      *Deed  `json:"last,omitempty" yaml:"last,omitempty"`
+	LastError string `json:"last_error,omitempty" yaml:"last_error,omitempty"`
+	// Orphans are rows of which the other half is not there: reported, never deleted.
+	Orphans []schedule.Finding `json:"orphans" yaml:"orphans"`
+}
+
+// HeldDown is something whose change is not acted upon yet.
+type HeldDown struct {
+	Name       string  `json:"name" yaml:"name"`
+	ForSeconds float64 `json:"for_seconds" yaml:"for_seconds"`
+}
+
+// Advice is a gateway that should have other candidates.
+type Advice struct {
+	Gateway string   `json:"gateway" yaml:"gateway"`
+	Before  []string `json:"before" yaml:"before"`
+	After   []string `json:"after" yaml:"after"`
+	Reason  string   `json:"reason" yaml:"reason"`
+	Neutron bool     `json:"neutron" yaml:"neutron"`
+}
+
+// Deed is what was done at one time.
+type Deed struct {
+	SecondsAgo    float64  `json:"seconds_ago" yaml:"seconds_ago"`
+	Gateways      int      `json:"gateways" yaml:"gateways"`
+	Interruptions int      `json:"interruptions" yaml:"interruptions"`
+	Reasons       []string `json:"reasons" yaml:"reasons"`
+	at            time.Duration
+}
+
+func names(candidates []schedule.Candidate) []string {
+	all := []string{}
+	for _, c := range candidates {
+		all = append(all, c.Chassis)
+	}
+	return all
+}
+
+// reasons are those of changes, each once.
+func reasons(changes ...schedule.Change) []string {
+	all := map[string]bool{}
+	for _, c := range changes {
+		for _, r := range c.Rows {
+			all[r.Reason] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// looked takes what was found, and says what is new of it.
+func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := &g.report
+	if r.err != nil {
+		lines = append(lines, line{"gateways are seen again", nil})
+	}
+	lines = append(lines, tellOrphans(r.inventory, inv)...)
+	r.inventory, r.status, r.at, r.err = inv, nil, now, nil
+	r.held = g.detector.Held(now)
+	if due {
+		before := r.planned
+		r.planned, r.advice = len(plan.Changes), nil
+		for _, c := range plan.Changes[:min(len(plan.Changes), maxListed)] {
+			r.advice = append(r.advice, Advice{c.Group, names(c.Before), names(c.After), strings.Join(reasons(c), "; "), inv.Neutrons(c.Group)})
+		}
+		switch {
+		case len(r.advice) == 0:
+			r.advised = 0
+		case r.advised == 0:
+			r.advised = now
+		}
+		switch {
+		case len(plan.Changes) == before:
+		case plan.Empty():
+			lines = append(lines, line{"no gateway is to be scheduled any more", nil})
+		default:
+			lines = append(lines, line{"gateways to be scheduled", []any{"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons", reasons(plan.Changes...)}})
+		}
+	}
+	r.left = nil
+	for _, group := range inv.State.Groups {
+		if g.undone.Left(group.Name) {
+			r.left = append(r.left, group.Name)
+		}
+	}
+	return lines
+}
+
+// tellOrphans says which rows have come or gone that have no other half.
+func tellOrphans(before, now *gateway.Inventory) (lines []line) {
+	var was []schedule.Finding
+	if before != nil {
+		was = before.Orphans()
+	}
+	is := now.Orphans()
+	for _, o := range is {
+		if !slices.Contains(was, o) {
+			lines = append(lines, line{"orphan", []any{"where", o.Where, "what", o.Text}})
+		}
+	}
+	for _, o := range was {
+		if !slices.Contains(is, o) {
+			lines = append(lines, line{"orphan is gone", []any{"where", o.Where, "what", o.Text}})
+		}
+	}
+	return lines
+}
+
+// failed notes why nothing can be seen.
+func (g *gateways) failed(err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.report.err == nil || g.report.err.Error() != err.Error() {
+		g.agent.log.Warn("gateways can't be seen", "error", err)
+	}
+	g.report.err = err
+}
+
+// did notes what was done.
+func (g *gateways) did(changed []schedule.Change, err error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := &g.report
+	if r.lastError = ""; err != nil {
+		r.lastError = err.Error()
+	}
+	if len(changed) == 0 {
+		return
+	}
+	if r.moves == nil {
+		r.moves = map[string]int{}
+	}
+	r.last = &Deed{Gateways: len(changed), Reasons: reasons(changed...), at: g.agent.now()}
+	for _, c := range changed {
+		if c.Interrupts {
+			r.last.Interruptions++
+		}
+		for _, row := range c.Rows {
+			r.moves[row.Reason]++
+		}
+	}
+	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons", r.last.Reasons)
+}
+
+// status is what is known now.
+func (g *gateways) status(now time.Duration) GatewayStatus {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	r := &g.report
+	s := GatewayStatus{LookedSecondsAgo: -1, HeldDown: []HeldDown{}, Advice: append([]Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []schedule.Finding{}}
+	if r.err != nil {
+		s.Error = r.err.Error()
+	}
+	if r.inventory != nil {
+		s.LookedSecondsAgo = (now - r.at).Seconds()
+		s.Chassis, s.Gateways = len(r.inventory.State.Chassis), len(r.inventory.State.Groups)
+		s.Orphans = append(s.Orphans, r.inventory.Orphans()...)
+	}
+	for name, until := range r.held {
+		if until > now && len(s.HeldDown) < maxListed {
+			s.HeldDown = append(s.HeldDown, HeldDown{name, (until - now).Seconds()})
+		}
+	}
+	slices.SortFunc(s.HeldDown, func(a, b HeldDown) int { return cmp.Compare(a.Name, b.Name) })
+	if r.advised != 0 {
+		s.AdvisedSeconds = (now - r.advised).Seconds()
+	}
+	if r.last != nil {
+		last := *r.last
+		last.SecondsAgo = (now - last.at).Seconds()
+		s.Last = &last
+	}
+	return s
+}

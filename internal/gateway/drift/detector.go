@@ -1,0 +1,224 @@
+// Package drift decides when what has changed of chassis and gateways is to be acted upon.
+// It is pure: it is given what the databases hold and the time, and returns what a plan is
+// to be made from, and which gateways it is about.
+//
+// It goes by what there is, not by events: what it missed while nobody looked is seen at
+// the next look, and what came and went in between is nothing.
+package drift
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Detector holds down changes: a chassis counts as it was until it has been as it is for
+// the hold-down. So chassis that restart one after the other change nothing. All times are
+// readings of one clock that never jumps; the zero Detector has seen nothing.
+type Detector struct {
+	// HoldDown is how long something must be as it is.
+	HoldDown time.Duration
+
+	chassis map[string]*chassis
+	groups  map[string]*value[struct{}]
+	begun   time.Duration
+	looked  bool
+	// What the next plan is about: everything, or what has settled to be otherwise since.
+	all          bool
+	since        time.Duration // of the first of it
+	changed      map[string]bool
+	changedGroup map[string]bool
+}
+
+// value is something that is held down.
+type value[T any] struct {
+	held, seen       T
+	heldKey, seenKey string
+	settled          bool // there is a value that is held
+	since            time.Duration
+}
+
+// see notes how it is now.
+func (v *value[T]) see(now time.Duration, seen T, key string) {
+	if key != v.seenKey || v.since == 0 {
+		v.seenKey, v.since = key, max(now, 1)
+	}
+	v.seen = seen
+}
+
+// moving says whether it is otherwise than it counts.
+func (v *value[T]) moving() bool { return !v.settled || v.heldKey != v.seenKey }
+
+// settle has it count as it is, if it has been so for the time, and says whether that is a change.
+func (v *value[T]) settle(now, hold time.Duration) bool {
+	if !v.moving() || now-v.since < hold {
+		return false
+	}
+	v.held, v.heldKey, v.settled = v.seen, v.seenKey, true
+	return true
+}
+
+// chassis is one that is there, or that a gateway names.
+type chassis struct {
+	// facts are nil while it isn't there.
+	facts value[*schedule.Chassis]
+	// lag is apart from them: an ovn-controller lags for a moment whenever nb_cfg is raised.
+	lag value[bool]
+}
+
+// Observe takes what the databases hold now.
+func (d *Detector) Observe(s schedule.State, now time.Duration) {
+	if !d.looked {
+		d.looked, d.begun = true, now
+		d.chassis, d.groups = map[string]*chassis{}, map[string]*value[struct{}]{}
+		d.changed, d.changedGroup = map[string]bool{}, map[string]bool{}
+	}
+	there, named := map[string]schedule.Chassis{}, map[string]bool{}
+	for _, c := range s.Chassis {
+		there[c.Name] = c
+	}
+	d.observeGroups(s.Groups, named, now)
+	for name := range there {
+		named[name] = true
+	}
+	for name := range named {
+		if d.chassis[name] == nil {
+			d.chassis[name] = new(chassis)
+		}
+	}
+	for name, c := range d.chassis {
+		if x, found := there[name]; found {
+			lag := x.Unresponsive
+			x.Unresponsive = false
+			c.facts.see(now, &x, fmt.Sprintf("%+v", x))
+			c.lag.see(now, lag, fmt.Sprint(lag))
+			if !c.lag.settled && !lag { // it is alive now
+				c.lag.settle(now, 0)
+			}
+		} else {
+			c.facts.see(now, nil, "")
+		}
+	}
+	d.settle(now)
+	maps.DeleteFunc(d.chassis, func(name string, c *chassis) bool { // gone, and of no meaning to anything
+		return !named[name] && c.facts.settled && c.facts.held == nil && !d.changed[name]
+	})
+}
+
+func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool, now time.Duration) {
+	present := map[string]bool{}
+	for _, g := range groups {
+		present[g.Name] = true
+		for _, c := range g.Candidates {
+			named[c.Chassis] = true
+		}
+		v := d.groups[g.Name]
+		if v == nil {
+			v = new(value[struct{}])
+			d.groups[g.Name] = v
+		}
+		v.see(now, struct{}{}, Key(g))
+	}
+	maps.DeleteFunc(d.groups, func(name string, _ *value[struct{}]) bool { return !present[name] })
+}
+
+// Key tells a group that matters to a plan from one that is otherwise: where its ports really
+// are is left out.
+func Key(g schedule.Group) string {
+	candidates := slices.SortedFunc(slices.Values(g.Candidates), func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
+	key := fmt.Sprintf("%s %s %q %v", g.Storage, g.Follows, g.Zones, candidates)
+	for _, p := range g.Ports {
+		key += fmt.Sprintf(" %q %q", p.Name, p.Network)
+	}
+	return key
+}
+
+// settle has what has been as it is for the hold-down count.
+func (d *Detector) settle(now time.Duration) {
+	note := func(set map[string]bool, name string) {
+		if len(d.changed)+len(d.changedGroup) == 0 && !d.all {
+			d.since = now
+		}
+		set[name] = true
+	}
+	for name, c := range d.chassis {
+		facts, lag := c.facts.settle(now, d.HoldDown), c.lag.since != 0 && c.lag.settle(now, d.HoldDown)
+		if facts || lag {
+			note(d.changed, name)
+		}
+	}
+	for name, v := range d.groups {
+		if v.settle(now, d.HoldDown) {
+			note(d.changedGroup, name)
+		}
+	}
+}
+
+// Everything has the next plan be about everything, as that of one that begins to act.
+func (d *Detector) Everything(now time.Duration) {
+	if !d.all && len(d.changed)+len(d.changedGroup) == 0 {
+		d.since = now
+	}
+	d.all = true
+}
+
+// Done says that there is nothing to do of what a plan was made for. While something is held
+// down there may be later: a chassis that has come back is no change.
+func (d *Detector) Done(now time.Duration) {
+	if len(d.Held(now)) > 0 {
+		d.since = now
+		return
+	}
+	d.all = false
+	clear(d.changed)
+	clear(d.changedGroup)
+}
+
+// Due says whether a plan is to be made: something has settled to be otherwise, and either
+// nothing else is on its way, so that a burst of events is one plan, or it has waited for
+// as long again.
+func (d *Detector) Due(now time.Duration) bool {
+	if !d.looked || now-d.begun < d.HoldDown || !d.all && len(d.changed)+len(d.changedGroup) == 0 {
+		return false
+	}
+	return len(d.Held(now)) == 0 || now-d.since >= d.HoldDown
+}
+
+// Held is what is held down: until when, by the name of the chassis or the gateway.
+func (d *Detector) Held(now time.Duration) map[string]time.Duration {
+	held := map[string]time.Duration{}
+	note := func(name string, moving bool, since time.Duration) {
+		until := since + d.HoldDown
+		if moving && until > now && (held[name] == 0 || until > held[name]) {
+			held[name] = until
+		}
+	}
+	for name, c := range d.chassis {
+		note(name, c.facts.moving(), c.facts.since)
+		note(name, c.lag.since != 0 && c.lag.moving(), c.lag.since)
+	}
+	for name, v := range d.groups {
+		note(name, v.moving(), v.since)
+	}
+	return held
+}
+
+// Next is when something may be due without anything having changed; 0 is never.
+func (d *Detector) Next(now time.Duration) (next time.Duration) {
+	earlier := func(t time.Duration) {
+		if t > now && (next == 0 || t < next) {
+			next = t
+		}
+	}
+	for _, until := range d.Held(now) {
+		earlier(until)
+	}
+	if d.looked && (d.all || len(d.changed)+len(d.changedGroup) > 0) {
+		earlier(d.begun + d.HoldDown)
+		earlier(d.since + d.HoldDown)
+	}
+	return next
+}

@@ -1,0 +1,306 @@
+package drift_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+const hold = 2 * time.Minute
+
+// world is what the databases hold, and agents that look at it, of which one acts.
+type world struct {
+	t       *testing.T
+	now     time.Duration
+	chassis map[string]schedule.Chassis
+	groups  []schedule.Group
+	agents  []*drift.Detector
+	acting  int // -1: none
+	plans   []schedule.Plan
+}
+
+func newWorld(t *testing.T, chassis, gateways, agents int) *world {
+	t.Helper()
+	w := &world{t: t, now: time.Hour, chassis: map[string]schedule.Chassis{}}
+	for n := range chassis {
+		w.add(n)
+	}
+	for n := range gateways {
+		name := fmt.Sprintf("lrp-%03d", n)
+		w.groups = append(w.groups, schedule.Group{
+			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net"}},
+		})
+	}
+	w.apply(schedule.Reschedule(w.state(), schedule.Options{}))
+	for range agents {
+		w.agents = append(w.agents, &drift.Detector{HoldDown: hold})
+	}
+	w.run(hold + time.Second)
+	w.plans = nil
+	return w
+}
+
+func (w *world) add(n int) {
+	name := fmt.Sprintf("c%03d", n)
+	w.chassis[name] = schedule.Chassis{Name: name, Hostname: "h", Gateway: true, Networks: []string{"net"}}
+}
+
+func (w *world) remove(n int) { delete(w.chassis, fmt.Sprintf("c%03d", n)) }
+
+func (w *world) state() schedule.State {
+	s := schedule.State{Groups: slices.Clone(w.groups)}
+	for _, c := range w.chassis {
+		s.Chassis = append(s.Chassis, c)
+	}
+	return s
+}
+
+func (w *world) apply(p schedule.Plan) {
+	for _, c := range p.Changes {
+		i := slices.IndexFunc(w.groups, func(g schedule.Group) bool { return g.Name == c.Group })
+		w.groups[i].Candidates = c.After
+	}
+}
+
+// look has all agents look, and the one that acts do what is due.
+func (w *world) look() {
+	for i, d := range w.agents {
+		d.Observe(w.state(), w.now)
+		if !d.Due(w.now) {
+			continue
+		}
+		p := d.Plan(w.state(), func(string) bool { return true })
+		switch {
+		case p.Empty():
+			d.Done(w.now)
+		case i == w.acting:
+			w.plans = append(w.plans, p)
+			w.apply(p)
+		}
+	}
+}
+
+// run lets time pass, with a look each second.
+func (w *world) run(d time.Duration) {
+	for end := w.now + d; w.now < end; w.now += time.Second {
+		w.look()
+	}
+}
+
+func TestRollingRestartOfTwentyChassisMovesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 20, 60, 1)
+	for n := range 20 {
+		w.remove(n)
+		w.run(hold - time.Second)
+		w.add(n)
+		w.run(time.Second)
+	}
+	w.run(3 * hold)
+	assert.Empty(t, w.plans)
+}
+
+func TestBurstOfEventsIsOnePlan(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 6, 30, 1)
+	for n := range 3 {
+		w.remove(n)
+		w.run(20 * time.Second)
+	}
+	w.add(17)
+	w.run(hold - time.Second)
+	assert.Empty(t, w.plans, "the last one is held down")
+	w.run(4 * hold)
+	require.Len(t, w.plans, 1)
+	assert.True(t, schedule.Reschedule(w.state(), schedule.Options{}).Empty())
+}
+
+func TestChassisThatNeverSettlesHoldsNothingElseUpForLong(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 6, 30, 1)
+	w.remove(0)
+	for n := 0; len(w.plans) == 0; n++ {
+		require.Less(t, n, 25)
+		w.remove(9)
+		w.run(10 * time.Second)
+		w.add(9)
+		w.run(10 * time.Second)
+	}
+	for _, c := range w.plans[0].Changes {
+		assert.NotEqual(t, "c009", c.To(), "and gets nothing")
+	}
+}
+
+// 003-7: no event says so, and it is seen all the same.
+func TestChangeWhileNobodyActsIsFoundByTheNext(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 5, 20, 2)
+	w.acting = -1
+	w.remove(2)
+	w.run(10 * hold)
+	require.Empty(t, w.plans)
+	w.acting = 1
+	w.agents[1].Everything(w.now)
+	w.run(time.Second)
+	require.Len(t, w.plans, 1)
+	w.acting = 0
+	w.agents[0].Everything(w.now)
+	w.run(10 * hold)
+	assert.Len(t, w.plans, 1, "the one after it finds it done")
+}
+
+// An agent that has just begun doesn't know how long a chassis has been away.
+func TestNewAgentGivesChassisTheHoldDownToComeBack(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 5, 20, 1)
+	w.remove(2)
+	w.agents[0] = &drift.Detector{HoldDown: hold}
+	w.agents[0].Everything(w.now)
+	w.run(hold - 10*time.Second)
+	w.add(2)
+	w.run(3 * hold)
+	assert.Empty(t, w.plans)
+	w.remove(2)
+	w.agents[0] = &drift.Detector{HoldDown: hold}
+	w.run(hold + 2*time.Second)
+	assert.Len(t, w.plans, 1)
+}
+
+// nb_cfg: a controller that lags for a moment is alive; one that stays behind is not.
+func TestControllerThatStaysBehindIsReplacedAndOneThatLagsIsNot(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 4, 20, 1)
+	lag := func(yes bool) {
+		c := w.chassis["c001"]
+		c.Unresponsive = yes
+		w.chassis["c001"] = c
+	}
+	for range 20 {
+		lag(true)
+		w.run(5 * time.Second)
+		lag(false)
+		w.run(30 * time.Second)
+	}
+	w.add(9) // settles though it lags now and then
+	for _, lags := range []bool{true, false, true, false, true, false, true, false, true, false} {
+		c := w.chassis["c009"]
+		c.Unresponsive = lags
+		w.chassis["c009"] = c
+		w.run(30 * time.Second)
+	}
+	require.Len(t, w.plans, 1)
+	assert.Equal(t, []string{"c009"}, w.plans[0].Added)
+}
+
+func TestOnlyWhatTheEventConcernsIsPlanned(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 7, 20, 1)
+	w.acting = -1
+	short := w.groups[0]
+	w.groups[0].Candidates = short.Candidates[:2] // somebody takes candidates away
+	w.agents[0].Observe(w.state(), w.now)
+	gone := short.Candidates[0].Chassis
+	delete(w.chassis, gone)
+	w.agents[0].Observe(w.state(), w.now)
+	w.run(hold + 2*time.Second)
+	concerned := w.agents[0].Concerned(w.state())
+	for _, g := range w.groups {
+		named := slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return c.Chassis == gone })
+		assert.Equal(t, named || g.Name == short.Name, concerned[g.Name], g.Name)
+	}
+}
+
+func TestWhatIsUndoneTwiceInAnHourIsLeft(t *testing.T) {
+	t.Parallel()
+	group := func(chassis ...string) schedule.Group {
+		g := schedule.Group{Name: "g"}
+		for i, c := range chassis {
+			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: 9 - i})
+		}
+		return g
+	}
+	play := func(pause time.Duration) (left []string) {
+		u, now := new(drift.Undone), time.Minute
+		for range 3 {
+			u.Wrote(group("a", "b"))
+			left = append(left, u.Observe([]schedule.Group{group("a", "b")}, now)...)
+			left = append(left, u.Observe([]schedule.Group{group("a")}, now)...)
+			now += pause
+		}
+		return left
+	}
+	assert.Equal(t, []string{"g"}, play(20*time.Minute), "and it is said once")
+	assert.Empty(t, play(90*time.Minute))
+}
+
+// Chassis come, go, lag and change, another client takes candidates away, agents hand over,
+// begin anew and miss what happens: in the end everything is as it should be, each gateway
+// was written once for what has happened to it at most, and never without a reason.
+// OVN_CENTRAL_SCHEDULES=10000 plays more of them.
+func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
+	t.Parallel()
+	runs := 500
+	if more, err := strconv.Atoi(os.Getenv("OVN_CENTRAL_SCHEDULES")); err == nil {
+		runs = more
+	}
+	for seed := range runs {
+		r := rand.New(rand.NewPCG(uint64(seed), 7))
+		w := newWorld(t, 3+r.IntN(4), 2+r.IntN(4), 2)
+		events := 0
+		for range 6 {
+			switch n := r.IntN(8); r.IntN(7) {
+			case 0, 1:
+				w.remove(n)
+			case 2:
+				w.add(n)
+			case 3:
+				name := fmt.Sprintf("c%03d", n)
+				if c, found := w.chassis[name]; found {
+					c.Unresponsive, c.Gateway = r.IntN(3) == 0, r.IntN(4) > 0
+					w.chassis[name] = c
+				}
+			case 4:
+				if g := &w.groups[r.IntN(len(w.groups))]; len(g.Candidates) > 1 {
+					g.Candidates = g.Candidates[:1]
+				}
+			case 5:
+				w.acting = -1
+			case 6:
+				w.acting = r.IntN(2)
+				if r.IntN(2) == 0 {
+					w.agents[w.acting] = &drift.Detector{HoldDown: hold}
+				}
+				w.agents[w.acting].Everything(w.now)
+			}
+			events++
+			for end := w.now + time.Duration(r.IntN(200))*time.Second; w.now < end; w.now += 10 * time.Second {
+				w.look()
+			}
+		}
+		if w.acting < 0 {
+			w.acting = 0
+			w.agents[0].Everything(w.now)
+		}
+		for end := w.now + 4*hold; w.now < end; w.now += 10 * time.Second {
+			w.look()
+		}
+		left := schedule.Reschedule(w.state(), schedule.Options{})
+		require.True(t, left.Empty(), "seed %d: %+v", seed, left.Changes)
+		require.LessOrEqual(t, len(w.plans), events, "seed %d", seed)
+		done := len(w.plans)
+		for end := w.now + 3*hold; w.now < end; w.now += 10 * time.Second {
+			w.look()
+		}
+		require.Len(t, w.plans, done, "seed %d: nothing happens, and something is done", seed)
+	}
+}

@@ -1,0 +1,79 @@
+package drift
+
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Settled is the state that a plan is made from: chassis as they count. One that is about to
+// be otherwise keeps what it hosts, and takes nothing new. One that is not there, of which it
+// is not known how it was, is taken for one that may host whatever names it.
+func (d *Detector) Settled(s schedule.State) schedule.State {
+	var networks, zones []string
+	for _, g := range s.Groups {
+		zones = append(zones, g.Zones...)
+		for _, p := range g.Ports {
+			networks = append(networks, p.Network)
+		}
+	}
+	slices.Sort(networks)
+	slices.Sort(zones)
+	networks, zones = slices.Compact(networks), slices.Compact(zones)
+	settled := schedule.State{Groups: s.Groups}
+	for name, c := range d.chassis {
+		f := &c.facts
+		if f.settled && f.held == nil && f.seen == nil {
+			continue
+		}
+		x := schedule.Chassis{Name: name, Gateway: true, Networks: networks, Zones: zones}
+		switch {
+		case f.settled && f.held != nil:
+			x = *f.held
+		case f.seen != nil:
+			x = *f.seen
+		}
+		x.Cordoned = x.Cordoned || f.moving() || c.lag.moving()
+		x.Unresponsive = c.lag.settled && c.lag.held
+		settled.Chassis = append(settled.Chassis, x)
+	}
+	return settled
+}
+
+// Concerned says of each group whether a plan is about it: what has changed of the group has
+// settled, or a chassis that it names is otherwise, or a chassis has come that may host it.
+func (d *Detector) Concerned(s schedule.State) map[string]bool {
+	arrived := map[string]bool{} // networks
+	for name := range d.changed {
+		c := d.chassis[name]
+		if c == nil || c.facts.held == nil || c.lag.settled && c.lag.held || !c.facts.held.Gateway {
+			continue
+		}
+		for _, network := range c.facts.held.Networks {
+			arrived[network] = true
+		}
+	}
+	concerned := map[string]bool{}
+	for _, g := range s.Groups {
+		v := d.groups[g.Name]
+		if v == nil || v.moving() {
+			continue
+		}
+		concerned[g.Name] = d.all || d.changedGroup[g.Name] ||
+			slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return d.changed[c.Chassis] }) ||
+			slices.ContainsFunc(g.Ports, func(p schedule.Port) bool { return arrived[p.Network] })
+	}
+	return concerned
+}
+
+// Plan is what is to be done now about the groups that may be acted upon; the others stay as
+// they are.
+func (d *Detector) Plan(s schedule.State, may func(group string) bool) schedule.Plan {
+	concerned, hold := d.Concerned(s), map[string]bool{}
+	for _, g := range s.Groups {
+		if !concerned[g.Name] || !may(g.Name) {
+			hold[g.Name] = true
+		}
+	}
+	return schedule.Reschedule(d.Settled(s), schedule.Options{Hold: hold})
+}

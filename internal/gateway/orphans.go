@@ -1,0 +1,36 @@
+package gateway
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Orphans are rows that name a chassis which is not there, and chassis of which a half is
+// missing. They are told of and never deleted: whether a machine comes back only a person knows.
+func (inv *Inventory) Orphans() (all []schedule.Finding) {
+	there := map[string]bool{}
+	for _, c := range inv.SB.Chassis {
+		there[c.Name] = true
+		if !c.Known && !c.Remote() && len(inv.SB.Private) > 0 {
+			all = append(all, schedule.Finding{Where: c.Name, Text: "Chassis without Chassis_Private"})
+		}
+	}
+	for _, name := range inv.SB.Private {
+		if !there[name] {
+			all = append(all, schedule.Finding{Where: name, Text: "Chassis_Private without Chassis: nothing that waits for all chassis ends"})
+		}
+	}
+	for _, g := range inv.State.Groups {
+		for _, c := range g.Candidates {
+			if !there[c.Chassis] {
+				all = append(all, schedule.Finding{Where: c.Chassis, Text: "a candidate of gateways, and no chassis"})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b schedule.Finding) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
+	})
+	return slices.Compact(all)
+}

@@ -1,0 +1,39 @@
+package ovsdb_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// R14: what wakes up with a term of before changes nothing, whatever it was about to write.
+func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
+	t.Parallel()
+	s := northbound(t)
+	s.ctlTool(t, "set", "NB_Global", ".", "external_ids:holder=u/0")
+	port, _ := lists(t, readNorthbound(t, s))
+	port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
+	sleeper, next := connected(t, s), connected(t, s)
+	require.NoError(t, sleeper.Fence(t.Context(), "holder", "u/0"))
+	require.NoError(t, sleeper.Write(t.Context(), "before", ovsdb.Guard{}, port))
+	notes, err := sleeper.Journal(t.Context())
+	require.NoError(t, err)
+	require.Len(t, notes, 1)
+
+	s.ctlTool(t, "set", "NB_Global", ".", "external_ids:holder=u/1", "external_ids:another=key")
+	port, _ = lists(t, readNorthbound(t, s))
+	port.After = []ovsdb.CandidateRow{{Chassis: "c4", Priority: 1}}
+	tables := []string{"list", "Gateway_Chassis", "--", "list", "NB_Global", "--", "list", "DNS"}
+	before := s.ctlTool(t, tables...)
+	require.ErrorIs(t, sleeper.Write(t.Context(), "after", ovsdb.Guard{}, port), ovsdb.ErrFenced)
+	require.Error(t, sleeper.AmendJournal(t.Context(), nil, notes))
+	_, err = sleeper.SyncNorthd(t.Context())
+	require.Error(t, err)
+	assert.Equal(t, before, s.ctlTool(t, tables...))
+
+	require.NoError(t, next.Fence(t.Context(), "holder", "u/1"))
+	require.NoError(t, next.Write(t.Context(), "after", ovsdb.Guard{}, port))
+}

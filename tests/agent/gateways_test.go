@@ -1,0 +1,177 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent"
+)
+
+// nb runs ovn-nbctl on a member of NB, sb ovn-sbctl.
+func (p *plane) nb(args ...string) string {
+	p.t.Helper()
+	return p.run("ovn-nbctl", append([]string{"--timeout=20", "--no-leader-only", "--db=unix:" + p.member(0) + ".sock"}, args...)...)
+}
+
+func (p *plane) sb(args ...string) {
+	p.t.Helper()
+	p.run("ovn-sbctl", append([]string{"--timeout=20", "--db=unix:" + p.path("sb.sock")}, args...)...)
+}
+
+// arrive adds a chassis that may host gateways.
+func (p *plane) arrive(name string) {
+	p.t.Helper()
+	p.sb("chassis-add", name, "geneve", "10.1.0."+strings.TrimPrefix(name, "c"),
+		"--", "set", "Chassis", name, "other_config:ovn-cms-options=enable-chassis-as-gw", "other_config:ovn-bridge-mappings=net:br-ex",
+		"--", "--id=@e", "get", "Chassis", name, "--", "create", "Chassis_Private", "name="+name, "chassis=@e")
+}
+
+func (p *plane) depart(name string) {
+	p.t.Helper()
+	p.sb("chassis-del", name)
+}
+
+// gateways makes routers, each with a gateway on the chassis.
+func (p *plane) gateways(n int, chassis string) {
+	p.t.Helper()
+	args := []string{"ls-add", "ext", "--", "lsp-add", "ext", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--", "lsp-set-options", "provnet", "network_name=net"}
+	for i := range n {
+		r := fmt.Sprint("r", i)
+		args = append(args, "--", "lr-add", r, "--", "lrp-add", r, "lrp-"+r, fmt.Sprintf("02:00:00:00:00:%02x", i+1), fmt.Sprintf("10.0.%d.1/24", i),
+			"--", "lrp-set-gateway-chassis", "lrp-"+r, chassis, "5",
+			"--", "lsp-add", "ext", "ext-"+r, "--", "lsp-set-type", "ext-"+r, "router", "--", "lsp-set-options", "ext-"+r, "router-port=lrp-"+r)
+	}
+	p.nb(args...)
+}
+
+// candidates are those of a router's gateway, best first.
+func (p *plane) candidates(router string) (names []string) {
+	p.t.Helper()
+	for line := range strings.Lines(p.nb("lrp-get-gateway-chassis", "lrp-"+router)) {
+		names = append(names, strings.TrimPrefix(strings.Fields(line)[0], "lrp-"+router))
+	}
+	for i, n := range names {
+		names[i] = strings.TrimLeft(n, "_-")
+	}
+	return names
+}
+
+// complete waits until each of the three gateways has so many candidates.
+func (p *plane) complete(candidates int) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		for i := range 3 {
+			if len(p.candidates(fmt.Sprint("r", i))) != candidates {
+				return false
+			}
+		}
+		return true
+	}, patience, 200*time.Millisecond, "not every gateway has %d candidates: %v", candidates, p.candidates("r0"))
+}
+
+// journal is which agents have changed gateways, a line a batch.
+func (p *plane) journal() (by []string) {
+	p.t.Helper()
+	out := p.nb("--bare", "--columns=external_ids", "find", "DNS", "external_ids:ovn-central-operator=gateways")
+	for _, part := range strings.Split(out, `"by":"`)[1:] {
+		name, _, _ := strings.Cut(part, `"`)
+		by = append(by, name)
+	}
+	return by
+}
+
+// 003-3, 004: a chassis that comes, or goes for good, is acted on once, by the unit that
+// acts; masters stay.
+func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
+	p.nb("init")
+	p.arrive("c1")
+	p.gateways(3, "c1")
+	holder := p.holder(p.agents...)
+	p.arrive("c2")
+	p.arrive("c3")
+	p.complete(3)
+	for i := range 3 {
+		assert.Equal(t, "c1", p.candidates(fmt.Sprint("r", i))[0], "the master stays")
+	}
+	p.depart("c3")
+	p.complete(2)
+	require.Eventually(t, func() bool {
+		s := p.status(holder).Gateways
+		return len(s.HeldDown)+len(s.Advice) == 0 && len(s.Orphans) == 0
+	}, patience, 100*time.Millisecond)
+	by := p.journal()
+	assert.LessOrEqual(t, len(by), 3, "%v", by)
+	for _, one := range by {
+		assert.Equal(t, holder.unit+", agent", one)
+	}
+	s := p.status(holder).Gateways
+	require.NotNil(t, s.Last)
+	assert.Equal(t, 3, s.Last.Gateways)
+	assert.Empty(t, s.Advice)
+
+	// R17: nothing more is written.
+	before := p.database()
+	assert.Never(t, func() bool { return p.database().Committed() != before.Committed() }, 2*ttl, ttl/4)
+}
+
+// R14, 003-7: what happens in the gap is found by the next one, and the one that slept
+// changes nothing any more.
+func TestHolderThatSleptWhileAChassisWentChangesNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
+	p.nb("init")
+	for _, c := range []string{"c1", "c2", "c3"} {
+		p.arrive(c)
+	}
+	p.gateways(3, "c1")
+	first := p.holder(p.agents...)
+	p.complete(3)
+	done := len(p.journal())
+	require.NoError(t, first.Signal(syscall.SIGSTOP))
+	p.depart("c3") // before anybody has noticed that the holder is gone
+	next, _ := p.replaced(first, time.Now())
+	p.complete(2)
+	require.NoError(t, first.Signal(syscall.SIGCONT))
+	p.arrive("c4")
+	p.complete(3)
+	require.Eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 100*time.Millisecond)
+	journal := p.journal()
+	var since []string
+	for _, by := range journal {
+		if by != first.unit+", agent" {
+			since = append(since, by)
+		}
+	}
+	assert.Equal(t, done, len(journal)-len(since), "the first one: %v", journal)
+	for _, by := range since {
+		assert.Equal(t, next.unit+", agent", by)
+	}
+}
+
+func TestAdviceChangesNothing(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--hold-down", "1s")
+	p.nb("init")
+	p.arrive("c1")
+	p.gateways(2, "c1")
+	p.arrive("c2")
+	holder := p.holder(p.agents...)
+	var s agent.GatewayStatus
+	require.Eventually(t, func() bool {
+		s = p.status(holder).Gateways
+		return len(s.Advice) == 2
+	}, patience, 100*time.Millisecond, "it is not said what is to be done")
+	assert.Equal(t, []string{"c1"}, s.Advice[0].Before)
+	assert.Equal(t, []string{"c1", "c2"}, s.Advice[0].After)
+	assert.NotEmpty(t, s.Advice[0].Reason)
+	assert.Equal(t, []string{"c1"}, p.candidates("r0"))
+	assert.Empty(t, p.journal())
+}
