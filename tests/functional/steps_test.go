@@ -93,17 +93,32 @@ func (m *model) sameLeader() *lab.Unit {
 	return leader
 }
 
+// makeLeader has a unit elected. A leader hands over to the first of its list, which is
+// the same on all members, so that two would hand it to and fro: the others are kept from
+// asking for votes meanwhile.
 func (m *model) makeLeader(u *lab.Unit, db lab.DB) {
 	m.t.Helper()
-	m.eventually("a leader", func() bool {
-		leader := m.leader(db)
-		if leader.Name() == u.Name() {
-			return true
-		}
-		_, err := leader.Appctl(m.t.Context(), db, "cluster/failure-test", "transfer-leadership")
+	test := func(on *lab.Unit, what string) {
+		_, err := on.Appctl(m.t.Context(), db, "cluster/failure-test", what)
 		require.NoError(m.t, err)
-		return false
+	}
+	if m.leader(db).Name() == u.Name() {
+		return
+	}
+	others := slices.DeleteFunc(m.rest(), func(o *lab.Unit) bool { return o.Name() == u.Name() || !o.Running(db) })
+	m.eventually(u.Name()+" leads", func() bool {
+		for _, other := range others {
+			test(other, "dont-send-vote-request")
+		}
+		leader := m.leader(db)
+		if leader.Name() != u.Name() {
+			test(leader, "transfer-leadership")
+		}
+		return leader.Name() == u.Name()
 	})
+	for _, other := range others {
+		test(other, "clear")
+	}
 }
 
 // status is what a unit's server says.
