@@ -289,8 +289,11 @@ func (w *world) heal(ctx context.Context, h *host) error {
 		return err
 	}
 	if w.has(h, "power-off") {
-		w.end(h, "power-off")
-		return h.PowerOn(ctx)
+		err := h.PowerOn(ctx)
+		if err == nil || hookFailed(err) { // else it has not booted
+			w.end(h, "power-off")
+		}
+		return err
 	}
 	if err := errors.Join(w.reconnect(ctx, h, "mute"), w.reconnect(ctx, h, "cut")); err != nil {
 		return err
