@@ -53,7 +53,9 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),
 
-	"backup": takeBackup,
+	"backup":  takeBackup,
+	"recover": recoverQuorum,
+	"restore": restore,
 
 	"gateway-status":      gatewayStatus,
 	"gateway-history":     gatewayHistory,

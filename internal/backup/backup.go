@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -206,20 +205,6 @@ func prune(dir string, keep int) error {
 		}
 	}
 	return nil
-}
-
-// Newest is the newest backup in dir; ok is false where there is none.
-func Newest(dir string) (m Manifest, ok bool, err error) {
-	all, err := List(dir)
-	if err != nil {
-		return m, false, err
-	}
-	for _, path := range slices.Backward(all) {
-		if m, err = Read(path); err == nil {
-			return m, true, nil
-		}
-	}
-	return m, false, nil
 }
 
 // lock takes the lock of a directory, which ends with the process at the latest.

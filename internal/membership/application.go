@@ -289,6 +289,11 @@ func (m Application) Unpublished() []string {
 	return all
 }
 
+// UnitOf is the unit that publishes a server, or once has; empty where none is known.
+func (m Application) UnitOf(d ovndb.Database, id raft.ID) string {
+	return m.lastUnit(d, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
+}
+
 // serversOf lists the servers that a unit publishes or once has published.
 func (m Application) serversOf(d ovndb.Database, unit string) []raft.ID {
 	var ids []raft.ID

@@ -71,7 +71,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 	claimers := append([]Peer{{Unit: s.Unit, Claim: s.Claim}}, s.Peers...)
 	for _, p := range claimers {
 		nb, sb := running[ovndb.NB], running[ovndb.SB]
-		served := slices.Contains(nb[p.Claim], p.Unit) && len(nb) == 1 && len(sb) == 1
+		served := slices.Contains(nb[p.Claim], p.Unit) && len(nb) == 1 && len(sb) == 1 && !s.Clusters.superseded(ovndb.NB, p.Claim)
 		if p.Claim == "" || p.Claim == claimed || !served {
 			continue
 		}
@@ -89,7 +89,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		return true
 	}
 	for _, p := range s.Peers {
-		if p.Claim != "" && p.Claim != claimed {
+		if p.Claim != "" && p.Claim != claimed && !s.Clusters.superseded(ovndb.NB, p.Claim) {
 			d.wait("peers: %s has claimed clusters too; waiting until it has put them away, or serves them", p.Unit)
 			return true
 		}
@@ -135,7 +135,7 @@ func (s State) planDiscard(d *Decision) {
 func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	all := map[ovndb.Database]map[raft.ID][]string{}
 	add := func(db ovndb.Database, cluster raft.ID, unit string) {
-		if cluster == "" {
+		if cluster == "" || s.Clusters.superseded(db, cluster) {
 			return
 		}
 		if all[db] == nil {

@@ -47,7 +47,7 @@ func (s State) planResume(d *Decision) {
 	var services []ovndb.Service
 	for _, db := range ovndb.Databases() {
 		var found Decision
-		if x := s.Databases[db]; x.Condition == ovndb.Down {
+		if x := s.Databases[db]; x.Condition == ovndb.Down && s.Recovery[db].HeldFor == "" && !s.Clusters.superseded(db, x.Cluster()) {
 			s.planDown(&found, db, x)
 		}
 		services = append(services, found.starting...)
@@ -62,6 +62,7 @@ func (s State) planResume(d *Decision) {
 }
 
 func (s State) planWork(d *Decision) {
+	held := s.planRecovery(d)
 	if s.Disk != "" {
 		d.block("%s", s.Disk)
 		for _, db := range ovndb.Databases() {
@@ -88,7 +89,9 @@ func (s State) planWork(d *Decision) {
 		return
 	}
 	for _, db := range ovndb.Databases() {
-		s.planDatabase(d, db)
+		if !held[db] && !s.planSuperseded(d, db) {
+			s.planDatabase(d, db)
+		}
 	}
 	// Servers start together, and before what has to wait for another unit's turn.
 	if len(d.starting) > 0 && (d.Step == nil || d.Step.Kind == Restart || d.Step.Kind == Leave) {
@@ -228,6 +231,9 @@ func (s State) cannotJoin(db ovndb.Database, x Database) bool {
 func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	switch {
+	case x.Staged == cluster && cluster != "" && x.Rival != "":
+		d.wait("%s: the cluster that was given up is still served at %s; this unit's server starts when that one is stopped", db.Short(), x.Rival)
+		return
 	case x.Staged == cluster && cluster != "":
 		d.do(Step{Kind: CommitCluster, Database: db})
 		return

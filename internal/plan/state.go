@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // State is all that a decision is made from.
@@ -46,6 +47,10 @@ type State struct {
 	// Members are the Raft addresses of each database's members, as the unit that
 	// leads has last published them.
 	Members map[ovndb.Database][]string
+	// Recovery is what is known of each database where one was asked for, or may be.
+	Recovery map[ovndb.Database]recovery.State
+	// Refused is why a recovery that this unit was asked for was withdrawn.
+	Refused map[ovndb.Database]string
 	// Peers are the other units that exist, in the order of their numbers.
 	Peers []Peer
 	// Units counts those of the model, this one included.
@@ -108,6 +113,8 @@ type ServiceState struct {
 type Clusters struct {
 	// IDs are empty until the leader has published them, and then both there.
 	IDs map[ovndb.Database]raft.ID
+	// Superseded are those in whose place others were put, by a recovery or a restore.
+	Superseded map[ovndb.Database][]raft.ID
 	// CreatedBy is the unit that created them; empty where that is not known.
 	CreatedBy string
 }
@@ -129,6 +136,9 @@ type Database struct {
 	// Staged is a cluster that was created beside the database's place, and not put
 	// there yet; empty if there is none.
 	Staged raft.ID
+	// Rival is where a cluster is still served in whose place the staged one was put;
+	// empty where none answers.
+	Rival string
 	// Removed says that the members that remain have removed this unit's server: it
 	// is recorded by them. A server that was down then can't know it itself.
 	Removed bool
@@ -236,6 +246,9 @@ type Peer struct {
 	// from; empty where it says none.
 	Trusts []string
 	Issuer string
+	// Requests and Copies are those of a recovery, as it publishes them.
+	Requests map[ovndb.Database]recovery.Request
+	Copies   map[ovndb.Database]recovery.Copy
 	// Claim is the Northbound cluster that it has claimed and not put away since, where
 	// Juju writes claims late.
 	Claim raft.ID

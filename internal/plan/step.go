@@ -43,6 +43,15 @@ const (
 	Leave Kind = "leave"
 	// ArchiveFile stops the server of a database that has left, and renames its file.
 	ArchiveFile Kind = "archive"
+	// StopServer stops a server for a recovery, and keeps it from being started;
+	// ReleaseServer ends that.
+	StopServer    Kind = "stop the server for a recovery"
+	ReleaseServer Kind = "end what the server was stopped for"
+	// RemakeCluster makes the new cluster of a recovery beside the file; Supersede puts
+	// its ID in the place of the old one; WithdrawRequest ends the request for it.
+	RemakeCluster   Kind = "make a new cluster of the data"
+	Supersede       Kind = "publish the new cluster"
+	WithdrawRequest Kind = "withdraw the recovery"
 	// Start starts services at the same time, and waits for their servers.
 	Start Kind = "start"
 	// ConfigureListeners writes the rows of the listeners.
@@ -70,7 +79,9 @@ type Step struct {
 	// Services are those of a Start; Service is that of a Restart.
 	Services []ovndb.Service
 	Service  ovndb.Service
-	// Cluster and Remotes are those of a Join; Remotes are Raft addresses.
+	// Unit is the one for whose request a StopServer, a RemakeCluster or a Supersede is.
+	Unit string
+	// Cluster and Remotes are those of a Join; Cluster is also that of a Supersede; Remotes are Raft addresses.
 	Cluster raft.ID
 	Remotes []string
 	// IDs are those of a Claim.

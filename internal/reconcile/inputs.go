@@ -49,6 +49,9 @@ type inputs struct {
 	addresses []netip.Addr
 	hosts     []string
 	clusters  relation.Clusters
+	// recovering says that a recovery is judged, whether or not one was asked for.
+	recovering bool
+	serving    map[ovndb.Database]serving
 	// guarded says that the firewall was seen to in this hook.
 	guarded bool
 	// firewallDrifted says, once the machine was asked, whether its rules are not those that

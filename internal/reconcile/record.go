@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // record is what this unit keeps of itself on its disk, beside the databases:
@@ -51,6 +52,12 @@ type record struct {
 	Leader map[string]string `json:"leader-settings,omitempty"`
 	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
 	Withdrawn raft.ID `json:"withdrawn,omitempty"`
+	// Requests are the recoveries that this unit was asked for; Refused is why the last
+	// one of a database was withdrawn. Held is the unit for whose request a server was
+	// stopped.
+	Requests map[ovndb.Database]recovery.Request `json:"recovery,omitempty"`
+	Refused  map[ovndb.Database]string           `json:"recovery-refused,omitempty"`
+	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
 	// Unrelated says that the relation to the provider of certificates was broken, and none
 	// has come since.
 	Unrelated bool `json:"unrelated,omitempty"`

@@ -15,9 +15,15 @@ import (
 
 // archive puts away the file of a server that is no member, and keeps the service
 // from starting without it: it would make a new cluster.
-func (u *Reconciler) archive(ctx context.Context, l membership.ServerState) error {
+func (u *Reconciler) archive(ctx context.Context, a *inputs, l membership.ServerState) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
+	if len(a.clusters.Superseded[db]) > 0 {
+		// It takes the new cluster, whose log begins anew, for one with old data.
+		if err := u.Services.Stop(ctx, ovndb.Northd); err != nil {
+			return err
+		}
+	}
 	if l.Condition == ovndb.Serving && l.Status.State == raft.JoiningCluster {
 		if err := u.Members.EndJoin(ctx, db); err != nil {
 			return err

@@ -63,6 +63,10 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 			return s, err
 		}
 	}
+	if s.Recovery, err = u.recoveries(ctx, r, a, s, snapshot); err != nil {
+		return s, err
+	}
+	s.Refused = r.Refused
 	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
 		return s, err
 	}
@@ -96,6 +100,7 @@ func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan
 			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Data[unit]),
 			Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
+			Requests: published.Requests, Copies: published.Copies,
 		}
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()
@@ -127,7 +132,9 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 		if err != nil {
 			return x, err
 		}
-		x.Staged = staged.Cluster
+		if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == a.clusters.IDs[db] && len(a.clusters.Superseded[db]) > 0 {
+			x.Rival = first(u.serving(ctx, a, snapshot, db, a.clusters.Superseded[db]))
+		}
 	}
 	if l.Condition == ovndb.Down && l.FileErr == nil {
 		var err error

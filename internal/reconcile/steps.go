@@ -68,7 +68,19 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	case plan.Leave:
 		return u.Members.LeaveRemoved(ctx, o.Snapshot.Application, server(o, db))
 	case plan.ArchiveFile:
-		return u.archive(ctx, server(o, db))
+		return u.archive(ctx, a, server(o, db))
+	case plan.StopServer:
+		return u.stopFor(ctx, r, db, s.Unit)
+	case plan.ReleaseServer:
+		delete(r.Held, db)
+		return nil
+	case plan.RemakeCluster:
+		return u.remake(ctx, r, a, db)
+	case plan.Supersede:
+		return u.supersede(ctx, r, a, o, s)
+	case plan.WithdrawRequest:
+		r.withdraw(db, s.Reason)
+		return nil
 	case plan.Start:
 		return u.start(ctx, r, a, s.Services)
 	case plan.ConfigureListeners:
@@ -100,7 +112,7 @@ var errStale = errors.New("it is too long since Juju said that this unit leads; 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
 func (u *Reconciler) claim(ctx context.Context, r *record, a *inputs, o Result, ids map[ovndb.Database]raft.ID) error {
-	c := relation.Clusters{IDs: ids}
+	c := relation.Clusters{IDs: ids, Superseded: a.clusters.Superseded}
 	if len(ids) == len(ovndb.Databases()) && o.state.Databases[ovndb.NB].Staged == ids[ovndb.NB] {
 		c.CreatedBy = u.Env.Unit
 	}

@@ -1,6 +1,7 @@
 package relation
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"net/netip"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // UnitState is what a unit publishes to its peers beside the identities of its
@@ -34,6 +36,10 @@ type UnitState struct {
 	Clients map[ovndb.Database]int
 	// Withdrawn is the cluster that it has claimed and then put away; see [PublishClusters].
 	Withdrawn raft.ID
+	// Requests are the recoveries that it was asked for, Copies how far its copies go;
+	// these only where one was asked for of any unit, or its server knows no leader.
+	Requests map[ovndb.Database]recovery.Request
+	Copies   map[ovndb.Database]recovery.Copy
 }
 
 // The keys of a deployment in a unit's bag on the peer relation, next to
@@ -53,6 +59,9 @@ const (
 	keyClients = "-clients"
 	// keyWithdrawn is read next to the application's keyClaim.
 	keyWithdrawn = "withdrawn-claim"
+	// keyRequest and keyCopy follow the database's short name.
+	keyRequest = "-recovery"
+	keyCopy    = "-copy"
 )
 
 // Databag is the deployment as the unit's data, in full: a key that does not apply
@@ -73,6 +82,8 @@ func (d UnitState) Databag() map[string]string {
 		if n, counted := d.Clients[db]; counted {
 			databag[db.Short()+keyClients] = strconv.Itoa(n)
 		}
+		databag[db.Short()+keyRequest] = asJSON(d.Requests, db)
+		databag[db.Short()+keyCopy] = asJSON(d.Copies, db)
 	}
 	maps.Copy(databag, BoundAddress(d.Address))
 	return databag
@@ -90,6 +101,8 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
 		}
+		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
+		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)
 	}
 	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
 		d.Withdrawn = id
@@ -106,6 +119,32 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	}
 	slices.Sort(d.Trusts)
 	return d, problems
+}
+
+// asJSON is the database's value; empty where there is none.
+func asJSON[T any](all map[ovndb.Database]T, db ovndb.Database) string {
+	value, there := all[db]
+	if !there {
+		return ""
+	}
+	text, _ := json.Marshal(value) // strings, numbers, booleans and times always marshal
+	return string(text)
+}
+
+// fromJSON reads the database's value, where there is one.
+func fromJSON[T any](databag map[string]string, key string, db ovndb.Database, all *map[ovndb.Database]T) (problems []string) {
+	if databag[key] == "" {
+		return nil
+	}
+	var value T
+	if err := json.Unmarshal([]byte(databag[key]), &value); err != nil {
+		return []string{fmt.Sprintf("%s is %.40q, not a JSON object", key, databag[key])}
+	}
+	if *all == nil {
+		*all = map[ovndb.Database]T{}
+	}
+	(*all)[db] = value
+	return nil
 }
 
 // northd is what of the key can be shown.
@@ -137,6 +176,8 @@ func oldest(versions []ovndb.Version) string {
 // moment at which they are decided; only a leader can write them.
 type Clusters struct {
 	IDs map[ovndb.Database]raft.ID
+	// Superseded are those in whose place others were put, the oldest first.
+	Superseded map[ovndb.Database][]raft.ID
 	// CreatedBy is the unit that created them; the charm before this one did not
 	// say.
 	CreatedBy string
@@ -151,11 +192,32 @@ const (
 
 func keyLeaderCluster(d ovndb.Database) string { return d.Short() + "_cid" }
 
+func keySuperseded(d ovndb.Database) string { return d.Short() + "_superseded" }
+
+// maxSuperseded bounds how many clusters are remembered as superseded: a machine that has
+// been off for longer than so many recoveries is blocked as one of a foreign cluster.
+const maxSuperseded = 50
+
+// Supersede puts the cluster next in the place of the one that database d has.
+func (c Clusters) Supersede(d ovndb.Database, next raft.ID, by string) Clusters {
+	after := Clusters{IDs: maps.Clone(c.IDs), Superseded: maps.Clone(c.Superseded), CreatedBy: by}
+	if after.Superseded == nil {
+		after.Superseded = map[ovndb.Database][]raft.ID{}
+	}
+	before := append(slices.Clone(c.Superseded[d]), c.IDs[d])
+	after.Superseded[d] = before[max(0, len(before)-maxSuperseded):]
+	after.IDs[d] = next
+	return after
+}
+
 // Settings are the clusters as leader settings.
 func (c Clusters) Settings() map[string]string {
 	settings := map[string]string{keyReady: "True", keyCreatedBy: c.CreatedBy}
 	for _, d := range ovndb.Databases() {
 		settings[keyLeaderCluster(d)] = string(c.IDs[d])
+		if len(c.Superseded[d]) > 0 {
+			settings[keySuperseded(d)] = joinIDs(c.Superseded[d])
+		}
 	}
 	return settings
 }
@@ -163,8 +225,15 @@ func (c Clusters) Settings() map[string]string {
 // ParseClusters reads the leader settings. What is malformed is left out and
 // named in problems: then nobody may take it that there are no clusters.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
-	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
+	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
 	for _, d := range ovndb.Databases() {
+		for text := range strings.SplitSeq(settings[keySuperseded(d)], ",") {
+			if id, ok := raft.ParseID(text); ok {
+				c.Superseded[d] = append(c.Superseded[d], id)
+			} else if text != "" {
+				problems = append(problems, fmt.Sprintf("the leader setting %s has %.40q, not an ID", keySuperseded(d), text))
+			}
+		}
 		value := settings[keyLeaderCluster(d)]
 		if value == "" {
 			continue
@@ -177,6 +246,14 @@ func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 		c.IDs[d] = id
 	}
 	return c, problems
+}
+
+func joinIDs(ids []raft.ID) string {
+	all := make([]string, len(ids))
+	for i, id := range ids {
+		all[i] = string(id)
+	}
+	return strings.Join(all, ",")
 }
 
 // keyClaim, followed by the unit, is that of one unit's own claim.

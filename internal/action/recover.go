@@ -1,0 +1,84 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
+)
+
+// clientsAfter is what clients have to be told after their database was put in the place
+// of another: its log begins anew, and they take that for old data (ovsdb_cs in OVS).
+var clientsAfter = []string{
+	"on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset",
+	"with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util",
+}
+
+// recoverQuorum makes new clusters of what this unit has.
+func recoverQuorum(ctx context.Context, u Unit, p params) (results, error) {
+	return u.recover(ctx, p, "")
+}
+
+// restore makes new clusters of a backup.
+func restore(ctx context.Context, u Unit, p params) (results, error) {
+	from, err := p.text("from")
+	if err != nil {
+		return nil, err
+	}
+	if !filepath.IsAbs(from) {
+		return nil, fmt.Errorf("parameter from is %q: it takes the directory of a backup on this machine, from / on", from)
+	}
+	return u.recover(ctx, p, from)
+}
+
+func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
+	r := reconcile.RecoverRequest{Backup: from}
+	database, err := p.text("database")
+	if err != nil {
+		return nil, err
+	}
+	for _, db := range ovndb.Databases() {
+		if db.Short() == database {
+			r.Databases = []ovndb.Database{db}
+		}
+	}
+	given, err := p.text("give-up")
+	if err != nil {
+		return nil, err
+	}
+	r.GivenUp = strings.FieldsFunc(given, func(c rune) bool { return c == ' ' || c == ',' })
+	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
+		return nil, err
+	}
+	if r.DryRun, err = p.flag("dry-run"); err != nil {
+		return nil, err
+	}
+	found, failure := u.Reconciler.Recover(ctx, r)
+	shown := results{}
+	if len(found.Plan) > 0 {
+		shown["plan"] = lines(found.Plan)
+	}
+	if len(found.Waiting) > 0 && found.Result == nil {
+		shown["waiting"] = lines(found.Waiting)
+	}
+	if found.Result != nil {
+		word, text := u.Reconciler.Status(*found.Result)
+		shown["status"] = fmt.Sprintf("%s: %s", word, text)
+		shown["next"] = lines(append([]string{u.progress(word)}, clientsAfter...))
+		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
+	}
+	return shown, failure
+}
+
+// progress is what an operator does next.
+func (u Unit) progress(word juju.StatusWord) string {
+	if word == juju.Active {
+		return "once all units are active: add units until there are three again, and remove those that were given up (juju remove-unit --force)"
+	}
+	return "watch juju status until all units are active; the same command says what it waits for, and goes on"
+}

@@ -1,0 +1,55 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// superseded says whether a cluster is one in whose place another was put.
+func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
+	return cluster != "" && slices.Contains(c.Superseded[db], cluster)
+}
+
+// recoverySteps are the steps for what package recovery decides.
+var recoverySteps = map[recovery.Action]Kind{
+	recovery.Stop: StopServer, recovery.Release: ReleaseServer, recovery.Make: RemakeCluster,
+	recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
+}
+
+// planRecovery takes this unit's part of a recovery that an operator has asked for, and
+// says of which databases the server is to stay off.
+func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
+	held = map[ovndb.Database]bool{}
+	for _, db := range ovndb.Databases() {
+		if why := s.Refused[db]; why != "" {
+			d.block("recovery withdrawn: %s", why)
+		}
+		r, known := s.Recovery[db]
+		if !known {
+			continue
+		}
+		next := r.Next()
+		if kind := recoverySteps[next.Action]; kind != "" {
+			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Reason: next.Reason})
+		}
+		if held[db] = next.Held; next.Held {
+			d.wait("%s: stopped for the recovery on %s; %s", db.Short(), next.For, or(next.Waiting, "it goes on"))
+		}
+	}
+	return held
+}
+
+// planSuperseded puts away what this unit has of a cluster in whose place another was
+// put: its server may not serve beside that one's (rule R10). It says whether it has any.
+func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
+	x := s.Databases[db]
+	if !s.Clusters.superseded(db, x.Cluster()) || x.Condition == ovndb.Absent {
+		return false
+	}
+	d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it is of a cluster that was given up in a recovery"})
+	d.wait("%s: its copy is of a cluster that was given up in a recovery; it joins the new one", db.Short())
+	return true
+}

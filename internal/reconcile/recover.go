@@ -1,0 +1,158 @@
+package reconcile
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// RecoverRequest is what an operator asks for.
+type RecoverRequest struct {
+	// Databases are those that are meant; none is all that know no leader here, and with
+	// a Backup both.
+	Databases []ovndb.Database
+	GivenUp   []string
+	// Backup is the directory of a backup; empty recovers from this unit's file.
+	Backup            string
+	Confirmed, DryRun bool
+}
+
+// RecoverResult is what is to be said of it.
+type RecoverResult struct {
+	// Plan and Waiting are as in [recovery.Verdict]; Lead is what comes first.
+	Plan, Waiting []string
+	// Result is how the unit is afterwards; nil where nothing was begun.
+	Result *Result
+}
+
+// RecoverError says why nothing was begun.
+type RecoverError struct{ Reasons []string }
+
+// Error is a line for each reason.
+func (e *RecoverError) Error() string {
+	text := "nothing was done"
+	for _, reason := range e.Reasons {
+		text += "\n" + reason
+	}
+	return text
+}
+
+// Recover makes new clusters of the data that this unit has, or of a backup. It plans,
+// refuses, begins, and goes as far as it can; other units, and this one, go on in their
+// hooks. Called again it goes on too.
+func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (RecoverResult, error) {
+	var found RecoverResult
+	r, err := u.loadRecord()
+	if err != nil {
+		return found, err
+	}
+	states, err := u.recoveryStates(ctx, r)
+	if err != nil {
+		return found, err
+	}
+	if len(request.Databases) == 0 {
+		request.Databases = withoutLeader(states, request.Backup != "")
+	}
+	if len(request.Databases) == 0 {
+		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost"}}
+	}
+	var manifest backup.Manifest
+	if request.Backup != "" {
+		if manifest, err = backup.Read(request.Backup); err != nil {
+			return found, err
+		}
+		for _, db := range request.Databases {
+			if err = backup.Check(ctx, request.Backup, manifest, db); err != nil {
+				return found, &RecoverError{[]string{err.Error()}}
+			}
+		}
+		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
+	}
+	var refusals []string
+	asked, unknown := map[ovndb.Database]recovery.Request{}, map[string]int{}
+	for _, db := range request.Databases {
+		state := states[db]
+		state.Database, state.Unit = db, u.Env.Unit
+		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
+		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
+			q = *state.Request // it is published: it goes on as it was asked for
+		}
+		v := state.Judge(q)
+		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
+		refusals = append(refusals, v.Refusals...)
+		for _, name := range state.Unknown(q) {
+			unknown[name]++
+		}
+		asked[db] = q
+	}
+	for name, databases := range unknown {
+		if databases == len(request.Databases) {
+			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
+		}
+	}
+	slices.Sort(refusals)
+	switch {
+	case len(refusals) > 0:
+		return found, &RecoverError{refusals}
+	case request.DryRun:
+		return found, nil
+	case !request.Confirmed:
+		return found, &RecoverError{[]string{"what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
+	}
+	if r.Requests == nil {
+		r.Requests = map[ovndb.Database]recovery.Request{}
+	}
+	for db, q := range asked {
+		r.Requests[db] = q
+		delete(r.Refused, db)
+	}
+	r.Settled = false
+	if err := u.saveRecord(r); err != nil {
+		return found, err
+	}
+	o, err := u.Reconcile(ctx, true)
+	found.Result = &o
+	if err == nil {
+		if r, err = u.loadRecord(); err == nil {
+			for _, db := range request.Databases {
+				if reason := r.Refused[db]; reason != "" {
+					refusals = append(refusals, reason)
+				}
+			}
+		}
+	}
+	if err == nil && len(refusals) > 0 {
+		err = &RecoverError{refusals}
+	}
+	return found, err
+}
+
+// recoveryStates are what is known of both databases for a judgement.
+func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.Database]recovery.State, error) {
+	snapshot := u.Members.Observe(ctx, u.Tools)
+	if err := snapshot.Application.Unread; err != nil {
+		return nil, err
+	}
+	a, err := u.observe(ctx, r, snapshot.Application, true)
+	if err != nil {
+		return nil, err
+	}
+	a.recovering = true
+	s, err := u.state(ctx, r, a, snapshot)
+	return s.Recovery, err
+}
+
+// withoutLeader are the databases whose server here knows no leader, or all.
+func withoutLeader(states map[ovndb.Database]recovery.State, all bool) (databases []ovndb.Database) {
+	for _, db := range ovndb.Databases() {
+		if s, known := states[db]; known && (all || s.Own != nil && !s.Own.HasLeader) {
+			databases = append(databases, db)
+		}
+	}
+	return databases
+}

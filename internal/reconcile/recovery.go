@@ -1,0 +1,181 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// recoveries are what is known of each database where it may matter: a recovery was asked
+// for of a unit, this unit's server was stopped for one, or it knows no leader.
+func (u *Reconciler) recoveries(ctx context.Context, r *record, a *inputs, s plan.State, snapshot membership.Snapshot) (map[ovndb.Database]recovery.State, error) {
+	all := map[ovndb.Database]recovery.State{}
+	r.forget(a.clusters)
+	for _, db := range ovndb.Databases() {
+		x, cluster := s.Databases[db], s.Clusters.IDs[db]
+		begun := asked(r, s, db)
+		led := x.Condition == ovndb.Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+		if led {
+			delete(r.Refused, db) // what was lost is back
+		}
+		if cluster == "" || !begun && !a.recovering && (led || x.Condition == ovndb.Absent) {
+			continue
+		}
+		state := recovery.State{
+			Database: db, Unit: u.Env.Unit, Leads: s.Leader, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
+		}
+		if request, there := r.Requests[db]; there {
+			state.Request = &request
+		}
+		for _, p := range s.Peers {
+			peer := recovery.Peer{Unit: p.Unit, Dying: p.Dying, Read: p.Data != plan.Unread}
+			if request, there := p.Requests[db]; there {
+				peer.Request = &request
+			}
+			if copied, there := p.Copies[db]; there {
+				peer.Copy = &copied
+			}
+			state.Peers = append(state.Peers, peer)
+		}
+		if err := u.ownCopy(ctx, &state, x, snapshot); err != nil {
+			return nil, err
+		}
+		if begun || a.recovering {
+			state.Serving = u.serving(ctx, a, snapshot, db, []raft.ID{cluster})
+		}
+		all[db] = state
+	}
+	return all, nil
+}
+
+// asked says whether any unit was asked for a recovery of the application's cluster.
+func asked(r *record, s plan.State, db ovndb.Database) bool {
+	return r.Held[db] != "" || r.Requests[db].Cluster != "" || slices.ContainsFunc(s.Peers, func(p plan.Peer) bool {
+		return p.Requests[db].Cluster != "" && p.Requests[db].Cluster == s.Clusters.IDs[db]
+	})
+}
+
+// ownCopy finds out how far this unit's copy goes, and who the members are by its file.
+func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot membership.Snapshot) error {
+	db := state.Database
+	if x.Condition == ovndb.Absent || x.Cluster() != state.Cluster {
+		return nil
+	}
+	end, err := u.Files.LogEnd(ctx, db)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	copied := recovery.Copy{Cluster: state.Cluster, Term: end.Term, Index: end.Index, Damage: end.Damage}
+	if err != nil {
+		copied.Damage = err.Error()
+	}
+	serves := x.Condition == ovndb.Serving
+	copied.HasLeader = serves && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+	copied.Stopped = state.HeldFor != "" && (x.Condition == ovndb.Down || x.Condition == ovndb.Left)
+	state.Own = &copied
+	m := snapshot.Application
+	for _, id := range end.Members {
+		member := recovery.Member{ID: id, Unit: m.UnitOf(db, id)}
+		_, member.Exists = m.Goal[member.Unit]
+		state.Members = append(state.Members, member)
+	}
+	return nil
+}
+
+// copies are what the peers are told of this unit's.
+func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
+	all := map[ovndb.Database]recovery.Copy{}
+	for db, state := range states {
+		if state.Own != nil {
+			all[db] = *state.Own
+		}
+	}
+	return all
+}
+
+// serving is [Reconciler.askServing], or what that has said in this hook not long ago:
+// machines that are off take all of its time.
+func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot membership.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
+	if known, there := a.serving[db]; there && u.Now().Before(known.until) && slices.Equal(known.clusters, clusters) {
+		return known.addresses
+	}
+	all := u.askServing(ctx, snapshot, db, clusters)
+	if a.serving == nil {
+		a.serving = map[ovndb.Database]serving{}
+	}
+	a.serving[db] = serving{clusters: clusters, addresses: all, until: u.Now().Add(servingAge)}
+	return all
+}
+
+// serving is where servers of clusters served clients a moment ago.
+type serving struct {
+	clusters  []raft.ID
+	addresses []string
+	until     time.Time
+}
+
+// servingAge is for how long that is taken to be so while a step is chosen. It is asked
+// anew right before a new cluster takes the old one's place.
+const servingAge = 10 * time.Second
+
+// askServing are the addresses at which a server of one of the clusters answers clients and
+// is connected to a leader. Those that don't answer in time serve nobody, as far as can be
+// seen from here.
+func (u *Reconciler) askServing(ctx context.Context, snapshot membership.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all []string
+	)
+	for _, address := range raftAddresses(snapshot, db) {
+		wg.Go(func() {
+			state, err := u.Dialer.Server(ctx, db, ovsdb.Endpoints(db, address)...)
+			if err == nil && state.Connected && slices.Contains(clusters, state.Cluster) {
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, address)
+			}
+		})
+	}
+	wg.Wait()
+	slices.Sort(all)
+	return all
+}
+
+// answerTimeout is how long a server may take to say whether it is connected (rule R0).
+const answerTimeout = 2 * time.Second
+
+// raftAddresses are where members of a database are, or were: by its status, by what the
+// unit that leads the application has published, and by the units' addresses.
+func raftAddresses(snapshot membership.Snapshot, db ovndb.Database) []string {
+	m := snapshot.Application
+	all := slices.Clone(relation.ParseMembers(m.AppData.Values())[db])
+	for _, row := range snapshot.Servers[db].Status.Servers {
+		all = append(all, row.Address)
+	}
+	for _, unit := range m.Others() {
+		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {
+			all = append(all, ovndb.RaftAddress(db, p.Address.String()))
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+func first(all []string) string {
+	if len(all) == 0 {
+		return ""
+	}
+	return all[0]
+}

@@ -1,0 +1,124 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Verdict is what is to be said of a request.
+type Verdict struct {
+	// Refusals are why it can't be done, each with what to do about it.
+	Refusals []string
+	// Waiting is what has to come first, and comes by itself.
+	Waiting []string
+	// Plan is what will be done, and what is lost, each a line.
+	Plan []string
+}
+
+// Judge says what is to be said of a request r of this unit.
+func (s State) Judge(r Request) Verdict {
+	var v Verdict
+	refuse := func(format string, args ...any) {
+		v.Refusals = append(v.Refusals, s.Database.Short()+": "+fmt.Sprintf(format, args...))
+	}
+	switch {
+	case s.Cluster == "":
+		refuse("the application has no cluster yet")
+		return v
+	case s.Own == nil:
+		refuse("this unit has no copy of cluster %s; run it on a unit that has one", s.Cluster)
+		return v
+	case r.Backup == "" && s.Own.HasLeader:
+		refuse("this unit's server knows a leader: the quorum is not lost")
+	case r.Backup == "" && s.Own.Damage != "":
+		refuse("this unit's file is damaged: %s; run it on a unit whose file is whole", s.Own.Damage)
+	}
+	if len(s.Serving) > 0 && r.Backup == "" {
+		refuse("the cluster has a quorum: %s; this unit is cut off, or its server is down; nothing is lost", strings.Join(s.Serving, ", "))
+	}
+	var away, joining []string
+	looked := 0 // copies that are compared before the new cluster is made
+	for _, m := range s.Members {
+		name := m.name()
+		given := r.givesUp(m)
+		copied := s.copyOf(m.Unit)
+		switch {
+		case m.Unit == s.Unit:
+			looked++
+			continue
+		case copied != nil && r.Backup == "" && copied.newer(*s.Own):
+			refuse("%s has newer data (term %d, index %d; this unit's end with term %d, index %d); run it there", m.Unit, copied.Term, copied.Index, s.Own.Term, s.Own.Index)
+		case copied != nil && copied.HasLeader && r.Backup == "":
+			refuse("%s has a leader: the quorum is not lost", m.Unit)
+		case given:
+			away = append(away, name)
+			continue
+		case copied != nil && copied.Stopped:
+		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
+			refuse("%s has not said how far its copy goes: wait for its next update-status; if it is lost, power off its machine, and add it to give-up=", m.Unit)
+			continue
+		case m.Exists && !s.dying(m.Unit):
+			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: waiting for %s to stop its server; if that unit is lost: give-up=%s", s.Database.Short(), m.Unit, m.Unit))
+		default:
+			refuse("%s may come back: nothing says that its server stays off; power off its machine, and add it to give-up=", name)
+			continue
+		}
+		looked++
+		joining = append(joining, m.Unit)
+	}
+	v.Plan = s.plan(r, looked, joining, away)
+	return v
+}
+
+// plan says what will be done.
+func (s State) plan(r Request, looked int, joining, away []string) []string {
+	db, n := s.Database.Short(), len(s.Members)
+	from := fmt.Sprintf("the file of %s (term %d, index %d)", s.Unit, s.Own.Term, s.Own.Index)
+	if r.Backup != "" {
+		from = "the backup " + r.Backup
+	}
+	lines := []string{fmt.Sprintf("%s: a new cluster is made of %s, in the place of %s", db, from, s.Cluster)}
+	if len(joining) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: %s put away what they have and join it", db, strings.Join(joining, ", ")))
+	}
+	if len(away) > 0 {
+		lines = append(lines, fmt.Sprintf("%s: %s must never serve the old one again: power off their machines, or remove them; a unit that comes back puts its file away", db, strings.Join(away, ", ")))
+	}
+	switch {
+	case r.Backup != "":
+		lines = append(lines, db+": lost is every change since the backup was taken")
+	case surelyComplete(n, looked):
+		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are looked at, and a majority had each change", db, looked, n))
+	default:
+		lines = append(lines, fmt.Sprintf("%s: lost is every change that only the %d of %d members which are given up have stored; how many, nothing can tell", db, n-looked, n))
+	}
+	return lines
+}
+
+// surelyComplete says whether, of n members, the newest of so many copies has every entry
+// that was ever committed: a majority has each, and any majority has one of these.
+func surelyComplete(n, copies int) bool { return copies+n/2+1 > n }
+
+func (m Member) name() string {
+	short := m.ID.Short()
+	if m.Unit == "" {
+		return "member " + short + ", whose unit is not known,"
+	}
+	if !m.Exists {
+		return short + " (was " + m.Unit + ")"
+	}
+	return m.Unit
+}
+
+// givesUp says whether the request names the member, by its unit or its identity.
+func (r Request) givesUp(m Member) bool {
+	return slices.Contains(r.GivenUp, m.ID.Short()) || slices.Contains(r.GivenUp, string(m.ID)) || m.Unit != "" && slices.Contains(r.GivenUp, m.Unit)
+}
+
+// Unknown are the names that the request gives up and that no member has.
+func (s State) Unknown(r Request) []string {
+	return slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
+		return slices.ContainsFunc(s.Members, func(m Member) bool { return Request{GivenUp: []string{name}}.givesUp(m) })
+	})
+}

@@ -1,0 +1,138 @@
+// Package recovery decides how the data of one unit become a new cluster, in which all
+// units are again, after a quorum was lost for good or with a backup: what was found out
+// goes in, the next step of this unit, or what is waited for or in the way, comes out.
+//
+// An operator asks for it on one unit, which publishes a [Request]. Every unit stops its
+// server of the cluster that is given up and publishes how far its copy goes. Once none is
+// left that could vote, the unit that was asked makes the new cluster, beside its file,
+// and publishes its ID. The application's Juju leader, which alone can, puts that ID in
+// the place of the old one: of several that were made, one. From then on, and not before,
+// the new one is started; and a server of the old one is stopped wherever a hook finds it.
+package recovery
+
+import (
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Request is what an operator has asked for on one unit.
+type Request struct {
+	// Cluster is the one that is given up. With any other as the application's, the
+	// request is over.
+	Cluster raft.ID `json:"cluster"`
+	// GivenUp are the units, or the identities of members, that are not waited for: they
+	// are lost, and what only they have is lost.
+	GivenUp []string `json:"given-up,omitempty"`
+	// Backup is where the data come from instead of this unit's file; then it does not
+	// matter which copy is newest, nor that there is a leader.
+	Backup string    `json:"backup,omitempty"`
+	Asked  time.Time `json:"asked"`
+	// New is the cluster that was made, once it was.
+	New raft.ID `json:"new,omitempty"`
+}
+
+// Copy is how far a unit's copy of a database goes.
+type Copy struct {
+	Cluster raft.ID `json:"cluster"`
+	// Term and Index are those of the newest entry of its log.
+	Term  uint64 `json:"term"`
+	Index uint64 `json:"index"`
+	// Stopped says that its server was stopped for a recovery, and stays so.
+	Stopped bool `json:"stopped,omitempty"`
+	// HasLeader says that its server runs, and knows a leader.
+	HasLeader bool `json:"has-leader,omitempty"`
+	// Damage is what its file lacks.
+	Damage string `json:"damage,omitempty"`
+}
+
+// newer says whether c has entries that the other lacks, as a Raft server judges a
+// candidate (section 5.4.1 of the Raft paper).
+func (c Copy) newer(other Copy) bool {
+	return c.Term > other.Term || c.Term == other.Term && c.Index > other.Index
+}
+
+// Peer is another unit of the model, by what it publishes.
+type Peer struct {
+	Unit  string
+	Dying bool
+	// Read says that its data could be read.
+	Read    bool
+	Copy    *Copy
+	Request *Request
+}
+
+// Member is a member of the cluster that is given up.
+type Member struct {
+	ID raft.ID
+	// Unit has, or once had, the member; empty where that is not known.
+	Unit string
+	// Exists says that the unit is in the model.
+	Exists bool
+}
+
+// State is all that is known of one database.
+type State struct {
+	Database ovndb.Database
+	// Unit is this unit; Leads says that Juju calls it the application's leader.
+	Unit  string
+	Leads bool
+	// Cluster is the application's.
+	Cluster raft.ID
+	// Own is this unit's copy; nil where it has none of that cluster. Request is what it
+	// was asked for.
+	Own     *Copy
+	Request *Request
+	// Staged is the cluster that stands beside this unit's file.
+	Staged raft.ID
+	// Peers are the other units of the model; Members those of the configuration that
+	// this unit's file ends with.
+	Peers   []Peer
+	Members []Member
+	// Serving are the addresses at which a server of the application's cluster says that
+	// it is connected to a leader.
+	Serving []string
+	// HeldFor is the unit for whose request this unit's server was stopped; empty where
+	// it was not.
+	HeldFor string
+}
+
+// standing are the requests of this and of other units that are not over, by their units.
+func (s State) standing() map[string]Request {
+	all := map[string]Request{}
+	if s.Request != nil && s.Request.Cluster == s.Cluster {
+		all[s.Unit] = *s.Request
+	}
+	for _, p := range s.Peers {
+		if p.Request != nil && p.Request.Cluster == s.Cluster && !p.Dying {
+			all[p.Unit] = *p.Request
+		}
+	}
+	return all
+}
+
+// peer finds a unit; nil where there is none.
+func (s State) peer(unit string) *Peer {
+	for i := range s.Peers {
+		if s.Peers[i].Unit == unit {
+			return &s.Peers[i]
+		}
+	}
+	return nil
+}
+
+func (s State) dying(unit string) bool {
+	p := s.peer(unit)
+	return p == nil || p.Dying
+}
+
+func (s State) copyOf(unit string) *Copy {
+	if unit == s.Unit {
+		return s.Own
+	}
+	if p := s.peer(unit); p != nil && p.Copy != nil && p.Copy.Cluster == s.Cluster {
+		return p.Copy
+	}
+	return nil
+}

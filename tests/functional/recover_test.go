@@ -1,0 +1,211 @@
+package functional
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// switches that clients see, through any unit that serves the Northbound database.
+func (m *model) seen(u *lab.Unit) string {
+	m.t.Helper()
+	out, err := u.Exec(m.t.Context(), "ovn-nbctl", "--timeout=20", "--no-leader-only", "--db=unix:"+filepath.Join(u.RunDir(), "ovnnb_db.sock"), "ls-list")
+	require.NoError(m.t, err)
+	return out
+}
+
+func (m *model) addSwitch(name string) {
+	m.t.Helper()
+	_, err := m.rest()[0].Exec(m.t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
+	require.NoError(m.t, err)
+}
+
+// lose powers units off, and waits until the rest knows that it has no quorum.
+func (m *model) lose(units ...*lab.Unit) (left []*lab.Unit) {
+	m.t.Helper()
+	m.powerOff(units...)
+	for _, u := range m.rest() {
+		if !u.Running(lab.NB) {
+			continue
+		}
+		left = append(left, u)
+		for _, db := range lab.Databases {
+			m.eventually("no quorum", func() bool {
+				s, err := m.status(u, db)
+				return err == nil && !s.HasLeader()
+			})
+		}
+	}
+	return left
+}
+
+// tick runs update-status on units until the condition holds.
+func (m *model) tick(what string, condition func() bool, units ...*lab.Unit) {
+	m.t.Helper()
+	m.eventually(what, func() bool {
+		if condition() {
+			return true
+		}
+		for _, u := range units {
+			require.NoError(m.t, m.RunHook(context.WithoutCancel(m.t.Context()), u, "update-status"))
+		}
+		require.NoError(m.t, m.Settle(m.t.Context()))
+		return condition()
+	})
+}
+
+func allMembers(m *model, units ...*lab.Unit) func() bool {
+	return func() bool {
+		clusters := map[string]bool{}
+		for _, u := range units {
+			for _, db := range lab.Databases {
+				s, err := m.status(u, db)
+				if err != nil || !s.HasLeader() || len(s.Servers) != len(units) {
+					return false
+				}
+				clusters[string(db)+string(*s.Cluster)] = true
+			}
+		}
+		return len(clusters) == 2
+	}
+}
+
+func names(units []*lab.Unit) string {
+	var all []string
+	for _, u := range units {
+		all = append(all, u.Name())
+	}
+	return strings.Join(all, ",")
+}
+
+func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) {
+	m := deploy(t, 3)
+	m.addSwitch("kept")
+	before := m.units[0]
+	old, err := m.status(before, lab.NB)
+	require.NoError(t, err)
+	left := m.lose(m.units[1], m.units[2])
+	require.Len(t, left, 1)
+
+	r, err := m.RunAction(t.Context(), before, "recover", "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, m.units[1].Name())
+	assert.True(t, before.Running(lab.NB), "nothing was done")
+
+	lost := "give-up=" + names(m.units[1:])
+	shown := m.act(before, "recover", lost, "dry-run=true")
+	t.Log(shown["plan"])
+	assert.Contains(t, shown["plan"], "a new cluster is made of the file of "+before.Name())
+	assert.Contains(t, shown["plan"], "lost is every change that only the 2 of 3 members")
+	assert.True(t, before.Running(lab.NB), "nothing was done")
+
+	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
+	t.Log(shown["status"], shown["next"])
+	m.tick("a new cluster", allMembers(m, before), before)
+	now, err := m.status(before, lab.NB)
+	require.NoError(t, err)
+	assert.NotEqual(t, *old.Cluster, *now.Cluster)
+	assert.Contains(t, m.seen(before), "kept")
+
+	// The old majority boots: neither of its servers serves a client for longer than the
+	// first hook takes, and both units join the new cluster.
+	for _, u := range m.units[1:] {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	require.NoError(t, m.Settle(t.Context()))
+	m.tick("all are members of the new cluster", allMembers(m, m.units...), m.units...)
+	for _, u := range m.units {
+		assert.Contains(t, m.seen(u), "kept")
+		left, _ := leftFiles(t, u)
+		assert.Len(t, left, 2, "what was there is kept")
+	}
+	m.requireWritable()
+}
+
+// The newest copy is on a unit that does not lead the application, and that is what is
+// taken, wherever it is asked for, and on however many units.
+func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
+	m := deploy(t, 5)
+	behind := m.Leader() // another unit than the one that is asked publishes the new cluster's ID
+	others := slices.DeleteFunc(slices.Clone(m.units), func(u *lab.Unit) bool { return u == behind })
+	newest, lost := others[0], others[1:]
+	m.addSwitch("early")
+	m.killServers(behind)
+	m.eventually("a change that the unit which is behind has missed", func() bool {
+		_, nb := newest.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--db="+m.Remotes(lab.NB), "--may-exist", "ls-add", "late")
+		_, sb := newest.Exec(t.Context(), "ovn-sbctl", "--timeout=10", "--db="+m.Remotes(lab.SB), "create", "Address_Set", "name=late"+strconv.FormatInt(time.Now().UnixNano(), 10))
+		return nb == nil && sb == nil
+	})
+	m.eventually("the change has arrived", func() bool { return strings.Contains(m.seen(newest), "late") })
+	m.lose(lost...)
+	for _, db := range lab.Databases {
+		require.NoError(t, behind.Start(t.Context(), db))
+	}
+	for _, u := range []*lab.Unit{newest, behind} {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+	}
+	require.NoError(t, m.Settle(t.Context()))
+	give := "give-up=" + names(lost)
+
+	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status, r.Results)
+	assert.Contains(t, r.Message, "nb: "+newest.Name()+" has newer data")
+	assert.True(t, behind.Running(lab.NB), "nothing was done")
+
+	m.act(newest, "recover", give, "i-really-mean-it=true")
+	m.tick("both are members of a new cluster", allMembers(m, behind, newest), newest, behind)
+	for _, u := range []*lab.Unit{behind, newest} {
+		assert.Contains(t, m.seen(u), "early")
+		assert.Contains(t, m.seen(u), "late")
+	}
+	// All that was given up comes back: a majority of the old cluster.
+	for _, u := range lost {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	m.tick("all join", allMembers(m, m.units...), m.units...)
+	m.requireWritable()
+}
+
+// A backup takes the place of a database that is served, on all units.
+func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
+	m := deploy(t, 3)
+	m.addSwitch("before")
+	u := m.units[1]
+	m.eventually("the switch is seen", func() bool { return strings.Contains(m.seen(u), "before") })
+	dir := m.act(u, "backup")["backup"]
+	m.addSwitch("after")
+	for _, damage := range []string{"ovnnb_db.db.gz", "manifest.json"} {
+		spoiled := filepath.Join(t.TempDir(), "spoiled")
+		_, err := m.Exec(t.Context(), "cp", "-r", dir, spoiled)
+		require.NoError(t, err)
+		_, err = m.Exec(t.Context(), "truncate", "--size=-20", filepath.Join(spoiled, damage))
+		require.NoError(t, err)
+		r, err := m.RunAction(t.Context(), u, "restore", "from="+spoiled, "i-really-mean-it=true")
+		require.NoError(t, err)
+		assert.Equal(t, "failed", r.Status)
+		assert.Contains(t, r.Message, filepath.Base(spoiled))
+	}
+	assert.Contains(t, m.seen(u), "after", "nothing was done")
+
+	shown := m.act(u, "restore", "from="+dir, "i-really-mean-it=true")
+	assert.Contains(t, shown["plan"], "the backup was taken on "+u.Name())
+	m.tick("all serve the backup", func() bool {
+		return allMembers(m, m.units...)() && !strings.Contains(m.seen(m.units[0]), "after")
+	}, m.units...)
+	for _, u := range m.units {
+		assert.Contains(t, m.seen(u), "before")
+		assert.NotContains(t, m.seen(u), "after")
+	}
+	m.requireWritable()
+}
