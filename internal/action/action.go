@@ -55,6 +55,7 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 
 	"backup":  takeBackup,
 	"recover": recoverQuorum,
+	"rejoin":  rejoin,
 	"restore": restore,
 
 	"gateway-status":      gatewayStatus,

@@ -38,14 +38,9 @@ func restore(ctx context.Context, u Unit, p params) (results, error) {
 
 func (u Unit) recover(ctx context.Context, p params, from string) (results, error) {
 	r := reconcile.RecoverRequest{Backup: from}
-	database, err := p.text("database")
-	if err != nil {
+	var err error
+	if r.Databases, err = p.databases(); err != nil {
 		return nil, err
-	}
-	for _, db := range ovndb.Databases() {
-		if db.Short() == database {
-			r.Databases = []ovndb.Database{db}
-		}
 	}
 	given, err := p.text("give-up")
 	if err != nil {
@@ -81,4 +76,43 @@ func (u Unit) progress(word juju.StatusWord) string {
 		return "once all units are active: add units until there are three again, and remove those that were given up (juju remove-unit --force)"
 	}
 	return "watch juju status until all units are active; the same command says what it waits for, and goes on"
+}
+
+// databases are the one that is named; none stands for all.
+func (p params) databases() ([]ovndb.Database, error) {
+	name, err := p.text("database")
+	for _, db := range ovndb.Databases() {
+		if db.Short() == name {
+			return []ovndb.Database{db}, err
+		}
+	}
+	return nil, err
+}
+
+// rejoin has a new server join in the place of one that can't be started any more.
+func rejoin(ctx context.Context, u Unit, p params) (results, error) {
+	var (
+		r   reconcile.RejoinRequest
+		err error
+	)
+	if r.Databases, err = p.databases(); err != nil {
+		return nil, err
+	}
+	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
+		return nil, err
+	}
+	if r.DryRun, err = p.flag("dry-run"); err != nil {
+		return nil, err
+	}
+	found, failure := u.Reconciler.Rejoin(ctx, r)
+	shown := results{}
+	if len(found.Plan) > 0 {
+		shown["plan"] = lines(found.Plan)
+	}
+	if found.Result != nil {
+		word, text := u.Reconciler.Status(*found.Result)
+		shown["status"] = fmt.Sprintf("%s: %s", word, text)
+		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
+	}
+	return shown, failure
 }

@@ -168,7 +168,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
 		"backup", "cluster-kick", "cluster-status", "cordon", "drain", "gateway-history", "gateway-status", "hold", "kick", "node-status",
-		"pause", "rebalance-gateways", "recover", "release", "reschedule-gateways", "restart-services", "restore", "resume", "run-deferred-hooks", "show-deferred-events",
+		"pause", "rebalance-gateways", "recover", "rejoin", "release", "reschedule-gateways", "restart-services", "restore", "resume", "run-deferred-hooks", "show-deferred-events",
 		"uncordon", "undrain",
 	}, Names())
 }

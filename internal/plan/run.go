@@ -21,6 +21,9 @@ func (s State) planLeader(d *Decision, db ovndb.Database) {
 	if x.Leads() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
 	}
+	if x.Leads() {
+		s.planRejoin(d, db, x)
+	}
 	if s.planConversion(d, db) {
 		return
 	}

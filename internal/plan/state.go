@@ -249,6 +249,8 @@ type Peer struct {
 	// Requests and Copies are those of a recovery, as it publishes them.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
+	// Rejoin are its servers that it asks others to remove.
+	Rejoin map[ovndb.Database]raft.ID
 	// Claim is the Northbound cluster that it has claimed and not put away since, where
 	// Juju writes claims late.
 	Claim raft.ID

@@ -52,6 +52,8 @@ const (
 	RemakeCluster   Kind = "make a new cluster of the data"
 	Supersede       Kind = "publish the new cluster"
 	WithdrawRequest Kind = "withdraw the recovery"
+	// RemoveDamaged removes the member of a unit that asks for it, as its file is damaged.
+	RemoveDamaged Kind = "remove the member that can't be started"
 	// Start starts services at the same time, and waits for their servers.
 	Start Kind = "start"
 	// ConfigureListeners writes the rows of the listeners.
@@ -81,6 +83,8 @@ type Step struct {
 	Service  ovndb.Service
 	// Unit is the one for whose request a StopServer, a RemakeCluster or a Supersede is.
 	Unit string
+	// Server is the one that a RemoveDamaged removes.
+	Server raft.ID
 	// Cluster and Remotes are those of a Join; Cluster is also that of a Supersede; Remotes are Raft addresses.
 	Cluster raft.ID
 	Remotes []string

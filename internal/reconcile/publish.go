@@ -119,7 +119,7 @@ func (u *Reconciler) deployment(r *record, a *inputs, o Result) relation.UnitSta
 		d.Northd = string(o.state.Northd)
 	}
 	d.Clients = u.aboutClients(r, o)
-	d.Requests, d.Copies = r.Requests, copies(o.state.Recovery)
+	d.Requests, d.Copies, d.Rejoin = r.Requests, copies(o.state.Recovery), r.Rejoin
 	if used := o.state.Certificates.Used; used != nil && used.Problem == "" {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer
 	}

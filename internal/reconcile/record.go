@@ -58,6 +58,8 @@ type record struct {
 	Requests map[ovndb.Database]recovery.Request `json:"recovery,omitempty"`
 	Refused  map[ovndb.Database]string           `json:"recovery-refused,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
+	// Rejoin are the servers that other units are asked to remove.
+	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
 	// Unrelated says that the relation to the provider of certificates was broken, and none
 	// has come since.
 	Unrelated bool `json:"unrelated,omitempty"`

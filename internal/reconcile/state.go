@@ -67,6 +67,11 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 		return s, err
 	}
 	s.Refused = r.Refused
+	for db, x := range s.Databases {
+		if x.Member() {
+			delete(r.Rejoin, db) // it has joined anew
+		}
+	}
 	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
 		return s, err
 	}
@@ -100,7 +105,7 @@ func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan
 			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Data[unit]),
 			Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
-			Requests: published.Requests, Copies: published.Copies,
+			Requests: published.Requests, Copies: published.Copies, Rejoin: published.Rejoin,
 		}
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()

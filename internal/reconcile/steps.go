@@ -78,6 +78,8 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 		return u.remake(ctx, r, a, db)
 	case plan.Supersede:
 		return u.supersede(ctx, r, a, o, s)
+	case plan.RemoveDamaged:
+		return u.removeDamaged(ctx, o, s)
 	case plan.WithdrawRequest:
 		r.withdraw(db, s.Reason)
 		return nil

@@ -40,6 +40,9 @@ type UnitState struct {
 	// these only where one was asked for of any unit, or its server knows no leader.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
+	// Rejoin are its servers that can't be started any more and that another unit is to
+	// remove, so that it joins anew.
+	Rejoin map[ovndb.Database]raft.ID
 }
 
 // The keys of a deployment in a unit's bag on the peer relation, next to
@@ -62,6 +65,7 @@ const (
 	// keyRequest and keyCopy follow the database's short name.
 	keyRequest = "-recovery"
 	keyCopy    = "-copy"
+	keyRejoin  = "-rejoin"
 )
 
 // Databag is the deployment as the unit's data, in full: a key that does not apply
@@ -84,6 +88,7 @@ func (d UnitState) Databag() map[string]string {
 		}
 		databag[db.Short()+keyRequest] = asJSON(d.Requests, db)
 		databag[db.Short()+keyCopy] = asJSON(d.Copies, db)
+		databag[db.Short()+keyRejoin] = string(d.Rejoin[db])
 	}
 	maps.Copy(databag, BoundAddress(d.Address))
 	return databag
@@ -96,10 +101,13 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[ovndb.Database]int{}}
+	d = UnitState{Address: address, Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
+		}
+		if id, ok := raft.ParseID(databag[db.Short()+keyRejoin]); ok {
+			d.Rejoin[db] = id
 		}
 		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)

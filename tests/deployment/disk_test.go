@@ -203,6 +203,33 @@ func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *
 	c.requireOneCluster(t, units...)
 }
 
+// §4 of the worst night: what a person would do, by one action on the unit itself.
+func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	u := units[2]
+	c.handOver(t, u)
+	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no file of this unit is known to be damaged")
+	require.NoError(t, u.PowerOff())
+	takeOut(t, u.DBFile(lab.NB))
+	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = sb.WriteAt([]byte("#!"), 0)
+	require.NoError(t, err)
+	require.NoError(t, sb.Close())
+	require.NoError(t, u.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, u)
+	says(t, u, "blocked", "nb: its file lacks entries", "sb: its file can't be read")
+
+	assert.Contains(t, c.act(t, u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
+	c.act(t, u, "rejoin", "i-really-mean-it=true")
+	c.tick(t, "it has joined again", c.allActive)
+	assert.Len(t, archived(t, u, lab.NB), 1)
+	assert.Len(t, archived(t, u, lab.SB), 1)
+	c.requireOneCluster(t, units...)
+}
+
 // takeOut takes the last entry but one out of a database's file, as a write does
 // that failed.
 func takeOut(t *testing.T, path string) {

@@ -1,0 +1,105 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// RejoinRequest is what an operator asks for.
+type RejoinRequest struct {
+	// Databases are those that are meant; none is all whose file is damaged.
+	Databases         []ovndb.Database
+	Confirmed, DryRun bool
+}
+
+// RejoinResult is what is to be said of it: the plan, and how the unit is afterwards; nil
+// where nothing was begun.
+type RejoinResult struct {
+	Plan   []string
+	Result *Result
+}
+
+// Rejoin has new servers join in the place of this unit's that can't be started any more.
+// It asks the unit that leads a database to remove the old one, which that unit does, as by
+// the action kick, where the others are a quorum without it (rule R1); then this unit puts
+// the file away and joins anew.
+func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinResult, error) {
+	var found RejoinResult
+	o, err := u.Plan(ctx)
+	if err != nil {
+		return found, err
+	}
+	r, err := u.loadRecord()
+	if err != nil {
+		return found, err
+	}
+	var refusals []string
+	asked := map[ovndb.Database]raft.ID{}
+	for _, db := range ovndb.Databases() {
+		x := o.state.Databases[db]
+		damaged := (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
+		meant := slices.Contains(request.Databases, db)
+		switch id := o.Snapshot.Own[db].Server; {
+		case !damaged && meant:
+			refusals = append(refusals, db.Short()+": its file is not known to be damaged; a server that runs, or can be started, is not replaced")
+		case !damaged || len(request.Databases) > 0 && !meant:
+		case len(id) < fullID:
+			refusals = append(refusals, db.Short()+": it is not known which member this unit's server was; run action cluster-status on another unit, and the kick that it prints")
+		case len(u.askServing(ctx, o.Snapshot, db, []raft.ID{o.state.Clusters.IDs[db]})) == 0:
+			refusals = append(refusals, db.Short()+": no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
+		default:
+			asked[db] = id
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: the unit that leads it removes member %s, if the others are a quorum without it; then this unit puts %s away and joins as a new member", db.Short(), id.Short(), x.File.Path))
+		}
+	}
+	if len(asked) == 0 && len(refusals) == 0 {
+		refusals = append(refusals, "no file of this unit is known to be damaged")
+	}
+	switch {
+	case len(refusals) > 0:
+		return found, &RecoverError{refusals}
+	case request.DryRun:
+		return found, nil
+	case !request.Confirmed:
+		return found, &RecoverError{[]string{"a member that is removed never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
+	}
+	r.Rejoin, r.Settled = asked, false
+	if err := u.saveRecord(r); err != nil {
+		return found, err
+	}
+	after, err := u.Reconcile(ctx, true)
+	found.Result = &after
+	return found, err
+}
+
+// fullID is the length of a full server ID.
+const fullID = 36
+
+// errNotRemoved is returned where a member that a unit asked to have removed was not: the
+// next hook tries again.
+var errNotRemoved = errors.New("not removed")
+
+// removeDamaged kicks the member of a unit that asks for it, with all that a kick takes:
+// its judgement, the lock, the proof.
+func (u *Reconciler) removeDamaged(ctx context.Context, o Result, s plan.Step) error {
+	results, err := u.Members.Kick(ctx, o.Snapshot.Application, membership.KickRequest{
+		IDs: map[ovndb.Database]raft.IDArgument{s.Database: {Text: string(s.Server)}}, Confirmed: true, Force: true,
+	})
+	if err != nil {
+		return err
+	}
+	for _, k := range results {
+		if !k.Done() {
+			return fmt.Errorf("%w: %s: %s", errNotRemoved, s.Unit, strings.ReplaceAll(k.String(), "\n", "; "))
+		}
+	}
+	return nil
+}
