@@ -333,20 +333,6 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	}
 }
 
-// Unusable says that no server can be started on the file of one that was a member.
-func (x Database) Unusable() bool {
-	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
-}
-
-// rejoin is what an operator types to have a new server in the place of one that can't
-// be started: this unit puts the file away and joins again once that was kicked.
-func (x Database) rejoin() string {
-	if x.Rejoin == "" {
-		return "no other unit has the database: bring " + x.File.Path + " back from a backup"
-	}
-	return "run: " + x.Rejoin
-}
-
 // replace is what an operator types to have another unit in this one's place.
 func (s State) replace() string {
 	return fmt.Sprintf("run: juju add-unit %s; juju remove-unit %s", application(s.Unit), s.Unit)

@@ -18,3 +18,17 @@ func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 		d.do(Step{Kind: RemoveDamaged, Database: db, Unit: p.Unit, Server: id, Reason: p.Unit + " is to join anew"})
 	}
 }
+
+// Unusable says that no server can be started on the file of one that was a member.
+func (x Database) Unusable() bool {
+	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
+}
+
+// rejoin is what an operator types to have a new server in the place of one that can't
+// be started: this unit puts the file away and joins again once that was kicked.
+func (x Database) rejoin() string {
+	if x.Rejoin == "" {
+		return "no other unit has the database: bring " + x.File.Path + " back from a backup"
+	}
+	return "run: " + x.Rejoin
+}
