@@ -81,6 +81,8 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 
 	"pause":                pause,
 	"resume":               resume,
+	"hold-northd":          holdNorthd,
+	"release-northd":       releaseNorthd,
 	"restart-services":     restartServices,
 	"run-deferred-hooks":   runDeferredHooks,
 	"show-deferred-events": showDeferredEvents,

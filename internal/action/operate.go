@@ -50,6 +50,22 @@ func (u Unit) reconcile(ctx context.Context, done string) (results, error) {
 	return results{"result": done, "status": fmt.Sprintf("%s: %s", word, text)}, nil
 }
 
+// holdNorthd keeps this unit's ovn-northd from running.
+func holdNorthd(ctx context.Context, u Unit, _ params) (results, error) {
+	if err := u.Reconciler.HoldNorthd(ctx); err != nil {
+		return nil, fmt.Errorf("cannot hold ovn-northd: %w", err)
+	}
+	return u.reconcile(ctx, "ovn-northd is held here until action release-northd")
+}
+
+// releaseNorthd lets it run again.
+func releaseNorthd(ctx context.Context, u Unit, _ params) (results, error) {
+	if err := u.Reconciler.ReleaseNorthd(); err != nil {
+		return nil, fmt.Errorf("cannot release ovn-northd: %w", err)
+	}
+	return u.reconcile(ctx, "released")
+}
+
 // restartServices restarts what is named, or what is held back.
 func restartServices(ctx context.Context, u Unit, p params) (results, error) {
 	deferred, err := p.flag("deferred-only")
@@ -94,6 +110,15 @@ type deferredEvent struct {
 	Reason  string `json:"reason" yaml:"reason"`
 }
 
+// deferredDocument are those events as the Python charm shows them, which programs
+// read (show_deferred_events_action_helper of charm-helpers): of each restart one text,
+// with the second of the event, the service in 40 columns, and the reason. When is not
+// known here, and hooks are never held back.
+type deferredDocument struct {
+	Hooks    []string `yaml:"hooks"`
+	Restarts []string `yaml:"restarts"`
+}
+
 // showDeferredEvents lists the restarts that are held back.
 func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) {
 	format, err := p.text("format")
@@ -104,16 +129,19 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 	if err != nil {
 		return nil, err
 	}
-	events, text := []deferredEvent{}, []string{}
+	events, text, document := []deferredEvent{}, []string{}, deferredDocument{[]string{}, []string{}}
 	for _, service := range plan.RestartOrder() {
 		if reason := pending[service]; reason != "" {
 			events = append(events, deferredEvent{string(service), "restart", reason})
 			text = append(text, fmt.Sprintf("restart %s: %s", service, reason))
+			document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, service, reason))
 		}
 	}
 	var shown string
 	switch format {
-	case "", "text":
+	case "":
+		shown, err = render.YAML(document)
+	case "text":
 		if shown = lines(text); len(text) == 0 {
 			shown = "nothing is held back\n"
 		}

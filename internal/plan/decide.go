@@ -53,7 +53,7 @@ func (s State) planResume(d *Decision) {
 		services = append(services, found.starting...)
 		d.Blocked = append(d.Blocked, found.Blocked...)
 	}
-	if len(services) > 0 && !s.Services[ovndb.Northd].Active {
+	if len(services) > 0 && !s.Services[ovndb.Northd].Active && !s.NorthdHeld {
 		services = append(services, ovndb.Northd)
 	}
 	if len(services) > 0 {

@@ -10,7 +10,16 @@ func (s State) planNorthd(d *Decision) {
 		d.do(Step{Kind: WriteNorthdParams})
 	}
 	const restart = "run action restart-services services=ovn-northd"
+	// Of a client whose machine has lost its power the server hears nothing any more: only
+	// the probe ends the connection, and with it the lock of the active ovn-northd.
+	if s.Settings.InactivityProbe == 0 && s.usable(OptionInactivityProbe) {
+		d.note("an ovn-northd without power keeps its lock: juju config %s ovsdb-server-inactivity-probe=60; it is 0", application(s.Unit))
+	}
 	switch state := s.Services[ovndb.Northd]; {
+	case s.NorthdHeld && s.NorthdUp:
+		d.note("ovn-northd is held here; run action release-northd on %s", s.Unit)
+	case s.NorthdHeld:
+		d.wait("ovn-northd is held here, and no other is active; run action release-northd on %s", s.Unit)
 	case !state.Active:
 		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Northd}, Reason: "it was not running"})
 		if s.NorthdUp {

@@ -225,6 +225,22 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 				blocked: []string{"ovn-northd is paused, and no other is active; run: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
 			},
 		},
+		"it is held, and another one works": {
+			func(s *plan.State) { s.NorthdHeld, s.Services[ovndb.Northd] = true, plan.ServiceState{Masked: true} },
+			decided{notes: []string{"ovn-northd is held here; run action release-northd on ovn-central/0"}, ready: true},
+		},
+		"it is held, and none works": {
+			func(s *plan.State) {
+				s.NorthdHeld, s.NorthdUp, s.Services[ovndb.Northd] = true, false, plan.ServiceState{Masked: true}
+			},
+			decided{waiting: []string{"ovn-northd is held here, and no other is active; run action release-northd on ovn-central/0"}, ready: true},
+		},
+		"one that loses its power would stay the active one": {
+			func(s *plan.State) { s.Settings.InactivityProbe = 0 },
+			decided{notes: []string{
+				"an ovn-northd without power keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60; it is 0",
+			}, ready: true},
+		},
 		"nothing starts at boot":       {services(on, plan.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
 		"what starts at boot is off":   {services(on, plan.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
 		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true}},
@@ -264,7 +280,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 		"held back": {
 			due(true, ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer),
 			decided{notes: []string{
-				"restarts are held back (enable-auto-restarts=false): " + all + "; run action restart-services deferred-only=true",
+				"Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb; run action restart-services deferred-only=true",
 			}, ready: true},
 		},
 		"held back, while another unit upgrades": {
@@ -274,7 +290,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 			},
 			decided{notes: []string{
 				"upgrade: waiting for ovn-central/2, which goes first",
-				"restarts are held back (enable-auto-restarts=false): ovn-northd (options changed); run action restart-services deferred-only=true",
+				"Services queued for restart: ovn-northd; run action restart-services deferred-only=true",
 			}, ready: true},
 		},
 		"nothing is restarted that is no member": {

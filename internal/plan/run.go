@@ -58,7 +58,7 @@ func (s State) planRollout(d *Decision) {
 	case len(s.Pending) == 0:
 		return
 	case !s.Settings.AutoRestarts:
-		d.note("restarts are held back (enable-auto-restarts=false): %s; run action restart-services deferred-only=true", s.pending())
+		d.note("Services queued for restart: %s; run action restart-services deferred-only=true", s.queued())
 		return
 	}
 	for _, service := range RestartOrder() {
@@ -92,6 +92,22 @@ func (s State) pending() string {
 		if reason := s.Pending[service]; reason != "" {
 			all = append(all, string(service)+" ("+reason+")")
 		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// queued names the services whose restarts are held back, as the Python charm does,
+// which names the one that stands for all of them (_determine_os_workload_status of
+// charm-helpers).
+func (s State) queued() string {
+	var all []string
+	for _, service := range RestartOrder() {
+		if s.Pending[service] != "" {
+			all = append(all, string(service))
+		}
+	}
+	if len(all) == len(RestartOrder()) {
+		all = append([]string{string(ovndb.Umbrella)}, all...)
 	}
 	return strings.Join(all, ", ")
 }

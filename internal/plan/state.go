@@ -63,6 +63,8 @@ type State struct {
 	Disk string
 	// Paused says that an operator has paused the unit.
 	Paused bool
+	// NorthdHeld says that an operator keeps this unit's ovn-northd from running.
+	NorthdHeld bool
 	// Resumed says that this is where an operator ends a pause.
 	Resumed bool
 	// Pending are the restarts that are due, each with its reason.

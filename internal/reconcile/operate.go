@@ -103,11 +103,39 @@ func (u *Reconciler) Deferred(ctx context.Context) (map[ovndb.Service]string, er
 	return u.withLost(ctx, r.pending(version))
 }
 
+// HoldNorthd stops this unit's ovn-northd and keeps it from running, through hooks,
+// upgrades and restarts of the machine, until [Reconciler.ReleaseNorthd]: OVN's own
+// order of an upgrade starts the new ovn-northd last (ovn-upgrades, "Fail-safe upgrade").
+func (u *Reconciler) HoldNorthd(ctx context.Context) error {
+	if err := u.noteNorthdHeld(true); err != nil {
+		return err
+	}
+	if err := u.Services.Stop(ctx, ovndb.Northd); err != nil {
+		return err
+	}
+	return u.Services.Mask(ctx, ovndb.Northd)
+}
+
+// ReleaseNorthd ends that. It is started as the unit converges.
+func (u *Reconciler) ReleaseNorthd() error { return u.noteNorthdHeld(false) }
+
+func (u *Reconciler) noteNorthdHeld(held bool) error {
+	r, err := u.loadRecord()
+	if err != nil {
+		return err
+	}
+	r.NorthdHeld, r.Settled = held, false
+	return u.saveRecord(r)
+}
+
 // ErrNoService is wrapped for a name that is none of the package's services.
 var ErrNoService = errors.New("no such service")
 
 // ErrPaused is returned for a restart of what was stopped by a pause, and stays so.
 var ErrPaused = errors.New("cannot restart services: the unit is paused; run action resume")
+
+// ErrHeld is returned for a restart of an ovn-northd that an operator keeps from running.
+var ErrHeld = errors.New("cannot restart ovn-northd: it is held; run action release-northd")
 
 // Restart restarts services one after the other, each as carefully as the unit
 // itself would. Without names it restarts those that are held back. It returns
@@ -157,6 +185,12 @@ func (r *record) restartTargets(pending map[ovndb.Service]string, names []string
 			}
 			wanted[service] = true
 		}
+	}
+	switch {
+	case r.NorthdHeld && wanted[ovndb.Northd] && len(names) > 0:
+		return nil, ErrHeld
+	case r.NorthdHeld:
+		delete(wanted, ovndb.Northd)
 	}
 	if r.Paused && slices.Contains(slices.Collect(maps.Values(wanted)), true) {
 		return nil, ErrPaused

@@ -28,6 +28,8 @@ type record struct {
 	// Source stands for what the packages were last taken from.
 	Source string `json:"source,omitempty"`
 	Paused bool   `json:"paused,omitempty"`
+	// NorthdHeld says that an operator keeps ovn-northd from running here.
+	NorthdHeld bool `json:"northd-held,omitempty"`
 	// Pending are the restarts that are due, each with its reason.
 	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.

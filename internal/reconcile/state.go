@@ -22,7 +22,7 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
 		Clusters: plan.Clusters(a.clusters),
 		Units:    len(m.Goal),
-		Paused:   r.Paused,
+		Paused:   r.Paused, NorthdHeld: r.NorthdHeld,
 		Resumed:  u.Env.ActionName == "resume",
 		Packages: plan.Packages{Adopted: r.Adopted, Source: r.Source},
 	}
@@ -36,6 +36,9 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot m
 	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
 	u.complete(ctx, r, version)
 	s.Pending = r.pending(version)
+	if r.NorthdHeld {
+		delete(s.Pending, ovndb.Northd)
+	}
 	if s.Disk, err = ovn.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}

@@ -80,7 +80,7 @@ func TestDefaultsAreFilledIn(t *testing.T) {
 		"restart-services": {"restart-services", map[string]any{
 			"deferred-only": false, "services": "", "run-hooks": true,
 		}},
-		"show-deferred-events": {"show-deferred-events", map[string]any{"format": "text"}},
+		"show-deferred-events": {"show-deferred-events", map[string]any{}},
 		"run-deferred-hooks":   {"run-deferred-hooks", map[string]any{}},
 		"pause":                {"pause", map[string]any{"force": false}},
 	}

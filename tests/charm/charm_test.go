@@ -76,7 +76,7 @@ func TestContainersGetTheModulesOfTheFirewall(t *testing.T) {
 	assert.Empty(t, profile.Devices)
 }
 
-func TestTheCharmIsForBothReleasesAndAllArchitectures(t *testing.T) {
+func TestTheCharmIsForAllItsReleasesAndArchitectures(t *testing.T) {
 	var bases []string
 	for _, b := range readCharm(t).Manifest().Bases {
 		bases = append(bases, b.String())
@@ -84,6 +84,7 @@ func TestTheCharmIsForBothReleasesAndAllArchitectures(t *testing.T) {
 	assert.Equal(t, []string{
 		"ubuntu@22.04/stable on amd64, arm64, ppc64el, s390x",
 		"ubuntu@24.04/stable on amd64, arm64, ppc64el, s390x",
+		"ubuntu@26.04/stable on amd64, arm64, ppc64el, s390x",
 	}, bases)
 }
 

@@ -211,7 +211,7 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 		defaults, err := os.ReadFile(filepath.Join(u.SysconfDir(), "default", "ovn-central"))
 		require.NoError(t, err)
 		assert.NotContains(t, string(defaults), "maintained by Juju. Local changes may be overwritten", "the file is ours")
-		assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events")["output"])
+		assert.Equal(t, "nothing is held back\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
 		assert.NotContains(t, u.Hooks()[len(u.Hooks())-3:], "install")
 	}
 

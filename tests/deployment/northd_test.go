@@ -48,6 +48,37 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 	assert.Contains(t, c.act(t, first, "cluster-status")["northd"], first.Name()+": ")
 }
 
+// OVN's fail-safe upgrade keeps ovn-northd from running while all else is upgraded;
+// each hook would start it again.
+func TestOvnNorthdThatIsHeldStaysDownUntilItIsReleased(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 2, lab.Options{})
+	running := func(u *lab.Unit) bool {
+		_, code, err := u.Systemctl(t.Context(), "is-active", "--quiet", "ovn-northd")
+		require.NoError(t, err)
+		return code == 0
+	}
+	for i, u := range units {
+		c.act(t, u, "hold-northd")
+		assert.False(t, running(u))
+		if i == 0 {
+			says(t, u, "active", "ovn-northd is held here; run action release-northd on "+u.Name())
+		}
+	}
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0"}))
+	c.tick(t, "none is active", func() bool {
+		return contains(units[0], "and no other is active") && contains(units[1], "and no other is active")
+	})
+	for _, u := range units {
+		assert.False(t, running(u), "hooks leave it down")
+		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-northd"), "it is held; run action release-northd")
+		c.act(t, u, "release-northd")
+		assert.True(t, running(u))
+	}
+	c.tick(t, "both are active", c.allActive)
+	says(t, units[0], "active", "an ovn-northd without power keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
+}
+
 // hang stops the unit's ovn-northd where it stands.
 func hang(t *testing.T, u *lab.Unit) {
 	t.Helper()

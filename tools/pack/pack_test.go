@@ -55,6 +55,7 @@ func TestJujuReadsWhatWasPackedForEachArchitecture(t *testing.T) {
 			assert.Equal(t, []string{
 				"ubuntu@22.04/stable on " + target.juju,
 				"ubuntu@24.04/stable on " + target.juju,
+				"ubuntu@26.04/stable on " + target.juju,
 			}, bases)
 		})
 	}

@@ -94,7 +94,7 @@ func (u *upgrade) takePackages(ctx context.Context, t *testing.T) {
 	require.NoError(t, first.Start(ctx))
 
 	for _, unit := range []string{u.first, u.second} {
-		u.says(ctx, t, unit, "restarts are held back")
+		u.says(ctx, t, unit, "Services queued for restart")
 		assert.NotEqual(t, installedOn(t, u.machines[u.last]), installedOn(t, u.machines[unit]), unit)
 		t.Logf("%s, held back: %s", unit, u.deferred(ctx, t, unit))
 	}
@@ -224,7 +224,7 @@ func (u *upgrade) turns(ctx context.Context, t *testing.T) []string {
 // deferred is what a unit lists as restarts that are held back.
 func (u *upgrade) deferred(ctx context.Context, t *testing.T, unit string) string {
 	t.Helper()
-	result, err := u.Run(ctx, unit, "show-deferred-events")
+	result, err := u.Run(ctx, unit, "show-deferred-events", "format=text")
 	require.NoError(t, err)
 	require.Equal(t, "completed", result.Status, "show-deferred-events of %s: %s %v", unit, result.Message, result.Results)
 	return fmt.Sprint(result.Results["output"])
