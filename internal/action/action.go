@@ -27,7 +27,7 @@ const Timeout = 20 * time.Minute
 
 // timeout is that of one.
 func timeout(name string) time.Duration {
-	if name == "drain" {
+	if name == "drain" || name == "decommission" {
 		return node.Timeout
 	}
 	return Timeout
@@ -70,8 +70,11 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"uncordon": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
 		return s.Uncordon(ctx, p.node)
 	}),
-	"drain":   operateNode(drain),
-	"undrain": operateNode(undrain),
+	"drain":          operateNode(drain),
+	"undrain":        operateNode(undrain),
+	"decommission":   operateNode(decommission),
+	"remove-node":    operateNode(removeNode),
+	"cluster-health": clusterHealth,
 	"hold": operateNode(func(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
 		return s.Hold(ctx, p.node, p.name, p.reason)
 	}),

@@ -13,7 +13,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -122,10 +121,7 @@ func (u Unit) again(action string, p params) string {
 // gateways asks this unit's own servers, and where these do not answer those of the
 // other members and units.
 func (u Unit) gateways(ctx context.Context) *gateway.Service {
-	return u.gatewaysOf(u.Service.Observe(ctx, u.Tools))
-}
-
-func (u Unit) gatewaysOf(snapshot membership.Snapshot) *gateway.Service {
+	snapshot := u.Service.Observe(ctx, u.Tools)
 	at := map[ovndb.Database][]string{}
 	for _, db := range ovndb.Databases() {
 		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}

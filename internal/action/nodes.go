@@ -52,6 +52,10 @@ type nodeParams struct {
 	dryRun                     bool
 	limits                     maintenance.Limits
 	wait                       time.Duration
+	// confirmed and what follows is for nodes that go for good.
+	confirmed            bool
+	clear, member, ready time.Duration
+	minMembers           int
 }
 
 func (p params) node() (given nodeParams, err error) {
@@ -70,7 +74,32 @@ func (p params) node() (given nodeParams, err error) {
 	given.limits.Timeout = seconds("timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
 	given.limits.Grace = seconds("grace-period", maintenance.GraceFor(given.limits.Timeout), maintenance.MaxTimeout)
 	given.wait = seconds("wait", gateway.DefaultWait, 10*time.Minute)
+	confirmed, err := p.flag("i-really-mean-it")
+	given.confirmed, failures = confirmed, append(failures, err)
+	if _, named := p["drain-node-timeout"]; named {
+		given.limits.Timeout = seconds("drain-node-timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
+		given.limits.Grace = maintenance.GraceFor(given.limits.Timeout)
+	}
+	given.limits.Grace = seconds("drain-node-grace-period", given.limits.Grace, maintenance.MaxTimeout)
+	given.clear = seconds("clear-labels-timeout", node.DefaultClearTimeout, maintenance.MaxTimeout)
+	given.member = seconds("remove-member-timeout", seconds("remove-etcd-timeout", node.DefaultMemberTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
+	given.ready = seconds("cluster-ready-timeout", seconds("etcd-ready-timeout", node.DefaultReadyTimeout, maintenance.MaxTimeout), maintenance.MaxTimeout)
+	least, err := p.number("min-members", 0, 100)
+	given.minMembers, failures = int(least), append(failures, err)
 	return given, errors.Join(failures...)
+}
+
+// decommission retires a node.
+func decommission(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	return s.Decommission(ctx, node.DecommissionRequest{
+		Node: p.node, Reason: p.reason, Drain: p.limits, Clear: p.clear, Member: p.member, Ready: p.ready,
+		MinMembers: p.minMembers, DryRun: p.dryRun, Confirmed: p.confirmed,
+	})
+}
+
+// removeNode deletes a node that is dead.
+func removeNode(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
+	return s.Remove(ctx, node.RemoveRequest{Node: p.node, DryRun: p.dryRun, Confirmed: p.confirmed})
 }
 
 // drain empties a node.
@@ -94,19 +123,7 @@ func answered(format string, status maintenance.Status) (results, error) {
 
 // nodes works on nodes by this unit's servers, or by those of others.
 func (u Unit) nodes(ctx context.Context) *node.Service {
-	snapshot := u.Service.Observe(ctx, u.Tools)
-	s := &node.Service{Gateways: u.gatewaysOf(snapshot), Units: map[string]string{}}
-	for _, d := range ovndb.Databases() {
-		_, own, _ := strings.Cut(snapshot.Servers[d].Status.Address, ":") // behind the protocol
-		if at, err := netip.ParseAddrPort(own); err == nil {
-			s.Units[at.Addr().String()] = u.Env.Unit
-		}
-	}
-	for _, other := range snapshot.Application.Others() {
-		if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
-			s.Units[p.Address.String()] = other
-		}
-	}
+	s := &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Units: u.units, Health: u.health}
 	s.Command = func(operation, name string, given ...string) string {
 		all := []juju.Param{{Key: "node", Value: name}}
 		for i := 0; i+1 < len(given); i += 2 {
@@ -115,4 +132,44 @@ func (u Unit) nodes(ctx context.Context) *node.Service {
 		return u.command(operation, all...)
 	}
 	return s
+}
+
+// units are the application's, by the address of their machine.
+func (u Unit) units(ctx context.Context) map[string]string {
+	snapshot, units := u.Service.Observe(ctx, u.Tools), map[string]string{}
+	for _, d := range ovndb.Databases() {
+		_, own, _ := strings.Cut(snapshot.Servers[d].Status.Address, ":") // behind the protocol
+		if at, err := netip.ParseAddrPort(own); err == nil {
+			units[at.Addr().String()] = u.Env.Unit
+		}
+	}
+	for _, other := range snapshot.Application.Others() {
+		if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
+			units[p.Address.String()] = other
+		}
+	}
+	return units
+}
+
+// health is how both clusters are, as this unit sees them.
+func (u Unit) health(ctx context.Context) (all []maintenance.DatabaseHealth) {
+	snapshot := u.Service.Observe(ctx, u.Tools)
+	for _, c := range u.Service.Report(ctx, snapshot.Application, snapshot.Servers).Clusters {
+		_, leads := c.View.Leader()
+		all = append(all, maintenance.DatabaseHealth{
+			Name: string(c.Database), Accessible: c.Condition == ovndb.Serving, Why: string(c.Condition),
+			Leader: leads, Members: c.Quorum.Members, Up: c.Quorum.Up,
+		})
+	}
+	return all
+}
+
+// clusterHealth is for programs that look at both clusters.
+func clusterHealth(ctx context.Context, u Unit, p params) (results, error) {
+	format, formatErr := p.text("format")
+	least, leastErr := p.number("min-members", 0, 100)
+	if err := errors.Join(formatErr, leastErr); err != nil {
+		return nil, err
+	}
+	return answered(format, maintenance.ClusterHealth(u.health(ctx), int(least)))
 }

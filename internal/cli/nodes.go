@@ -22,6 +22,7 @@ type nodeFlags struct {
 	limits maintenance.Limits
 	wait   time.Duration
 	dryRun bool
+	yes    bool
 }
 
 // newNodes is for any OVN, also one without the charm.
@@ -63,7 +64,7 @@ OVN whose databases can be reached.`,
 				return s.Release(ctx, args[0], args[1])
 			}),
 	)
-	c.AddCommand(f.drains(reason), f.undrains())
+	c.AddCommand(f.drains(reason), f.undrains(), f.decommissions(reason), f.removes())
 	for _, sub := range c.Commands() {
 		sub.Args = usage(sub.Args)
 	}
@@ -80,9 +81,43 @@ func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Co
 			}
 			return s.Drain(ctx, node.DrainRequest{Node: args[0], Reason: f.reason, Limits: f.limits, DryRun: f.dryRun})
 		}))
-	c.Flags().DurationVar(&f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long to wait at most")
+	f.limited(c)
+	return c
+}
+
+// limited adds the flags of a drain.
+func (f *nodeFlags) limited(c *cobra.Command) {
+	c.Flags().DurationVar(&f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
 	c.Flags().DurationVar(&f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go by itself; less than timeout")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+}
+
+// decommissions is the command that retires a node.
+func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
+	var c *cobra.Command
+	c = reason(f.operates("decommission NODE", "Empty a node for good: drain it, and take it out of all lists of candidates", cobra.ExactArgs(1),
+		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			if !c.Flags().Changed("grace-period") {
+				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
+			}
+			return s.Decommission(ctx, node.DecommissionRequest{
+				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: node.DefaultClearTimeout, Member: node.DefaultMemberTimeout,
+				Ready: node.DefaultReadyTimeout, DryRun: f.dryRun, Confirmed: f.yes,
+			})
+		}))
+	f.limited(c)
+	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
+	return c
+}
+
+// removes is the command that deletes a node.
+func (f *nodeFlags) removes() *cobra.Command {
+	c := f.operates("remove NODE", "Delete a dead node's chassis that nothing holds and no gateway refers to", cobra.ExactArgs(1),
+		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
+			return s.Remove(ctx, node.RemoveRequest{Node: args[0], DryRun: f.dryRun, Confirmed: f.yes})
+		})
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
+	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
 	return c
 }
 

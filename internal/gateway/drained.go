@@ -42,11 +42,20 @@ func (s *Service) Drain(ctx context.Context, chassis string) ([]schedule.Change,
 	if err != nil {
 		return nil, err
 	}
+	earlier = slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis })
+	return s.whileCordoned(ctx, chassis, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
+}
+
+// Clear takes a chassis out of all lists of candidates, for as long as it is cordoned.
+func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
+	return s.whileCordoned(ctx, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) })
+}
+
+func (s *Service) whileCordoned(ctx context.Context, chassis string, plan Planner, earlier ...Entry) ([]schedule.Change, error) {
 	key, value := maintenance.CordonPair(chassis)
 	s.Fence = map[string]string{key: value}
 	defer func() { s.Fence = nil }()
-	earlier = slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis })
-	return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
+	return s.Apply(ctx, plan, earlier...)
 }
 
 // Undrain puts the ranks of a chassis back that drains have changed. Its plan, as it was at

@@ -182,8 +182,10 @@ func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progres
 	return s.Step(ctx, chassis)
 }
 
+// progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
 func progress(x sight, n maintenance.Node, p schedule.Plan) maintenance.Progress {
-	return maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: n.Holds}
+	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
+	return maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds}
 }
 
 // unbound are the gateways of which the chassis is a candidate, and that are on none. Where no

@@ -17,8 +17,12 @@ import (
 type Service struct {
 	// Gateways has the connections. The service closes them with itself.
 	Gateways *gateway.Service
-	// Units are the charm's units by an address of their machine.
-	Units map[string]string
+	// Units are the charm's units by an address of their machine; nil where there is no charm.
+	Units func(context.Context) map[string]string
+	// Unit is the one that this runs on, if it runs on one.
+	Unit string
+	// Health asks how the clusters are; nil where that can't be asked.
+	Health func(context.Context) []maintenance.DatabaseHealth
 	// Command is what to type for an operation, such as drain, on a node; given are pairs of a
 	// parameter and its value.
 	Command func(operation, node string, given ...string) string
@@ -44,15 +48,18 @@ func (s *Service) look(ctx context.Context) (sight, error) {
 		return sight{}, err
 	}
 	x := sight{inventory: inventory}
-	members := map[string][]string{}
+	members, units := map[string][]string{}, map[string]string{}
+	if s.Units != nil {
+		units = s.Units(ctx)
+	}
 	for chassis, addresses := range occupied.Addresses {
 		for _, address := range addresses {
-			if unit := s.Units[address]; unit != "" {
+			if unit := units[address]; unit != "" {
 				members[chassis] = append(members[chassis], unit)
 			}
 		}
 	}
-	x.nodes = maintenance.Nodes(maintenance.Seen{Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Members: members})
+	x.nodes = maintenance.Nodes(maintenance.Seen{Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Private: inventory.SB.Private, Members: members})
 	for i, n := range x.nodes {
 		if operation := n.NextOperation(); operation != "" {
 			x.nodes[i].Next = s.Command(operation, n.Name())

@@ -129,3 +129,40 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	}
 	return o, nil
 }
+
+// RemoveChassis deletes a chassis and what stands beside it in SB, as long as its
+// ovn-controller follows nothing meanwhile; otherwise it deletes nothing and returns
+// [ErrChanged]. The ends of its tunnels go with the row that refers to them.
+func (g *Gateways) RemoveChassis(ctx context.Context, name string) error {
+	answers, err := read(ctx, g.sb, query{"Chassis_Private", []string{"nb_cfg"}, named("name", name)})
+	if err != nil {
+		return fmt.Errorf("cannot remove chassis %s: %w", name, err)
+	}
+	var ops []ovsdb.Operation
+	for _, r := range answers[0] {
+		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": r.number("nb_cfg")}))
+	}
+	for table, column := range map[string]string{"Chassis_Private": "name", "Chassis": "name", "Chassis_Template_Var": "chassis"} {
+		if _, known := g.sb.Schema().Tables[table]; known {
+			ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: table, Where: named(column, name)})
+		}
+	}
+	results, err := send(ctx, g.sb, ops...)
+	if err != nil {
+		return fmt.Errorf("cannot remove chassis %s: %w", name, err)
+	}
+	for _, r := range results {
+		switch r.Error {
+		case "":
+		case "timed out": // the wait, in vain
+			return ErrChanged
+		default:
+			return fmt.Errorf("cannot remove chassis %s: %s: %s", name, r.Error, r.Details)
+		}
+	}
+	return nil
+}
+
+func named(column, name string) []ovsdb.Condition {
+	return []ovsdb.Condition{ovsdb.NewCondition(column, ovsdb.ConditionEqual, name)}
+}

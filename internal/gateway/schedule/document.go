@@ -11,6 +11,7 @@ const (
 	rebalance  = "rebalance"
 	revert     = "revert"
 	undrain    = "undrain"
+	clearing   = "clear-labels"
 
 	// OperationDrain is that of [Drain].
 	OperationDrain = "drain"
@@ -18,7 +19,8 @@ const (
 
 // Plan is what to change, and what it leads to.
 type Plan struct {
-	// Operation is "reschedule", "rebalance", "revert", "drain" or "undrain".
+	// Operation is "reschedule", "rebalance", "revert", "drain", "undrain" or
+	// "clear-labels".
 	Operation string `json:"operation" yaml:"operation"`
 	// Chassis is the one that is drained or undrained.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`

@@ -253,3 +253,26 @@ func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
 	assert.Contains(t, p.Text(), "blocked\n  x-stuck: no other chassis")
 	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
 }
+
+func TestChassisIsTakenOutOnlyWhereAnotherOneLives(t *testing.T) {
+	each(t, func(t *testing.T, _ *rand.Rand, s schedule.State) {
+		s = cordon(s, "c0", true)
+		p := schedule.Clear(s, "c0")
+		after, blocked := applied(s, p), map[string]bool{}
+		for _, f := range p.Blocked {
+			blocked[f.Where] = true
+		}
+		for i, g := range s.Groups {
+			if names := after.Groups[i].Ranked(); blocked[g.Name] {
+				assert.Equal(t, g.Candidates, after.Groups[i].Candidates)
+			} else {
+				assert.NotContains(t, names, "c0")
+				if len(g.Candidates) > 0 {
+					assert.NotEmpty(t, names)
+				}
+			}
+		}
+		assert.Zero(t, p.Moves())
+		assert.True(t, schedule.Clear(after, "c0").Empty())
+	})
+}

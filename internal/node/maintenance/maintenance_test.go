@@ -152,3 +152,24 @@ func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
 		assert.NotEmpty(t, maintenance.CheckHoldName(name), name)
 	}
 }
+
+// 002-7: what is healthy, what is not, and what can't be accessed.
+func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
+	t.Parallel()
+	nb := maintenance.DatabaseHealth{Name: "OVN_Northbound", Accessible: true, Leader: true, Members: 3, Up: 2}
+	sb := maintenance.DatabaseHealth{Name: "OVN_Southbound", Accessible: true, Leader: true, Members: 3, Up: 1}
+	all := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
+	assert.Equal(t, 200, all.Code, "unhealthy is an answer")
+	goldentest.Equal(t, "health.txt", all.Text())
+	sb.Accessible, sb.Why = false, "not running"
+	none := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
+	assert.Equal(t, maintenance.ClusterNotAccessible, none.Reason)
+	assert.Equal(t, 1, none.Details.ErrorCount)
+	text, err := render.JSON(none)
+	require.NoError(t, err)
+	goldentest.Equal(t, "health.json", text+"\n")
+	assert.True(t, nb.Healthy(2))
+	assert.False(t, nb.Healthy(3), "min-members")
+	nb.Leader = false
+	assert.False(t, nb.Healthy(0))
+}

@@ -28,6 +28,8 @@ type Node struct {
 	Chassis  string `json:"chassis" yaml:"chassis"`
 	Hostname string `json:"hostname" yaml:"hostname"`
 	Life     Life   `json:"life" yaml:"life"`
+	// Orphan says that Chassis_Private has a row of it, though Chassis has none.
+	Orphan bool `json:"orphan,omitempty" yaml:"orphan,omitempty"`
 	// Gateway says that enable-chassis-as-gw is set.
 	Gateway bool `json:"gateway-chassis" yaml:"gateway-chassis"`
 	// Cordon is nil where the node takes new gateways; Drain where it is not drained.
@@ -67,6 +69,8 @@ type Seen struct {
 	Records  Records
 	State    schedule.State
 	Bindings []Binding
+	// Private are the names in Chassis_Private.
+	Private []string
 	// Members are the units of the charm on each chassis' machine.
 	Members map[string][]string
 }
@@ -99,9 +103,14 @@ func Nodes(s Seen) []Node {
 			n.Drain = &d
 		}
 	}
-	remote := map[string]bool{}
+	there, remote := map[string]bool{}, map[string]bool{}
 	for _, c := range s.State.Chassis {
-		remote[c.Name] = c.Remote
+		there[c.Name], remote[c.Name] = true, c.Remote
+	}
+	for _, name := range s.Private { // ovn-northd counts it as one that does not follow
+		if !there[name] {
+			at(name).Orphan = true
+		}
 	}
 	for _, g := range s.State.Groups {
 		for i, name := range g.Ranked() {

@@ -138,6 +138,15 @@ func Release(chassis, name string) Change {
 	return Change{Drop: []string{holdKey + chassis + "/" + name}}
 }
 
+// Erase is the change that drops all records of a chassis.
+func Erase(chassis string, r Records) Change {
+	c := Change{Drop: []string{cordonKey + chassis, cordonNoteKey + chassis, drainKey + chassis}}
+	for _, h := range r.Holds[chassis] {
+		c.Drop = append(c.Drop, holdKey+chassis+"/"+h.Name)
+	}
+	return c
+}
+
 // CordonPair is the pair that stands in external_ids while a chassis is cordoned.
 func CordonPair(chassis string) (key, value string) { return cordonKey + chassis, cordoned }
 

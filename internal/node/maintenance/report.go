@@ -9,9 +9,11 @@ import (
 
 // Operations on nodes, by which commands are named.
 const (
-	OperationDrain    = "drain"
-	OperationUndrain  = "undrain"
-	OperationUncordon = "uncordon"
+	OperationDrain        = "drain"
+	OperationUndrain      = "undrain"
+	OperationUncordon     = "uncordon"
+	OperationRemove       = "remove-node"
+	OperationDecommission = "decommission"
 )
 
 // Report is how nodes are.
@@ -37,6 +39,8 @@ func (n Node) NextOperation() string {
 		return OperationUndrain
 	case n.Cordon != nil:
 		return OperationUncordon
+	case n.Life == Absent && len(n.Holds) == 0 && n.First+n.Backups == 0:
+		return OperationRemove
 	}
 	return ""
 }

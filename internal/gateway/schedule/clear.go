@@ -1,0 +1,34 @@
+package schedule
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Clear takes a chassis that was drained out of the candidates of every group. A group of which
+// it is the first one, or that no other candidate could host which lives and is not
+// cordoned, keeps it, and is among [Plan.Blocked].
+func Clear(s State, chassis string) Plan {
+	p := Plan{Operation: clearing, Chassis: chassis, Changes: []Change{}}
+	living := map[string]bool{}
+	for _, c := range s.Chassis {
+		living[c.Name] = c.Name != chassis && !c.Remote && unavailable(c) == ""
+	}
+	for _, g := range s.Groups {
+		names := g.Ranked()
+		rest := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == chassis })
+		switch {
+		case len(rest) == len(names):
+		case names[0] == chassis:
+			p.Blocked = append(p.Blocked, Finding{g.Name, "it is the first candidate: drain it first"})
+		case !slices.ContainsFunc(rest, func(name string) bool { return living[name] }):
+			p.Blocked = append(p.Blocked, Finding{g.Name, "none of its other candidates is alive and not cordoned"})
+		default:
+			p.add(g, rest, map[string]string{chassis: "it is taken out"}, false)
+		}
+	}
+	slices.SortFunc(p.Changes, func(a, b Change) int { return cmp.Compare(a.Group, b.Group) })
+	p.Blocked, p.Findings = sorted(p.Blocked), []Finding{}
+	p.Cost = costOf(p.Changes)
+	return p
+}

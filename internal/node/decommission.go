@@ -1,0 +1,159 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// Times of the steps of a decommission, as the specification has them by default.
+const (
+	DefaultClearTimeout  = 1800 * time.Second
+	DefaultMemberTimeout = 1800 * time.Second
+	DefaultReadyTimeout  = 600 * time.Second
+
+	memberInterval = 5 * time.Second
+	readyInterval  = 30 * time.Second
+)
+
+// DecommissionRequest is a node that is to be retired.
+type DecommissionRequest struct {
+	Node, Reason string
+	Drain        maintenance.Limits
+	// Clear, Member and Ready bound the other steps.
+	Clear, Member, Ready time.Duration
+	// MinMembers is how many members of each database must be up in the end; 0 is a majority.
+	MinMembers        int
+	DryRun, Confirmed bool
+}
+
+// Decommission empties a node for good: it is drained, taken out of all lists of candidates,
+// the units on its machine are waited for, and the clusters must be well without them. Each
+// step that is done is said to be, so that it can be run again after it was cut short.
+func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maintenance.Status {
+	n, refused := s.find(ctx, r.Node)
+	switch {
+	case refused != nil:
+		return *refused
+	case slices.Contains(n.Held(maintenance.HoldMember).Examples, s.Unit):
+		return maintenance.NewStatus(maintenance.Conflict, s.Unit+" is on the machine of "+n.Name()+" itself: run this on another unit")
+	case !r.DryRun && !r.Confirmed:
+		return maintenance.NewStatus(maintenance.BadRequest, "this takes "+n.Name()+" out of the cloud: confirm it", s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+	}
+	drained := s.Drain(ctx, DrainRequest{Node: n.Chassis, Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun})
+	if r.DryRun || drained.Reason == maintenance.BadRequest {
+		return drained
+	}
+	var steps []maintenance.Message
+	for _, step := range []struct {
+		name string
+		do   func() maintenance.Status
+	}{
+		{"drain", func() maintenance.Status { return drained }},
+		{"clear-labels", func() maintenance.Status { return s.clear(ctx, n, r.Clear) }},
+		{"remove-member", func() maintenance.Status { return s.awaitMembers(ctx, n, r.Member) }},
+		{"cluster-ready", func() maintenance.Status { return s.awaitReady(ctx, r.Ready, r.MinMembers) }},
+		{"shutdown", func() maintenance.Status { return s.shutdown(ctx, n) }},
+	} {
+		done := step.do()
+		s.progress(ctx, "decommission %s: %s: %s", n.Name(), step.name, done.Message)
+		steps = append(steps, maintenance.Message{Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message), Error: !done.OK(), Kind: maintenance.MessageStep, Name: step.name})
+		if !done.OK() {
+			steps = append(steps, slices.DeleteFunc(done.Details.MessageList, func(m maintenance.Message) bool { return m.Kind == maintenance.MessageNext })...)
+			return maintenance.NewStatus(maintenance.DisassociateFailure, fmt.Sprintf("%s is not decommissioned: step %s: %s", n.Name(), step.name, done.Message), steps...).
+				With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+		}
+	}
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
+		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+}
+
+// clear takes the node out of all lists of candidates.
+func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s are over", timeout))
+	defer cancel()
+	failed := func(why string, details ...maintenance.Message) maintenance.Status {
+		return maintenance.NewStatus(maintenance.ClearLabelsError, why, details...)
+	}
+	changed, err := s.Gateways.Clear(ctx, n.Chassis)
+	if err != nil {
+		return failed(err.Error())
+	}
+	x, err := s.look(ctx)
+	if err != nil {
+		return failed(err.Error())
+	}
+	if left := schedule.Clear(x.inventory.State, n.Chassis); len(left.Blocked) > 0 {
+		return failed(fmt.Sprintf("it remains a candidate of %d gateways", len(left.Blocked)), blocked(left.Blocked)...)
+	}
+	if len(changed) == 0 {
+		return maintenance.NewStatus(maintenance.Success, "it is a candidate of no gateway already")
+	}
+	done := fmt.Sprintf("taken out of the candidates of %d gateways", len(changed))
+	if n.Gateway {
+		done += "; as long as its ovn-cms-options have enable-chassis-as-gw Neutron may add it again"
+	}
+	return maintenance.NewStatus(maintenance.Success, done)
+}
+
+// awaitMembers waits until the units on the node's machine have left.
+func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
+	begun, said := s.Gateways.Now(), ""
+	for {
+		found, refused := s.find(ctx, n.Chassis)
+		var units []string
+		switch {
+		case refused == nil:
+			units = found.Held(maintenance.HoldMember).Examples
+		case refused.Reason != maintenance.NotFound: // the chassis may go meanwhile
+			return maintenance.NewStatus(maintenance.RemoveMemberError, refused.Message)
+		}
+		if len(units) == 0 {
+			if said == "" {
+				return maintenance.NewStatus(maintenance.Success, "no unit of this application is on its machine")
+			}
+			return maintenance.NewStatus(maintenance.Success, said+" has left")
+		}
+		if names := strings.Join(units, " "); names != said {
+			said = names
+			s.progress(ctx, "waiting for %s to leave: run: juju remove-unit %s", said, said)
+		}
+		if s.Gateways.Now().Sub(begun) >= timeout || !pause(ctx, min(memberInterval, timeout)) {
+			return maintenance.NewStatus(maintenance.RemoveMemberError, fmt.Sprintf("%s is still in the application after %s: run: juju remove-unit %s", said, timeout, said))
+		}
+	}
+}
+
+// awaitReady waits until every database is healthy.
+func (s *Service) awaitReady(ctx context.Context, timeout time.Duration, minMembers int) maintenance.Status {
+	if s.Health == nil {
+		return maintenance.NewStatus(maintenance.Success, "the health of the clusters is not known from here: see cluster-health")
+	}
+	begun := s.Gateways.Now()
+	for {
+		all := s.Health(ctx)
+		health := maintenance.ClusterHealth(all, minMembers)
+		if !slices.ContainsFunc(all, func(d maintenance.DatabaseHealth) bool { return !d.Healthy(minMembers) }) {
+			return health
+		}
+		s.progress(ctx, "waiting for the clusters: %s", health.Message)
+		if s.Gateways.Now().Sub(begun) >= timeout || !pause(ctx, min(readyInterval, timeout)) {
+			health.Reason, health.Code, health.Status = maintenance.ClusterNotAccessible, maintenance.ClusterNotAccessible.Code(), "Failure"
+			return health
+		}
+	}
+}
+
+// shutdown only looks: nothing on the machine can be reached from here.
+func (s *Service) shutdown(ctx context.Context, n maintenance.Node) maintenance.Status {
+	found, refused := s.find(ctx, n.Chassis)
+	if refused == nil && found.Life == maintenance.Up {
+		return maintenance.NewStatus(maintenance.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")
+	}
+	return maintenance.NewStatus(maintenance.Success, "its ovn-controller does not respond")
+}

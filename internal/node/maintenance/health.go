@@ -1,0 +1,54 @@
+package maintenance
+
+import "fmt"
+
+// DatabaseHealth is how the cluster of one database is, as far as it could be asked.
+type DatabaseHealth struct {
+	// Name is that of the database, such as OVN_Northbound.
+	Name string
+	// Accessible says that a server answered; Why says what it did instead.
+	Accessible bool
+	Why        string
+	// Leader says that one is known.
+	Leader      bool
+	Members, Up int
+}
+
+// Healthy says whether the cluster has a leader, a majority, and so many members that are up.
+func (d DatabaseHealth) Healthy(minMembers int) bool {
+	return d.Accessible && d.Leader && d.Up >= max(d.Members/2+1, minMembers)
+}
+
+// ClusterHealth is the answer about all databases. That one is unhealthy is an answer, not a
+// failure; that one could not be asked is a failure.
+func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
+	var messages []Message
+	healthy, inaccessible := 0, 0
+	for _, d := range all {
+		m := Message{Message: "Unhealthy", Kind: MessageHealth, Name: d.Name}
+		switch {
+		case !d.Accessible:
+			m.Message, m.Error = "Unable to access "+d.Name, true
+			if d.Why != "" {
+				m.Message += ": " + d.Why
+			}
+			inaccessible++
+		case d.Healthy(minMembers):
+			m.Message = "Healthy"
+			healthy++
+		}
+		messages = append(messages, m)
+		if d.Accessible {
+			leader := "no leader is known"
+			if d.Leader {
+				leader = "a leader is known"
+			}
+			messages = append(messages, Message{Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader), Kind: MessageStep, Name: d.Name})
+		}
+	}
+	message := fmt.Sprintf("%d of %d databases are healthy", healthy, len(all))
+	if inaccessible > 0 {
+		return NewStatus(ClusterNotAccessible, message, messages...)
+	}
+	return NewStatus(Success, message, messages...)
+}

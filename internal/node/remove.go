@@ -1,0 +1,97 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// RemoveRequest is a removal that is asked for.
+type RemoveRequest struct {
+	Node string
+	// DryRun only says what would be done; Confirmed allows it.
+	DryRun, Confirmed bool
+}
+
+// deadFor is how long an ovn-controller must not respond until it counts as dead: one that
+// is only slow would make its row again.
+const deadFor = 15 * time.Second
+
+// Remove deletes what SB has of a node, and all records of it: only where it is dead, nothing
+// holds it and no gateway has it as a candidate (R13).
+func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Status {
+	if !r.DryRun {
+		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on it shows who responds
+			return maintenance.NewStatus(maintenance.DeleteNodeError, err.Error())
+		}
+	}
+	begun := s.Gateways.Now()
+	for {
+		x, err := s.look(ctx)
+		if err != nil {
+			return inaccessible(err)
+		}
+		n, refused := maintenance.Resolve(x.nodes, r.Node)
+		if refused != nil {
+			return *refused
+		}
+		if refused := s.keeps(x, n); refused != nil {
+			return *refused
+		}
+		switch {
+		case r.DryRun:
+			return maintenance.NewStatus(maintenance.Success, "dry run: "+n.Name()+" would be removed")
+		case !r.Confirmed:
+			return maintenance.NewStatus(maintenance.BadRequest, "this deletes the chassis of "+n.Name()+": confirm it", s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
+			return s.remove(ctx, x, n)
+		}
+		if !pause(ctx, time.Second) {
+			return maintenance.NewStatus(maintenance.DeleteNodeError, context.Cause(ctx).Error())
+		}
+	}
+}
+
+// keeps says why a node may not be removed; nil where it may (R13).
+func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
+	var why []maintenance.Message
+	if n.Life == maintenance.Up {
+		why = append(why, maintenance.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: maintenance.MessageStep, Name: n.Chassis})
+	}
+	why = append(why, s.holds(n.Holds, time.Time{})...)
+	for _, g := range x.inventory.State.Groups {
+		for i, name := range g.Ranked() {
+			if name == n.Chassis {
+				why = append(why, maintenance.Message{Message: fmt.Sprintf("it is candidate %d of %d", i+1, len(g.Candidates)), Error: true, Kind: maintenance.MessageGateway, Name: g.Name})
+			}
+		}
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	refused := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons stand against it", n.Name(), len(why)), why...)
+	if n.First+n.Backups > 0 {
+		refused = refused.With(s.next(maintenance.OperationDecommission, n))
+	}
+	return &refused
+}
+
+func (s *Service) remove(ctx context.Context, x sight, n maintenance.Node) maintenance.Status {
+	failed := func(err error) maintenance.Status {
+		return maintenance.NewStatus(maintenance.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+	}
+	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, n.Chassis) }); err != nil {
+		return failed(err)
+	}
+	if err := s.Gateways.Forget(ctx, n.Chassis); err != nil {
+		return failed(err)
+	}
+	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs))); err != nil {
+		return failed(err)
+	}
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is removed: its chassis, and all records of it",
+		maintenance.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again makes the chassis again", Kind: maintenance.MessageStep, Name: n.Chassis})
+}

@@ -1,0 +1,124 @@
+package gateways
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// R13, 002-9: a node is removed only if it is dead, not held and no candidate; and then nothing
+// is left of it, and ovn-nbctl waits for it no more.
+func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	port := c.addGateways(1, "c2", "c1")[0]
+	c.bind("c1", "vm-1")
+	c.answer("hold", "c1", "bgp")
+	said := c.answer("remove", "c1", "--yes")
+	assert.Equal(t, 409, said.Code)
+	var names []string
+	for _, m := range said.Details.MessageList {
+		if m.Error {
+			names = append(names, m.Name)
+		}
+	}
+	assert.Equal(t, []string{"c1", "nova-compute", "bgp", port}, names, said.Text())
+	assert.Contains(t, said.Text(), "next: ovn-central-operator nodes decommission c1.example ")
+
+	c.sbctl("lsp-unbind", "vm-1")
+	c.answer("release", "c1", "bgp")
+	retired := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s")
+	assert.Equal(t, 400, retired.Code, "it must be confirmed")
+	retired = c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
+	require.Equal(t, 200, retired.Code, retired.Text())
+	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
+	assert.Contains(t, retired.Text(), "WARNING: its ovn-controller still responds")
+	again := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
+	assert.Contains(t, again.Text(), "it is a candidate of no gateway already")
+
+	assert.Equal(t, 409, c.answer("remove", "c1", "--yes").Code, "it lives")
+	c.sbctl("create", "Chassis_Private", "name=c1")
+	c.nbctl("--wait=sb", "sync")
+	assert.Equal(t, 200, c.answer("remove", "c1", "--dry-run").Code)
+	assert.Equal(t, 400, c.answer("remove", "c1").Code, "it must be confirmed")
+	removed := c.answer("remove", "c1", "--yes")
+	require.Equal(t, 200, removed.Code, removed.Text())
+	assert.NotContains(t, c.sbctl("--bare", "--columns=name", "list", "Chassis"), "c1")
+	assert.NotContains(t, c.sbctl("--bare", "--columns=name", "list", "Chassis_Private"), "c1")
+	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "c1")
+	assert.Equal(t, 404, c.answer("remove", "c1", "--yes").Code)
+}
+
+// An ovn-controller that comes back while it is judged keeps its rows.
+func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.sbctl("create", "Chassis_Private", "name=c1")
+	c.nbctl("--wait=sb", "sync")
+	s, ended := c.nodeService(), make(chan maintenance.Status)
+	go func() {
+		ended <- s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	}()
+	time.AfterFunc(3*time.Second, func() { c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000") })
+	said := <-ended
+	assert.Equal(t, 409, said.Code, said.Text())
+	assert.Contains(t, said.Text(), "ovn-controller responds; stop it on the machine")
+}
+
+// Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever.
+func TestOrphanOfAChassisIsRemoved(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.sbctl("create", "Chassis_Private", "name=c9")
+	assert.True(t, c.node("c9").Orphan)
+	assert.Contains(t, c.node("c9").Next, "nodes remove c9 ")
+	require.Equal(t, 200, c.answer("remove", "c9", "--yes").Code)
+	assert.Empty(t, c.sbctl("--bare", "--columns=name", "list", "Chassis_Private"))
+}
+
+// 002-4: a node without which a gateway would have no live candidate stays one.
+func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2")
+	c.nbctl("ha-chassis-group-add", "alone", "--", "ha-chassis-group-add-chassis", "alone", "c1", "10")
+	group := c.nbctl("--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=alone")
+	c.nbctl("ls-add", "inside", "--", "lsp-add", "inside", "bm", "--", "lsp-set-type", "bm", "external", "--", "set", "Logical_Switch_Port", "bm", "ha_chassis_group="+group)
+	said := c.answer("decommission", "c1", "--timeout", "10s", "--grace-period", "0s", "--yes")
+	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Contains(t, said.Text(), "error  drain: DrainNodeError (500): ")
+	assert.Contains(t, said.Text(), "error  alone: no other chassis can host it: none of its other candidates is alive and not cordoned")
+}
+
+// 002-5, 002-6: units on the node's machine are waited for, and then the clusters.
+func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
+	health := []maintenance.DatabaseHealth{{Name: "OVN_Northbound", Accessible: true, Leader: true, Members: 3, Up: 2}}
+	s := c.nodeService()
+	s.Health = func(context.Context) []maintenance.DatabaseHealth { return health }
+	unit := map[string]string{"127.0.0.1": "ovn-central/3"}
+	s.Units = func(context.Context) map[string]string { return unit }
+
+	s.Unit = "ovn-central/3"
+	assert.Equal(t, 409, s.Decommission(t.Context(), r).Code, "it runs on the node itself")
+	s.Unit = "ovn-central/0"
+	said := s.Decommission(t.Context(), r)
+	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Contains(t, said.Text(), "error  remove-member: RemoveMemberError (500): ovn-central/3 is still in the application after 0s: run: juju remove-unit ovn-central/3")
+
+	unit, r.MinMembers = nil, 3
+	said = s.Decommission(t.Context(), r)
+	assert.Contains(t, said.Text(), "error  cluster-ready: ClusterNotAccessible (500): 0 of 1 databases are healthy")
+	health[0].Up = 3
+	assert.Equal(t, 200, s.Decommission(t.Context(), r).Code)
+}
