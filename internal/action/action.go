@@ -49,6 +49,7 @@ type Unit struct {
 type results map[string]string
 
 var handlers = map[string]func(context.Context, Unit, params) (results, error){
+	"agent-status":   agentStatus,
 	"cluster-status": clusterStatus,
 	"kick":           kick("sb-identity", "nb-identity"),
 	"cluster-kick":   kick("sb-server-id", "nb-server-id"),

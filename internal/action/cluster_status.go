@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -34,6 +35,9 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
+	}
+	if agent, err := agentreport.Ask(ctx, u.Service.Control.Paths.AgentConfig()); err == nil {
+		found["lease"] = lines([]string{agent.Lease()})
 	}
 	warnings := append(u.Service.Warnings(report), missing...)
 	if own := u.trouble(o, err); own != "" {

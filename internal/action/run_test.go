@@ -167,7 +167,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.EqualError(t, err, `unknown action "kcik"`)
 	assert.Empty(t, a.failed)
 	assert.Equal(t, []string{
-		"backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
+		"agent-status", "backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
 		"hold", "hold-northd", "kick", "node-status", "pause", "rebalance-gateways", "recover", "rejoin", "release", "release-northd",
 		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "run-deferred-hooks", "show-deferred-events",
 		"uncordon", "undrain",

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -94,9 +95,9 @@ func TestStatusTellsWhyADatabaseCannotBeUsed(t *testing.T) {
 	a, _ := played(t)
 	a.tell(func(*lease.Election, time.Duration) { a.seen.northbound = ovsdb.ErrNoLeader })
 	a.turn()
-	var s Status
+	var s report.Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
-	assert.Equal(t, Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []PeerStatus{}, Gateways: a.gateways.status(0)}, s)
+	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0)}, s)
 }
 
 func TestOneClientCannotTakeAllConnections(t *testing.T) {

@@ -30,6 +30,22 @@ var (
 		"How many seconds ago another agent was last asked and answered; no series where it never has.", []string{"peer"}, nil)
 	lookMetric = prometheus.NewDesc("ovn_central_agent_last_look_seconds",
 		"Seconds since the agent's loop last turned.", nil, nil)
+	gatewaysMetric = prometheus.NewDesc("ovn_central_gateways",
+		"Gateways that the agent sees.", nil, nil)
+	chassisMetric = prometheus.NewDesc("ovn_central_chassis",
+		"Chassis that the agent sees, by what they are: gateway, unresponsive, cordoned, other.", []string{"state"}, nil)
+	plannedMetric = prometheus.NewDesc("ovn_central_gateways_to_schedule",
+		"Gateways that should have other candidates and have them not yet.", nil, nil)
+	advisedMetric = prometheus.NewDesc("ovn_central_gateways_to_schedule_seconds",
+		"For how many seconds there have been such gateways; 0 where there are none.", nil, nil)
+	heldDownMetric = prometheus.NewDesc("ovn_central_held_down",
+		"Chassis and gateways whose change is held down.", nil, nil)
+	orphansMetric = prometheus.NewDesc("ovn_central_orphans",
+		"Rows of chassis of which a half is missing, and candidates that are no chassis.", nil, nil)
+	rowsMetric = prometheus.NewDesc("ovn_central_candidates_changed_total",
+		"Candidates of gateways that this agent has changed.", []string{"reason"}, nil)
+	gatewayLookMetric = prometheus.NewDesc("ovn_central_gateways_last_look_seconds",
+		"Seconds since chassis and gateways were last read; no series where they never were.", nil, nil)
 	buildMetric = prometheus.NewDesc("ovn_central_build_info",
 		"1, with the version of the program.", []string{"version"}, nil)
 )
@@ -49,6 +65,7 @@ func (a *Agent) metricsHandler() http.Handler {
 func (metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, lookMetric, buildMetric,
+		gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, rowsMetric, gatewayLookMetric,
 	} {
 		out <- d
 	}
@@ -76,6 +93,22 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	}
 	gauge(lookMetric, (m.agent.now() - time.Duration(m.agent.turned.Load())).Seconds())
 	gauge(buildMetric, 1, version.Version)
+	g := s.Gateways
+	gauge(plannedMetric, float64(g.Planned))
+	gauge(advisedMetric, g.AdvisedSeconds)
+	gauge(heldDownMetric, float64(len(g.HeldDown)))
+	gauge(orphansMetric, float64(len(g.Orphans)))
+	if g.LookedSecondsAgo >= 0 {
+		gauge(gatewayLookMetric, g.LookedSecondsAgo)
+		gauge(gatewaysMetric, float64(g.Gateways))
+	}
+	chassis, changed := m.agent.gateways.counts()
+	for state, n := range chassis {
+		gauge(chassisMetric, float64(n), state)
+	}
+	for reason, n := range changed {
+		out <- prometheus.MustNewConstMetric(rowsMetric, prometheus.CounterValue, float64(n), reason)
+	}
 }
 
 func oneIf(yes bool) float64 {

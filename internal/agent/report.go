@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -21,58 +22,13 @@ type gatewayReport struct {
 	at        time.Duration    // of the look; 0: none yet
 	err       error
 	held      map[string]time.Duration
-	planned   int           // gateways to be scheduled
-	advice    []Advice      // the first of them
-	advised   time.Duration // since when there has been any
+	planned   int             // gateways to be scheduled
+	advice    []report.Advice // the first of them
+	advised   time.Duration   // since when there has been any
 	left      []string
-	last      *Deed
+	last      *report.Deed
 	moves     map[string]int // candidates changed, by reason
 	lastError string
-}
-
-// GatewayStatus is what an agent knows of chassis and gateways.
-type GatewayStatus struct {
-	// LookedSecondsAgo is how old all this is; -1: nothing was seen yet.
-	LookedSecondsAgo float64 `json:"looked_seconds_ago" yaml:"looked_seconds_ago"`
-	Error            string  `json:"error,omitempty" yaml:"error,omitempty"`
-	Chassis          int     `json:"chassis" yaml:"chassis"`
-	Gateways         int     `json:"gateways" yaml:"gateways"`
-	// HeldDown are the chassis and gateways whose change is not acted upon yet.
-	HeldDown []HeldDown `json:"held_down" yaml:"held_down"`
-	// Advice is what there is to do and was not done, for so long.
-	Advice         []Advice `json:"advice" yaml:"advice"`
-	AdvisedSeconds float64  `json:"advised_seconds" yaml:"advised_seconds"`
-	// Left are the gateways that are left to Neutron, which undoes what is done there.
-	Left []string `json:"left_to_neutron,omitempty" yaml:"left_to_neutron,omitempty"`
-	// Last is what was done last by this process.
-	Last      *Deed  `json:"last,omitempty" yaml:"last,omitempty"`
-	LastError string `json:"last_error,omitempty" yaml:"last_error,omitempty"`
-	// Orphans are rows of which the other half is not there: reported, never deleted.
-	Orphans []schedule.Finding `json:"orphans" yaml:"orphans"`
-}
-
-// HeldDown is something whose change is not acted upon yet.
-type HeldDown struct {
-	Name       string  `json:"name" yaml:"name"`
-	ForSeconds float64 `json:"for_seconds" yaml:"for_seconds"`
-}
-
-// Advice is a gateway that should have other candidates.
-type Advice struct {
-	Gateway string   `json:"gateway" yaml:"gateway"`
-	Before  []string `json:"before" yaml:"before"`
-	After   []string `json:"after" yaml:"after"`
-	Reason  string   `json:"reason" yaml:"reason"`
-	Neutron bool     `json:"neutron" yaml:"neutron"`
-}
-
-// Deed is what was done at one time.
-type Deed struct {
-	SecondsAgo    float64  `json:"seconds_ago" yaml:"seconds_ago"`
-	Gateways      int      `json:"gateways" yaml:"gateways"`
-	Interruptions int      `json:"interruptions" yaml:"interruptions"`
-	Reasons       []string `json:"reasons" yaml:"reasons"`
-	at            time.Duration
 }
 
 func names(candidates []schedule.Candidate) []string {
@@ -109,7 +65,9 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 		before := r.planned
 		r.planned, r.advice = len(plan.Changes), nil
 		for _, c := range plan.Changes[:min(len(plan.Changes), maxListed)] {
-			r.advice = append(r.advice, Advice{c.Group, names(c.Before), names(c.After), strings.Join(reasons(c), "; "), inv.Neutrons(c.Group)})
+			r.advice = append(r.advice, report.Advice{
+				Gateway: c.Group, Before: names(c.Before), After: names(c.After), Reason: strings.Join(reasons(c), "; "), Neutron: inv.Neutrons(c.Group),
+			})
 		}
 		switch {
 		case len(r.advice) == 0:
@@ -178,7 +136,7 @@ func (g *gateways) did(changed []schedule.Change, err error) {
 	if r.moves == nil {
 		r.moves = map[string]int{}
 	}
-	r.last = &Deed{Gateways: len(changed), Reasons: reasons(changed...), at: g.agent.now()}
+	r.last = &report.Deed{Gateways: len(changed), Reasons: reasons(changed...), At: g.agent.now()}
 	for _, c := range changed {
 		if c.Interrupts {
 			r.last.Interruptions++
@@ -191,11 +149,11 @@ func (g *gateways) did(changed []schedule.Change, err error) {
 }
 
 // status is what is known now.
-func (g *gateways) status(now time.Duration) GatewayStatus {
+func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
-	s := GatewayStatus{LookedSecondsAgo: -1, HeldDown: []HeldDown{}, Advice: append([]Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []schedule.Finding{}}
+	s := report.GatewayStatus{LookedSecondsAgo: -1, HeldDown: []report.HeldDown{}, Planned: r.planned, Advice: append([]report.Advice{}, r.advice...), Left: r.left, LastError: r.lastError, Orphans: []schedule.Finding{}}
 	if r.err != nil {
 		s.Error = r.err.Error()
 	}
@@ -206,17 +164,40 @@ func (g *gateways) status(now time.Duration) GatewayStatus {
 	}
 	for name, until := range r.held {
 		if until > now && len(s.HeldDown) < maxListed {
-			s.HeldDown = append(s.HeldDown, HeldDown{name, (until - now).Seconds()})
+			s.HeldDown = append(s.HeldDown, report.HeldDown{Name: name, ForSeconds: (until - now).Seconds()})
 		}
 	}
-	slices.SortFunc(s.HeldDown, func(a, b HeldDown) int { return cmp.Compare(a.Name, b.Name) })
+	slices.SortFunc(s.HeldDown, func(a, b report.HeldDown) int { return cmp.Compare(a.Name, b.Name) })
 	if r.advised != 0 {
 		s.AdvisedSeconds = (now - r.advised).Seconds()
 	}
 	if r.last != nil {
 		last := *r.last
-		last.SecondsAgo = (now - last.at).Seconds()
+		last.SecondsAgo = (now - last.At).Seconds()
 		s.Last = &last
 	}
 	return s
+}
+
+// counts are the chassis by what they are, and the candidates that were changed by reason.
+func (g *gateways) counts() (chassis, changed map[string]int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	chassis = map[string]int{}
+	if g.report.inventory == nil {
+		return chassis, nil
+	}
+	for _, c := range g.report.inventory.State.Chassis {
+		switch {
+		case c.Unresponsive:
+			chassis["unresponsive"]++
+		case c.Cordoned:
+			chassis["cordoned"]++
+		case c.Gateway:
+			chassis["gateway"]++
+		default:
+			chassis["other"]++
+		}
+	}
+	return chassis, maps.Clone(g.report.moves)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
@@ -13,6 +13,7 @@ import (
 type seen struct {
 	holder, address string
 	last            string // the last unit that held it: between two nobody may
+	previous        string // the one before it
 	term            uint64
 	acts            bool
 	known           bool
@@ -35,6 +36,7 @@ func (s *seen) look(e *lease.Election, d lease.Decision, now time.Duration) (lin
 		if r.Holder != "" && r.Holder != s.last {
 			if s.last != "" {
 				s.changes++
+				s.previous = s.last
 			}
 			s.last = r.Holder
 		}
@@ -67,47 +69,14 @@ func (s *seen) look(e *lease.Election, d lease.Decision, now time.Duration) (lin
 	return lines
 }
 
-// Status is what an agent knows.
-type Status struct {
-	Unit string      `json:"unit"`
-	Mode config.Mode `json:"mode"`
-	// Acting is the unit that acts; empty where that isn't known now.
-	Acting string `json:"acting"`
-	// Acts says that this unit does.
-	Acts bool `json:"acts"`
-	// Holder, Term and Address are those of the record as it was last seen.
-	Holder  string `json:"holder"`
-	Term    uint64 `json:"term"`
-	Address string `json:"address,omitempty"`
-	// HeldSeconds is for how long this process has seen that holder, Changes how often it
-	// has seen another one take over.
-	HeldSeconds float64 `json:"held_seconds"`
-	Changes     int     `json:"changes"`
-	// Northbound and Southbound say why a database can't be used; empty where it can.
-	Northbound string       `json:"northbound_error,omitempty"`
-	Southbound string       `json:"southbound_error,omitempty"`
-	Peers      []PeerStatus `json:"peers"`
-	// Gateways is what the agent knows of chassis and gateways.
-	Gateways GatewayStatus `json:"gateways"`
-}
-
-// PeerStatus is what is known of another agent.
-type PeerStatus struct {
-	Address string `json:"address"`
-	Unit    string `json:"unit,omitempty"`
-	// AnsweredSecondsAgo is -1 where it never has.
-	AnsweredSecondsAgo float64 `json:"answered_seconds_ago"`
-	Error              string  `json:"error,omitempty"`
-}
-
 // Status is what the agent knows now.
-func (a *Agent) Status() Status {
+func (a *Agent) Status() report.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now, e := a.now(), &a.election
-	s := Status{
+	s := report.Status{
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
-		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes,
+		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Peers: a.peers.status(now),
 		Gateways: a.gateways.status(now),
 	}
@@ -120,13 +89,13 @@ func (a *Agent) Status() Status {
 	return s
 }
 
-func (p *peers) status(now time.Duration) []PeerStatus {
+func (p *peers) status(now time.Duration) []report.PeerStatus {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := []PeerStatus{}
+	all := []report.PeerStatus{}
 	for _, address := range slices.Sorted(maps.Keys(p.all)) {
 		one := p.all[address]
-		s := PeerStatus{Address: address, Unit: one.unit, AnsweredSecondsAgo: -1}
+		s := report.PeerStatus{Address: address, Unit: one.unit, AnsweredSecondsAgo: -1}
 		if one.answered != 0 {
 			s.AnsweredSecondsAgo = (now - one.answered).Seconds()
 		}

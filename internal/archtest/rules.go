@@ -14,7 +14,7 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"reconcile", "node"},
 	{"membership", "gateway", "backup"},
-	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render"},
+	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
 	{"run", "atomicfile", "version", "agent/config"},
 }
 
@@ -47,7 +47,7 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12/hooks": {"cli", "hook"},
 	"github.com/coreos/go-systemd":    {"agent"},
 	"github.com/prometheus":           {"agent"},
-	"net/http":                        {"agent"},
+	"net/http":                        {"agent", "agent/report"},
 	"testing":                         {},
 	"github.com/stretchr/testify":     {},
 }

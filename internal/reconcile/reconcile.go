@@ -59,6 +59,8 @@ type Result struct {
 	firewallFailure string
 	// agent is what is wrong with the agent, if something is.
 	agent string
+	// acts says that this unit's agent acts for gateways.
+	acts bool
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
@@ -135,7 +137,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.reconcileAgent(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
-	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
+	o.firewallFailure, o.agent, o.acts = record.FirewallFailure, record.Agent.Problem, u.actsForGateways(ctx, record)
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, err.Error())

@@ -74,7 +74,11 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	if o.firewallFailure != "" {
 		parts = append(parts, "the ports are not guarded: "+o.firewallFailure)
 	}
-	return word, strings.Join(append(parts, summary.Health), "; ")
+	parts = append(parts, summary.Health)
+	if o.acts {
+		parts = append(parts, "acts for gateways")
+	}
+	return word, strings.Join(parts, "; ")
 }
 
 // serves says whether both servers answer: of others the decision says more.

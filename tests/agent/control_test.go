@@ -25,7 +25,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -226,7 +226,7 @@ func (p *plane) name(a *process) string {
 	return said.Name
 }
 
-func (p *plane) status(a *process) (s agent.Status) {
+func (p *plane) status(a *process) (s report.Status) {
 	_ = json.Unmarshal([]byte(p.get(a, "/status")), &s) // of one that doesn't answer: nothing
 	return s
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 )
 
 // nb runs ovn-nbctl on a member of NB, sb ovn-sbctl.
@@ -164,7 +164,7 @@ func TestAdviceChangesNothing(t *testing.T) {
 	p.gateways(2, "c1")
 	p.arrive("c2")
 	holder := p.holder(p.agents...)
-	var s agent.GatewayStatus
+	var s report.GatewayStatus
 	require.Eventually(t, func() bool {
 		s = p.status(holder).Gateways
 		return len(s.Advice) == 2

@@ -74,6 +74,16 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	}
 	before := pid(first)
 
+	c.updateStatus(t, units...)
+	for _, u := range units {
+		if says(t, u, "active"); u == first {
+			says(t, u, "active", "acts for gateways")
+		} else {
+			assert.NotContains(t, u.Workload().Message, "acts for gateways")
+		}
+		assert.Contains(t, c.act(t, u, "agent-status")["agent"], "lease: "+first.Name()+" acts for gateways")
+		assert.Contains(t, c.act(t, u, "cluster-status")["lease"], first.Name()+" acts for gateways")
+	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
 	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, time.Minute, 100*time.Millisecond)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))

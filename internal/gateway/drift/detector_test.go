@@ -294,8 +294,11 @@ func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
 		for end := w.now + 4*hold; w.now < end; w.now += 10 * time.Second {
 			w.look()
 		}
-		left := schedule.Reschedule(w.state(), schedule.Options{})
-		require.True(t, left.Empty(), "seed %d: %+v", seed, left.Changes)
+		for _, c := range schedule.Reschedule(w.state(), schedule.Options{}).Changes {
+			// A plan for all gateways may order backups better than those for some.
+			require.ElementsMatch(t, chassisOf(c.Before), chassisOf(c.After), "seed %d: %+v", seed, c)
+			require.Equal(t, c.From(), c.To(), "seed %d: %+v", seed, c)
+		}
 		require.LessOrEqual(t, len(w.plans), events, "seed %d", seed)
 		done := len(w.plans)
 		for end := w.now + 3*hold; w.now < end; w.now += 10 * time.Second {
@@ -303,4 +306,11 @@ func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
 		}
 		require.Len(t, w.plans, done, "seed %d: nothing happens, and something is done", seed)
 	}
+}
+
+func chassisOf(candidates []schedule.Candidate) (names []string) {
+	for _, c := range candidates {
+		names = append(names, c.Chassis)
+	}
+	return names
 }

@@ -1,0 +1,21 @@
+package action
+
+import (
+	"context"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+)
+
+// agentStatus shows which unit acts for gateways, and what there is to do.
+func agentStatus(ctx context.Context, u Unit, p params) (results, error) {
+	format, err := p.text("format")
+	if err != nil {
+		return nil, err
+	}
+	s, err := report.Ask(ctx, u.Service.Control.Paths.AgentConfig())
+	if err != nil {
+		return nil, err
+	}
+	text, err := rendered(format, s)
+	return results{"agent": text}, err
+}

@@ -1,0 +1,93 @@
+// Package report is what an agent says of itself: the document, what a person is shown of it,
+// and how it is asked for.
+package report
+
+import (
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Status is what an agent knows.
+type Status struct {
+	Unit string      `json:"unit" yaml:"unit"`
+	Mode config.Mode `json:"mode" yaml:"mode"`
+	// Acting is the unit that acts; empty where that isn't known now.
+	Acting string `json:"acting" yaml:"acting"`
+	// Acts says that this unit does.
+	Acts bool `json:"acts" yaml:"acts"`
+	// Holder, Term and Address are those of the record as it was last seen.
+	Holder  string `json:"holder" yaml:"holder"`
+	Term    uint64 `json:"term" yaml:"term"`
+	Address string `json:"address,omitempty" yaml:"address,omitempty"`
+	// HeldSeconds is for how long this process has seen that holder, Changes how often it
+	// has seen another one take over.
+	HeldSeconds float64 `json:"held_seconds" yaml:"held_seconds"`
+	Changes     int     `json:"changes" yaml:"changes"`
+	// Previous is the holder before it, where this process has seen it.
+	Previous string `json:"previous,omitempty" yaml:"previous,omitempty"`
+	// Northbound and Southbound say why a database can't be used; empty where it can.
+	Northbound string       `json:"northbound_error,omitempty" yaml:"northbound_error,omitempty"`
+	Southbound string       `json:"southbound_error,omitempty" yaml:"southbound_error,omitempty"`
+	Peers      []PeerStatus `json:"peers" yaml:"peers"`
+	// Gateways is what the agent knows of chassis and gateways.
+	Gateways GatewayStatus `json:"gateways" yaml:"gateways"`
+}
+
+// PeerStatus is what is known of another agent.
+type PeerStatus struct {
+	Address string `json:"address" yaml:"address"`
+	Unit    string `json:"unit,omitempty" yaml:"unit,omitempty"`
+	// AnsweredSecondsAgo is -1 where it never has.
+	AnsweredSecondsAgo float64 `json:"answered_seconds_ago" yaml:"answered_seconds_ago"`
+	Error              string  `json:"error,omitempty" yaml:"error,omitempty"`
+}
+
+// GatewayStatus is what an agent knows of chassis and gateways.
+type GatewayStatus struct {
+	// LookedSecondsAgo is how old all this is; -1: nothing was seen yet.
+	LookedSecondsAgo float64 `json:"looked_seconds_ago" yaml:"looked_seconds_ago"`
+	Error            string  `json:"error,omitempty" yaml:"error,omitempty"`
+	Chassis          int     `json:"chassis" yaml:"chassis"`
+	Gateways         int     `json:"gateways" yaml:"gateways"`
+	// HeldDown are the chassis and gateways whose change is not acted upon yet.
+	HeldDown []HeldDown `json:"held_down" yaml:"held_down"`
+	// Planned is how many gateways should have other candidates and have them not yet, and
+	// Advice the first of them; AdvisedSeconds for how long there have been any.
+	Planned        int      `json:"planned" yaml:"planned"`
+	Advice         []Advice `json:"advice" yaml:"advice"`
+	AdvisedSeconds float64  `json:"advised_seconds" yaml:"advised_seconds"`
+	// Left are the gateways that are left to Neutron, which undoes what is done there.
+	Left []string `json:"left_to_neutron,omitempty" yaml:"left_to_neutron,omitempty"`
+	// Last is what was done last by this process.
+	Last      *Deed  `json:"last,omitempty" yaml:"last,omitempty"`
+	LastError string `json:"last_error,omitempty" yaml:"last_error,omitempty"`
+	// Orphans are rows of which the other half is not there: reported, never deleted.
+	Orphans []schedule.Finding `json:"orphans" yaml:"orphans"`
+}
+
+// HeldDown is something whose change is not acted upon yet.
+type HeldDown struct {
+	Name       string  `json:"name" yaml:"name"`
+	ForSeconds float64 `json:"for_seconds" yaml:"for_seconds"`
+}
+
+// Advice is a gateway that should have other candidates.
+type Advice struct {
+	Gateway string   `json:"gateway" yaml:"gateway"`
+	Before  []string `json:"before" yaml:"before"`
+	After   []string `json:"after" yaml:"after"`
+	Reason  string   `json:"reason" yaml:"reason"`
+	Neutron bool     `json:"neutron" yaml:"neutron"`
+}
+
+// Deed is what was done at one time.
+type Deed struct {
+	SecondsAgo    float64  `json:"seconds_ago" yaml:"seconds_ago"`
+	Gateways      int      `json:"gateways" yaml:"gateways"`
+	Interruptions int      `json:"interruptions" yaml:"interruptions"`
+	Reasons       []string `json:"reasons" yaml:"reasons"`
+	// At is when, by the agent's clock.
+	At time.Duration `json:"-" yaml:"-"`
+}

@@ -1,0 +1,71 @@
+package report_test
+
+import (
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+func TestPersonIsShownWhatThereIsToKnow(t *testing.T) {
+	t.Parallel()
+	s := report.Status{
+		Unit: "ovn-central/0", Mode: config.On, Acting: "ovn-central/0", Acts: true, Term: 3, HeldSeconds: 7500, Previous: "ovn-central/2",
+		Southbound: "server is not connected to a leader",
+		Peers:      []report.PeerStatus{{Address: "10.0.0.6:16402", Unit: "ovn-central/1", AnsweredSecondsAgo: 0.4}, {Address: "10.0.0.7:16402", AnsweredSecondsAgo: -1, Error: "refused"}},
+		Gateways: report.GatewayStatus{
+			LookedSecondsAgo: 12, Chassis: 3, Gateways: 40, Planned: 1, AdvisedSeconds: 65,
+			Advice:   []report.Advice{{Gateway: "lrp-1", Before: []string{"c1"}, After: []string{"c1", "c2"}, Reason: "the gateway had 1 of 2 candidates", Neutron: true}},
+			HeldDown: []report.HeldDown{{Name: "c3", ForSeconds: 80}}, Left: []string{"lrp-9"},
+			Last:    &report.Deed{SecondsAgo: 180, Gateways: 3, Reasons: []string{"the chassis does not exist"}},
+			Orphans: []schedule.Finding{{Where: "c4", Text: "a candidate of gateways, and no chassis"}},
+		},
+	}
+	assert.Equal(t, `lease: ovn-central/0 acts for gateways (this unit); term 3, seen for 2h5m; before that ovn-central/2
+mode: on
+Southbound database: cannot be used: server is not connected to a leader
+agent 10.0.0.6:16402 ovn-central/1: answered 400ms ago
+agent 10.0.0.7:16402 : refused
+gateways: 40 on 3 chassis, as of 12s ago
+to be scheduled for 1m: 1 gateways
+  lrp-1: c1 -> c1,c2 (the gateway had 1 of 2 candidates; Neutron's)
+held down: c3 for another 1m
+left to Neutron, which undoes what is done there: lrp-9
+done 3m ago: 3 gateways, 0 interrupted: the chassis does not exist
+orphan: c4: a candidate of gateways, and no chassis
+`, s.Text())
+	assert.Equal(t, "lease: no unit is known to act\nmode: \ngateways: 0 on 0 chassis, as of 0s ago\n", report.Status{}.Text())
+}
+
+func TestAgentIsAskedWhereItsFileSays(t *testing.T) {
+	t.Parallel()
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/status" {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		_, _ = w.Write([]byte(`{"unit":"u/0","acts":true}`))
+	}))
+	defer api.Close()
+	file := filepath.Join(t.TempDir(), "agent.json")
+	_, err := report.Ask(t.Context(), file)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	listener, ok := api.Listener.Addr().(*net.TCPAddr)
+	require.True(t, ok)
+	require.NoError(t, os.WriteFile(file, config.Config{Listen: listener.String()}.Render(), 0o600))
+	s, err := report.Ask(t.Context(), file)
+	require.NoError(t, err)
+	assert.True(t, s.Acts)
+	api.Close()
+	_, err = report.Ask(t.Context(), file)
+	require.ErrorContains(t, err, "journalctl -u ovn-central-agent")
+}
