@@ -30,7 +30,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	report := o.Report
 	northds, missing := u.Service.NorthdReport(ctx, report.Application)
-	found := results{"format": chosen, "fault-tolerance": lines(report.Tolerance()), "northd": lines(northds), "clients": lines(report.Clients())}
+	found := results{"format": chosen, "fault-tolerance": lines(membership.Tolerance(report)), "northd": lines(northds), "clients": lines(membership.ClientCounts(report))}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
@@ -39,7 +39,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if agent, err := agentreport.Ask(ctx, u.Service.Control.Paths.AgentConfig()); err == nil {
 		found["lease"] = lines([]string{agent.Lease()})
 	}
-	warnings := append(u.Service.Warnings(report), missing...)
+	warnings := append(membership.Warnings(report), missing...)
 	if own := u.trouble(o, err); own != "" {
 		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
 		warnings = slices.Insert(warnings, 0, own)
@@ -47,7 +47,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if len(warnings) > 0 {
 		found["warnings"] = lines(warnings)
 	}
-	if next := u.Service.Next(report); len(next) > 0 {
+	if next := membership.Next(report); len(next) > 0 {
 		found["next"] = lines(next)
 	}
 	return found, nil
@@ -87,7 +87,7 @@ func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
 func formatter(format string) (func(membership.Cluster) (string, error), error) {
 	switch format {
 	case "", "text":
-		return func(c membership.Cluster) (string, error) { return c.Text(), nil }, nil
+		return func(c membership.Cluster) (string, error) { return membership.ClusterText(c), nil }, nil
 	case "yaml":
 		return func(c membership.Cluster) (string, error) { return render.YAML(document(c)) }, nil
 	case "json":

@@ -18,8 +18,9 @@ import (
 // Application is what Juju, the units' published data and this unit's memory tell of
 // the application.
 type Application struct {
-	// Unit is this unit.
-	Unit string
+	// Unit is this unit, Version that of the Juju that runs it: of commands that are printed.
+	Unit    string
+	Version juju.Version
 	// Goal are the units that are to exist; nil where Juju could not be asked.
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
@@ -52,7 +53,7 @@ type Application struct {
 // this unit remembers takes its place: `stop` and what is reported may depend on no
 // relation (rule R9). What decides on anything else looks at Unread first.
 func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
-	m := Application{Unit: env.Unit, Data: map[string]relation.Data{}, Published: relation.UnitIdentities{}, History: cache.History}
+	m := Application{Unit: env.Unit, Version: env.Version, Data: map[string]relation.Data{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, err.Error())

@@ -34,11 +34,11 @@ type Cache struct {
 
 const cacheFile = "ovn-central-operator.json"
 
-func (s *Service) cachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
+func (s *Observer) cachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
 // LoadCache reads the unit's memory. What can't be read is forgotten, with a line
 // in the log: it is a help, not a condition.
-func (s *Service) LoadCache(ctx context.Context) Cache {
+func (s *Observer) LoadCache(ctx context.Context) Cache {
 	m := Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	text, err := os.ReadFile(s.cachePath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,7 +62,7 @@ func (s *Service) LoadCache(ctx context.Context) Cache {
 }
 
 // SaveCache writes the unit's memory, if it changed.
-func (s *Service) SaveCache(m Cache) error {
+func (s *Observer) SaveCache(m Cache) error {
 	m.Unit = s.Env.Unit
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
@@ -80,7 +80,7 @@ func (s *Service) SaveCache(m Cache) error {
 // Identities finds what this unit is to publish, from the servers that answer
 // and the files of those that don't. One database's trouble doesn't hide the
 // other; a server that has left has no identity any more.
-func (s *Service) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
+func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	own := relation.Identities{}
 	for d, l := range servers {
 		if l.Condition == ovndb.Serving {
@@ -108,7 +108,7 @@ func (s *Service) Identities(ctx context.Context, servers map[ovndb.Database]Ser
 
 // UpdateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
-func (s *Service) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
+func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now())}
 	m.Departed = slices.Sorted(maps.Keys(next.Departed))
 	m.Members = map[ovndb.Database][]string{}
@@ -183,7 +183,7 @@ func others(s raft.Status) []string {
 
 // ForgetServers writes the memory of a unit whose servers have left: what it published of
 // itself is no more than sight.Own.
-func (s *Service) ForgetServers(ctx context.Context, snapshot Snapshot) {
+func (s *Observer) ForgetServers(ctx context.Context, snapshot Snapshot) {
 	cache := snapshot.Cache
 	cache.Published = maps.Clone(cache.Published)
 	cache.Published[s.Env.Unit] = snapshot.Own

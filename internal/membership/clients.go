@@ -54,7 +54,7 @@ func (s *Service) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 	}
 }
 
-func (s *Service) clients(db ovndb.Database) (ovndb.Clients, error) {
+func (s *Observer) clients(db ovndb.Database) (ovndb.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients(db)
 	}
@@ -63,7 +63,7 @@ func (s *Service) clients(db ovndb.Database) (ovndb.Clients, error) {
 
 // clientsOf is how many clients a member's server has, nil where that is not known:
 // this unit's now, another's as of its last hook, and about.
-func (s *Service) clientsOf(m Application, db ovndb.Database, unit string) *int {
+func (s *Observer) clientsOf(m Application, db ovndb.Database, unit string) *int {
 	if unit != m.Unit {
 		published, _ := relation.ParseUnitState(m.Data[unit].Values())
 		if n, known := published.Clients[db]; known {
@@ -78,8 +78,8 @@ func (s *Service) clientsOf(m Application, db ovndb.Database, unit string) *int 
 	return &now.Connected
 }
 
-// Clients says, a line for each database, how the clients are spread over the members.
-func (r Report) Clients() []string {
+// ClientCounts says, a line for each database, how the clients are spread over the members.
+func ClientCounts(r Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		var members []string

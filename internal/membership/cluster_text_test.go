@@ -19,7 +19,7 @@ import (
 func TestR4NextPrintsIDsThatJujuKeeps(t *testing.T) {
 	s := three(t)
 	s.nb = s.nb.down("0010", "0008")
-	lines := s.service().Next(s.report())
+	lines := membership.Next(s.report())
 	require.NotEmpty(t, lines)
 	for _, line := range lines {
 		accepts(t, s, line)
@@ -44,7 +44,7 @@ func TestStatusNamesALostQuorumBeforeAWait(t *testing.T) {
 	for _, nb := range []members{{condition: ovndb.Absent}, up("aa00").in(raft.JoiningCluster)} {
 		s := three(t)
 		s.nb, s.sb = nb, up("bb00").down("bb01", "bb02").cutOff()
-		said := s.service().Summary(s.report(), false)
+		said := membership.Summarize(s.report(), false)
 		assert.Equal(t, juju.Blocked, said.Word, said)
 	}
 }
@@ -58,7 +58,7 @@ func TestStatusOfAFollowerThatCanAskNobodyDoesNotCountAllAsDown(t *testing.T) {
 	c.Quorum = c.View.Quorum()
 	r := s.report()
 	r.Clusters[1] = c
-	assert.NotContains(t, s.service().Summary(r, false).String(), "0 of 3 up")
+	assert.NotContains(t, membership.Summarize(r, false).String(), "0 of 3 up")
 }
 
 // A unit whose server is dead can't leave by itself.

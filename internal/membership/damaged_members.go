@@ -29,7 +29,7 @@ func unhealthyServers(ids map[string]string) (lost []raft.ID) {
 // unhealthy reads from this unit's own server which members have lost entries. Where
 // that can't be read, what is seen of the members has to do; who has the lock reads it
 // there, or does nothing.
-func (s *Service) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
+func (s *Observer) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))

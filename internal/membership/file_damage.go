@@ -29,7 +29,7 @@ const (
 // succeeds (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to
 // 3.6): no status shows it, of any member. The error is that of ctx, or of a server
 // that does not answer any more.
-func (s *Service) MissingEntries(ctx context.Context, l ServerState) (string, error) {
+func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
 		if l.Condition != ovndb.Serving || l.Status.State == raft.JoiningCluster || l.Status.State == raft.LeavingCluster {
@@ -64,7 +64,7 @@ func (s *Service) MissingEntries(ctx context.Context, l ServerState) (string, er
 // log, though its file may have it: a write, or an fsync, that failed once is not tried
 // again before the file is written anew (measured with Open vSwitch 3.1). Entries are
 // always on their way, so it gets some time for those that it has at first.
-func (s *Service) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
+func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
 	appended := l.Status.Log.End - 1
 	for until := s.Now().Add(s.patience(l.Database, storePatience)); ; {
 		stored, leads := l.Status.Stored()
@@ -172,7 +172,7 @@ const statusDigits = 8
 // RejoinCommand is the command by which another unit removes this unit's server, so that it
 // can join again as a new one; empty where there is no other unit, or the server is not
 // known.
-func (s *Service) RejoinCommand(m Application, servers map[ovndb.Database]ServerState, d ovndb.Database) string {
+func RejoinCommand(m Application, servers map[ovndb.Database]ServerState, d ovndb.Database) string {
 	id := m.Published[m.Unit][d].Server
 	if id == "" || len(m.Others()) == 0 {
 		return ""
@@ -181,13 +181,13 @@ func (s *Service) RejoinCommand(m Application, servers map[ovndb.Database]Server
 	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
 		clusters[other.Database] = raft.View{Status: other.Status}
 	}
-	return s.kickCommand(m.otherUnit(clusters), shortened(map[ovndb.Database]string{d: string(id)}), true)
+	return KickCommand(m, OtherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), true)
 }
 
 // RemovedWhileDown says whether this unit's server, which does not run, was removed by
 // the members that remain: by the history of this unit, or by a record in the database
 // as another unit has it.
-func (s *Service) RemovedWhileDown(ctx context.Context, m Application, d ovndb.Database, cache Cache) bool {
+func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.Database, cache Cache) bool {
 	id := m.Published[m.Unit][d].Server
 	if id == "" {
 		return false

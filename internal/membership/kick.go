@@ -203,7 +203,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
 	}
-	who := k.application.describe(d, k.target)
+	who := Describe(k.application, d, k.target)
 	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
 	limited, cancel, err := k.lock.recordIntent(ctx, lease.Kick, k.target.Longest())
 	if err != nil {
@@ -245,7 +245,7 @@ func neverSent(err error) bool {
 func (k *kickOperation) pending(text string) {
 	k.result.Outcome, k.result.Text = Pending, text
 	k.result.Next = []string{
-		k.service.statusCommand(k.application.Unit) + ", and if it still is a member, the same command again",
+		StatusCommand(k.application, k.application.Unit) + ", and if it still is a member, the same command again",
 	}
 }
 

@@ -82,7 +82,7 @@ func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
 	case raft.OtherDatabase:
 		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
-	return []string{"see which members there are: " + k.service.statusCommand(k.application.Unit)}
+	return []string{"see which members there are: " + StatusCommand(k.application, k.application.Unit)}
 }
 
 // peers are the members with their IDs as far as they are known. Whether they are
@@ -93,7 +93,7 @@ func (k *kickOperation) peers() []raft.Peer {
 
 // describe names a member, and marks this unit's own.
 func (k *kickOperation) describe(d ovndb.Database, p raft.Peer) string {
-	text := k.application.describe(d, p)
+	text := Describe(k.application, d, p)
 	if p.Self {
 		text += " (this unit)"
 	}
@@ -231,7 +231,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	if !k.target.Up {
 		state = "not known to be up (" + k.target.Why + ")"
 	}
-	who := k.application.describe(d, k.target)
+	who := Describe(k.application, d, k.target)
 	if !strings.Contains(who, k.target.Address) {
 		who += " at " + k.target.Address
 	}
@@ -255,7 +255,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []string {
 	s, d := k.service, k.server.Database
 	target := map[ovndb.Database]string{d: k.target.Longest()}
-	forced := s.kickCommand(k.application.Unit, target, true)
+	forced := KickCommand(k.application, k.application.Unit, target, true)
 	switch plan.Refusal.Reason {
 	case raft.LiveMember, raft.UnitInModel:
 		// What is advised must not be refused in its turn.
@@ -263,9 +263,9 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []st
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
 		case owner.Unit == "" && k.target.Up && k.application.hasAddress(k.target.Address):
-			return []string{"wait until the unit that has its address has said whose it is, then look again: " + s.statusCommand(k.application.Unit)}
+			return []string{"wait until the unit that has its address has said whose it is, then look again: " + StatusCommand(k.application, k.application.Unit)}
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
-			return s.remediation(leave.Refusal, view, k.application) // its own leave would be refused too
+			return Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
 		case owner.Unit != "" && k.target.Up:
 			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
 		case owner.Unit != "":
@@ -279,10 +279,10 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []st
 	case raft.OwnID:
 		return []string{"a unit leaves when it is removed: " + juju.RemoveUnit(k.application.Unit)}
 	case raft.WouldLoseQuorum:
-		return s.remediation(plan.Refusal, view, k.application)
+		return Remediation(plan.Refusal, view, k.application)
 	case raft.NoQuorum, raft.NotMember:
 		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + s.statusCommand(k.application.otherUnit(views{d: view})),
+			"wait for an election, or run the action on a unit that shows a leader: " + StatusCommand(k.application, OtherUnit(k.application, views{d: view})),
 			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 		}
 	case raft.SoleMember:

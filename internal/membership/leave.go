@@ -83,7 +83,7 @@ func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string,
 		return nil, nil, nil
 	}
 	if plan.Refusal.Reason == raft.NoQuorum {
-		return plan.Refusal, d.service.noQuorumRemediation(d.application, d.server), nil
+		return plan.Refusal, NoQuorumRemediation(d.application, d.server), nil
 	}
 	return plan.Refusal, nil, nil // the advice depends on both databases
 }
@@ -99,18 +99,18 @@ func (d *leaveOperation) refuseSole() *raft.Refusal {
 	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
 }
 
-// noQuorumRemediation are those where this unit's server has no leader. Nobody is named as
+// NoQuorumRemediation are those where this unit's server has no leader. Nobody is named as
 // dead: this unit may be the one that is cut off.
-func (s *Service) noQuorumRemediation(m Application, l ServerState) []string {
+func NoQuorumRemediation(m Application, l ServerState) []string {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
 	// to be kicked for that.
 	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
 		return []string{"wait: the leader is leaving, or an election is under way"}
 	}
 	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
-	other := m.otherUnit(views{l.Database: {Status: l.Status}})
+	other := OtherUnit(m, views{l.Database: {Status: l.Status}})
 	return []string{
-		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", s.statusCommand(other), s.kickCommand(other, target, true)),
+		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
 		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 	}
 }
@@ -265,7 +265,7 @@ func (d *leaveOperation) release(ctx context.Context) {
 
 // readRecords reads the records of removals from the first endpoint that serves
 // the database.
-func (s *Service) readRecords(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
+func (s *Observer) readRecords(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, endpoints...)

@@ -83,14 +83,14 @@ func (s *Service) lock(ctx context.Context, l ServerState, interrupted func(cont
 	return k, nil
 }
 
-func (s *Service) global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
+func (s *Observer) global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
 	defer cancel()
 	return s.Dialer.Global(ctx, d, endpoints...)
 }
 
 // storePatience is how long one read or write of the lock may take.
-func (s *Service) storePatience(d ovndb.Database) time.Duration {
+func (s *Observer) storePatience(d ovndb.Database) time.Duration {
 	return s.patience(d, storeTimeout)
 }
 

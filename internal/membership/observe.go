@@ -58,7 +58,7 @@ func (l ServerState) Text() string {
 
 // ObserveServer finds out what there is of the database on this unit. It asks the
 // server first, and the file where the server can't tell.
-func (s *Service) ObserveServer(ctx context.Context, d ovndb.Database) ServerState {
+func (s *Observer) ObserveServer(ctx context.Context, d ovndb.Database) ServerState {
 	l := ServerState{Database: d}
 	l.Status, l.Err = s.Control.Status(ctx, d)
 	s.classify(ctx, &l)
@@ -66,7 +66,7 @@ func (s *Service) ObserveServer(ctx context.Context, d ovndb.Database) ServerSta
 }
 
 // classify gives the condition by what the server has answered.
-func (s *Service) classify(ctx context.Context, l *ServerState) {
+func (s *Observer) classify(ctx context.Context, l *ServerState) {
 	switch {
 	case l.Err == nil && l.Status.Name != string(l.Database):
 		l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
@@ -94,7 +94,7 @@ const startPatience = time.Second
 // observeStopped makes sure that a server on whose control socket no process listens
 // has ended: while it runs it votes, and acknowledges what it is sent. One that is
 // just starting or ending is given a moment.
-func (s *Service) observeStopped(ctx context.Context, l *ServerState) {
+func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 	patience, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
 	for {
@@ -117,7 +117,7 @@ func (s *Service) observeStopped(ctx context.Context, l *ServerState) {
 	}
 }
 
-func (s *Service) observeFile(ctx context.Context, l *ServerState, otherwise ovndb.Condition) {
+func (s *Observer) observeFile(ctx context.Context, l *ServerState, otherwise ovndb.Condition) {
 	file, err := s.Files.Inspect(ctx, l.Database)
 	l.File, l.FileErr = file, err
 	switch {
@@ -135,7 +135,7 @@ func (s *Service) observeFile(ctx context.Context, l *ServerState, otherwise ovn
 }
 
 // ObserveServers observes both databases at the same time.
-func (s *Service) ObserveServers(ctx context.Context) map[ovndb.Database]ServerState {
+func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]ServerState {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
@@ -163,7 +163,7 @@ const (
 // View looks at the cluster from this unit's server: on a leader until every
 // member that it hears has had time to keep up, elsewhere by asking the others.
 // names are full IDs known from elsewhere.
-func (s *Service) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
+func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
@@ -193,7 +193,7 @@ func (s *Service) View(ctx context.Context, l ServerState, names []raft.ID) (raf
 }
 
 // probe puts the question of rule R0 to all other members at the same time.
-func (s *Service) probe(ctx context.Context, l ServerState) []raft.ProbeResult {
+func (s *Observer) probe(ctx context.Context, l ServerState) []raft.ProbeResult {
 	var (
 		mu      sync.Mutex
 		wg      sync.WaitGroup

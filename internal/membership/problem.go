@@ -36,7 +36,7 @@ const (
 	noQuorum
 )
 
-func (c Cluster) health() clusterHealth {
+func healthOf(c Cluster) clusterHealth {
 	switch {
 	case c.Condition == ovndb.Absent:
 		return absent
@@ -46,7 +46,7 @@ func (c Cluster) health() clusterHealth {
 		return joining
 	case c.Status.State == raft.LeavingCluster:
 		return leaving
-	case c.View.LeaderUp() && c.commits():
+	case c.View.LeaderUp() && commits(c):
 		return working
 	case c.Status.Role == raft.Leader:
 		return noQuorum
@@ -66,7 +66,7 @@ func (c Cluster) health() clusterHealth {
 // commits says whether a majority takes part in what the leader commits. A member that
 // only counts as down, since its disk is full or its unit is about to stop it, does so
 // still: there is a quorum, and what is wrong with it is said of the member.
-func (c Cluster) commits() bool {
+func commits(c Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
 		if row.Up || row.Noted {
@@ -78,12 +78,12 @@ func (c Cluster) commits() bool {
 
 // firstProblem is what keeps this unit from being a working member: first what an
 // operator has to mend, then what ends by itself.
-func (s *Service) firstProblem(r Report) (juju.StatusWord, string) {
+func firstProblem(r Report) (juju.StatusWord, string) {
 	word, text := juju.StatusWord(""), ""
 	for _, c := range r.Clusters {
-		w, t := c.problem(r.Application)
-		if c.health() == noQuorum {
-			t = s.noQuorumText(r)
+		w, t := problem(c, r.Application)
+		if healthOf(c) == noQuorum {
+			t = noQuorumText(r)
 		}
 		if t != "" && (text == "" || w == juju.Blocked && word != juju.Blocked) {
 			word, text = w, t
@@ -93,9 +93,9 @@ func (s *Service) firstProblem(r Report) (juju.StatusWord, string) {
 }
 
 // problem is that of one database, without the command that a lost quorum has.
-func (c Cluster) problem(m Application) (juju.StatusWord, string) {
+func problem(c Cluster, m Application) (juju.StatusWord, string) {
 	name := c.Database.Short()
-	switch c.health() {
+	switch healthOf(c) {
 	case absent:
 		return juju.Waiting, name + ": no database yet"
 	case notServing:
@@ -105,25 +105,25 @@ func (c Cluster) problem(m Application) (juju.StatusWord, string) {
 	case leaving:
 		return juju.Waiting, name + ": leaving the cluster"
 	case majorityUnconfirmed, cutOff, electing:
-		return juju.Waiting, name + ": " + c.leaderText(m)
+		return juju.Waiting, name + ": " + leaderText(c, m)
 	case noQuorum:
-		return juju.Blocked, c.leaderText(m)
+		return juju.Blocked, leaderText(c, m)
 	}
 	return "", ""
 }
 
 // leaderText says what this unit can make out of a cluster whose leader it does not
 // see at work.
-func (c Cluster) leaderText(m Application) string {
+func leaderText(c Cluster, m Application) string {
 	answering, connected := c.View.Responding()
-	switch n := len(c.Rows); c.health() {
+	switch n := len(c.Rows); healthOf(c) {
 	case majorityUnconfirmed:
 		up, why := 0, ""
 		for _, row := range c.Rows {
 			if row.Up {
 				up++
 			} else if why == "" {
-				why = m.nameOf(c.Database, row) + ": " + row.Why
+				why = nameOf(m, c.Database, row) + ": " + row.Why
 			}
 		}
 		return fmt.Sprintf("a leader is known, but this unit sees only %d of %d members up (%s)", up, n, why)
@@ -132,7 +132,7 @@ func (c Cluster) leaderText(m Application) string {
 	case electing:
 		return fmt.Sprintf("a leader is being elected; %d of %d members answer", answering+1, n)
 	}
-	silent := c.silent(m)
+	silent := silent(c, m)
 	text := fmt.Sprintf("%d of %d members answer", len(c.Rows)-len(silent), len(c.Rows))
 	if len(silent) > 0 {
 		text += "; none from " + strings.Join(silent, ", ")
@@ -141,11 +141,11 @@ func (c Cluster) leaderText(m Application) string {
 }
 
 // silent names the members that do not answer: by their units, where these are known.
-func (c Cluster) silent(m Application) []string {
+func silent(c Cluster, m Application) []string {
 	var all []string
 	for _, row := range c.Rows {
 		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Responded(row.Member)) {
-			all = append(all, m.nameOf(c.Database, row))
+			all = append(all, nameOf(m, c.Database, row))
 		}
 	}
 	slices.SortFunc(all, compareUnits)
@@ -153,28 +153,28 @@ func (c Cluster) silent(m Application) []string {
 }
 
 // nameOf is the member's unit, or what else it is known by.
-func (m Application) nameOf(d ovndb.Database, row Row) string {
+func nameOf(m Application, d ovndb.Database, row Row) string {
 	if row.Owner.Unit != "" {
 		return row.Owner.Unit
 	}
-	return m.describe(d, row.Peer)
+	return Describe(m, d, row.Peer)
 }
 
 // noQuorumText is one line for both databases, with the unit that may see more: this
 // one may be the one that is cut off.
-func (s *Service) noQuorumText(r Report) string {
+func noQuorumText(r Report) string {
 	var names, texts []string
 	for _, c := range r.Clusters {
-		if c.health() != noQuorum {
+		if healthOf(c) != noQuorum {
 			continue
 		}
 		names = append(names, c.Database.Short())
-		if text := c.leaderText(r.Application); !slices.Contains(texts, text) {
+		if text := leaderText(c, r.Application); !slices.Contains(texts, text) {
 			texts = append(texts, text)
 		}
 	}
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), s.statusCommand(r.Application.otherUnit(r.views())), strings.Join(texts, "; "))
+	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r))), strings.Join(texts, "; "))
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// kickCommand is the line that kicks a member of one or of both databases. What
+// KickCommand is the line that kicks a member of one or of both databases. What
 // it says, the action accepts: a member that is up, or whose unit is still in
 // the model, needs force.
-func (s *Service) kickCommand(on string, targets map[ovndb.Database]string, force bool) string {
+func KickCommand(m Application, on string, targets map[ovndb.Database]string, force bool) string {
 	c := juju.Command{Unit: on, Action: "kick"}
 	for _, d := range []ovndb.Database{ovndb.SB, ovndb.NB} { // the order of the specification's example
 		if id := targets[d]; id != "" {
@@ -25,11 +25,11 @@ func (s *Service) kickCommand(on string, targets map[ovndb.Database]string, forc
 		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
 	}
 	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
-	return s.Env.Version.Render(c)
+	return m.Version.Render(c)
 }
 
-// describe names a member and its unit.
-func (m Application) describe(d ovndb.Database, p raft.Peer) string {
+// Describe names a member and its unit.
+func Describe(m Application, d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	switch {
 	case o.Unit != "":
@@ -41,19 +41,19 @@ func (m Application) describe(d ovndb.Database, p raft.Peer) string {
 }
 
 // kickUnitCommand kicks whatever a unit has, in both databases.
-func (s *Service) kickUnitCommand(on, unit string, force bool) string {
+func kickUnitCommand(m Application, on, unit string, force bool) string {
 	c := juju.Command{Unit: on, Action: "kick", Params: []juju.Param{{Key: "unit", Value: unit}}}
 	if force {
 		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
 	}
 	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
-	return s.Env.Version.Render(c)
+	return m.Version.Render(c)
 }
 
-// remediation says how to get rid of the members that are down and stand in the way of
+// Remediation says how to get rid of the members that are down and stand in the way of
 // a change of one database.
-func (s *Service) remediation(r *raft.Refusal, v raft.View, m Application) []string {
-	return s.remediations([]*raft.Refusal{r}, views{r.Database: v}, m)
+func Remediation(r *raft.Refusal, v raft.View, m Application) []string {
+	return Remediations([]*raft.Refusal{r}, views{r.Database: v}, m)
 }
 
 // blocker are the members of one unit, or one member of an unknown unit, that
@@ -68,11 +68,11 @@ type blocker struct {
 	mayGo bool
 }
 
-// remediations is the same for both databases, with one way out for each unit: one
+// Remediations is the same for both databases, with one way out for each unit: one
 // command does for both.
-func (s *Service) remediations(refusals []*raft.Refusal, clusters views, m Application) []string {
+func Remediations(refusals []*raft.Refusal, clusters views, m Application) []string {
 	var advice []string
-	for _, b := range m.blockers(refusals, clusters) {
+	for _, b := range blockersOf(m, refusals, clusters) {
 		what, server, it := strings.Join(b.names, " and "), "server", "it is"
 		if len(b.names) > 1 {
 			server, it = "servers", "they are"
@@ -82,9 +82,9 @@ func (s *Service) remediations(refusals []*raft.Refusal, clusters views, m Appli
 			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
 		case b.owner.Unit != "":
 			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
-				server, what, it, strings.Fields(it)[0], s.kickBlocker(b, b.targets, clusters, m)))
+				server, what, it, strings.Fields(it)[0], kickBlocker(b, b.targets, clusters, m)))
 		case b.owner.Stale:
-			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, s.kickBlocker(b, b.targets, clusters, m)))
+			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, kickBlocker(b, b.targets, clusters, m)))
 		default:
 			advice = append(advice, fmt.Sprintf("find out whose %s is before anybody kicks it (%s)", what, strings.Join(m.Unpublished(), "; ")))
 		}
@@ -92,8 +92,8 @@ func (s *Service) remediations(refusals []*raft.Refusal, clusters views, m Appli
 	return advice
 }
 
-// blockers puts the members of one unit together.
-func (m Application) blockers(refusals []*raft.Refusal, clusters views) []*blocker {
+// blockersOf puts the members of one unit together.
+func blockersOf(m Application, refusals []*raft.Refusal, clusters views) []*blocker {
 	var all []*blocker
 	byUnit := map[Owner]*blocker{}
 	for _, r := range refusals {
@@ -109,8 +109,8 @@ func (m Application) blockers(refusals []*raft.Refusal, clusters views) []*block
 			plan := raft.PlanKick(raft.Change{Database: r.Database, View: clusters[r.Database], Target: p.Longest(), UnitInModel: o.Unit, Force: true})
 			b.mayGo = b.mayGo && plan.Refusal == nil
 			b.targets[r.Database] = p.Longest()
-			b.names = append(b.names, m.describe(r.Database, p))
-			b.down = append(b.down, r.Database.Short()+" "+m.describe(r.Database, p)+" is down")
+			b.names = append(b.names, Describe(m, r.Database, p))
+			b.down = append(b.down, r.Database.Short()+" "+Describe(m, r.Database, p)+" is down")
 		}
 	}
 	return all
@@ -140,28 +140,28 @@ func commandFirst(lead, command, rest string) string {
 
 // leaveRemediation is the first thing to do so that a unit can leave, led by the
 // command, if there is one.
-func (s *Service) leaveRemediation(lead string, refusals []*raft.Refusal, clusters views, m Application) string {
-	b := m.blockers(refusals, clusters)[0]
+func leaveRemediation(lead string, refusals []*raft.Refusal, clusters views, m Application) string {
+	b := blockersOf(m, refusals, clusters)[0]
 	down := strings.Join(b.down, ", ")
 	switch {
 	case b.mayGo && b.owner.Unit != "":
-		return commandFirst(lead, s.kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers); "+down)
+		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers); "+down)
 	case b.mayGo && b.owner.Stale:
-		return commandFirst(lead, s.kickBlocker(b, shortened(b.targets), clusters, m), "; "+down)
+		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), "; "+down)
 	}
-	return lead + ": " + s.remediations(refusals, clusters, m)[0] + "; " + down
+	return lead + ": " + Remediations(refusals, clusters, m)[0] + "; " + down
 }
 
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
-func (s *Service) kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters views, m Application) string {
+func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters views, m Application) string {
 	force := b.owner.Unit != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
-	on := m.runOn(clusters, b.owner.Unit)
-	if m.hasOnly(clusters, unit, b.targets) {
-		return s.kickUnitCommand(on, unit, force)
+	on := runOn(m, clusters, b.owner.Unit)
+	if hasOnly(m, clusters, unit, b.targets) {
+		return kickUnitCommand(m, on, unit, force)
 	}
-	return s.kickCommand(on, ids, force)
+	return KickCommand(m, on, ids, force)
 }
 
 // shortened are as many digits of each ID as tell a server from all others, where a
@@ -176,7 +176,7 @@ func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 
 // hasOnly says whether a kick of the unit means these members and no others, in
 // both databases, each of which has a record of it.
-func (m Application) hasOnly(clusters views, unit string, targets map[ovndb.Database]string) bool {
+func hasOnly(m Application, clusters views, unit string, targets map[ovndb.Database]string) bool {
 	if unit == "" || len(clusters) < len(ovndb.Databases()) {
 		return false
 	}
@@ -195,9 +195,9 @@ func (m Application) hasOnly(clusters views, unit string, targets map[ovndb.Data
 	return true
 }
 
-// statusCommand is the line that shows the clusters as a unit sees them.
-func (s *Service) statusCommand(on string) string {
-	return s.Env.Version.Render(juju.Command{Unit: on, Action: "cluster-status"})
+// StatusCommand is the line that shows the clusters as a unit sees them.
+func StatusCommand(m Application, on string) string {
+	return m.Version.Render(juju.Command{Unit: on, Action: "cluster-status"})
 }
 
 // RefusedError says that nothing was touched, and why.

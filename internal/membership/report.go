@@ -56,13 +56,13 @@ type Report struct {
 }
 
 // Report looks at both clusters. What is wrong with one does not hide the other.
-func (s *Service) Report(ctx context.Context, m Application, servers map[ovndb.Database]ServerState) Report {
+func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.Database]ServerState) Report {
 	return s.report(m, s.clusters(ctx, servers))
 }
 
 // clusters looks at both clusters at the same time, without knowing whose the
 // members are.
-func (s *Service) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
+func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
@@ -91,7 +91,7 @@ func (s *Service) clusters(ctx context.Context, servers map[ovndb.Database]Serve
 }
 
 // report adds whose the members are.
-func (s *Service) report(m Application, seen map[ovndb.Database]Cluster) Report {
+func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {
 	report := Report{Application: m}
 	for _, d := range ovndb.Databases() {
 		c := seen[d]
@@ -112,9 +112,9 @@ func (s *Service) report(m Application, seen map[ovndb.Database]Cluster) Report 
 	return report
 }
 
-// Text is the status as ovsdb-server prints it, with the time of the last
+// ClusterText is the status as ovsdb-server prints it, with the time of the last
 // message, which says little on a follower, replaced by the member's unit.
-func (c Cluster) Text() string {
+func ClusterText(c Cluster) string {
 	if c.Condition != ovndb.Serving {
 		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
 	}
@@ -128,36 +128,36 @@ func (c Cluster) Text() string {
 	return strings.TrimSuffix(s.String(), "\n")
 }
 
-// Tolerance says how many failures the cluster survives from now on.
-func (c Cluster) Tolerance(m Application) string {
+// tolerance says how many failures the cluster survives from now on.
+func tolerance(c Cluster, m Application) string {
 	name := c.Database.Short()
 	switch t := c.Quorum.Tolerance(); {
 	case c.Condition != ovndb.Serving:
 		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
 	case c.Status.State == raft.JoiningCluster:
 		return name + ": not known (joining)"
-	case c.health() == noQuorum:
-		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, c.leaderText(m))
-	case t < 0 && c.health() != working:
-		return fmt.Sprintf("%s: not known (%s)", name, c.leaderText(m))
+	case healthOf(c) == noQuorum:
+		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, leaderText(c, m))
+	case t < 0 && healthOf(c) != working:
+		return fmt.Sprintf("%s: not known (%s)", name, leaderText(c, m))
 	default:
 		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up)
 	}
 }
 
 // Tolerance is that of both clusters, a line each.
-func (r Report) Tolerance() []string {
+func Tolerance(r Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
-		all = append(all, c.Tolerance(r.Application))
+		all = append(all, tolerance(c, r.Application))
 	}
 	return all
 }
 
 // Warnings lists what an operator should know, most pressing first.
-func (s *Service) Warnings(r Report) []string {
+func Warnings(r Report) []string {
 	var all []string
-	if text := s.noQuorumText(r); text != "" {
+	if text := noQuorumText(r); text != "" {
 		all = append(all, text)
 	}
 	for _, c := range r.Clusters {
@@ -166,14 +166,14 @@ func (s *Service) Warnings(r Report) []string {
 			all = append(all, name+": "+c.ServerState.Text())
 			continue
 		}
-		if _, text := c.problem(r.Application); text != "" && c.health() != noQuorum {
+		if _, text := problem(c, r.Application); text != "" && healthOf(c) != noQuorum {
 			all = append(all, text)
 		}
 		if c.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Damage))
 		}
 		for _, row := range c.Rows {
-			all = append(all, r.warnings(c, row)...)
+			all = append(all, warnings(r, c, row)...)
 		}
 		switch n := len(c.Rows); {
 		case c.Status.State == raft.JoiningCluster:
@@ -186,20 +186,20 @@ func (s *Service) Warnings(r Report) []string {
 			all = append(all, fmt.Sprintf("%s: ovsdb-server says something that this charm does not know: %q", name, line.Text))
 		}
 	}
-	all = append(all, r.foreignClusters()...)
+	all = append(all, foreignClusters(r)...)
 	all = append(all, r.Application.Unpublished()...)
 	return append(all, r.Application.Problems...)
 }
 
 // warnings tells apart the ways in which a member can be wrong.
-func (r Report) warnings(c Cluster, row Row) []string {
+func warnings(r Report, c Cluster, row Row) []string {
 	var all []string
 	name := c.Database.Short()
 	who := fmt.Sprintf("%s: %s at %s, %s,", name, row.Short, row.Address, row.Label())
 	if !row.Up && c.Quorum.Up > 0 {
 		all = append(all, fmt.Sprintf("%s is down: %s", who, row.Why))
 	}
-	if owner := r.wrongDatabase(c.Database, row); owner != "" {
+	if owner := wrongDatabase(r, c.Database, row); owner != "" {
 		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
 	} else if row.Owner.Stale {
 		all = append(all, who+" is stale: no unit of the model stands behind it"+upWithoutUnit(row.Up))
@@ -226,7 +226,7 @@ func upWithoutUnit(up bool) string {
 
 // wrongDatabase recognises a server of the other database, which ovsdb-server
 // lets in: by its ID, or by its port.
-func (r Report) wrongDatabase(d ovndb.Database, row Row) string {
+func wrongDatabase(r Report, d ovndb.Database, row Row) string {
 	other := d.Other()
 	for _, unit := range r.Application.Published.Names() {
 		if id := r.Application.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
@@ -240,7 +240,7 @@ func (r Report) wrongDatabase(d ovndb.Database, row Row) string {
 }
 
 // foreignClusters names the units whose server is in a cluster of its own.
-func (r Report) foreignClusters() []string {
+func foreignClusters(r Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
@@ -266,32 +266,32 @@ type stale struct {
 
 // Next lists the commands to run, where something needs doing: each one passes
 // the rules of the action as printed.
-func (s *Service) Next(r Report) []string {
+func Next(r Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		if c.Member() && c.Quorum.Up == 0 {
-			return []string{s.statusCommand(r.Application.otherUnit(r.views()))} // first of all, who sees a leader
+			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))} // first of all, who sees a leader
 		}
 	}
-	for _, k := range r.stale() {
-		all = append(all, s.kickCommand(r.Application.runOn(r.views()), k.targets, k.force))
+	for _, k := range staleMembers(r) {
+		all = append(all, KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.force))
 	}
 	return all
 }
 
 // kickStale is the shorter line for a status: it names the former unit where that
 // means these members and no others.
-func (s *Service) kickStale(r Report, k *stale) string {
-	on := r.Application.runOn(r.views())
-	if r.Application.hasOnly(r.views(), k.unit, k.targets) {
-		return s.kickUnitCommand(on, k.unit, k.force)
+func kickStale(r Report, k *stale) string {
+	on := runOn(r.Application, viewsOf(r))
+	if hasOnly(r.Application, viewsOf(r), k.unit, k.targets) {
+		return kickUnitCommand(r.Application, on, k.unit, k.force)
 	}
-	return s.kickCommand(on, shortened(k.targets), k.force)
+	return KickCommand(r.Application, on, shortened(k.targets), k.force)
 }
 
-// stale lists the members that nobody stands behind and that may be kicked now,
+// staleMembers lists the members that nobody stands behind and that may be kicked now,
 // those of one former unit together.
-func (r Report) stale() []*stale {
+func staleMembers(r Report) []*stale {
 	var all []*stale
 	byUnit := map[string]*stale{}
 	for _, c := range r.Clusters {

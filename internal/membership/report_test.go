@@ -64,7 +64,7 @@ func TestTextIsThatOfTheSpecification(t *testing.T) {
 		"    9ea4 (9ea4 at ssl:10.5.3.144:6644) ovn-central/1 (leaving)",
 		"    fbfc (fbfc at ssl:10.5.1.86:6644) UNKNOWN (was ovn-central/2)",
 		"    f3be (f3be at ssl:10.5.1.88:6644) (self) UNKNOWN",
-	}, "\n"), c.Text())
+	}, "\n"), membership.ClusterText(c))
 	assert.Contains(t, status.String(), "last msg 839 ms ago", "the status itself is as it was")
 }
 
@@ -72,7 +72,7 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 	s := three(t)
 	s.nb.rows[1].extra = " (learner)"
 	s.nb.unread = []string{"Snapshot: 7"}
-	text := s.report().Clusters[0].Text()
+	text := membership.ClusterText(s.report().Clusters[0])
 	assert.Contains(t, text, "match_index=11 (learner) ovn-central/1\n")
 	assert.Contains(t, text, "Snapshot: 7")
 }
@@ -80,7 +80,7 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
 	s := three(t)
 	s.sb = members{condition: ovndb.Absent}
-	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", s.report().Clusters[1].Text())
+	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", membership.ClusterText(s.report().Clusters[1]))
 }
 
 func TestFaultTolerance(t *testing.T) {
@@ -102,7 +102,7 @@ func TestFaultTolerance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := three(t)
 			test.scene(&s)
-			assert.Equal(t, test.text, strings.Join(s.report().Tolerance(), "; "))
+			assert.Equal(t, test.text, strings.Join(membership.Tolerance(s.report()), "; "))
 		})
 	}
 }
@@ -182,7 +182,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			s := three(t)
 			s.history = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}}
 			test.scene(&s)
-			assert.Equal(t, test.warnings, s.service().Warnings(s.report()))
+			assert.Equal(t, test.warnings, membership.Warnings(s.report()))
 		})
 	}
 }
@@ -194,12 +194,12 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
 		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(ovndb.NB)),
-	}, s.service().Warnings(r))
+	}, membership.Warnings(r))
 }
 
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
 	s := three(t)
 	r := s.report()
 	r.Application.Problems = []string{"cannot read goal state: goal-state: program not found"}
-	assert.Equal(t, r.Application.Problems, s.service().Warnings(r))
+	assert.Equal(t, r.Application.Problems, membership.Warnings(r))
 }

@@ -12,7 +12,7 @@ import (
 // views are the clusters as this unit sees them, where it does.
 type views map[ovndb.Database]raft.View
 
-func (r Report) views() views {
+func viewsOf(r Report) views {
 	all := views{}
 	for _, c := range r.Clusters {
 		if c.Condition == ovndb.Serving {
@@ -38,14 +38,14 @@ const (
 // while this one is going. It is never a unit of not, which are those that the
 // command is about, and none that is known to be down. Where no unit is left, it is
 // what Juju takes for the leader, whichever unit that is.
-func (m Application) runOn(clusters views, not ...string) string {
+func runOn(m Application, clusters views, not ...string) string {
 	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
 	best, least := "", 0
 	for i, unit := range known {
 		if slices.Contains(not, unit) || slices.Contains(known[:i], unit) || unit != m.Unit && !m.exists(unit) {
 			continue
 		}
-		e := m.evidence(clusters, unit)
+		e := evidenceOf(m, clusters, unit)
 		if e == isDown {
 			continue
 		}
@@ -64,22 +64,22 @@ func (m Application) runOn(clusters views, not ...string) string {
 	return best
 }
 
-// otherUnit is the unit to send an operator to, away from this one.
-func (m Application) otherUnit(clusters views) string { return m.runOn(clusters, m.Unit) }
+// OtherUnit is the unit to send an operator to, away from this one.
+func OtherUnit(m Application, clusters views) string { return runOn(m, clusters, m.Unit) }
 
-// evidence is the weakest of what the clusters say.
-func (m Application) evidence(clusters views, unit string) evidence {
+// evidenceOf is the weakest of what the clusters say.
+func evidenceOf(m Application, clusters views, unit string) evidence {
 	if len(clusters) == 0 {
 		return notKnown
 	}
 	weakest := isUp
 	for _, d := range slices.Sorted(maps.Keys(clusters)) {
-		weakest = max(weakest, m.evidenceIn(d, clusters[d], unit))
+		weakest = max(weakest, evidenceIn(m, d, clusters[d], unit))
 	}
 	return weakest
 }
 
-func (m Application) evidenceIn(d ovndb.Database, v raft.View, unit string) evidence {
+func evidenceIn(m Application, d ovndb.Database, v raft.View, unit string) evidence {
 	holds := v.Quorum().Holds()
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server

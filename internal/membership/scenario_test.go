@@ -128,7 +128,7 @@ func three(t *testing.T) scene {
 }
 
 func (s scene) model() membership.Application {
-	m := membership.Application{Unit: s.unit, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
+	m := membership.Application{Unit: s.unit, Version: juju.ReadEnv(func(string) string { return s.version }).Version, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
 	if s.goal != nil {
 		m.Goal = map[string]juju.UnitGoal{}
 	}

@@ -60,7 +60,7 @@ const (
 
 // patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
-func (s *Service) patience(d ovndb.Database, base time.Duration) time.Duration {
+func (s *Observer) patience(d ovndb.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
 }
 

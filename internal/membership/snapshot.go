@@ -20,19 +20,19 @@ type Snapshot struct {
 
 // Observe observes the unit's servers and asks Juju at the same time, and remembers
 // both. A memory that can't be written, as on a full disk, is a line in the log.
-func (s *Service) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
+func (s *Observer) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
 	return s.observe(ctx, tools, func(map[ovndb.Database]ServerState) {})
 }
 
 // ObserveClusters is Look, and what the unit then sees of both clusters.
-func (s *Service) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
+func (s *Observer) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
 	var seen map[ovndb.Database]Cluster
 	snapshot := s.observe(ctx, tools, func(servers map[ovndb.Database]ServerState) { seen = s.clusters(ctx, servers) })
 	return snapshot, s.report(snapshot.Application, seen)
 }
 
 // observe begins further with what was observed while Juju is still being asked.
-func (s *Service) observe(ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState)) Snapshot {
+func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState)) Snapshot {
 	var (
 		cache   = s.LoadCache(ctx)
 		servers map[ovndb.Database]ServerState
@@ -56,7 +56,7 @@ func (s *Service) observe(ctx context.Context, tools *juju.Tools, further func(m
 }
 
 // Refresh observes the unit's servers again; what Juju said stays as it was.
-func (s *Service) Refresh(ctx context.Context, before Snapshot) Snapshot {
+func (s *Observer) Refresh(ctx context.Context, before Snapshot) Snapshot {
 	after := before
 	after.Servers = s.ObserveServers(ctx)
 	own := s.Identities(ctx, after.Servers)

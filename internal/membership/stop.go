@@ -190,7 +190,7 @@ func (s *Service) putAway(ctx context.Context, fates map[ovndb.Database]LeaveRes
 // it was down or cut off. The server itself can't know: it waits for a leader
 // for ever. What says so is the record in the database, read from any member
 // that answers, or the memory of this unit.
-func (s *Service) removedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
+func (s *Observer) removedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
 		return false
 	}
@@ -279,7 +279,7 @@ func (s *Service) evaluateLeaves(ctx context.Context, m Application, going []*le
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, s.remediations(refused.Refusals, clusters, m)...)
+	refused.Advice = append(refused.Advice, Remediations(refused.Refusals, clusters, m)...)
 	override := overrideAdvice
 	if refused.Refusals[0].Reason == raft.SoleMember {
 		override = onlyCopyAdvice

@@ -28,18 +28,18 @@ func (s Summary) String() string {
 	return s.Problem + "; " + s.Health
 }
 
-// Summary is one word and one line for the unit's workload status. Whether this
+// Summarize is one word and one line for the unit's workload status. Whether this
 // unit's ovn-northd is the active one stands in the line as the Python charm put it
 // there, for runbooks look for that.
-func (s *Service) Summary(r Report, northdActive bool) Summary {
-	if foreign := r.foreignClusters(); len(foreign) > 0 {
+func Summarize(r Report, northdActive bool) Summary {
+	if foreign := foreignClusters(r); len(foreign) > 0 {
 		return Summary{Word: juju.Blocked, Problem: strings.Join(foreign, "; ")}
 	}
-	if word, text := s.firstProblem(r); text != "" {
+	if word, text := firstProblem(r); text != "" {
 		return Summary{Word: word, Problem: text}
 	}
-	said := Summary{Word: juju.Active, Health: r.healthyText(northdActive)}
-	for _, pressing := range []func(Report) string{s.blockedLeaves, s.staleText, Report.down} {
+	said := Summary{Word: juju.Active, Health: healthyText(r, northdActive)}
+	for _, pressing := range []func(Report) string{blockedLeaves, staleText, membersDown} {
 		if said.Problem = pressing(r); said.Problem != "" {
 			break
 		}
@@ -49,12 +49,12 @@ func (s *Service) Summary(r Report, northdActive bool) Summary {
 
 // blockedLeaves is the first unit that is being removed and may not leave yet,
 // and why: Juju itself shows only that its hook failed.
-func (s *Service) blockedLeaves(r Report) string {
+func blockedLeaves(r Report) string {
 	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), compareUnits) {
 		if unit == r.Application.Unit || !r.Application.Dying(unit) {
 			continue
 		}
-		if text := s.blockedLeave(r, unit); text != "" {
+		if text := blockedLeave(r, unit); text != "" {
 			return text
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Service) blockedLeaves(r Report) string {
 
 // blockedLeave judges the leave of another unit in both databases: what to do about
 // it, led by the command.
-func (s *Service) blockedLeave(r Report, unit string) string {
+func blockedLeave(r Report, unit string) string {
 	var refusals []*raft.Refusal
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
@@ -83,18 +83,18 @@ func (s *Service) blockedLeave(r Report, unit string) string {
 	case i < 0:
 		return lead + ": " + refusals[0].Error()
 	}
-	return s.leaveRemediation(lead, refusals, r.views(), r.Application)
+	return leaveRemediation(lead, refusals, viewsOf(r), r.Application)
 }
 
 // staleText names the stale members, R16, and what to do about them. That nothing
 // more may fail comes first.
-func (s *Service) staleText(r Report) string {
+func staleText(r Report) string {
 	var names []string
 	up := false
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if row.Owner.Stale {
-				names = append(names, c.Database.Short()+" "+r.Application.describe(c.Database, row.Peer))
+				names = append(names, c.Database.Short()+" "+Describe(r.Application, c.Database, row.Peer))
 				up = up || row.Up
 			}
 		}
@@ -114,19 +114,19 @@ func (s *Service) staleText(r Report) string {
 			break
 		}
 	}
-	if all := r.stale(); len(all) > 0 {
-		return commandFirst(lead, s.kickStale(r, all[0]), rest)
+	if all := staleMembers(r); len(all) > 0 {
+		return commandFirst(lead, kickStale(r, all[0]), rest)
 	}
 	return lead + rest + ": it can't be kicked yet; see action cluster-status"
 }
 
-// down names the members that are down.
-func (r Report) down() string {
+// membersDown names the members that are down.
+func membersDown(r Report) string {
 	var all []string
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
 			if !row.Up {
-				all = append(all, c.Database.Short()+" "+r.Application.describe(c.Database, row.Peer)+" down")
+				all = append(all, c.Database.Short()+" "+Describe(r.Application, c.Database, row.Peer)+" down")
 			}
 		}
 	}
@@ -135,7 +135,7 @@ func (r Report) down() string {
 
 // healthyText is the line of a unit that works. Its beginning is the Python charm's
 // (cluster_status_message of its ovn_central.py).
-func (r Report) healthyText(northdActive bool) string {
+func healthyText(r Report, northdActive bool) string {
 	var leads, part, counts []string
 	tolerance := len(r.Clusters[0].Rows)
 	for _, c := range r.Clusters {

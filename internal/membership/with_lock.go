@@ -42,7 +42,7 @@ func (s *Service) WithLock(ctx context.Context, m Application, db ovndb.Database
 			return err
 		}
 		if plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.noQuorumRemediation(m, l)}
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: NoQuorumRemediation(m, l)}
 		}
 	}
 	k, err := s.lock(ctx, l, s.abortIfTearingDown(m))
@@ -66,7 +66,7 @@ func (s *Service) WithLock(ctx context.Context, m Application, db ovndb.Database
 			return err
 		}
 		if plan.Refusal != nil {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: s.remediation(plan.Refusal, view, m)}
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: Remediation(plan.Refusal, view, m)}
 		}
 		if err := k.switchEndpoints(ctx, others(l.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
@@ -137,7 +137,7 @@ func (s *Service) evaluateRestart(ctx context.Context, l *ServerState, m Applica
 }
 
 // newest is the index of the newest entry that any other member shows its clients.
-func (s *Service) newest(ctx context.Context, l ServerState) (index uint64) {
+func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
 	for _, address := range others(l.Status) {
 		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
@@ -183,7 +183,7 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 // WasRemoved says whether the members that remain are known to have removed this
 // unit's server. The server itself can't know if it was down then: it waits for
 // a leader for ever.
-func (s *Service) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
+func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
 	return l.Member() && s.removedElsewhere(ctx, l, cache)
 }
 
@@ -201,7 +201,7 @@ func (s *Service) LeaveRemoved(ctx context.Context, m Application, l ServerState
 // has caught up with the others, with what was found last where that takes too
 // long. Its own status can't tell whether it lags: until it has heard what it
 // lacks, it knows of nothing that it lacks.
-func (s *Service) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
+func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var others uint64

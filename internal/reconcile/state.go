@@ -175,7 +175,7 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 	}
 	if (l.Condition == ovndb.Down || l.Condition == ovndb.Failed) && x.Unusable() {
 		x.Removed = u.Members.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
-		x.Rejoin = u.Members.RejoinCommand(snapshot.Application, snapshot.Servers, db)
+		x.Rejoin = membership.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
 	if l.Condition != ovndb.Serving {
 		return x, nil

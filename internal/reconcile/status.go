@@ -39,7 +39,7 @@ func serverDown(o Result) bool {
 
 func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	d := o.Decision
-	summary := u.Members.Summary(o.Report, o.state.Northd == ovndb.NorthdActive)
+	summary := membership.Summarize(o.Report, o.state.Northd == ovndb.NorthdActive)
 	word, text := summary.Word, summary.String()
 	switch {
 	case len(d.Blocked) > 0:
