@@ -37,7 +37,7 @@ func timeout(name string) time.Duration {
 type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
-	Service *membership.Service
+	Service *membership.Changer
 	// Reconciler is this unit as a whole.
 	Reconciler *reconcile.Reconciler
 	// Backup makes copies of the databases.

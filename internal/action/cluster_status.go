@@ -29,7 +29,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		u.Log.WarnContext(ctx, "cannot find out how this unit itself is", "error", err)
 	}
 	report := o.Report
-	northds, missing := u.Service.NorthdReport(ctx, report.Application)
+	northds, missing := membership.NorthdReport(u.Service.Control.NorthdHealth(ctx), report.Application)
 	found := results{"format": chosen, "fault-tolerance": lines(membership.Tolerance(report)), "northd": lines(northds), "clients": lines(membership.ClientCounts(report))}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {

@@ -89,9 +89,11 @@ func unit(t *testing.T, a *agent) Unit {
 	}
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
-	service := &membership.Service{
-		Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
-		Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
+	service := &membership.Changer{
+		Observer: &membership.Observer{
+			Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
+			Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
+		},
 		Progress: func(context.Context, string) {},
 	}
 	tools := juju.New(a)

@@ -173,7 +173,7 @@ func newVersion() *cobra.Command {
 type parts struct {
 	tools      *juju.Tools
 	env        juju.Env
-	service    *membership.Service
+	service    *membership.Changer
 	deployment *reconcile.Reconciler
 	log        *slog.Logger
 }
@@ -198,16 +198,18 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 	if err != nil {
 		p.log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
 	}
-	p.service = &membership.Service{
-		Env:      p.env,
-		Control:  ovn.Control{Runner: runner, Paths: paths},
-		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
-		Services: ovn.Services{Runner: runner},
-		Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
+	p.service = &membership.Changer{
+		Observer: &membership.Observer{
+			Env:      p.env,
+			Control:  ovn.Control{Runner: runner, Paths: paths},
+			Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
+			Services: ovn.Services{Runner: runner},
+			Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
+			Now:      time.Now,
+			Log:      p.log,
+		},
 		Goal:     p.tools.GoalState,
-		Now:      time.Now,
 		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },
-		Log:      p.log,
 	}
 	program, err := os.Executable()
 	if err != nil {

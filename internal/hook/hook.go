@@ -26,7 +26,7 @@ const Timeout = 20 * time.Minute
 type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
-	Service *membership.Service
+	Service *membership.Changer
 	// Reconciler is this unit as a whole.
 	Reconciler *reconcile.Reconciler
 	Log        *slog.Logger

@@ -200,10 +200,14 @@ func (m *machine) run(t *testing.T, name string) error {
 	log := slog.New(slog.NewTextHandler(&m.log, nil))
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}
 	tools := juju.New(m)
-	service := &membership.Service{
-		Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
-		Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Goal: tools.GoalState, Now: time.Now,
-		Progress: func(context.Context, string) {}, Log: log,
+	service := &membership.Changer{
+		Observer: &membership.Observer{
+			Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
+			Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
+			Log: log,
+		},
+		Goal:     tools.GoalState,
+		Progress: func(context.Context, string) {},
 	}
 	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: service, Reconciler: &reconcile.Reconciler{
 		Env: env, Tools: tools, Members: service, Paths: paths, Control: service.Control, Files: service.Files,

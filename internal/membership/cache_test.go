@@ -20,11 +20,13 @@ import (
 )
 
 // rememberer is a service that has nothing but a folder and a log.
-func rememberer(dir string) (*membership.Service, *bytes.Buffer) {
+func rememberer(dir string) (*membership.Changer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return &membership.Service{
-		Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
-		Log:     slog.New(slog.NewTextHandler(log, nil)),
+	return &membership.Changer{
+		Observer: &membership.Observer{
+			Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
+			Log:     slog.New(slog.NewTextHandler(log, nil)),
+		},
 	}, log
 }
 

@@ -24,7 +24,7 @@ const clientsInterval = 250 * time.Millisecond
 // while. Those that the unit which had its turn before has driven out come here: to take
 // this server down, too, while it sends them the database would have all of them fetch it
 // once more from the one that is left.
-func (s *Service) awaitClients(ctx context.Context, db ovndb.Database, k *lock) error {
+func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) error {
 	patience := s.patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}
 	for looks := []ovndb.Clients{}; ; {

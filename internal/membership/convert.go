@@ -24,7 +24,7 @@ const conversionUnit = " ms, "
 
 // TriedConversion is the election timer at which any unit has last begun to convert the
 // database to the schema of that version of the packages; 0 where none has.
-func (s *Service) TriedConversion(ctx context.Context, d ovndb.Database, version string) (time.Duration, error) {
+func (s *Changer) TriedConversion(ctx context.Context, d ovndb.Database, version string) (time.Duration, error) {
 	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return 0, fmt.Errorf("cannot read whether %s was converted: %w", d, err)
@@ -43,17 +43,17 @@ func (s *Service) TriedConversion(ctx context.Context, d ovndb.Database, version
 	return 0, nil
 }
 
-func (s *Service) noteConversion(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
+func (s *Changer) noteConversion(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
 	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error {
 		return g.Put(ctx, map[string]string{conversionKey: fmt.Sprint(timer.Milliseconds(), conversionUnit, version)})
 	})
 }
 
-func (s *Service) dropConversion(ctx context.Context, d ovndb.Database) error {
+func (s *Changer) dropConversion(ctx context.Context, d ovndb.Database) error {
 	return s.onConversion(ctx, d, func(ctx context.Context, g *ovsdb.Global) error { return g.Drop(ctx, conversionKey) })
 }
 
-func (s *Service) onConversion(ctx context.Context, d ovndb.Database, write func(context.Context, *ovsdb.Global) error) error {
+func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func(context.Context, *ovsdb.Global) error) error {
 	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
@@ -82,7 +82,7 @@ const convertBase = 2 * time.Minute
 // Convert brings the database, which this unit's member leads, to the schema of these
 // packages, and ends that where the member does not lead any more: then it is
 // [ErrLeadLost]. At which election timer it is tried is noted in the database before.
-func (s *Service) Convert(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
+func (s *Changer) Convert(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
 	begun, err := s.Control.Status(ctx, d)
 	if err != nil {
 		return fmt.Errorf("cannot convert %s: %w", d, err)

@@ -49,7 +49,7 @@ func (s *Observer) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
 // what, and is empty where it has them all. It writes only where what stands in the
 // database is another thing (rule R17), through another member where its own can't,
 // and takes the word back only once ovsdb-tool has found the whole file in order.
-func (s *Service) PublishDamage(ctx context.Context, l ServerState, lost string) error {
+func (s *Changer) PublishDamage(ctx context.Context, l ServerState, lost string) error {
 	if !l.Member() || !l.Status.HasLeader() {
 		return nil
 	}
@@ -66,7 +66,7 @@ func (s *Service) PublishDamage(ctx context.Context, l ServerState, lost string)
 	return fmt.Errorf("cannot tell the others how this unit's server of %s is: %w", l.Database, err)
 }
 
-func (s *Service) publishDamage(ctx context.Context, l ServerState, lost string, endpoints []string) error {
+func (s *Changer) publishDamage(ctx context.Context, l ServerState, lost string, endpoints []string) error {
 	d, key := l.Database, unhealthyPrefix+string(l.Status.Server)
 	global, err := s.global(ctx, d, endpoints...)
 	if err != nil {

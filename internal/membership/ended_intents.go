@@ -12,7 +12,7 @@ import (
 // where its server is a plain member: a restart cancels a leave, a kick that was lost
 // is never carried out, a server that was taken down is back. Until then the others
 // reckon with it.
-func (s *Service) ClearEndedIntents(ctx context.Context) {
+func (s *Changer) ClearEndedIntents(ctx context.Context) {
 	for _, d := range ovndb.Databases() {
 		if err := s.clearEndedIntents(ctx, d); err != nil {
 			s.Log.DebugContext(ctx, "cannot tidy the lock", "database", d.Short(), "error", err)
@@ -20,7 +20,7 @@ func (s *Service) ClearEndedIntents(ctx context.Context) {
 	}
 }
 
-func (s *Service) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
+func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
 	l := s.ObserveServer(ctx, d)
 	if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 		return nil

@@ -17,7 +17,7 @@ const electionPatience = 10 * time.Second
 // leader looks again for two election timers, since that is what an election
 // takes at most. It leaves in l what the judgement is based on. What stands in the
 // lock k, where there is one, is part of the view.
-func (s *Service) evaluate(ctx context.Context, l *ServerState, m Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluate(ctx context.Context, l *ServerState, m Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for told := false; ; {

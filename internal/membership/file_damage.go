@@ -123,7 +123,7 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 // memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
 // a server whose file is whole is not asked for anything. Whoever is about to stop a
 // server calls it first. The error is a [*DamagedFileError] where the file is still as bad.
-func (s *Service) RewriteFile(ctx context.Context, d ovndb.Database) error {
+func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	l := s.ObserveServer(ctx, d)
 	lost, err := s.MissingEntries(ctx, l)
 	if err != nil {

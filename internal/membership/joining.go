@@ -15,7 +15,7 @@ const joinPatience = 10 * time.Second
 // EndJoin stops a server that joins, and makes sure that it has not become a member
 // meanwhile: nothing else keeps it from that, and the others would count it for ever.
 // One that has is started again; then the error is a [*PendingError].
-func (s *Service) EndJoin(ctx context.Context, d ovndb.Database) error {
+func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 	joined := &PendingError{d, "the server has joined the cluster meanwhile, and goes on as its member; the next try goes on from there"}
 	if s.joins(ctx, d) {
 		return joined
@@ -39,7 +39,7 @@ func (s *Service) EndJoin(ctx context.Context, d ovndb.Database) error {
 
 // joins says whether a server has become a member. One that has reached the cluster is
 // given the time for it: the leader may count it before it knows of it itself.
-func (s *Service) joins(ctx context.Context, d ovndb.Database) bool {
+func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.patience(d, joinPatience))
 	defer cancel()
 	for {

@@ -83,7 +83,7 @@ func (e *InputError) Error() string { return e.Text }
 // Kick removes another unit's member from each database that the request names
 // (rules R1 to R8). All are judged before any is touched. It returns a result
 // for each; an error is one that came before any judgement.
-func (s *Service) Kick(ctx context.Context, m Application, r KickRequest) ([]KickResult, error) {
+func (s *Changer) Kick(ctx context.Context, m Application, r KickRequest) ([]KickResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -166,7 +166,7 @@ func results(kicks []*kickOperation) []KickResult {
 
 // kickOperation is the removal of one member from one database.
 type kickOperation struct {
-	service     *Service
+	service     *Changer
 	application Application
 	request     KickRequest
 	server      ServerState

@@ -14,7 +14,7 @@ import (
 
 // resolveAll finds, for each database that the request names, the member that it
 // means. What can't be resolved is refused there.
-func (s *Service) resolveAll(ctx context.Context, m Application, r KickRequest) []*kickOperation {
+func (s *Changer) resolveAll(ctx context.Context, m Application, r KickRequest) []*kickOperation {
 	servers := s.ObserveServers(ctx)
 	var kicks []*kickOperation
 	for _, d := range ovndb.Databases() {

@@ -159,7 +159,7 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			results, err := new(membership.Service).Kick(t.Context(), membership.Application{}, test.request)
+			results, err := new(membership.Changer).Kick(t.Context(), membership.Application{}, test.request)
 			require.ErrorAs(t, err, new(*membership.InputError))
 			assert.EqualError(t, err, test.text)
 			assert.Empty(t, results)

@@ -25,7 +25,7 @@ const alreadyRemovedTimeout = 10 * time.Second
 
 // leaveOperation is this unit's leave of one database's cluster.
 type leaveOperation struct {
-	service     *Service
+	service     *Changer
 	application Application
 	server      ServerState
 	// alreadyRemoved: the others have removed this server already.

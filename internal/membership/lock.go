@@ -55,7 +55,7 @@ func (e *BusyError) Error() string {
 
 // lock is the right to change one database's membership, held by this unit.
 type lock struct {
-	service  *Service
+	service  *Changer
 	database ovndb.Database
 	global   *ovsdb.Global
 	// others are the endpoints of other members, once the lock goes through them.
@@ -70,7 +70,7 @@ type lock struct {
 // while another unit holds it, until that unit releases it, the change that it
 // was taken for is seen to be done, or its time is over. interrupted is asked
 // during the wait and ends it with an error.
-func (s *Service) lock(ctx context.Context, l ServerState, interrupted func(context.Context) error) (*lock, error) {
+func (s *Changer) lock(ctx context.Context, l ServerState, interrupted func(context.Context) error) (*lock, error) {
 	global, err := s.global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
@@ -355,7 +355,7 @@ func removedServers(ids map[string]string) map[raft.ID]string {
 }
 
 // removedText is what a record of a removal says: for people, not for programs.
-func (s *Service) removedText(unit string, how string) string {
+func (s *Changer) removedText(unit string, how string) string {
 	if unit == "" {
 		unit = "unknown unit"
 	}

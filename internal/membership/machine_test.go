@@ -73,7 +73,7 @@ func failed(c run.Command, code int, stderr string) error {
 }
 
 // on puts the unit of a scene on a machine.
-func (s scene) on(m *machine) *membership.Service {
+func (s scene) on(m *machine) *membership.Changer {
 	m.t, m.answers = s.t, map[ovndb.Database]string{}
 	if m.errors == nil {
 		m.errors = map[ovndb.Database]string{}

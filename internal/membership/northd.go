@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -10,8 +9,7 @@ import (
 
 // NorthdReport says, a line for each unit, how its ovn-northd is: this unit's now, the
 // others' as of their last hook.
-func (s *Service) NorthdReport(ctx context.Context, m Application) (lines, warnings []string) {
-	own := s.Control.NorthdHealth(ctx)
+func NorthdReport(own ovndb.NorthdHealth, m Application) (lines, warnings []string) {
 	works := own.Works()
 	lines = append(lines, fmt.Sprintf("%s: %s", m.Unit, own))
 	for _, unit := range m.Others() {

@@ -14,7 +14,7 @@ import (
 // refuseOnlyCopy is the refusal where a server that does not answer was a member, and
 // no unit that stays is known to have the database: then it is in this unit's file
 // alone (rule R9).
-func (s *Service) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[ovndb.Database]ServerState) error {
+func (s *Changer) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[ovndb.Database]ServerState) error {
 	refused := &RefusedError{}
 	var down []string
 	asleep := true

@@ -28,7 +28,7 @@ import (
 // Helpers of the failing tests beside this file: copy all into internal/membership.
 
 type realUnit struct {
-	*Service
+	*Changer
 	t    *testing.T
 	host string
 	cmd  map[ovndb.Database]*exec.Cmd
@@ -56,13 +56,16 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		paths := ovndb.Paths{Run: dir, DB: dir}
 		name := fmt.Sprintf("ovn-central/%d", i)
 		goal[name] = juju.UnitGoal{Status: "active"}
-		u.Service = &Service{
-			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
-			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
+		u.Changer = &Changer{
+			Observer: &Observer{
+				Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
+				Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
+				Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
+				Now:     time.Now,
+				Log:     slog.New(slog.DiscardHandler),
+			},
 			Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: goal}, nil },
-			Clients:  func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
-			Now:      time.Now,
-			Progress: func(context.Context, string) {}, Log: slog.New(slog.DiscardHandler),
+			Progress: func(context.Context, string) {},
 		}
 		units = append(units, u)
 		for _, d := range databases {

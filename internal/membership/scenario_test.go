@@ -228,15 +228,17 @@ func (s scene) report() membership.Report {
 	return membership.Report{Application: s.model(), Clusters: []membership.Cluster{s.cluster(ovndb.NB, s.nb), s.cluster(ovndb.SB, s.sb)}}
 }
 
-func (s scene) service() *membership.Service {
+func (s scene) service() *membership.Changer {
 	env := map[string]string{"JUJU_UNIT_NAME": s.unit, "JUJU_VERSION": s.version}
-	return &membership.Service{
-		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
-		Control: ovn.Control{Paths: ovndb.Paths{DB: s.t.TempDir()}},
-		Dialer:  new(ovsdb.Dialer),
-		Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
-		Now:     func() time.Time { return now },
-		Log:     slog.New(slog.DiscardHandler),
+	return &membership.Changer{
+		Observer: &membership.Observer{
+			Env:     juju.ReadEnv(func(key string) string { return env[key] }),
+			Control: ovn.Control{Paths: ovndb.Paths{DB: s.t.TempDir()}},
+			Dialer:  new(ovsdb.Dialer),
+			Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
+			Now:     func() time.Time { return now },
+			Log:     slog.New(slog.DiscardHandler),
+		},
 	}
 }
 

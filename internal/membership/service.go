@@ -16,46 +16,56 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Service acts for one unit.
-type Service struct {
+// Observer finds out, for one unit, what its machine and Juju say. It changes nothing.
+type Observer struct {
 	Env      juju.Env
 	Control  ovn.Control
 	Files    ovn.Files
 	Services ovn.Services
 	Dialer   *ovsdb.Dialer
+	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
+	Clients func(ovndb.Database) (ovndb.Clients, error)
+	// Now is the clock.
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Changer changes the membership of one unit's servers. What it decides by, its Observer
+// finds out.
+type Changer struct {
+	*Observer
 	// Goal asks Juju which units the application is to have. It is asked again
 	// during every wait.
 	Goal func(context.Context) (juju.GoalState, error)
-	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
-	Clients func(ovndb.Database) (ovndb.Clients, error)
 	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
 	// for good; nil does nothing.
 	BeforeLeaving func(context.Context)
-	// Now is the clock.
-	Now func() time.Time
 	// Progress tells a person who waits what goes on.
 	Progress func(context.Context, string)
-	Log      *slog.Logger
 }
 
-// Intervals and limits of waits.
+// Intervals and limits of what is observed.
 const (
 	// pollInterval is how often a server is asked whether a change is done: a
 	// follower's leave takes about 5 ms, a leader's one election timer.
 	pollInterval = 20 * time.Millisecond
-	// lockInterval is how often a lock that another unit holds is looked at.
-	lockInterval = 250 * time.Millisecond
-	// tellInterval is how often a person is told what is waited for.
-	tellInterval = 5 * time.Second
-	// goalInterval is how often Juju is asked, in a wait, who is to stay.
-	goalInterval = 2 * time.Second
 	// answerTimeout is how long a member may take to answer on its client port
 	// before it counts as down (rule R0). Where its connection stands, a large database
 	// adds to it ([raft.Patience]): it may compact.
 	answerTimeout = 2 * time.Second
-	// storeTimeout bounds one read or write of the lock. A write waits for a
+	// storeTimeout bounds one read or write of external_ids. A write waits for a
 	// majority to store it. A large database adds to it ([raft.Patience]).
 	storeTimeout = 10 * time.Second
+)
+
+// Intervals of waits.
+const (
+	// lockInterval is how often a lock that another unit holds is read.
+	lockInterval = 250 * time.Millisecond
+	// tellInterval is how often a person is told what is waited for.
+	tellInterval = 5 * time.Second
+	// goalInterval is how often Juju is asked, in a wait, which units are to stay.
+	goalInterval = 2 * time.Second
 )
 
 // patience is how long to wait for servers of a database, where base is enough for a
@@ -64,7 +74,7 @@ func (s *Observer) patience(d ovndb.Database, base time.Duration) time.Duration 
 	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
 }
 
-func (s *Service) beforeLeaving(ctx context.Context) {
+func (s *Changer) beforeLeaving(ctx context.Context) {
 	if s.BeforeLeaving != nil {
 		s.BeforeLeaving(ctx)
 	}

@@ -33,7 +33,7 @@ var errTeardown = errors.New("every unit of the application is being removed")
 // returns a [*RefusedError] without having touched anything where leaving would
 // break a quorum, and a [*PendingError] where a leave has not ended in time;
 // either is to be tried again later. It needs nothing of any relation.
-func (s *Service) Stop(ctx context.Context, m Application, cache Cache) ([]LeaveResult, error) {
+func (s *Changer) Stop(ctx context.Context, m Application, cache Cache) ([]LeaveResult, error) {
 	servers := s.retryHung(ctx, s.ObserveServers(ctx))
 	fates := map[ovndb.Database]LeaveResult{}
 	var going []*leaveOperation
@@ -80,13 +80,13 @@ func inOrder(fates map[ovndb.Database]LeaveResult) []LeaveResult {
 	return all
 }
 
-func (s *Service) keptData(d ovndb.Database) LeaveResult {
+func (s *Changer) keptData(d ovndb.Database) LeaveResult {
 	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
 // refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
-func (s *Service) refuseUnreadable(m Application, servers map[ovndb.Database]ServerState) error {
+func (s *Changer) refuseUnreadable(m Application, servers map[ovndb.Database]ServerState) error {
 	refused := &RefusedError{}
 	for _, d := range ovndb.Databases() {
 		if l := servers[d]; l.Condition == ovndb.Unreadable {
@@ -114,7 +114,7 @@ func unreadableAdvice(m Application, d ovndb.Database) string {
 const hungPatience = 30 * time.Second
 
 // retryHung asks the servers that hang once more, with more patience.
-func (s *Service) retryHung(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]ServerState {
+func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]ServerState {
 	for d, l := range servers {
 		if l.Condition == ovndb.Hung {
 			patience := s.patience(d, hungPatience)
@@ -135,7 +135,7 @@ const (
 
 // nothingToLeave is the fate of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
-func (s *Service) nothingToLeave(m Application, l ServerState) LeaveResult {
+func (s *Changer) nothingToLeave(m Application, l ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
 	if !m.OthersStay() && (l.Condition == ovndb.Down || l.Condition == ovndb.Hung || l.Condition == ovndb.Failed) {
 		return s.keptData(l.Database)
@@ -158,7 +158,7 @@ func (s *Service) nothingToLeave(m Application, l ServerState) LeaveResult {
 }
 
 // putAway stops the services, then renames the files of servers that are gone.
-func (s *Service) putAway(ctx context.Context, fates map[ovndb.Database]LeaveResult) ([]LeaveResult, error) {
+func (s *Changer) putAway(ctx context.Context, fates map[ovndb.Database]LeaveResult) ([]LeaveResult, error) {
 	for _, d := range ovndb.Databases() {
 		if !fates[d].joining {
 			continue
@@ -208,7 +208,7 @@ func (s *Observer) removedElsewhere(ctx context.Context, l ServerState, cache Ca
 
 // abortIfTearingDown returns a function that ends a wait with errEverybodyGoes once no
 // other unit is to stay. It asks Juju no more often than goalInterval.
-func (s *Service) abortIfTearingDown(m Application) func(context.Context) error {
+func (s *Changer) abortIfTearingDown(m Application) func(context.Context) error {
 	next := s.Now()
 	return func(ctx context.Context) error {
 		if s.Now().Before(next) {
@@ -225,7 +225,7 @@ func (s *Service) abortIfTearingDown(m Application) func(context.Context) error 
 
 // leaveAll judges every database, and only if none is refused leaves one after
 // the other, each under its lock.
-func (s *Service) leaveAll(ctx context.Context, m Application, going []*leaveOperation) error {
+func (s *Changer) leaveAll(ctx context.Context, m Application, going []*leaveOperation) error {
 	if len(going) == 0 {
 		return nil
 	}
@@ -261,7 +261,7 @@ func (s *Service) leaveAll(ctx context.Context, m Application, going []*leaveOpe
 	return errors.Join(failures...)
 }
 
-func (s *Service) evaluateLeaves(ctx context.Context, m Application, going []*leaveOperation) error {
+func (s *Changer) evaluateLeaves(ctx context.Context, m Application, going []*leaveOperation) error {
 	refused, clusters := &RefusedError{}, views{}
 	for _, d := range going {
 		refusal, advice, err := d.evaluate(ctx)

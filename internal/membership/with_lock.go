@@ -23,7 +23,7 @@ import (
 // The lock is kept, through the other members, for as long as act runs. That the
 // server is taken down stands in it from before act until act has ended well; where
 // it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
-func (s *Service) WithLock(ctx context.Context, m Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
+func (s *Changer) WithLock(ctx context.Context, m Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
 	l := s.ObserveServer(ctx, db)
 	if l.Condition == ovndb.Unreadable && down {
 		return &RefusedError{
@@ -117,7 +117,7 @@ const returnPatience = 10 * time.Second
 
 // evaluateRestart judges a restart, and for a while goes on doing so where others
 // are down: the unit that had its turn just before may be on its way back.
-func (s *Service) evaluateRestart(ctx context.Context, l *ServerState, m Application, k *lock) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluateRestart(ctx context.Context, l *ServerState, m Application, k *lock) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.patience(l.Database, returnPatience))
 	defer cancel()
 	for {
@@ -189,7 +189,7 @@ func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) b
 
 // LeaveRemoved lets a server that others have removed drop the database, so that
 // its file says that it has left. It returns when it has.
-func (s *Service) LeaveRemoved(ctx context.Context, m Application, l ServerState) error {
+func (s *Changer) LeaveRemoved(ctx context.Context, m Application, l ServerState) error {
 	d := &leaveOperation{service: s, application: m, server: l, alreadyRemoved: true}
 	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {
 		return err

@@ -26,7 +26,7 @@ import (
 type Reconciler struct {
 	Env      juju.Env
 	Tools    *juju.Tools
-	Members  *membership.Service
+	Members  *membership.Changer
 	Paths    ovndb.Paths
 	Control  ovn.Control
 	Files    ovn.Files
