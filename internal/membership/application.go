@@ -73,7 +73,7 @@ func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	// A unit that is being removed has left the relation, and is a member until
 	// it has left the clusters too.
 	for unit, published := range cache.Published {
-		if _, read := m.Published[unit]; !read && m.exists(unit) {
+		if _, read := m.Published[unit]; !read && m.Exists(unit) {
 			m.Published[unit] = published
 		}
 	}
@@ -126,7 +126,7 @@ func (m *Application) readRelation(ctx context.Context, tools *juju.Tools, env j
 // Juju hides a unit that is being removed from the list, but not its data (relation
 // hooks of a dying unit; state/relationunit.go, PrepareLeaveScope).
 func (m *Application) mayHavePublished(listed []string) []string {
-	units := slices.DeleteFunc(slices.Clone(listed), func(unit string) bool { return !m.exists(unit) }) // Juju 4 goes on listing units that are gone
+	units := slices.DeleteFunc(slices.Clone(listed), func(unit string) bool { return !m.Exists(unit) }) // Juju 4 goes on listing units that are gone
 	for _, unit := range m.Others() {
 		if m.Goal != nil && !slices.Contains(units, unit) {
 			units = append(units, unit)
@@ -146,8 +146,8 @@ func (m *Application) read(unit string, databag map[string]string) {
 	}
 }
 
-// exists says whether the unit is in the model; true where that is not known.
-func (m Application) exists(unit string) bool {
+// Exists says whether the unit is in the model; true where that is not known.
+func (m Application) Exists(unit string) bool {
 	_, found := m.Goal[unit]
 	return found || m.Goal == nil
 }
@@ -157,9 +157,9 @@ func (m Application) Dying(unit string) bool { return juju.GoalState{Units: m.Go
 
 // OthersStay says whether another unit exists that is not being removed. Where
 // Juju could not be asked, others stay.
-func (m Application) OthersStay() bool { return othersStay(m.Goal, m.Unit) }
+func (m Application) OthersStay() bool { return OthersStay(m.Goal, m.Unit) }
 
-func othersStay(goal map[string]juju.UnitGoal, unit string) bool {
+func OthersStay(goal map[string]juju.UnitGoal, unit string) bool {
 	if goal == nil {
 		return true
 	}
@@ -179,7 +179,7 @@ func (m Application) Others() []string {
 		known = m.Published.Names()
 	}
 	known = slices.DeleteFunc(known, func(unit string) bool { return unit == m.Unit })
-	slices.SortFunc(known, compareUnits)
+	slices.SortFunc(known, CompareUnits)
 	return known
 }
 
@@ -203,14 +203,14 @@ type Owner struct {
 // Owner finds the unit of a member.
 func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	for _, unit := range m.Published.Names() {
-		if id := m.Published[unit][d].Server; id != "" && sameServer(id, p) {
+		if id := m.Published[unit][d].Server; id != "" && SameServer(id, p) {
 			return Owner{Unit: unit}
 		}
 	}
 	o := Owner{}
 	was := map[string]bool{}
 	for id, known := range m.History[d] {
-		if sameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
+		if SameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
 			was[known.Unit] = true
 		}
 	}
@@ -218,20 +218,20 @@ func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 		o.Was = slices.Collect(maps.Keys(was))[0]
 	}
 	o.Departing = p.Up && slices.Contains(m.Departed, o.Was)
-	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.hasAddress(p.Address)) && !o.Departing
+	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.HasAddress(p.Address)) && !o.Departing
 	return o
 }
 
-// sameServer compares as much of the IDs as is known of both.
-func sameServer(id raft.ID, p raft.Peer) bool {
+// SameServer compares as much of the IDs as is known of both.
+func SameServer(id raft.ID, p raft.Peer) bool {
 	if p.ID != "" && len(id) > 4 {
 		return id == p.ID
 	}
 	return id.Short() == p.Short
 }
 
-// hasAddress says whether another unit of the model has the address, by what it publishes.
-func (m Application) hasAddress(address string) bool {
+// HasAddress says whether another unit of the model has the address, by what it publishes.
+func (m Application) HasAddress(address string) bool {
 	for _, unit := range m.Others() {
 		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && p.Address.String() == ovndb.HostOf(address) {
 			return true
@@ -269,7 +269,7 @@ func (m Application) oneCluster(d ovndb.Database) bool {
 // member for each database, with what is missing.
 func (m Application) Unpublished() []string {
 	var all []string
-	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), compareUnits) {
+	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), CompareUnits) {
 		var missing []string
 		for _, d := range ovndb.Databases() {
 			if m.Published[unit][d].Server == "" {
@@ -292,11 +292,11 @@ func (m Application) Unpublished() []string {
 
 // UnitOf is the unit that publishes a server, or once has; empty where none is known.
 func (m Application) UnitOf(d ovndb.Database, id raft.ID) string {
-	return m.lastUnit(d, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
+	return m.LastUnit(d, raft.Peer{Member: raft.Member{Short: id.Short()}, ID: id})
 }
 
-// serversOf lists the servers that a unit publishes or once has published.
-func (m Application) serversOf(d ovndb.Database, unit string) []raft.ID {
+// ServersOf lists the servers that a unit publishes or once has published.
+func (m Application) ServersOf(d ovndb.Database, unit string) []raft.ID {
 	var ids []raft.ID
 	if id := m.Published[unit][d].Server; id != "" {
 		ids = append(ids, id)
@@ -309,8 +309,8 @@ func (m Application) serversOf(d ovndb.Database, unit string) []raft.ID {
 	return ids
 }
 
-// published says whether a unit of the model has the server now.
-func (m Application) published(d ovndb.Database, id raft.ID) bool {
+// IsPublished says whether a unit of the model has the server now.
+func (m Application) IsPublished(d ovndb.Database, id raft.ID) bool {
 	for _, unit := range m.Published {
 		if unit[d].Server == id {
 			return true
@@ -319,8 +319,8 @@ func (m Application) published(d ovndb.Database, id raft.ID) bool {
 	return false
 }
 
-// lastUnit is the unit that has or had the member; empty if none is known.
-func (m Application) lastUnit(d ovndb.Database, p raft.Peer) string {
+// LastUnit is the unit that has or had the member; empty if none is known.
+func (m Application) LastUnit(d ovndb.Database, p raft.Peer) string {
 	o := m.Owner(d, p)
 	return cmp.Or(o.Unit, o.Was)
 }
@@ -332,8 +332,8 @@ func (m Application) Names(d ovndb.Database) []raft.ID {
 	return names
 }
 
-// compareUnits orders units by application, then by number.
-func compareUnits(a, b string) int {
+// CompareUnits orders units by application, then by number.
+func CompareUnits(a, b string) int {
 	appA, numA, _ := strings.Cut(a, "/")
 	appB, numB, _ := strings.Cut(b, "/")
 	if c := strings.Compare(appA, appB); c != 0 {

@@ -145,13 +145,13 @@ const leavePatience = 5 * time.Minute
 func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	all := map[string]time.Time{}
 	for unit := range cache.Published {
-		if unit != m.Unit && !m.exists(unit) {
+		if unit != m.Unit && !m.Exists(unit) {
 			all[unit] = now
 		}
 	}
 	for unit, at := range cache.Departed {
 		switch age := now.Sub(at); {
-		case m.exists(unit) || age >= leavePatience:
+		case m.Exists(unit) || age >= leavePatience:
 		case age < 0: // the clock was set back since
 			all[unit] = now
 		default:
@@ -164,14 +164,14 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	return all
 }
 
-// removedBefore says whether a server is remembered as removed.
-func (m Cache) removedBefore(d ovndb.Database, id raft.ID) bool {
+// RemovedBefore says whether a server is remembered as removed.
+func (m Cache) RemovedBefore(d ovndb.Database, id raft.ID) bool {
 	known, found := m.History[d][id]
 	return found && !known.Removed.IsZero()
 }
 
-// others lists the addresses of the other members of a status.
-func others(s raft.Status) []string {
+// OtherAddresses lists the addresses of the other members of a status.
+func OtherAddresses(s raft.Status) []string {
 	var all []string
 	for _, m := range s.Servers {
 		if !m.Self && !slices.Contains(all, m.Address) {

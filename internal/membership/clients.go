@@ -25,10 +25,10 @@ const clientsInterval = 250 * time.Millisecond
 // this server down, too, while it sends them the database would have all of them fetch it
 // once more from the one that is left.
 func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) error {
-	patience := s.patience(db, clientsPatience)
+	patience := s.Patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}
 	for looks := []ovndb.Clients{}; ; {
-		now, err := s.clients(db)
+		now, err := s.CountClients(db)
 		if err != nil {
 			s.Log.WarnContext(ctx, err.Error())
 			return nil
@@ -45,7 +45,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 			told = s.Now()
 			s.Progress(ctx, fmt.Sprintf("%s; waiting until they have what they need, at most %s", waits, patience))
 		}
-		if err := wait(ctx, clientsInterval); err != nil {
+		if err := Wait(ctx, clientsInterval); err != nil {
 			return err
 		}
 		if err := k.renew(ctx); err != nil {
@@ -54,7 +54,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 	}
 }
 
-func (s *Observer) clients(db ovndb.Database) (ovndb.Clients, error) {
+func (s *Observer) CountClients(db ovndb.Database) (ovndb.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients(db)
 	}
@@ -71,7 +71,7 @@ func (s *Observer) clientsOf(m Application, db ovndb.Database, unit string) *int
 		}
 		return nil
 	}
-	now, err := s.clients(db)
+	now, err := s.CountClients(db)
 	if err != nil {
 		return nil
 	}

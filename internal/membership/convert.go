@@ -25,12 +25,12 @@ const conversionUnit = " ms, "
 // TriedConversion is the election timer at which any unit has last begun to convert the
 // database to the schema of that version of the packages; 0 where none has.
 func (s *Changer) TriedConversion(ctx context.Context, d ovndb.Database, version string) (time.Duration, error) {
-	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
+	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return 0, fmt.Errorf("cannot read whether %s was converted: %w", d, err)
 	}
 	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
+	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	ids, err := global.Read(ctx)
 	if err != nil {
@@ -54,12 +54,12 @@ func (s *Changer) dropConversion(ctx context.Context, d ovndb.Database) error {
 }
 
 func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func(context.Context, *ovsdb.Global) error) error {
-	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
+	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
 	}
 	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
+	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	if err := write(ctx, global); err != nil {
 		return fmt.Errorf("cannot note the conversion of %s: %w", d, err)
@@ -96,7 +96,7 @@ func (s *Changer) Convert(ctx context.Context, d ovndb.Database, version string,
 	leading, lost := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for wait(leading, leadInterval) == nil {
+		for Wait(leading, leadInterval) == nil {
 			now, err := s.Control.Status(leading, d)
 			if err == nil && (now.Role != raft.Leader || now.Term != begun.Term) {
 				lost(ErrLeadLost)

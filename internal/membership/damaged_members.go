@@ -11,15 +11,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// unhealthyPrefix, followed by a full server ID, is the key in external_ids of
+// DamagedPrefix, followed by a full server ID, is the key in external_ids of
 // NB_Global and SB_Global that says of a member that it has lost entries of its log:
 // it stands there from when its own unit has found that it can't be mended until it
 // was, so that it is down for everybody (rule R0). No other way reaches all who judge.
-const unhealthyPrefix = "ovn-central:unhealthy/"
+const DamagedPrefix = "ovn-central:unhealthy/"
 
-func unhealthyServers(ids map[string]string) (lost []raft.ID) {
+func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	for key := range ids {
-		if id, found := strings.CutPrefix(key, unhealthyPrefix); found {
+		if id, found := strings.CutPrefix(key, DamagedPrefix); found {
 			lost = append(lost, raft.ID(id))
 		}
 	}
@@ -30,7 +30,7 @@ func unhealthyServers(ids map[string]string) (lost []raft.ID) {
 // that can't be read, what is seen of the members has to do; who has the lock reads it
 // there, or does nothing.
 func (s *Observer) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
@@ -42,7 +42,7 @@ func (s *Observer) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
 	if err != nil {
 		s.Log.DebugContext(ctx, "cannot read which members are unhealthy", "database", d.Short(), "error", err)
 	}
-	return unhealthyServers(ids)
+	return DamagedServers(ids)
 }
 
 // PublishDamage has the others know whether this unit's server has lost entries: lost says
@@ -54,7 +54,7 @@ func (s *Changer) PublishDamage(ctx context.Context, l ServerState, lost string)
 		return nil
 	}
 	endpoints := [][]string{{"unix:" + s.Control.Paths.Socket(l.Database)}}
-	for _, address := range others(l.Status) {
+	for _, address := range OtherAddresses(l.Status) {
 		endpoints = append(endpoints, ovsdb.Endpoints(l.Database, address))
 	}
 	var err error
@@ -67,13 +67,13 @@ func (s *Changer) PublishDamage(ctx context.Context, l ServerState, lost string)
 }
 
 func (s *Changer) publishDamage(ctx context.Context, l ServerState, lost string, endpoints []string) error {
-	d, key := l.Database, unhealthyPrefix+string(l.Status.Server)
-	global, err := s.global(ctx, d, endpoints...)
+	d, key := l.Database, DamagedPrefix+string(l.Status.Server)
+	global, err := s.Global(ctx, d, endpoints...)
 	if err != nil {
 		return err
 	}
 	defer global.Close()
-	limited, cancel := context.WithTimeout(ctx, storeTimeout)
+	limited, cancel := context.WithTimeout(ctx, StoreTimeout)
 	defer cancel()
 	ids, err := global.Read(limited)
 	if err != nil {

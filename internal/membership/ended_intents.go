@@ -25,12 +25,12 @@ func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error
 	if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 		return nil
 	}
-	global, err := s.global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
+	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
 		return err
 	}
 	defer global.Close()
-	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
+	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	ids, err := global.Read(ctx)
 	if err != nil {

@@ -31,10 +31,10 @@ func (s *Changer) evaluate(ctx context.Context, l *ServerState, m Application, k
 			if err != nil {
 				return view, raft.Plan{}, fmt.Errorf("cannot judge %s: %w", l.Database, err)
 			}
-			view.Lost = unhealthyServers(ids)
+			view.Lost = DamagedServers(ids)
 		}
 		plan := judge(view)
-		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || wait(patience, lockInterval) != nil {
+		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || Wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()
 		}
 		if !told {

@@ -51,7 +51,7 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 		case look == lostLooks:
 			return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", l.Status.Log.End-1, log.End-1), nil
 		}
-		if err := wait(ctx, lostInterval); err != nil {
+		if err := Wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
 		if l = s.ObserveServer(ctx, d); l.Condition != ovndb.Serving && l.Err != nil {
@@ -66,7 +66,7 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 // always on their way, so it gets some time for those that it has at first.
 func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, error) {
 	appended := l.Status.Log.End - 1
-	for until := s.Now().Add(s.patience(l.Database, storePatience)); ; {
+	for until := s.Now().Add(s.Patience(l.Database, fsyncPatience)); ; {
 		stored, leads := l.Status.Stored()
 		if !leads || stored >= appended {
 			return "", nil
@@ -74,7 +74,7 @@ func (s *Observer) unstoredEntries(ctx context.Context, l ServerState) (string, 
 		if s.Now().After(until) {
 			return fmt.Sprintf("the server leads and has entries up to %d, and has stored them up to %d: a write to its disk has failed", appended, stored), nil
 		}
-		if err := wait(ctx, lostInterval); err != nil {
+		if err := Wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
 		if l = s.ObserveServer(ctx, l.Database); l.Condition != ovndb.Serving {
@@ -94,9 +94,9 @@ func (l ServerState) EntriesMissing(log ovn.LogFile) string {
 	return fmt.Sprintf("the server has entries up to %d, its file has them up to %d", failed.Status.Log.End-2, log.End-1)
 }
 
-// storePatience is how long a server may take to store what it has appended: an fsync of
+// fsyncPatience is how long a server may take to store what it has appended: an fsync of
 // a busy disk takes hundreds of milliseconds.
-const storePatience = 3 * time.Second
+const fsyncPatience = 3 * time.Second
 
 // mendPatience is how long a server may take to put the new file in the place of the
 // old one once it has said that it compacts.
@@ -143,12 +143,12 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 		return &DamagedFileError{d, lost, err}
 	}
 	// It may be written a moment later.
-	for until := s.Now().Add(s.patience(d, mendPatience)); ; {
+	for until := s.Now().Add(s.Patience(d, mendPatience)); ; {
 		lost, err = s.MissingEntries(ctx, s.ObserveServer(ctx, d))
 		if err != nil || lost == "" || s.Now().After(until) {
 			break
 		}
-		if err := wait(ctx, lostInterval); err != nil {
+		if err := Wait(ctx, lostInterval); err != nil {
 			return err
 		}
 	}
@@ -177,7 +177,7 @@ func RejoinCommand(m Application, servers map[ovndb.Database]ServerState, d ovnd
 	if id == "" || len(m.Others()) == 0 {
 		return ""
 	}
-	clusters := views{}
+	clusters := Views{}
 	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
 		clusters[other.Database] = raft.View{Status: other.Status}
 	}
@@ -192,7 +192,7 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 	if id == "" {
 		return false
 	}
-	if cache.removedBefore(d, id) {
+	if cache.RemovedBefore(d, id) {
 		return true
 	}
 	for _, unit := range m.Others() {
@@ -201,7 +201,7 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 			continue
 		}
 		address := ovndb.RaftAddress(d, published.Address.String())
-		removed, err := s.readRecords(ctx, d, ovsdb.Endpoints(d, address)...)
+		removed, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, address)...)
 		if err == nil {
 			return removed[id] != ""
 		}

@@ -40,11 +40,11 @@ func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
 // joins says whether a server has become a member. One that has reached the cluster is
 // given the time for it: the leader may count it before it knows of it itself.
 func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
-	ctx, cancel := context.WithTimeout(ctx, s.patience(d, joinPatience))
+	ctx, cancel := context.WithTimeout(ctx, s.Patience(d, joinPatience))
 	defer cancel()
 	for {
 		l := s.ObserveServer(ctx, d)
-		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || wait(ctx, pollInterval) != nil {
+		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || Wait(ctx, PollInterval) != nil {
 			return l.Member()
 		}
 	}

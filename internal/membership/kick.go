@@ -225,7 +225,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 		return false
 	}
 	s.Progress(ctx, d.Short()+": proved to be removed")
-	k.removed = s.removedText(k.application.lastUnit(d, k.target), "kicked")
+	k.removed = s.removedText(k.application.LastUnit(d, k.target), "kicked")
 	k.result.Outcome = Removed
 	k.result.Text = fmt.Sprintf("%s is no member of %s any more", who, d)
 	return true
@@ -254,7 +254,7 @@ func (k *kickOperation) pending(text string) {
 func (k *kickOperation) await(ctx context.Context) (reason string) {
 	s, d := k.service, k.server.Database
 	proof := raft.RemovalWatcher{Target: k.target.Short, Address: k.target.Address}
-	timeout := k.service.patience(k.server.Database, kickTimeout(k.server.Status.ElectionTimer))
+	timeout := k.service.Patience(k.server.Database, kickTimeout(k.server.Status.ElectionTimer))
 	held := true
 	for begun, told := s.Now(), s.Now(); ; {
 		status, err := s.Control.Status(ctx, d)
@@ -282,7 +282,7 @@ func (k *kickOperation) await(ctx context.Context) (reason string) {
 				s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
 			}
 		}
-		if err := wait(ctx, pollInterval); err != nil {
+		if err := Wait(ctx, PollInterval); err != nil {
 			return err.Error()
 		}
 	}

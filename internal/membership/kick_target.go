@@ -55,7 +55,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 		return
 	}
 	if k.answers = nil; k.server.Status.AmbiguousIDs() {
-		k.answers = k.service.probe(ctx, k.server) // only their whole IDs tell them apart
+		k.answers = k.service.Probe(ctx, k.server) // only their whole IDs tell them apart
 	}
 	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
@@ -130,7 +130,7 @@ func (k *kickOperation) unknownMembers() string {
 // resolveUnit finds what a unit has left behind.
 func (k *kickOperation) resolveUnit(ctx context.Context) {
 	d, unit := k.server.Database, k.request.Unit
-	ids := k.application.serversOf(d, unit)
+	ids := k.application.ServersOf(d, unit)
 	if len(ids) == 0 {
 		// Not known is not the same as gone, where a member is nobody's.
 		k.id = noRecord
@@ -144,7 +144,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	}
 	var present []raft.Peer
 	for _, p := range k.peers() {
-		if slices.ContainsFunc(ids, func(id raft.ID) bool { return sameServer(id, p) }) {
+		if slices.ContainsFunc(ids, func(id raft.ID) bool { return SameServer(id, p) }) {
 			present = append(present, p)
 		}
 	}
@@ -176,7 +176,7 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 			k.result.Outcome, k.result.Text = AlreadyGone, text
 			return
 		}
-		if wait(patience, pollInterval) != nil {
+		if Wait(patience, PollInterval) != nil {
 			break
 		}
 	}
@@ -190,12 +190,12 @@ func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgumen
 	d := k.server.Database
 	var former []raft.ID
 	for _, id := range k.application.Names(d) {
-		if !k.application.published(d, id) { // else it has yet to join
+		if !k.application.IsPublished(d, id) { // else it has yet to join
 			former = append(former, id)
 		}
 	}
 	endpoint := "unix:" + k.service.Control.Paths.Socket(d)
-	if ids, err := k.service.readRecords(ctx, d, endpoint); err == nil {
+	if ids, err := k.service.ReadRemovals(ctx, d, endpoint); err == nil {
 		for id := range ids {
 			former = append(former, id)
 		}
@@ -245,7 +245,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
-	if text := upWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
+	if text := UpWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
 		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
 	}
 	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
@@ -262,7 +262,7 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []st
 		again := raft.PlanKick(raft.Change{Database: d, View: view, Target: k.id, Force: true})
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
-		case owner.Unit == "" && k.target.Up && k.application.hasAddress(k.target.Address):
+		case owner.Unit == "" && k.target.Up && k.application.HasAddress(k.target.Address):
 			return []string{"wait until the unit that has its address has said whose it is, then look again: " + StatusCommand(k.application, k.application.Unit)}
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
 			return Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
@@ -282,7 +282,7 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []st
 		return Remediation(plan.Refusal, view, k.application)
 	case raft.NoQuorum, raft.NotMember:
 		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + StatusCommand(k.application, OtherUnit(k.application, views{d: view})),
+			"wait for an election, or run the action on a unit that shows a leader: " + StatusCommand(k.application, OtherUnit(k.application, Views{d: view})),
 			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 		}
 	case raft.SoleMember:

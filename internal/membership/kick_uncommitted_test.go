@@ -36,7 +36,7 @@ func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
 	delete(m.Published, gone.Env.Unit)
 	for _, d := range ovndb.Databases() {
 		gone.kill(d)
-		u.until(d, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(m.serversOf(d, gone.Env.Unit)[0].Short()) })
+		u.until(d, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(m.ServersOf(d, gone.Env.Unit)[0].Short()) })
 	}
 	begun := time.Now()
 	u.Now = func() time.Time { return begun.Add(5 * time.Since(begun)) }

@@ -108,7 +108,7 @@ func NoQuorumRemediation(m Application, l ServerState) []string {
 		return []string{"wait: the leader is leaving, or an election is under way"}
 	}
 	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
-	other := OtherUnit(m, views{l.Database: {Status: l.Status}})
+	other := OtherUnit(m, Views{l.Database: {Status: l.Status}})
 	return []string{
 		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
 		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
@@ -185,7 +185,7 @@ func (d *leaveOperation) leave(ctx context.Context) error {
 		}
 	}
 	d.begun = true
-	if err := d.await(ctx, d.service.patience(d.server.Database, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
+	if err := d.await(ctx, d.service.Patience(d.server.Database, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
 		return err
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
@@ -208,7 +208,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	s, db := d.service, d.server.Database
 	err := s.Control.Leave(ctx, db)
 	if err == nil || errors.Is(err, ovn.ErrLeaving) {
-		err = d.await(ctx, d.service.patience(d.server.Database, alreadyRemovedTimeout))
+		err = d.await(ctx, d.service.Patience(d.server.Database, alreadyRemovedTimeout))
 	}
 	if errors.Is(err, errTeardown) {
 		return err
@@ -240,7 +240,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 		if err := everybodyGoes(ctx); err != nil {
 			return err
 		}
-		if err := wait(ctx, pollInterval); err != nil {
+		if err := Wait(ctx, PollInterval); err != nil {
 			return &PendingError{db, "the leave was begun and not seen to end: " + err.Error()}
 		}
 	}
@@ -255,7 +255,7 @@ func (d *leaveOperation) release(ctx context.Context) {
 	s, removed := d.service, map[raft.ID]string{}
 	if d.result.Gone {
 		removed[d.server.Status.Server] = s.removedText(d.application.Unit, "gone")
-		if err := d.lock.switchEndpoints(ctx, others(d.server.Status)); err != nil {
+		if err := d.lock.switchEndpoints(ctx, OtherAddresses(d.server.Status)); err != nil {
 			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.server.Database.Short(), "error", err)
 		}
 	}
@@ -263,10 +263,10 @@ func (d *leaveOperation) release(ctx context.Context) {
 	d.lock = nil
 }
 
-// readRecords reads the records of removals from the first endpoint that serves
+// ReadRemovals reads the records of removals from the first endpoint that serves
 // the database.
-func (s *Observer) readRecords(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, endpoints...)
 	if err != nil {
@@ -277,5 +277,5 @@ func (s *Observer) readRecords(ctx context.Context, d ovndb.Database, endpoints 
 	if err != nil {
 		return nil, err
 	}
-	return removedServers(ids), nil
+	return RemovedServers(ids), nil
 }

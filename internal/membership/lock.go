@@ -19,10 +19,10 @@ import (
 const (
 	// lockKey holds the lock of rule R5, a lease.Record.
 	lockKey = "ovn-central:membership"
-	// removedPrefix, followed by a full server ID, says which unit's server was
+	// RemovedPrefix, followed by a full server ID, says which unit's server was
 	// removed, when and by which unit. It outlives the unit and its relation, so
 	// that a server that was down when it was kicked can learn of it.
-	removedPrefix = "ovn-central:removed/"
+	RemovedPrefix = "ovn-central:removed/"
 )
 
 // lockBase and the election timer decide how long a lock may go without renewal:
@@ -71,7 +71,7 @@ type lock struct {
 // was taken for is seen to be done, or its time is over. interrupted is asked
 // during the wait and ends it with an error.
 func (s *Changer) lock(ctx context.Context, l ServerState, interrupted func(context.Context) error) (*lock, error) {
-	global, err := s.global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
+	global, err := s.Global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
 	}
@@ -83,15 +83,15 @@ func (s *Changer) lock(ctx context.Context, l ServerState, interrupted func(cont
 	return k, nil
 }
 
-func (s *Observer) global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.storePatience(d))
+func (s *Observer) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	return s.Dialer.Global(ctx, d, endpoints...)
 }
 
-// storePatience is how long one read or write of the lock may take.
-func (s *Observer) storePatience(d ovndb.Database) time.Duration {
-	return s.patience(d, storeTimeout)
+// StorePatience is how long one read or write of the lock may take.
+func (s *Observer) StorePatience(d ovndb.Database) time.Duration {
+	return s.Patience(d, StoreTimeout)
 }
 
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
@@ -111,7 +111,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		}
 		gone, ending := k.provenRemoved(ctx, record, ids, proofs)
 		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
-			if err := wait(ctx, pollInterval); err != nil {
+			if err := Wait(ctx, PollInterval); err != nil {
 				return &BusyError{Database: k.database, Holder: record.Holder}
 			}
 			continue
@@ -143,14 +143,14 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		if err := interrupted(ctx); err != nil {
 			return err
 		}
-		if err := wait(ctx, lockInterval); err != nil {
+		if err := Wait(ctx, lockInterval); err != nil {
 			return &BusyError{Database: k.database, Holder: record.Holder}
 		}
 	}
 }
 
 func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r lease.Record, err error) {
-	ctx, cancel := context.WithTimeout(ctx, k.service.storePatience(k.database))
+	ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
 	defer cancel()
 	if ids, err = k.global.Read(ctx); err != nil {
 		return nil, "", r, err
@@ -172,7 +172,7 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 	if len(r.Intents) == 0 {
 		return gone, false
 	}
-	removed := removedServers(ids)
+	removed := RemovedServers(ids)
 	status, err := k.service.Control.Status(ctx, k.database)
 	for _, m := range r.Intents {
 		for _, id := range []string{m.ID, m.From} {
@@ -192,7 +192,7 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 // swap writes the record if the store still has old. A failure of the call is
 // settled by reading again.
 func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, k.service.storePatience(k.database))
+	ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
 	defer cancel()
 	begun := k.service.Now()
 	ok, err := k.global.Swap(ctx, lockKey, old, next.String())
@@ -289,11 +289,11 @@ func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
 // releaseWith also takes back this unit's own marks for which over says true.
 func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
 	defer func() { k.global.Close() }()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.service.storePatience(k.database))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.service.StorePatience(k.database))
 	defer cancel()
 	err := k.releaseOnce(ctx, removed, over)
 	// The member that this goes through may be leaving too: the rest have the same row.
-	for err != nil && len(k.others) > 0 && wait(ctx, pollInterval) == nil {
+	for err != nil && len(k.others) > 0 && Wait(ctx, PollInterval) == nil {
 		if err = k.reconnect(ctx); err == nil {
 			err = k.releaseOnce(ctx, removed, over)
 		}
@@ -307,10 +307,10 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) error {
 	records := map[string]string{}
 	for id, text := range removed {
-		records[removedPrefix+string(id)] = text
+		records[RemovedPrefix+string(id)] = text
 	}
 	if len(records) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, k.service.storePatience(k.database))
+		ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
 		defer cancel()
 		if err := k.global.Put(ctx, records); err != nil {
 			return fmt.Errorf("cannot record the removal: %w", err)
@@ -334,7 +334,7 @@ func (k *lock) switchEndpoints(ctx context.Context, addresses []string) error {
 }
 
 func (k *lock) reconnect(ctx context.Context) error {
-	global, err := k.service.global(ctx, k.database, k.others...)
+	global, err := k.service.Global(ctx, k.database, k.others...)
 	if err != nil {
 		return err
 	}
@@ -343,11 +343,11 @@ func (k *lock) reconnect(ctx context.Context) error {
 	return nil
 }
 
-// removedServers picks the records of removals out of external_ids.
-func removedServers(ids map[string]string) map[raft.ID]string {
+// RemovedServers picks the records of removals out of external_ids.
+func RemovedServers(ids map[string]string) map[raft.ID]string {
 	all := map[raft.ID]string{}
 	for key, text := range ids {
-		if id, found := strings.CutPrefix(key, removedPrefix); found {
+		if id, found := strings.CutPrefix(key, RemovedPrefix); found {
 			all[raft.ID(id)] = text
 		}
 	}

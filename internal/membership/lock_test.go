@@ -80,7 +80,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	held.release(t.Context(), map[raft.ID]string{dead: a.removedText("ovn-central/2", "kicked")})
 	taken.release(t.Context(), nil)
 
-	records, err := a.readRecords(t.Context(), ovndb.NB, "unix:"+a.Control.Paths.Socket(ovndb.NB))
+	records, err := a.ReadRemovals(t.Context(), ovndb.NB, "unix:"+a.Control.Paths.Socket(ovndb.NB))
 	require.NoError(t, err)
 	assert.Contains(t, records, dead)
 }

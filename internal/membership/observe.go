@@ -106,7 +106,7 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
 			return
-		case wait(patience, 5*pollInterval) != nil:
+		case Wait(patience, 5*PollInterval) != nil:
 			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
 			return
 		}
@@ -171,7 +171,7 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 		v.Full = problem != ""
 	}
 	if l.Status.Role != raft.Leader || l.Status.AmbiguousIDs() {
-		v.Probes = s.probe(ctx, l)
+		v.Probes = s.Probe(ctx, l)
 	}
 	if l.Status.Role != raft.Leader {
 		return v, nil
@@ -179,21 +179,21 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 	v.CommitIndexFloor = l.Status.Committed()
 	patience, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
-	for v.Status.Lagging(v.CommitIndexFloor) && wait(patience, lagInterval) == nil {
+	for v.Status.Lagging(v.CommitIndexFloor) && Wait(patience, lagInterval) == nil {
 		status, err := s.Control.Status(ctx, l.Database)
 		if err != nil {
 			return v, err
 		}
 		if v.Status = status; status.Role != raft.Leader {
-			v.CommitIndexFloor, v.Probes = 0, s.probe(ctx, ServerState{Database: l.Database, Status: status})
+			v.CommitIndexFloor, v.Probes = 0, s.Probe(ctx, ServerState{Database: l.Database, Status: status})
 			return v, nil
 		}
 	}
 	return v, nil
 }
 
-// probe puts the question of rule R0 to all other members at the same time.
-func (s *Observer) probe(ctx context.Context, l ServerState) []raft.ProbeResult {
+// Probe puts the question of rule R0 to all other members at the same time.
+func (s *Observer) Probe(ctx context.Context, l ServerState) []raft.ProbeResult {
 	var (
 		mu      sync.Mutex
 		wg      sync.WaitGroup
@@ -205,9 +205,9 @@ func (s *Observer) probe(ctx context.Context, l ServerState) []raft.ProbeResult 
 			continue
 		}
 		asked[m.Address] = true
-		timeout := answerTimeout
+		timeout := ProbeTimeout
 		if l.Status.Hears(m.Short) {
-			timeout = s.patience(l.Database, timeout)
+			timeout = s.Patience(l.Database, timeout)
 		}
 		wg.Go(func() {
 			ctx, cancel := context.WithTimeout(ctx, timeout)

@@ -26,7 +26,7 @@ func (s *Changer) refuseOnlyCopy(ctx context.Context, m Application, cache Cache
 				file, err = s.Files.Inspect(ctx, d)
 			}
 			// A file that can't be read may be mended.
-			if err == nil && (!file.Clustered || file.Left) || !m.onlyCopy(d, cache, file.Server) {
+			if err == nil && (!file.Clustered || file.Left) || !onlyCopy(m, d, cache, file.Server) {
 				continue
 			}
 			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.SoleMember, Text: fmt.Sprintf(
@@ -56,14 +56,14 @@ func restartCommand(unit string, services []string) string {
 // was a member when it was last seen, and no unit that stays is known to be one: none
 // of them has published a server that was a member since, or stood in the
 // configuration, and was not removed.
-func (m Application) onlyCopy(d ovndb.Database, cache Cache, server raft.ID) bool {
+func onlyCopy(m Application, d ovndb.Database, cache Cache, server raft.ID) bool {
 	seen := cache.Configurations[d]
 	if seen.Since == 0 && len(seen.Members) == 0 || server != "" && seen.Server != server {
 		return false // it is not known to have been a member
 	}
 	for unit, published := range m.Published {
 		id := published[d]
-		if unit == m.Unit || id.Server == "" || !m.exists(unit) || m.Dying(unit) || cache.removedBefore(d, id.Server) {
+		if unit == m.Unit || id.Server == "" || !m.Exists(unit) || m.Dying(unit) || cache.RemovedBefore(d, id.Server) {
 			continue
 		}
 		if id.Since != 0 || slices.Contains(seen.Members, id.Server.Short()) {

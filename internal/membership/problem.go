@@ -148,7 +148,7 @@ func silent(c Cluster, m Application) []string {
 			all = append(all, nameOf(m, c.Database, row))
 		}
 	}
-	slices.SortFunc(all, compareUnits)
+	slices.SortFunc(all, CompareUnits)
 	return all
 }
 

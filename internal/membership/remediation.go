@@ -53,7 +53,7 @@ func kickUnitCommand(m Application, on, unit string, force bool) string {
 // Remediation says how to get rid of the members that are down and stand in the way of
 // a change of one database.
 func Remediation(r *raft.Refusal, v raft.View, m Application) []string {
-	return Remediations([]*raft.Refusal{r}, views{r.Database: v}, m)
+	return Remediations([]*raft.Refusal{r}, Views{r.Database: v}, m)
 }
 
 // blocker are the members of one unit, or one member of an unknown unit, that
@@ -70,7 +70,7 @@ type blocker struct {
 
 // Remediations is the same for both databases, with one way out for each unit: one
 // command does for both.
-func Remediations(refusals []*raft.Refusal, clusters views, m Application) []string {
+func Remediations(refusals []*raft.Refusal, clusters Views, m Application) []string {
 	var advice []string
 	for _, b := range blockersOf(m, refusals, clusters) {
 		what, server, it := strings.Join(b.names, " and "), "server", "it is"
@@ -93,7 +93,7 @@ func Remediations(refusals []*raft.Refusal, clusters views, m Application) []str
 }
 
 // blockersOf puts the members of one unit together.
-func blockersOf(m Application, refusals []*raft.Refusal, clusters views) []*blocker {
+func blockersOf(m Application, refusals []*raft.Refusal, clusters Views) []*blocker {
 	var all []*blocker
 	byUnit := map[Owner]*blocker{}
 	for _, r := range refusals {
@@ -140,7 +140,7 @@ func commandFirst(lead, command, rest string) string {
 
 // leaveRemediation is the first thing to do so that a unit can leave, led by the
 // command, if there is one.
-func leaveRemediation(lead string, refusals []*raft.Refusal, clusters views, m Application) string {
+func leaveRemediation(lead string, refusals []*raft.Refusal, clusters Views, m Application) string {
 	b := blockersOf(m, refusals, clusters)[0]
 	down := strings.Join(b.down, ", ")
 	switch {
@@ -154,7 +154,7 @@ func leaveRemediation(lead string, refusals []*raft.Refusal, clusters views, m A
 
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
-func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters views, m Application) string {
+func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m Application) string {
 	force := b.owner.Unit != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := runOn(m, clusters, b.owner.Unit)
@@ -176,17 +176,17 @@ func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 
 // hasOnly says whether a kick of the unit means these members and no others, in
 // both databases, each of which has a record of it.
-func hasOnly(m Application, clusters views, unit string, targets map[ovndb.Database]string) bool {
+func hasOnly(m Application, clusters Views, unit string, targets map[ovndb.Database]string) bool {
 	if unit == "" || len(clusters) < len(ovndb.Databases()) {
 		return false
 	}
 	for d, v := range clusters {
-		ids := m.serversOf(d, unit)
+		ids := m.ServersOf(d, unit)
 		if len(ids) == 0 {
 			return false
 		}
 		for _, p := range v.Peers() {
-			its := slices.ContainsFunc(ids, func(id raft.ID) bool { return sameServer(id, p) })
+			its := slices.ContainsFunc(ids, func(id raft.ID) bool { return SameServer(id, p) })
 			if its && p.Longest() != targets[d] {
 				return false
 			}

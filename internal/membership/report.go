@@ -202,7 +202,7 @@ func warnings(r Report, c Cluster, row Row) []string {
 	if owner := wrongDatabase(r, c.Database, row); owner != "" {
 		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
 	} else if row.Owner.Stale {
-		all = append(all, who+" is stale: no unit of the model stands behind it"+upWithoutUnit(row.Up))
+		all = append(all, who+" is stale: no unit of the model stands behind it"+UpWithoutUnit(row.Up))
 	}
 	if row.Extra != "" {
 		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", who, row.Extra))
@@ -215,9 +215,9 @@ func warnings(r Report, c Cluster, row Row) []string {
 	return all
 }
 
-// upWithoutUnit says what a member that is up does without a unit: nothing has stopped its
+// UpWithoutUnit says what a member that is up does without a unit: nothing has stopped its
 // services, and ovn-northd needs no membership to write.
-func upWithoutUnit(up bool) string {
+func UpWithoutUnit(up bool) string {
 	if !up {
 		return ""
 	}

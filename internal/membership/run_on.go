@@ -9,11 +9,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// views are the clusters as this unit sees them, where it does.
-type views map[ovndb.Database]raft.View
+// Views are the clusters as this unit sees them, where it does.
+type Views map[ovndb.Database]raft.View
 
-func viewsOf(r Report) views {
-	all := views{}
+func viewsOf(r Report) Views {
+	all := Views{}
 	for _, c := range r.Clusters {
 		if c.Condition == ovndb.Serving {
 			all[c.Database] = c.View
@@ -38,11 +38,11 @@ const (
 // while this one is going. It is never a unit of not, which are those that the
 // command is about, and none that is known to be down. Where no unit is left, it is
 // what Juju takes for the leader, whichever unit that is.
-func runOn(m Application, clusters views, not ...string) string {
+func runOn(m Application, clusters Views, not ...string) string {
 	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
 	best, least := "", 0
 	for i, unit := range known {
-		if slices.Contains(not, unit) || slices.Contains(known[:i], unit) || unit != m.Unit && !m.exists(unit) {
+		if slices.Contains(not, unit) || slices.Contains(known[:i], unit) || unit != m.Unit && !m.Exists(unit) {
 			continue
 		}
 		e := evidenceOf(m, clusters, unit)
@@ -65,10 +65,10 @@ func runOn(m Application, clusters views, not ...string) string {
 }
 
 // OtherUnit is the unit to send an operator to, away from this one.
-func OtherUnit(m Application, clusters views) string { return runOn(m, clusters, m.Unit) }
+func OtherUnit(m Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
 
 // evidenceOf is the weakest of what the clusters say.
-func evidenceOf(m Application, clusters views, unit string) evidence {
+func evidenceOf(m Application, clusters Views, unit string) evidence {
 	if len(clusters) == 0 {
 		return notKnown
 	}
@@ -83,7 +83,7 @@ func evidenceIn(m Application, d ovndb.Database, v raft.View, unit string) evide
 	holds := v.Quorum().Holds()
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server
-		switch mine := p.Self && unit == m.Unit || id != "" && sameServer(id, p); {
+		switch mine := p.Self && unit == m.Unit || id != "" && SameServer(id, p); {
 		case !mine:
 		case holds && p.Up:
 			return isUp

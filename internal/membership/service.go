@@ -46,16 +46,16 @@ type Changer struct {
 
 // Intervals and limits of what is observed.
 const (
-	// pollInterval is how often a server is asked whether a change is done: a
+	// PollInterval is how often a server is asked whether a change is done: a
 	// follower's leave takes about 5 ms, a leader's one election timer.
-	pollInterval = 20 * time.Millisecond
-	// answerTimeout is how long a member may take to answer on its client port
+	PollInterval = 20 * time.Millisecond
+	// ProbeTimeout is how long a member may take to answer on its client port
 	// before it counts as down (rule R0). Where its connection stands, a large database
 	// adds to it ([raft.Patience]): it may compact.
-	answerTimeout = 2 * time.Second
-	// storeTimeout bounds one read or write of external_ids. A write waits for a
+	ProbeTimeout = 2 * time.Second
+	// StoreTimeout bounds one read or write of external_ids. A write waits for a
 	// majority to store it. A large database adds to it ([raft.Patience]).
-	storeTimeout = 10 * time.Second
+	StoreTimeout = 10 * time.Second
 )
 
 // Intervals of waits.
@@ -68,9 +68,9 @@ const (
 	goalInterval = 2 * time.Second
 )
 
-// patience is how long to wait for servers of a database, where base is enough for a
+// Patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
-func (s *Observer) patience(d ovndb.Database, base time.Duration) time.Duration {
+func (s *Observer) Patience(d ovndb.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
 }
 
@@ -80,8 +80,8 @@ func (s *Changer) beforeLeaving(ctx context.Context) {
 	}
 }
 
-// wait returns after d, or earlier with an error if ctx ends.
-func wait(ctx context.Context, d time.Duration) error {
+// Wait returns after d, or earlier with an error if ctx ends.
+func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -48,7 +48,7 @@ func (s *Changer) Stop(ctx context.Context, m Application, cache Cache) ([]Leave
 	for _, d := range ovndb.Databases() {
 		l := servers[d]
 		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
-			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.removedElsewhere(ctx, l, cache)})
+			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.RemovedElsewhere(ctx, l, cache)})
 		} else {
 			fates[d] = s.nothingToLeave(m, l)
 		}
@@ -117,7 +117,7 @@ const hungPatience = 30 * time.Second
 func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]ServerState {
 	for d, l := range servers {
 		if l.Condition == ovndb.Hung {
-			patience := s.patience(d, hungPatience)
+			patience := s.Patience(d, hungPatience)
 			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), patience))
 			patient := *s
 			patient.Control.Timeout = patience
@@ -186,19 +186,19 @@ func (s *Changer) putAway(ctx context.Context, fates map[ovndb.Database]LeaveRes
 	return inOrder(fates), nil
 }
 
-// removedElsewhere says whether the others have removed this unit's server while
+// RemovedElsewhere says whether the others have removed this unit's server while
 // it was down or cut off. The server itself can't know: it waits for a leader
 // for ever. What says so is the record in the database, read from any member
 // that answers, or the memory of this unit.
-func (s *Observer) removedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
+func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
 	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
 		return false
 	}
-	if cache.removedBefore(l.Database, l.Status.Server) {
+	if cache.RemovedBefore(l.Database, l.Status.Server) {
 		return true
 	}
-	for _, address := range others(l.Status) {
-		removed, err := s.readRecords(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
+	for _, address := range OtherAddresses(l.Status) {
+		removed, err := s.ReadRemovals(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
 		if err == nil && removed[l.Status.Server] != "" {
 			return true
 		}
@@ -216,7 +216,7 @@ func (s *Changer) abortIfTearingDown(m Application) func(context.Context) error 
 		}
 		next = s.Now().Add(goalInterval)
 		goal, err := s.Goal(ctx)
-		if err == nil && !othersStay(goal.Units, m.Unit) {
+		if err == nil && !OthersStay(goal.Units, m.Unit) {
 			return errTeardown
 		}
 		return nil
@@ -262,7 +262,7 @@ func (s *Changer) leaveAll(ctx context.Context, m Application, going []*leaveOpe
 }
 
 func (s *Changer) evaluateLeaves(ctx context.Context, m Application, going []*leaveOperation) error {
-	refused, clusters := &RefusedError{}, views{}
+	refused, clusters := &RefusedError{}, Views{}
 	for _, d := range going {
 		refusal, advice, err := d.evaluate(ctx)
 		if err != nil {

@@ -50,7 +50,7 @@ func Summarize(r Report, northdActive bool) Summary {
 // blockedLeaves is the first unit that is being removed and may not leave yet,
 // and why: Juju itself shows only that its hook failed.
 func blockedLeaves(r Report) string {
-	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), compareUnits) {
+	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), CompareUnits) {
 		if unit == r.Application.Unit || !r.Application.Dying(unit) {
 			continue
 		}

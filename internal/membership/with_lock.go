@@ -68,7 +68,7 @@ func (s *Changer) WithLock(ctx context.Context, m Application, db ovndb.Database
 		if plan.Refusal != nil {
 			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: Remediation(plan.Refusal, view, m)}
 		}
-		if err := k.switchEndpoints(ctx, others(l.Status)); err != nil {
+		if err := k.switchEndpoints(ctx, OtherAddresses(l.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
 		}
 	}
@@ -118,13 +118,13 @@ const returnPatience = 10 * time.Second
 // evaluateRestart judges a restart, and for a while goes on doing so where others
 // are down: the unit that had its turn just before may be on its way back.
 func (s *Changer) evaluateRestart(ctx context.Context, l *ServerState, m Application, k *lock) (raft.View, raft.Plan, error) {
-	patience, cancel := context.WithTimeout(ctx, s.patience(l.Database, returnPatience))
+	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))
 	defer cancel()
 	for {
 		view, plan, err := s.evaluate(ctx, l, m, k, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: l.Database, View: v, Pending: k.pending()})
 		})
-		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || wait(patience, lockInterval) != nil {
+		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || Wait(patience, lockInterval) != nil {
 			return view, plan, err
 		}
 		if err := k.renew(ctx); err != nil {
@@ -138,8 +138,8 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *ServerState, m Applica
 
 // newest is the index of the newest entry that any other member shows its clients.
 func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
-	for _, address := range others(l.Status) {
-		ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	for _, address := range OtherAddresses(l.Status) {
+		ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
 		cancel()
 		if err == nil {
@@ -149,10 +149,10 @@ func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
 	return index
 }
 
-// hearPatience is how long a member that is back waits for its leader's connection.
+// leaderConnectionPatience is how long a member that is back waits for its leader's connection.
 // The leader makes it anew, after up to 8 s where this server was down for long
 // (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
-const hearPatience = 10 * time.Second
+const leaderConnectionPatience = 10 * time.Second
 
 // LeaderUnreachable says whether a member follows a leader whose own connection to it does not
 // stand yet, as just after this server was started: until it does, this unit has to
@@ -184,7 +184,7 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 // unit's server. The server itself can't know if it was down then: it waits for
 // a leader for ever.
 func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
-	return l.Member() && s.removedElsewhere(ctx, l, cache)
+	return l.Member() && s.RemovedElsewhere(ctx, l, cache)
 }
 
 // LeaveRemoved lets a server that others have removed drop the database, so that
@@ -205,7 +205,7 @@ func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout t
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var others uint64
-	patient := s.Now().Add(hearPatience)
+	patient := s.Now().Add(leaderConnectionPatience)
 	for asked := false; ; {
 		l := s.ObserveServer(ctx, db)
 		if member := l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
@@ -217,7 +217,7 @@ func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout t
 				return l, nil
 			}
 		}
-		if err := wait(ctx, pollInterval*5); err != nil {
+		if err := Wait(ctx, PollInterval*5); err != nil {
 			return l, fmt.Errorf("%s: this unit's server is no working member after %s: %s", db.Short(), timeout, l.Text())
 		}
 	}

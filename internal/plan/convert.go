@@ -88,7 +88,7 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 }
 
 // runsAnother says for which unit a conversion waits, and what ends the wait; empty
-// where every unit's services run what is installed here. Unlike [State.others] it
+// where every unit's services run what is installed here. Unlike [State.OtherAddresses] it
 // counts each unit of the model, heard or not: one that is down comes back with the
 // server that it had.
 func (s State) runsAnother() string {
