@@ -8,10 +8,11 @@ import (
 
 	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // clusterStatus shows both clusters with the units of their members.
@@ -29,8 +30,8 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		u.Log.WarnContext(ctx, "cannot find out how this unit itself is", "error", err)
 	}
 	report := o.Report
-	northds, missing := membership.NorthdReport(u.Service.Control.NorthdHealth(ctx), report.Application)
-	found := results{"format": chosen, "fault-tolerance": lines(membership.Tolerance(report)), "northd": lines(northds), "clients": lines(membership.ClientCounts(report))}
+	northds, missing := status.NorthdReport(u.Service.Control.NorthdHealth(ctx), report.Application)
+	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
 	for _, c := range report.Clusters {
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
@@ -39,7 +40,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if agent, err := agentreport.Ask(ctx, u.Service.Control.Paths.AgentConfig()); err == nil {
 		found["lease"] = lines([]string{agent.Lease()})
 	}
-	warnings := append(membership.Warnings(report), missing...)
+	warnings := append(status.Warnings(report), missing...)
 	if own := u.trouble(o, err); own != "" {
 		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
 		warnings = slices.Insert(warnings, 0, own)
@@ -47,7 +48,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if len(warnings) > 0 {
 		found["warnings"] = lines(warnings)
 	}
-	if next := membership.Next(report); len(next) > 0 {
+	if next := status.Next(report); len(next) > 0 {
 		found["next"] = lines(next)
 	}
 	return found, nil
@@ -84,14 +85,14 @@ func (u Unit) trouble(o reconcile.Result, err error) string {
 // them as they are; else it would fold them, and a folded command can't be pasted.
 func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
 
-func formatter(format string) (func(membership.Cluster) (string, error), error) {
+func formatter(format string) (func(observe.Cluster) (string, error), error) {
 	switch format {
 	case "", "text":
-		return func(c membership.Cluster) (string, error) { return membership.ClusterText(c), nil }, nil
+		return func(c observe.Cluster) (string, error) { return status.ClusterText(c), nil }, nil
 	case "yaml":
-		return func(c membership.Cluster) (string, error) { return render.YAML(document(c)) }, nil
+		return func(c observe.Cluster) (string, error) { return render.YAML(document(c)) }, nil
 	case "json":
-		return func(c membership.Cluster) (string, error) { return render.JSON(document(c)) }, nil
+		return func(c observe.Cluster) (string, error) { return render.JSON(document(c)) }, nil
 	}
 	return nil, fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -68,7 +68,7 @@ type absentDocument struct {
 
 const unknownUnit = "UNKNOWN"
 
-func document(c membership.Cluster) any {
+func document(c observe.Cluster) any {
 	if c.Condition != ovndb.Serving {
 		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}
 	}
@@ -104,7 +104,7 @@ func document(c membership.Cluster) any {
 	return doc
 }
 
-func member(s raft.Status, row membership.Row) memberDocument {
+func member(s raft.Status, row observe.Row) memberDocument {
 	m := memberDocument{
 		Identity: row.Short, ServerID: string(row.ID), Address: row.Address, Unit: row.Owner.Unit, WasUnit: row.Owner.Was,
 		Up: row.Up, Why: row.Why, Self: row.Self, Leaving: row.Leaving, Stale: row.Owner.Stale, Phase: string(row.Phase), Clients: row.Clients,

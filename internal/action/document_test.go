@@ -12,7 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -31,7 +31,7 @@ type seen struct {
 }
 
 // cluster is what membership makes of it.
-func (s seen) cluster(t *testing.T) membership.Cluster {
+func (s seen) cluster(t *testing.T) observe.Cluster {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", s.fixture+".txt"))
 	require.NoError(t, err)
@@ -39,7 +39,7 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	require.NoError(t, err)
 
 	d := ovndb.Database(status.Name)
-	model := membership.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{d: {}}}
+	model := observe.Application{Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{d: {}}}
 	if s.silent != "" {
 		model.Goal[s.silent] = juju.UnitGoal{Status: "waiting"}
 	}
@@ -66,24 +66,24 @@ func (s seen) cluster(t *testing.T) membership.Cluster {
 	model.History = model.History.Publish(model.Published)
 	view.Names = model.Names(d)
 
-	c := membership.Cluster{
-		ServerState: membership.ServerState{Database: d, Condition: ovndb.Serving, Status: status},
+	c := observe.Cluster{
+		ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: status},
 		View:        view, Quorum: view.Quorum(),
 	}
 	for _, p := range view.Peers() {
 		o := model.Owner(d, p)
-		c.Rows = append(c.Rows, membership.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
+		c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
 	}
 	return c
 }
 
-func local(d ovndb.Database, c ovndb.Condition, err error) membership.Cluster {
-	return membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: c, Err: err}}
+func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
+	return observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: c, Err: err}}
 }
 
-func clusters(t *testing.T) map[string]membership.Cluster {
+func clusters(t *testing.T) map[string]observe.Cluster {
 	t.Helper()
-	return map[string]membership.Cluster{
+	return map[string]observe.Cluster{
 		"leader with one dead, of nobody": seen{
 			fixture: "nb-leader-one-of-three-dead",
 			units:   map[string]string{"3494": "ovn-central/0", "847c": "ovn-central/1"},

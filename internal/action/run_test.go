@@ -19,6 +19,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -90,7 +91,7 @@ func unit(t *testing.T, a *agent) Unit {
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
 	service := &membership.Changer{
-		Observer: &membership.Observer{
+		Observer: &observe.Observer{
 			Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
 			Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
 		},

@@ -14,8 +14,10 @@ var Layers = [][]string{
 	{"hook", "action", "agent"},
 	{"reconcile", "node"},
 	{"membership", "gateway", "backup"},
+	{"status"},
+	{"observe"},
 	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},
-	{"run", "atomicfile", "version", "agent/config"},
+	{"run", "atomicfile", "version", "poll", "agent/config"},
 }
 
 // Pure are the packages that decide and never act. Every layer may import

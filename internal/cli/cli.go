@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -199,7 +200,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		p.log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
 	}
 	p.service = &membership.Changer{
-		Observer: &membership.Observer{
+		Observer: &observe.Observer{
 			Env:      p.env,
 			Control:  ovn.Control{Runner: runner, Paths: paths},
 			Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},

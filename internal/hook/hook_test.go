@@ -22,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -201,7 +202,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}
 	tools := juju.New(m)
 	service := &membership.Changer{
-		Observer: &membership.Observer{
+		Observer: &observe.Observer{
 			Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
 			Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
 			Log: log,

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
 // stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
@@ -40,7 +40,7 @@ func peerBroken(ctx context.Context, u Unit) error {
 }
 
 // finalize takes the unit out of both clusters, or fails.
-func finalize(ctx context.Context, u Unit, snapshot membership.Snapshot) error {
+func finalize(ctx context.Context, u Unit, snapshot observe.Snapshot) error {
 	if snapshot.Application.OthersStay() {
 		u.Reconciler.Admit(ctx, snapshot.Application)
 	}

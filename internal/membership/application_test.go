@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -70,7 +70,7 @@ func goal(units ...string) map[string]any {
 
 // modelOf is what ovn-central/0, whose servers are aa00 and bb00, makes of the
 // agent's answers and of what it remembers.
-func modelOf(t *testing.T, a agent, cache membership.Cache) membership.Application {
+func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 	t.Helper()
 	service := three(t).on(new(machine))
 	require.NoError(t, service.SaveCache(cache))
@@ -88,7 +88,7 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
 		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
-	}, membership.Cache{})
+	}, observe.Cache{})
 	assert.Empty(t, m.Problems)
 	assert.Equal(t, relation.UnitIdentities{
 		"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
@@ -106,13 +106,13 @@ func TestModelLeavesOutUnitsThatAreGone(t *testing.T) {
 		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
-	}, membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
+	}, observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
 	assert.Equal(t, []string{"ovn-central/0"}, m.Published.Names())
 }
 
 // In the hook stop the relation may be empty, or gone altogether.
 func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
-	remembered := membership.Cache{
+	remembered := observe.Cache{
 		Published: relation.UnitIdentities{
 			"ovn-central/0": unit("ff00", "ff01"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/9": unit("aa09", "bb09"),
 		},
@@ -143,7 +143,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 }
 
 func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
-	m := modelOf(t, agent{}, membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
+	m := modelOf(t, agent{}, observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}})
 	assert.Nil(t, m.Goal)
 	assert.True(t, m.OthersStay())
 	assert.Contains(t, m.Published, "ovn-central/1")
@@ -160,7 +160,7 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{
 			"nb-servers": "{", "sb-servers": `{"` + string(full("13fe")) + `":{"unit":"ovn-central/4"}}`,
 		},
-	}, membership.Cache{})
+	}, observe.Cache{})
 	require.Len(t, m.Problems, 2)
 	assert.Contains(t, m.Problems[0], "ovn-central/1 publishes nonsense: nb-identity")
 	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
@@ -182,7 +182,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 			app: map[string]string{"nb_cid": string(cluster(ovndb.NB))},
 		}
 	}
-	remembered := membership.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}}
+	remembered := observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}}
 	m := modelOf(t, whole(), remembered)
 	require.NoError(t, m.Unread)
 	assert.False(t, m.AppData.Unread())
@@ -206,7 +206,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 		a := whole()
 		a[list] = []string{}
 		delete(a, get)
-		m := modelOf(t, a, membership.Cache{})
+		m := modelOf(t, a, observe.Cache{})
 		require.NoError(t, m.Unread)
 		assert.True(t, m.Data["ovn-central/1"].Empty())
 	})
@@ -221,7 +221,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 	t.Run("a unit that is going has left the relation", func(t *testing.T) {
 		a := whole()
 		delete(a, "relation-get -r ovsdb-peer:0 - ovn-central/2")
-		m := modelOf(t, a, membership.Cache{Published: relation.UnitIdentities{"ovn-central/2": unit("aa02", "bb02")}})
+		m := modelOf(t, a, observe.Cache{Published: relation.UnitIdentities{"ovn-central/2": unit("aa02", "bb02")}})
 		require.NoError(t, m.Unread)
 		assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"])
 	})
@@ -235,6 +235,6 @@ func TestModelNeverForgetsARemoval(t *testing.T) {
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
 		"relation-list -r ovsdb-peer:0":                    []string{},
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
-	}, membership.Cache{History: removed})
+	}, observe.Cache{History: removed})
 	assert.Equal(t, removed[ovndb.NB][full("aa04")], m.History[ovndb.NB][full("aa04")])
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -23,7 +24,7 @@ import (
 func rememberer(dir string) (*membership.Changer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
 	return &membership.Changer{
-		Observer: &membership.Observer{
+		Observer: &observe.Observer{
 			Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
 			Log:     slog.New(slog.NewTextHandler(log, nil)),
 		},
@@ -32,8 +33,8 @@ func rememberer(dir string) (*membership.Changer, *bytes.Buffer) {
 
 const memoryName = "ovn-central-operator.json"
 
-func memory() membership.Cache {
-	return membership.Cache{
+func memory() observe.Cache {
+	return observe.Cache{
 		History: relation.History{
 			ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
 		},
@@ -102,10 +103,10 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, memoryName), []byte(text), 0o600))
 		m := s.LoadCache(t.Context())
 		assert.Empty(t, log.String(), text)
-		model := membership.Application{History: m.History.Merge(memory().History)}
-		local := membership.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: three(t).view(ovndb.NB, up("aa00")).Status}
+		model := observe.Application{History: m.History.Merge(memory().History)}
+		local := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: three(t).view(ovndb.NB, up("aa00")).Status}
 		s.Now = three(t).service().Now
-		next := s.UpdateCache(m, &model, map[ovndb.Database]membership.ServerState{ovndb.NB: local})
+		next := s.UpdateCache(m, &model, map[ovndb.Database]observe.ServerState{ovndb.NB: local})
 		assert.Equal(t, []string{"aa00"}, next.Configurations[ovndb.NB].Members, text)
 	}
 }
@@ -171,6 +172,6 @@ func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
 
 	next, log := rememberer(dir)
 	next.Env.Unit = "ovn-central/5"
-	assert.Equal(t, membership.Cache{Configurations: map[ovndb.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
+	assert.Equal(t, observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
 	assert.Contains(t, log.String(), "another unit was on this machine before")
 }

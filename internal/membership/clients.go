@@ -3,13 +3,11 @@ package membership
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // clientsPatience bounds the wait for clients before a server is taken down; what a
@@ -45,58 +43,11 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 			told = s.Now()
 			s.Progress(ctx, fmt.Sprintf("%s; waiting until they have what they need, at most %s", waits, patience))
 		}
-		if err := Wait(ctx, clientsInterval); err != nil {
+		if err := poll.Wait(ctx, clientsInterval); err != nil {
 			return err
 		}
 		if err := k.renew(ctx); err != nil {
 			return err
 		}
 	}
-}
-
-func (s *Observer) CountClients(db ovndb.Database) (ovndb.Clients, error) {
-	if s.Clients != nil {
-		return s.Clients(db)
-	}
-	return ovn.ClientsOf(db)
-}
-
-// clientsOf is how many clients a member's server has, nil where that is not known:
-// this unit's now, another's as of its last hook, and about.
-func (s *Observer) clientsOf(m Application, db ovndb.Database, unit string) *int {
-	if unit != m.Unit {
-		published, _ := relation.ParseUnitState(m.Data[unit].Values())
-		if n, known := published.Clients[db]; known {
-			return &n
-		}
-		return nil
-	}
-	now, err := s.CountClients(db)
-	if err != nil {
-		return nil
-	}
-	return &now.Connected
-}
-
-// ClientCounts says, a line for each database, how the clients are spread over the members.
-func ClientCounts(r Report) []string {
-	var all []string
-	for _, c := range r.Clusters {
-		var members []string
-		for _, row := range c.Rows {
-			switch {
-			case row.Clients == nil:
-				members = append(members, row.Label()+" not known")
-			case row.Self:
-				members = append(members, fmt.Sprintf("%s %d", row.Label(), *row.Clients))
-			default:
-				members = append(members, fmt.Sprintf("%s about %d (as of its last hook)", row.Label(), *row.Clients))
-			}
-		}
-		if len(members) == 0 {
-			members = []string{"not known"}
-		}
-		all = append(all, c.Database.Short()+": "+strings.Join(members, ", "))
-	}
-	return all
 }

@@ -8,9 +8,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // Copy into internal/membership, beside scene_test.go.
@@ -19,7 +20,7 @@ import (
 func TestR4NextPrintsIDsThatJujuKeeps(t *testing.T) {
 	s := three(t)
 	s.nb = s.nb.down("0010", "0008")
-	lines := membership.Next(s.report())
+	lines := status.Next(s.report())
 	require.NotEmpty(t, lines)
 	for _, line := range lines {
 		accepts(t, s, line)
@@ -30,7 +31,7 @@ func TestR4NextPrintsIDsThatJujuKeeps(t *testing.T) {
 func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
 	s := going(t)
 	s.goal, s.nb = nil, s.nb.cutOff()
-	_, err := s.on(new(machine)).Stop(t.Context(), s.model(), membership.Cache{})
+	_, err := s.on(new(machine)).Stop(t.Context(), s.model(), observe.Cache{})
 	require.Error(t, err)
 	for line := range strings.Lines(err.Error()) {
 		if i := strings.LastIndex(line, "juju run "); i >= 0 && strings.Contains(line[i:], " kick ") {
@@ -44,7 +45,7 @@ func TestStatusNamesALostQuorumBeforeAWait(t *testing.T) {
 	for _, nb := range []members{{condition: ovndb.Absent}, up("aa00").in(raft.JoiningCluster)} {
 		s := three(t)
 		s.nb, s.sb = nb, up("bb00").down("bb01", "bb02").cutOff()
-		said := membership.Summarize(s.report(), false)
+		said := status.Summarize(s.report(), false)
 		assert.Equal(t, juju.Blocked, said.Word, said)
 	}
 }
@@ -58,7 +59,7 @@ func TestStatusOfAFollowerThatCanAskNobodyDoesNotCountAllAsDown(t *testing.T) {
 	c.Quorum = c.View.Quorum()
 	r := s.report()
 	r.Clusters[1] = c
-	assert.NotContains(t, membership.Summarize(r, false).String(), "0 of 3 up")
+	assert.NotContains(t, status.Summarize(r, false).String(), "0 of 3 up")
 }
 
 // A unit whose server is dead can't leave by itself.
@@ -106,6 +107,6 @@ func TestR9StopWithoutTheProgramsOfOVNEnds(t *testing.T) {
 	m := new(machine)
 	service := s.on(m)
 	service.Control.Runner = missing{}
-	_, err := service.Stop(t.Context(), s.model(), membership.Cache{})
+	_, err := service.Stop(t.Context(), s.model(), observe.Cache{})
 	assert.NoError(t, err)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -30,7 +31,7 @@ func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 		for _, g := range going {
 			m.Goal[g.Env.Unit] = juju.UnitGoal{Status: "dying"}
 		}
-		wg.Go(func() { _, failures[i] = u.Stop(t.Context(), m, Cache{}) })
+		wg.Go(func() { _, failures[i] = u.Stop(t.Context(), m, observe.Cache{}) })
 	}
 	wg.Wait()
 	for _, err := range failures {

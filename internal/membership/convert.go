@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -96,7 +97,7 @@ func (s *Changer) Convert(ctx context.Context, d ovndb.Database, version string,
 	leading, lost := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for Wait(leading, leadInterval) == nil {
+		for poll.Wait(leading, leadInterval) == nil {
 			now, err := s.Control.Status(leading, d)
 			if err == nil && (now.Role != raft.Leader || now.Term != begun.Term) {
 				lost(ErrLeadLost)

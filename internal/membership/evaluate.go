@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -17,7 +19,7 @@ const electionPatience = 10 * time.Second
 // leader looks again for two election timers, since that is what an election
 // takes at most. It leaves in l what the judgement is based on. What stands in the
 // lock k, where there is one, is part of the view.
-func (s *Changer) evaluate(ctx context.Context, l *ServerState, m Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for told := false; ; {
@@ -31,10 +33,10 @@ func (s *Changer) evaluate(ctx context.Context, l *ServerState, m Application, k
 			if err != nil {
 				return view, raft.Plan{}, fmt.Errorf("cannot judge %s: %w", l.Database, err)
 			}
-			view.Lost = DamagedServers(ids)
+			view.Lost = observe.DamagedServers(ids)
 		}
 		plan := judge(view)
-		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || Wait(patience, lockInterval) != nil {
+		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()
 		}
 		if !told {

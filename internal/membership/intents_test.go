@@ -12,6 +12,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -25,7 +26,7 @@ func (u *realUnit) hasten() {
 }
 
 // going is the model of a unit that is removed while the others stay.
-func going(u *realUnit, units ...*realUnit) Application {
+func going(u *realUnit, units ...*realUnit) observe.Application {
 	m := model(u, units...)
 	m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "dying"}
 	return m
@@ -63,12 +64,12 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 
 	c.hasten()
 	earlier := "since a removal that was begun earlier may still be carried out"
-	_, err = c.Stop(t.Context(), m, Cache{})
+	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	requireRefused(t, err, earlier)
 	require.Empty(t, b.record().Holder)
 	b.ClearEndedIntents(t.Context())
 	assert.Len(t, b.record().Intents, 1, "its target can't know that it is not carried out")
-	_, err = c.Stop(t.Context(), m, Cache{})
+	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	requireRefused(t, err, earlier)
 
 	<-limited.Done() // it goes on
@@ -78,7 +79,7 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	assert.Len(t, s.Servers, 4)
 
 	a.ClearEndedIntents(t.Context())
-	_, err = c.Stop(t.Context(), m, Cache{})
+	_, err = c.Stop(t.Context(), m, observe.Cache{})
 	require.NoError(t, err)
 	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && len(s.Servers) == 3 })
 }
@@ -125,18 +126,18 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 	var ahead atomic.Int64
 	stopped.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	err := stopped.WithLock(t.Context(), m, ovndb.NB, true, func(ctx context.Context, gate Gate) error {
-		_, err := leaver.Stop(ctx, leaving, Cache{})
+		_, err := leaver.Stop(ctx, leaving, observe.Cache{})
 		requireRefused(t, err, "down: "+shortOf(m, stopped))
 		ahead.Store(int64(time.Minute)) // it goes on
 		_, err = gate()
 		return err
 	})
 	require.ErrorIs(t, err, errTooLate)
-	_, err = leaver.Stop(t.Context(), leaving, Cache{})
+	_, err = leaver.Stop(t.Context(), leaving, observe.Cache{})
 	requireRefused(t, err, "down: "+shortOf(m, stopped)) // nobody else knows that it does nothing any more
 
 	stopped.ClearEndedIntents(t.Context())
-	_, err = leaver.Stop(t.Context(), leaving, Cache{})
+	_, err = leaver.Stop(t.Context(), leaving, observe.Cache{})
 	require.NoError(t, err)
 }
 

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // joinPatience is how long a server that joins, and has reached a member, may take to
@@ -44,7 +46,7 @@ func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	defer cancel()
 	for {
 		l := s.ObserveServer(ctx, d)
-		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || Wait(ctx, PollInterval) != nil {
+		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || poll.Wait(ctx, observe.PollInterval) != nil {
 			return l.Member()
 		}
 	}

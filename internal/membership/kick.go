@@ -8,9 +8,12 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // kickBase and the election timer say how long a kick may take to be proved.
@@ -83,7 +86,7 @@ func (e *InputError) Error() string { return e.Text }
 // Kick removes another unit's member from each database that the request names
 // (rules R1 to R8). All are judged before any is touched. It returns a result
 // for each; an error is one that came before any judgement.
-func (s *Changer) Kick(ctx context.Context, m Application, r KickRequest) ([]KickResult, error) {
+func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest) ([]KickResult, error) {
 	if err := r.check(); err != nil {
 		return nil, err
 	}
@@ -167,11 +170,11 @@ func results(kicks []*kickOperation) []KickResult {
 // kickOperation is the removal of one member from one database.
 type kickOperation struct {
 	service     *Changer
-	application Application
+	application observe.Application
 	request     KickRequest
-	server      ServerState
+	server      observe.ServerState
 	// otherServer is what this unit has of the other database, to recognise its IDs.
-	otherServer ServerState
+	otherServer observe.ServerState
 	target      raft.Peer
 	// answers are those of members that share four digits.
 	answers []raft.ProbeResult
@@ -203,7 +206,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
 	}
-	who := Describe(k.application, d, k.target)
+	who := status.Describe(k.application, d, k.target)
 	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
 	limited, cancel, err := k.lock.recordIntent(ctx, lease.Kick, k.target.Longest())
 	if err != nil {
@@ -245,7 +248,7 @@ func neverSent(err error) bool {
 func (k *kickOperation) pending(text string) {
 	k.result.Outcome, k.result.Text = Pending, text
 	k.result.Next = []string{
-		StatusCommand(k.application, k.application.Unit) + ", and if it still is a member, the same command again",
+		status.StatusCommand(k.application, k.application.Unit) + ", and if it still is a member, the same command again",
 	}
 }
 
@@ -282,7 +285,7 @@ func (k *kickOperation) await(ctx context.Context) (reason string) {
 				s.Log.WarnContext(ctx, "cannot keep the lock during the kick", "database", d.Short(), "error", err)
 			}
 		}
-		if err := Wait(ctx, PollInterval); err != nil {
+		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
 			return err.Error()
 		}
 	}

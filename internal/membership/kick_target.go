@@ -8,13 +8,16 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // resolveAll finds, for each database that the request names, the member that it
 // means. What can't be resolved is refused there.
-func (s *Changer) resolveAll(ctx context.Context, m Application, r KickRequest) []*kickOperation {
+func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickRequest) []*kickOperation {
 	servers := s.ObserveServers(ctx)
 	var kicks []*kickOperation
 	for _, d := range ovndb.Databases() {
@@ -82,7 +85,7 @@ func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
 	case raft.OtherDatabase:
 		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
-	return []string{"see which members there are: " + StatusCommand(k.application, k.application.Unit)}
+	return []string{"see which members there are: " + status.StatusCommand(k.application, k.application.Unit)}
 }
 
 // peers are the members with their IDs as far as they are known. Whether they are
@@ -93,7 +96,7 @@ func (k *kickOperation) peers() []raft.Peer {
 
 // describe names a member, and marks this unit's own.
 func (k *kickOperation) describe(d ovndb.Database, p raft.Peer) string {
-	text := Describe(k.application, d, p)
+	text := status.Describe(k.application, d, p)
 	if p.Self {
 		text += " (this unit)"
 	}
@@ -144,7 +147,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	}
 	var present []raft.Peer
 	for _, p := range k.peers() {
-		if slices.ContainsFunc(ids, func(id raft.ID) bool { return SameServer(id, p) }) {
+		if slices.ContainsFunc(ids, func(id raft.ID) bool { return observe.SameServer(id, p) }) {
 			present = append(present, p)
 		}
 	}
@@ -176,7 +179,7 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 			k.result.Outcome, k.result.Text = AlreadyGone, text
 			return
 		}
-		if Wait(patience, PollInterval) != nil {
+		if poll.Wait(patience, observe.PollInterval) != nil {
 			break
 		}
 	}
@@ -231,7 +234,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	if !k.target.Up {
 		state = "not known to be up (" + k.target.Why + ")"
 	}
-	who := Describe(k.application, d, k.target)
+	who := status.Describe(k.application, d, k.target)
 	if !strings.Contains(who, k.target.Address) {
 		who += " at " + k.target.Address
 	}
@@ -245,17 +248,17 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
-	if text := UpWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
+	if text := status.UpWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
 		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
 	}
 	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
 }
 
 // advice is the command that would be right.
-func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []string {
+func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Owner) []string {
 	s, d := k.service, k.server.Database
 	target := map[ovndb.Database]string{d: k.target.Longest()}
-	forced := KickCommand(k.application, k.application.Unit, target, true)
+	forced := status.KickCommand(k.application, k.application.Unit, target, true)
 	switch plan.Refusal.Reason {
 	case raft.LiveMember, raft.UnitInModel:
 		// What is advised must not be refused in its turn.
@@ -263,9 +266,9 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []st
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
 		case owner.Unit == "" && k.target.Up && k.application.HasAddress(k.target.Address):
-			return []string{"wait until the unit that has its address has said whose it is, then look again: " + StatusCommand(k.application, k.application.Unit)}
+			return []string{"wait until the unit that has its address has said whose it is, then look again: " + status.StatusCommand(k.application, k.application.Unit)}
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
-			return Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
+			return status.Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
 		case owner.Unit != "" && k.target.Up:
 			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
 		case owner.Unit != "":
@@ -279,10 +282,10 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner Owner) []st
 	case raft.OwnID:
 		return []string{"a unit leaves when it is removed: " + juju.RemoveUnit(k.application.Unit)}
 	case raft.WouldLoseQuorum:
-		return Remediation(plan.Refusal, view, k.application)
+		return status.Remediation(plan.Refusal, view, k.application)
 	case raft.NoQuorum, raft.NotMember:
 		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + StatusCommand(k.application, OtherUnit(k.application, Views{d: view})),
+			"wait for an election, or run the action on a unit that shows a leader: " + status.StatusCommand(k.application, status.OtherUnit(k.application, status.Views{d: view})),
 			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
 		}
 	case raft.SoleMember:

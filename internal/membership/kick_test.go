@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -159,7 +160,7 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			results, err := new(membership.Changer).Kick(t.Context(), membership.Application{}, test.request)
+			results, err := new(membership.Changer).Kick(t.Context(), observe.Application{}, test.request)
 			require.ErrorAs(t, err, new(*membership.InputError))
 			assert.EqualError(t, err, test.text)
 			assert.Empty(t, results)

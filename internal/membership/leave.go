@@ -7,9 +7,12 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // leaveBase and the election timer say how long a leave may take: a follower is
@@ -26,8 +29,8 @@ const alreadyRemovedTimeout = 10 * time.Second
 // leaveOperation is this unit's leave of one database's cluster.
 type leaveOperation struct {
 	service     *Changer
-	application Application
-	server      ServerState
+	application observe.Application
+	server      observe.ServerState
 	// alreadyRemoved: the others have removed this server already.
 	alreadyRemoved bool
 	lock           *lock
@@ -83,7 +86,7 @@ func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string,
 		return nil, nil, nil
 	}
 	if plan.Refusal.Reason == raft.NoQuorum {
-		return plan.Refusal, NoQuorumRemediation(d.application, d.server), nil
+		return plan.Refusal, status.NoQuorumRemediation(d.application, d.server), nil
 	}
 	return plan.Refusal, nil, nil // the advice depends on both databases
 }
@@ -97,22 +100,6 @@ func (d *leaveOperation) refuseSole() *raft.Refusal {
 			d.server.Database.Short() + " to serve the database again"
 	}
 	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
-}
-
-// NoQuorumRemediation are those where this unit's server has no leader. Nobody is named as
-// dead: this unit may be the one that is cut off.
-func NoQuorumRemediation(m Application, l ServerState) []string {
-	// A leader that does not answer is leaving, or soon followed by another: no member is
-	// to be kicked for that.
-	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
-		return []string{"wait: the leader is leaving, or an election is under way"}
-	}
-	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
-	other := OtherUnit(m, Views{l.Database: {Status: l.Status}})
-	return []string{
-		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
-		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
-	}
 }
 
 // lockIfNeeded takes the database's lock. Others may have changed the membership
@@ -240,7 +227,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 		if err := everybodyGoes(ctx); err != nil {
 			return err
 		}
-		if err := Wait(ctx, PollInterval); err != nil {
+		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
 			return &PendingError{db, "the leave was begun and not seen to end: " + err.Error()}
 		}
 	}
@@ -255,27 +242,10 @@ func (d *leaveOperation) release(ctx context.Context) {
 	s, removed := d.service, map[raft.ID]string{}
 	if d.result.Gone {
 		removed[d.server.Status.Server] = s.removedText(d.application.Unit, "gone")
-		if err := d.lock.switchEndpoints(ctx, OtherAddresses(d.server.Status)); err != nil {
+		if err := d.lock.switchEndpoints(ctx, observe.OtherAddresses(d.server.Status)); err != nil {
 			s.Log.WarnContext(ctx, "cannot reach a remaining member after the leave", "database", d.server.Database.Short(), "error", err)
 		}
 	}
 	d.lock.release(ctx, removed)
 	d.lock = nil
-}
-
-// ReadRemovals reads the records of removals from the first endpoint that serves
-// the database.
-func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
-	defer cancel()
-	global, err := s.Dialer.Global(ctx, d, endpoints...)
-	if err != nil {
-		return nil, err
-	}
-	defer global.Close()
-	ids, err := global.Read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return RemovedServers(ids), nil
 }

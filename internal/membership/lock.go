@@ -5,13 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -19,10 +20,6 @@ import (
 const (
 	// lockKey holds the lock of rule R5, a lease.Record.
 	lockKey = "ovn-central:membership"
-	// RemovedPrefix, followed by a full server ID, says which unit's server was
-	// removed, when and by which unit. It outlives the unit and its relation, so
-	// that a server that was down when it was kicked can learn of it.
-	RemovedPrefix = "ovn-central:removed/"
 )
 
 // lockBase and the election timer decide how long a lock may go without renewal:
@@ -70,7 +67,7 @@ type lock struct {
 // while another unit holds it, until that unit releases it, the change that it
 // was taken for is seen to be done, or its time is over. interrupted is asked
 // during the wait and ends it with an error.
-func (s *Changer) lock(ctx context.Context, l ServerState, interrupted func(context.Context) error) (*lock, error) {
+func (s *Changer) lock(ctx context.Context, l observe.ServerState, interrupted func(context.Context) error) (*lock, error) {
 	global, err := s.Global(ctx, l.Database, "unix:"+s.Control.Paths.Socket(l.Database))
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
@@ -81,17 +78,6 @@ func (s *Changer) lock(ctx context.Context, l ServerState, interrupted func(cont
 		return nil, err
 	}
 	return k, nil
-}
-
-func (s *Observer) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
-	defer cancel()
-	return s.Dialer.Global(ctx, d, endpoints...)
-}
-
-// StorePatience is how long one read or write of the lock may take.
-func (s *Observer) StorePatience(d ovndb.Database) time.Duration {
-	return s.Patience(d, StoreTimeout)
 }
 
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
@@ -111,7 +97,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		}
 		gone, ending := k.provenRemoved(ctx, record, ids, proofs)
 		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
-			if err := Wait(ctx, PollInterval); err != nil {
+			if err := poll.Wait(ctx, observe.PollInterval); err != nil {
 				return &BusyError{Database: k.database, Holder: record.Holder}
 			}
 			continue
@@ -143,7 +129,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		if err := interrupted(ctx); err != nil {
 			return err
 		}
-		if err := Wait(ctx, lockInterval); err != nil {
+		if err := poll.Wait(ctx, lockInterval); err != nil {
 			return &BusyError{Database: k.database, Holder: record.Holder}
 		}
 	}
@@ -172,7 +158,7 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 	if len(r.Intents) == 0 {
 		return gone, false
 	}
-	removed := RemovedServers(ids)
+	removed := observe.RemovedServers(ids)
 	status, err := k.service.Control.Status(ctx, k.database)
 	for _, m := range r.Intents {
 		for _, id := range []string{m.ID, m.From} {
@@ -293,7 +279,7 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 	defer cancel()
 	err := k.releaseOnce(ctx, removed, over)
 	// The member that this goes through may be leaving too: the rest have the same row.
-	for err != nil && len(k.others) > 0 && Wait(ctx, PollInterval) == nil {
+	for err != nil && len(k.others) > 0 && poll.Wait(ctx, observe.PollInterval) == nil {
 		if err = k.reconnect(ctx); err == nil {
 			err = k.releaseOnce(ctx, removed, over)
 		}
@@ -307,7 +293,7 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) error {
 	records := map[string]string{}
 	for id, text := range removed {
-		records[RemovedPrefix+string(id)] = text
+		records[observe.RemovedPrefix+string(id)] = text
 	}
 	if len(records) > 0 {
 		ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
@@ -341,17 +327,6 @@ func (k *lock) reconnect(ctx context.Context) error {
 	k.global.Close()
 	k.global = global
 	return nil
-}
-
-// RemovedServers picks the records of removals out of external_ids.
-func RemovedServers(ids map[string]string) map[raft.ID]string {
-	all := map[raft.ID]string{}
-	for key, text := range ids {
-		if id, found := strings.CutPrefix(key, RemovedPrefix); found {
-			all[raft.ID(id)] = text
-		}
-	}
-	return all
 }
 
 // removedText is what a record of a removal says: for people, not for programs.

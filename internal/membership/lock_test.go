@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -63,7 +64,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	a, b, dead := units[0], units[1], units[2].id(ovndb.NB)
 	units[2].kill(ovndb.NB)
-	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
+	local := func(u *realUnit) observe.ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }
 
 	held, err := a.lock(t.Context(), local(a), none)
@@ -89,7 +90,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 // another unit holds the lock, up to minutes.
 func TestWaitForALockIsToldNowAndThen(t *testing.T) {
 	units := realCluster(t, 2, ovndb.NB)
-	local := func(u *realUnit) ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
+	local := func(u *realUnit) observe.ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }
 	held, err := units[0].lock(t.Context(), local(units[0]), none)
 	require.NoError(t, err)

@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 func TestNextCommands(t *testing.T) {
@@ -92,7 +92,7 @@ func TestNextCommands(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := joinedBy4(t)
 			test.scene(&s)
-			assert.Equal(t, test.next, membership.Next(s.report()))
+			assert.Equal(t, test.next, status.Next(s.report()))
 		})
 	}
 }
@@ -288,7 +288,7 @@ func judgeCommands(t *testing.T, printed func(s scene) []string) {
 
 // R4: every command that is printed passes our own rules as printed.
 func TestR4NextCommandsAreNeverRefused(t *testing.T) {
-	judgeCommands(t, func(s scene) []string { return membership.Next(s.report()) })
+	judgeCommands(t, func(s scene) []string { return status.Next(s.report()) })
 }
 
 // command is what is to be typed of a status that goes on from there.
@@ -300,9 +300,9 @@ func command(text string) string {
 
 func TestR4CommandsInTheStatusOfTheUnitAreNeverRefused(t *testing.T) {
 	judgeCommands(t, func(s scene) []string {
-		text := membership.Ready(membership.Summarize(s.report(), true).String())
+		text := status.Ready(status.Summarize(s.report(), true).String())
 		if i := strings.Index(text, "juju run"); i >= 0 {
-			assert.True(t, i == 0 || i+len(command(text[i:])) <= membership.StatusWidth, "Juju shows no more: %s", text)
+			assert.True(t, i == 0 || i+len(command(text[i:])) <= status.StatusWidth, "Juju shows no more: %s", text)
 			return []string{command(text[i:])}
 		}
 		return nil
@@ -315,7 +315,7 @@ func TestCommandIsForAUnitThatCanCarryItOut(t *testing.T) {
 	s := three(t)
 	s.goal["ovn-central/0"], s.goal["ovn-central/1"] = "dying", "dying"
 	s.nb, s.sb = up("aa00", "aa01").down("aa02"), up("bb00", "bb01").down("bb02").following("bb01")
-	text := membership.Ready(membership.Summarize(s.report(), true).String())
+	text := status.Ready(status.Summarize(s.report(), true).String())
 	assert.Contains(t, text, "juju run ovn-central/0 kick unit=ovn-central/2 force=true i-really-mean-it=true")
 	assert.Equal(t, 1, strings.Count(text, "juju run"), "one command for both databases: %s", text)
 }
@@ -326,7 +326,7 @@ func TestCommandForOneDatabaseLeavesTheOtherAlone(t *testing.T) {
 	s := three(t)
 	s.goal["ovn-central/1"] = "dying"
 	s.nb = up("aa00", "aa01").down("aa02")
-	text := membership.Ready(membership.Summarize(s.report(), true).String())
+	text := status.Ready(status.Summarize(s.report(), true).String())
 	assert.Contains(t, text, "juju run ovn-central/0 kick nb-identity="+string(full("aa02"))[:8]+" force=true i-really-mean-it=true")
 }
 
@@ -334,7 +334,7 @@ func TestCommandForOneDatabaseLeavesTheOtherAlone(t *testing.T) {
 func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
 	s := three(t)
 	s.nb = members{rows: []row{{identity: "aa00"}, {identity: "aa01", down: true}, {identity: "aa02"}}}.cutOff()
-	assert.Equal(t, []string{"juju run ovn-central/2 cluster-status"}, membership.Next(s.report()))
+	assert.Equal(t, []string{"juju run ovn-central/2 cluster-status"}, status.Next(s.report()))
 }
 
 // The command of each version is one that its Juju has.
@@ -343,7 +343,7 @@ func TestCommandsAreThoseOfTheVersion(t *testing.T) {
 	s.sb = s.sb.down("13fe")
 	for version, verb := range map[string]string{"2.9.42": "juju run-action ", "3.5-beta1": "juju run ", "": "juju run "} {
 		s.version = version
-		next := membership.Next(s.report())
+		next := status.Next(s.report())
 		require.Len(t, next, 1)
 		assert.True(t, strings.HasPrefix(next[0], verb), next[0])
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -14,7 +15,7 @@ import (
 // refuseOnlyCopy is the refusal where a server that does not answer was a member, and
 // no unit that stays is known to have the database: then it is in this unit's file
 // alone (rule R9).
-func (s *Changer) refuseOnlyCopy(ctx context.Context, m Application, cache Cache, servers map[ovndb.Database]ServerState) error {
+func (s *Changer) refuseOnlyCopy(ctx context.Context, m observe.Application, cache observe.Cache, servers map[ovndb.Database]observe.ServerState) error {
 	refused := &RefusedError{}
 	var down []string
 	asleep := true
@@ -56,7 +57,7 @@ func restartCommand(unit string, services []string) string {
 // was a member when it was last seen, and no unit that stays is known to be one: none
 // of them has published a server that was a member since, or stood in the
 // configuration, and was not removed.
-func onlyCopy(m Application, d ovndb.Database, cache Cache, server raft.ID) bool {
+func onlyCopy(m observe.Application, d ovndb.Database, cache observe.Cache, server raft.ID) bool {
 	seen := cache.Configurations[d]
 	if seen.Since == 0 && len(seen.Members) == 0 || server != "" && seen.Server != server {
 		return false // it is not known to have been a member

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -45,7 +46,7 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 			service := s.on(m)
 			model := s.model()
 			model.Published = relation.UnitIdentities{"ovn-central/1": test.peer}
-			cache := membership.Cache{Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: test.seen}}
+			cache := observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: test.seen}}
 			if test.removed {
 				cache.History = relation.History{ovndb.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
 			}

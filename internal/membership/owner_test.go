@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -25,55 +25,55 @@ func TestR16OwnerOfAMember(t *testing.T) {
 	tests := map[string]struct {
 		scene func(s *scene)
 		peer  raft.Peer
-		owner membership.Owner
+		owner observe.Owner
 	}{
 		"a unit's, by the whole ID": {
-			func(*scene) {}, peer("aa01", full("aa01")), membership.Owner{Unit: "ovn-central/1"},
+			func(*scene) {}, peer("aa01", full("aa01")), observe.Owner{Unit: "ovn-central/1"},
 		},
 		"a unit's, by the identity": {
-			func(*scene) {}, peer("aa01", ""), membership.Owner{Unit: "ovn-central/1"},
+			func(*scene) {}, peer("aa01", ""), observe.Owner{Unit: "ovn-central/1"},
 		},
 		"this unit's own": {
-			func(*scene) {}, peer("aa00", full("aa00")), membership.Owner{Unit: "ovn-central/0"},
+			func(*scene) {}, peer("aa00", full("aa00")), observe.Owner{Unit: "ovn-central/0"},
 		},
 		"another ID with the same identity": {
-			func(*scene) {}, peer("aa01", twin), membership.Owner{Stale: true},
+			func(*scene) {}, peer("aa01", twin), observe.Owner{Stale: true},
 		},
 		"an ID of the other database": {
-			func(*scene) {}, peer("bb01", full("bb01")), membership.Owner{Stale: true},
+			func(*scene) {}, peer("bb01", full("bb01")), observe.Owner{Stale: true},
 		},
 		"of a unit that is gone": {
-			func(*scene) {}, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4", Stale: true},
+			func(*scene) {}, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4", Stale: true},
 		},
 		"of a unit that is gone, by the identity": {
-			func(*scene) {}, peer("aa04", ""), membership.Owner{Was: "ovn-central/4", Stale: true},
+			func(*scene) {}, peer("aa04", ""), observe.Owner{Was: "ovn-central/4", Stale: true},
 		},
 		"an earlier one of a unit that has another now": {
 			func(s *scene) { s.history[ovndb.NB]["aa0f"] = "ovn-central/1" },
 			peer("aa0f", full("aa0f")),
-			membership.Owner{Was: "ovn-central/1", Stale: true},
+			observe.Owner{Was: "ovn-central/1", Stale: true},
 		},
 		"nobody's, while a unit has published nothing": {
-			func(s *scene) { s.goal["ovn-central/3"] = "waiting" }, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4"},
+			func(s *scene) { s.goal["ovn-central/3"] = "waiting" }, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while a unit has published only one": {
 			func(s *scene) { s.published["ovn-central/2"] = [2]string{"aa02", ""} },
 			peer("aa04", full("aa04")),
-			membership.Owner{Was: "ovn-central/4"},
+			observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while this unit itself has published nothing": {
-			func(s *scene) { s.published["ovn-central/0"] = [2]string{} }, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4"},
+			func(s *scene) { s.published["ovn-central/0"] = [2]string{} }, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while a unit that is being removed has published nothing": {
 			func(s *scene) { s.goal["ovn-central/2"], s.published["ovn-central/2"] = "dying", [2]string{} },
 			peer("aa04", full("aa04")),
-			membership.Owner{Was: "ovn-central/4"},
+			observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while Juju cannot be asked": {
-			func(s *scene) { s.goal = nil }, peer("aa04", full("aa04")), membership.Owner{Was: "ovn-central/4"},
+			func(s *scene) { s.goal = nil }, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"a unit's, while Juju cannot be asked": {
-			func(s *scene) { s.goal = nil }, peer("aa02", full("aa02")), membership.Owner{Unit: "ovn-central/2"},
+			func(s *scene) { s.goal = nil }, peer("aa02", full("aa02")), observe.Owner{Unit: "ovn-central/2"},
 		},
 	}
 	for name, test := range tests {
@@ -118,9 +118,9 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 	m := joinedBy4(t).model()
 	m.Departed = []string{"ovn-central/4"}
 	p := peer("aa04", full("aa04"))
-	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more")
+	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more")
 	p.Up = true
-	assert.Equal(t, membership.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(ovndb.NB, p))
+	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(ovndb.NB, p))
 	m.Departed = []string{"ovn-central/3"}
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "its unit is gone for long")
 }
@@ -128,15 +128,15 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 	s := three(t).on(new(machine))
 	begun := s.Now()
-	cache := membership.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
+	cache := observe.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
 	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
 	learn := func(after time.Duration, goal map[string]juju.UnitGoal) []string {
 		s.Now = func() time.Time { return begun.Add(after) }
-		m := membership.Application{Unit: "ovn-central/0", Goal: goal, Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00")}}
+		m := observe.Application{Unit: "ovn-central/0", Goal: goal, Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00")}}
 		cache = s.UpdateCache(cache, &m, nil)
 		return m.Departed
 	}
-	cache = s.UpdateCache(cache, &membership.Application{Unit: "ovn-central/0", Goal: there, Published: cache.Published}, nil)
+	cache = s.UpdateCache(cache, &observe.Application{Unit: "ovn-central/0", Goal: there, Published: cache.Published}, nil)
 	assert.Empty(t, learn(0, nil), "Juju could not be asked")
 	cache.Published["ovn-central/1"] = unit("aa01", "bb01")
 	only := map[string]juju.UnitGoal{"ovn-central/0": {}}
@@ -149,10 +149,10 @@ func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
 	s := three(t).on(new(machine))
 	now := s.Now()
-	cache := membership.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
+	cache := observe.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
 	learn := func(at time.Time) []string {
 		s.Now = func() time.Time { return at }
-		m := membership.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.UnitIdentities{}}
+		m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {}}, Published: relation.UnitIdentities{}}
 		cache = s.UpdateCache(cache, &m, nil)
 		return m.Departed
 	}
@@ -173,11 +173,11 @@ func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	for label, row := range map[string]membership.Row{
-		"ovn-central/1":               {Owner: membership.Owner{Unit: "ovn-central/1"}},
-		"ovn-central/1 (leaving)":     {Owner: membership.Owner{Unit: "ovn-central/1"}, Leaving: true},
-		"UNKNOWN (was ovn-central/4)": {Owner: membership.Owner{Was: "ovn-central/4"}},
-		"UNKNOWN (was ovn-central/4, removed; may still be leaving)": {Owner: membership.Owner{Was: "ovn-central/4", Departing: true}},
+	for label, row := range map[string]observe.Row{
+		"ovn-central/1":               {Owner: observe.Owner{Unit: "ovn-central/1"}},
+		"ovn-central/1 (leaving)":     {Owner: observe.Owner{Unit: "ovn-central/1"}, Leaving: true},
+		"UNKNOWN (was ovn-central/4)": {Owner: observe.Owner{Was: "ovn-central/4"}},
+		"UNKNOWN (was ovn-central/4, removed; may still be leaving)": {Owner: observe.Owner{Was: "ovn-central/4", Departing: true}},
 		"UNKNOWN": {},
 	} {
 		assert.Equal(t, label, row.Label())

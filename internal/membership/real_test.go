@@ -16,6 +16,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -57,7 +58,7 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		name := fmt.Sprintf("ovn-central/%d", i)
 		goal[name] = juju.UnitGoal{Status: "active"}
 		u.Changer = &Changer{
-			Observer: &Observer{
+			Observer: &observe.Observer{
 				Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
 				Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
 				Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
@@ -81,7 +82,7 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 }
 
 func (u *realUnit) address(d ovndb.Database) string {
-	return "tcp:" + u.host + ":" + ovsdb.DefaultRaftPort(d)
+	return "tcp:" + u.host + ":" + fmt.Sprint(ovndb.RaftPort(d))
 }
 
 func (u *realUnit) start(d ovndb.Database, first *realUnit) {
@@ -123,8 +124,8 @@ func (u *realUnit) kill(d ovndb.Database) {
 }
 
 // model has the units that exist, by their servers.
-func model(self *realUnit, units ...*realUnit) Application {
-	m := Application{Unit: self.Env.Unit, Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}}
+func model(self *realUnit, units ...*realUnit) observe.Application {
+	m := observe.Application{Unit: self.Env.Unit, Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}}
 	for _, u := range units {
 		m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "active"}
 		m.Published[u.Env.Unit] = relation.Identities{}

@@ -9,10 +9,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // specification is the status that the specification of cluster-status shows, as
@@ -42,21 +43,21 @@ Servers:
 `
 
 func TestTextIsThatOfTheSpecification(t *testing.T) {
-	status, err := raft.Parse(specification)
+	parsed, err := raft.Parse(specification)
 	require.NoError(t, err)
-	model := membership.Application{
+	model := observe.Application{
 		Unit:      "ovn-central/3",
 		Goal:      map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {Status: "dying"}, "ovn-central/3": {}},
 		Published: relation.UnitIdentities{"ovn-central/0": {ovndb.SB: {Server: "d33d"}}, "ovn-central/1": {ovndb.SB: {Server: "9ea4"}}},
 		History:   relation.History{ovndb.SB: {"fbfc0000-0000-4000-8000-000000000000": {Unit: "ovn-central/2"}}},
 	}
-	c := membership.Cluster{
-		ServerState: membership.ServerState{Database: ovndb.SB, Condition: ovndb.Serving, Status: status},
-		View:        raft.View{Status: status},
+	c := observe.Cluster{
+		ServerState: observe.ServerState{Database: ovndb.SB, Condition: ovndb.Serving, Status: parsed},
+		View:        raft.View{Status: parsed},
 	}
 	for _, p := range c.View.Peers() {
 		o := model.Owner(ovndb.SB, p)
-		c.Rows = append(c.Rows, membership.Row{Peer: p, Owner: o, Leaving: model.Dying(o.Unit)})
+		c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: o, Leaving: model.Dying(o.Unit)})
 	}
 	servers := strings.Index(specification, "    d33d")
 	assert.Equal(t, specification[:servers]+strings.Join([]string{
@@ -64,15 +65,15 @@ func TestTextIsThatOfTheSpecification(t *testing.T) {
 		"    9ea4 (9ea4 at ssl:10.5.3.144:6644) ovn-central/1 (leaving)",
 		"    fbfc (fbfc at ssl:10.5.1.86:6644) UNKNOWN (was ovn-central/2)",
 		"    f3be (f3be at ssl:10.5.1.88:6644) (self) UNKNOWN",
-	}, "\n"), membership.ClusterText(c))
-	assert.Contains(t, status.String(), "last msg 839 ms ago", "the status itself is as it was")
+	}, "\n"), status.ClusterText(c))
+	assert.Contains(t, parsed.String(), "last msg 839 ms ago", "the status itself is as it was")
 }
 
 func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 	s := three(t)
 	s.nb.rows[1].extra = " (learner)"
 	s.nb.unread = []string{"Snapshot: 7"}
-	text := membership.ClusterText(s.report().Clusters[0])
+	text := status.ClusterText(s.report().Clusters[0])
 	assert.Contains(t, text, "match_index=11 (learner) ovn-central/1\n")
 	assert.Contains(t, text, "Snapshot: 7")
 }
@@ -80,7 +81,7 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
 	s := three(t)
 	s.sb = members{condition: ovndb.Absent}
-	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", membership.ClusterText(s.report().Clusters[1]))
+	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", status.ClusterText(s.report().Clusters[1]))
 }
 
 func TestFaultTolerance(t *testing.T) {
@@ -102,7 +103,7 @@ func TestFaultTolerance(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := three(t)
 			test.scene(&s)
-			assert.Equal(t, test.text, strings.Join(membership.Tolerance(s.report()), "; "))
+			assert.Equal(t, test.text, strings.Join(status.Tolerance(s.report()), "; "))
 		})
 	}
 }
@@ -182,7 +183,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			s := three(t)
 			s.history = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}}
 			test.scene(&s)
-			assert.Equal(t, test.warnings, membership.Warnings(s.report()))
+			assert.Equal(t, test.warnings, status.Warnings(s.report()))
 		})
 	}
 }
@@ -194,12 +195,12 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
 		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(ovndb.NB)),
-	}, membership.Warnings(r))
+	}, status.Warnings(r))
 }
 
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
 	s := three(t)
 	r := s.report()
 	r.Application.Problems = []string{"cannot read goal state: goal-state: program not found"}
-	assert.Equal(t, r.Application.Problems, membership.Warnings(r))
+	assert.Equal(t, r.Application.Problems, status.Warnings(r))
 }

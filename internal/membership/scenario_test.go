@@ -2,6 +2,7 @@ package membership_test
 
 import (
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -127,8 +129,8 @@ func three(t *testing.T) scene {
 	}
 }
 
-func (s scene) model() membership.Application {
-	m := membership.Application{Unit: s.unit, Version: juju.ReadEnv(func(string) string { return s.version }).Version, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
+func (s scene) model() observe.Application {
+	m := observe.Application{Unit: s.unit, Version: juju.ReadEnv(func(string) string { return s.version }).Version, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
 	if s.goal != nil {
 		m.Goal = map[string]juju.UnitGoal{}
 	}
@@ -205,11 +207,11 @@ func (s scene) view(d ovndb.Database, m members) raft.View {
 }
 
 func address(d ovndb.Database, i int) string {
-	return "ssl:10.0.0.1" + string(rune('0'+i)) + ":" + ovsdb.DefaultRaftPort(d)
+	return "ssl:10.0.0.1" + string(rune('0'+i)) + ":" + fmt.Sprint(ovndb.RaftPort(d))
 }
 
-func (s scene) cluster(d ovndb.Database, m members) membership.Cluster {
-	c := membership.Cluster{ServerState: membership.ServerState{Database: d, Condition: ovndb.Serving}}
+func (s scene) cluster(d ovndb.Database, m members) observe.Cluster {
+	c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving}}
 	if m.condition != "" {
 		c.Condition, c.Err = m.condition, m.err
 		return c
@@ -219,19 +221,19 @@ func (s scene) cluster(d ovndb.Database, m members) membership.Cluster {
 	model := s.model()
 	for _, p := range c.View.Peers() {
 		o := model.Owner(d, p)
-		c.Rows = append(c.Rows, membership.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
+		c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
 	}
 	return c
 }
 
-func (s scene) report() membership.Report {
-	return membership.Report{Application: s.model(), Clusters: []membership.Cluster{s.cluster(ovndb.NB, s.nb), s.cluster(ovndb.SB, s.sb)}}
+func (s scene) report() observe.Report {
+	return observe.Report{Application: s.model(), Clusters: []observe.Cluster{s.cluster(ovndb.NB, s.nb), s.cluster(ovndb.SB, s.sb)}}
 }
 
 func (s scene) service() *membership.Changer {
 	env := map[string]string{"JUJU_UNIT_NAME": s.unit, "JUJU_VERSION": s.version}
 	return &membership.Changer{
-		Observer: &membership.Observer{
+		Observer: &observe.Observer{
 			Env:     juju.ReadEnv(func(key string) string { return env[key] }),
 			Control: ovn.Control{Paths: ovndb.Paths{DB: s.t.TempDir()}},
 			Dialer:  new(ovsdb.Dialer),
@@ -246,7 +248,7 @@ func TestSceneIsWhatTheServiceItselfWouldReport(t *testing.T) {
 	s := three(t)
 	s.sb = up("bb00", "bb01").down("bb02") // a leader need not ask anybody
 	report := s.report()
-	servers := map[ovndb.Database]membership.ServerState{}
+	servers := map[ovndb.Database]observe.ServerState{}
 	for _, c := range report.Clusters {
 		servers[c.Database] = c.ServerState
 	}

@@ -7,9 +7,10 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // LeaveResult is what became of one database of a unit that is going.
@@ -33,7 +34,7 @@ var errTeardown = errors.New("every unit of the application is being removed")
 // returns a [*RefusedError] without having touched anything where leaving would
 // break a quorum, and a [*PendingError] where a leave has not ended in time;
 // either is to be tried again later. It needs nothing of any relation.
-func (s *Changer) Stop(ctx context.Context, m Application, cache Cache) ([]LeaveResult, error) {
+func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
 	servers := s.retryHung(ctx, s.ObserveServers(ctx))
 	fates := map[ovndb.Database]LeaveResult{}
 	var going []*leaveOperation
@@ -86,7 +87,7 @@ func (s *Changer) keptData(d ovndb.Database) LeaveResult {
 
 // refuseUnreadable is the refusal where a server of this unit may well be a member
 // that votes, but nothing can be found out about it.
-func (s *Changer) refuseUnreadable(m Application, servers map[ovndb.Database]ServerState) error {
+func (s *Changer) refuseUnreadable(m observe.Application, servers map[ovndb.Database]observe.ServerState) error {
 	refused := &RefusedError{}
 	for _, d := range ovndb.Databases() {
 		if l := servers[d]; l.Condition == ovndb.Unreadable {
@@ -103,7 +104,7 @@ func (s *Changer) refuseUnreadable(m Application, servers map[ovndb.Database]Ser
 
 // unreadableAdvice is what makes a server answer again. Restarting it is an
 // operator's business: whether the others can do without it can't be seen from here.
-func unreadableAdvice(m Application, d ovndb.Database) string {
+func unreadableAdvice(m observe.Application, d ovndb.Database) string {
 	return fmt.Sprintf("make the server answer to ovs-appctl again; if all other members are up, restart it: juju ssh %s sudo systemctl restart %s; Juju tries again by itself",
 		m.Unit, ovndb.ServiceOf(d))
 }
@@ -114,7 +115,7 @@ func unreadableAdvice(m Application, d ovndb.Database) string {
 const hungPatience = 30 * time.Second
 
 // retryHung asks the servers that hang once more, with more patience.
-func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]ServerState {
+func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]observe.ServerState) map[ovndb.Database]observe.ServerState {
 	for d, l := range servers {
 		if l.Condition == ovndb.Hung {
 			patience := s.Patience(d, hungPatience)
@@ -135,7 +136,7 @@ const (
 
 // nothingToLeave is the fate of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
-func (s *Changer) nothingToLeave(m Application, l ServerState) LeaveResult {
+func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
 	if !m.OthersStay() && (l.Condition == ovndb.Down || l.Condition == ovndb.Hung || l.Condition == ovndb.Failed) {
 		return s.keptData(l.Database)
@@ -186,29 +187,9 @@ func (s *Changer) putAway(ctx context.Context, fates map[ovndb.Database]LeaveRes
 	return inOrder(fates), nil
 }
 
-// RemovedElsewhere says whether the others have removed this unit's server while
-// it was down or cut off. The server itself can't know: it waits for a leader
-// for ever. What says so is the record in the database, read from any member
-// that answers, or the memory of this unit.
-func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
-	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
-		return false
-	}
-	if cache.RemovedBefore(l.Database, l.Status.Server) {
-		return true
-	}
-	for _, address := range OtherAddresses(l.Status) {
-		removed, err := s.ReadRemovals(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
-		if err == nil && removed[l.Status.Server] != "" {
-			return true
-		}
-	}
-	return false
-}
-
 // abortIfTearingDown returns a function that ends a wait with errEverybodyGoes once no
 // other unit is to stay. It asks Juju no more often than goalInterval.
-func (s *Changer) abortIfTearingDown(m Application) func(context.Context) error {
+func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context) error {
 	next := s.Now()
 	return func(ctx context.Context) error {
 		if s.Now().Before(next) {
@@ -216,7 +197,7 @@ func (s *Changer) abortIfTearingDown(m Application) func(context.Context) error 
 		}
 		next = s.Now().Add(goalInterval)
 		goal, err := s.Goal(ctx)
-		if err == nil && !OthersStay(goal.Units, m.Unit) {
+		if err == nil && !observe.OthersStay(goal.Units, m.Unit) {
 			return errTeardown
 		}
 		return nil
@@ -225,7 +206,7 @@ func (s *Changer) abortIfTearingDown(m Application) func(context.Context) error 
 
 // leaveAll judges every database, and only if none is refused leaves one after
 // the other, each under its lock.
-func (s *Changer) leaveAll(ctx context.Context, m Application, going []*leaveOperation) error {
+func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*leaveOperation) error {
 	if len(going) == 0 {
 		return nil
 	}
@@ -261,8 +242,8 @@ func (s *Changer) leaveAll(ctx context.Context, m Application, going []*leaveOpe
 	return errors.Join(failures...)
 }
 
-func (s *Changer) evaluateLeaves(ctx context.Context, m Application, going []*leaveOperation) error {
-	refused, clusters := &RefusedError{}, Views{}
+func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, going []*leaveOperation) error {
+	refused, clusters := &RefusedError{}, status.Views{}
 	for _, d := range going {
 		refusal, advice, err := d.evaluate(ctx)
 		if err != nil {
@@ -279,7 +260,7 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m Application, going []*le
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	refused.Advice = append(refused.Advice, Remediations(refused.Refusals, clusters, m)...)
+	refused.Advice = append(refused.Advice, status.Remediations(refused.Refusals, clusters, m)...)
 	override := overrideAdvice
 	if refused.Refusals[0].Reason == raft.SoleMember {
 		override = onlyCopyAdvice

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -57,7 +58,7 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 			change(&s)
 			m := new(machine)
 			service := s.on(m)
-			fates, err := service.Stop(t.Context(), s.model(), membership.Cache{})
+			fates, err := service.Stop(t.Context(), s.model(), observe.Cache{})
 			refused := (*membership.RefusedError)(nil)
 			require.ErrorAs(t, err, &refused)
 			assert.Empty(t, m.told, "nothing is touched")
@@ -121,7 +122,7 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 				want = append([]string{"systemctl stop ovn-ovsdb-server-nb", "systemctl stop ovn-ovsdb-server-sb"}, stops...)
 			}
 			service := s.on(m)
-			fates, err := service.Stop(t.Context(), s.model(), membership.Cache{})
+			fates, err := service.Stop(t.Context(), s.model(), observe.Cache{})
 			require.NoError(t, err)
 			assert.Equal(t, want, m.told, "the services end, and nothing else is done")
 			require.Len(t, fates, 2)
@@ -152,7 +153,7 @@ func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
 	s := going(t)
 	s.goal, s.nb = nil, up("aa00")
 	m := new(machine)
-	_, err := s.on(m).Stop(t.Context(), s.model(), membership.Cache{})
+	_, err := s.on(m).Stop(t.Context(), s.model(), observe.Cache{})
 	require.ErrorAs(t, err, new(*membership.RefusedError))
 	assert.Empty(t, m.told)
 }
@@ -168,7 +169,7 @@ func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
 			m := new(machine)
 			service := s.on(m)
 			m.errors[ovndb.NB] = said
-			_, err := service.Stop(t.Context(), s.model(), membership.Cache{})
+			_, err := service.Stop(t.Context(), s.model(), observe.Cache{})
 			require.ErrorAs(t, err, new(*membership.RefusedError))
 			assert.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
 			assert.Empty(t, m.told)

@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // joinedBy4 is three units, and members that ovn-central/4 has left behind.
@@ -163,7 +163,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := joinedBy4(t)
 			test.scene(&s)
-			said := membership.Summarize(s.report(), false)
+			said := status.Summarize(s.report(), false)
 			assert.Equal(t, test.text, said.String())
 			assert.Equal(t, test.word, said.Word)
 		})
@@ -174,9 +174,9 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 // queries).
 func TestStatusOfTheUnitNamesWhatIsActiveOnIt(t *testing.T) {
 	s := three(t)
-	assert.Equal(t, "leader: ovnnb_db northd: active; 3 of 3 up, 1 may fail", membership.Summarize(s.report(), true).String())
+	assert.Equal(t, "leader: ovnnb_db northd: active; 3 of 3 up, 1 may fail", status.Summarize(s.report(), true).String())
 	s.sb = up("bb00", "bb01", "bb02")
-	assert.Equal(t, "leader: ovnnb_db, ovnsb_db; 3 of 3 up, 1 may fail", membership.Summarize(s.report(), false).String())
+	assert.Equal(t, "leader: ovnnb_db, ovnsb_db; 3 of 3 up, 1 may fail", status.Summarize(s.report(), false).String())
 	s.nb, s.sb = s.nb.following("aa01"), s.sb.following("bb01")
-	assert.Equal(t, "northd: active; 3 of 3 up, 1 may fail", membership.Summarize(s.report(), true).String())
+	assert.Equal(t, "northd: active; 3 of 3 up, 1 may fail", status.Summarize(s.report(), true).String())
 }

@@ -7,9 +7,11 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // WithLock runs act while this unit has the database's lock, so that of all units
@@ -23,7 +25,7 @@ import (
 // The lock is kept, through the other members, for as long as act runs. That the
 // server is taken down stands in it from before act until act has ended well; where
 // it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
-func (s *Changer) WithLock(ctx context.Context, m Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
+func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
 	l := s.ObserveServer(ctx, db)
 	if l.Condition == ovndb.Unreadable && down {
 		return &RefusedError{
@@ -42,7 +44,7 @@ func (s *Changer) WithLock(ctx context.Context, m Application, db ovndb.Database
 			return err
 		}
 		if plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: NoQuorumRemediation(m, l)}
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.NoQuorumRemediation(m, l)}
 		}
 	}
 	k, err := s.lock(ctx, l, s.abortIfTearingDown(m))
@@ -66,9 +68,9 @@ func (s *Changer) WithLock(ctx context.Context, m Application, db ovndb.Database
 			return err
 		}
 		if plan.Refusal != nil {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: Remediation(plan.Refusal, view, m)}
+			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, m)}
 		}
-		if err := k.switchEndpoints(ctx, OtherAddresses(l.Status)); err != nil {
+		if err := k.switchEndpoints(ctx, observe.OtherAddresses(l.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
 		}
 	}
@@ -117,14 +119,14 @@ const returnPatience = 10 * time.Second
 
 // evaluateRestart judges a restart, and for a while goes on doing so where others
 // are down: the unit that had its turn just before may be on its way back.
-func (s *Changer) evaluateRestart(ctx context.Context, l *ServerState, m Application, k *lock) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))
 	defer cancel()
 	for {
 		view, plan, err := s.evaluate(ctx, l, m, k, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: l.Database, View: v, Pending: k.pending()})
 		})
-		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || Wait(patience, lockInterval) != nil {
+		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, err
 		}
 		if err := k.renew(ctx); err != nil {
@@ -134,31 +136,6 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *ServerState, m Applica
 			*l = next
 		}
 	}
-}
-
-// newest is the index of the newest entry that any other member shows its clients.
-func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
-	for _, address := range OtherAddresses(l.Status) {
-		ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
-		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
-		cancel()
-		if err == nil {
-			index = max(index, state.Index)
-		}
-	}
-	return index
-}
-
-// leaderConnectionPatience is how long a member that is back waits for its leader's connection.
-// The leader makes it anew, after up to 8 s where this server was down for long
-// (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
-const leaderConnectionPatience = 10 * time.Second
-
-// LeaderUnreachable says whether a member follows a leader whose own connection to it does not
-// stand yet, as just after this server was started: until it does, this unit has to
-// take the leader for down (rule R0).
-func (l ServerState) LeaderUnreachable() bool {
-	return l.Member() && l.Status.Role == raft.Follower && l.Status.HasLeader() && !l.Status.Hears(string(l.Status.Leader))
 }
 
 // keep renews the lock while act runs. act is not interrupted where that fails:
@@ -180,45 +157,12 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 	}
 }
 
-// WasRemoved says whether the members that remain are known to have removed this
-// unit's server. The server itself can't know if it was down then: it waits for
-// a leader for ever.
-func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
-	return l.Member() && s.RemovedElsewhere(ctx, l, cache)
-}
-
 // LeaveRemoved lets a server that others have removed drop the database, so that
 // its file says that it has left. It returns when it has.
-func (s *Changer) LeaveRemoved(ctx context.Context, m Application, l ServerState) error {
+func (s *Changer) LeaveRemoved(ctx context.Context, m observe.Application, l observe.ServerState) error {
 	d := &leaveOperation{service: s, application: m, server: l, alreadyRemoved: true}
 	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {
 		return err
 	}
 	return nil
-}
-
-// AwaitMember returns when this unit's server is a member that knows a leader and
-// has caught up with the others, with what was found last where that takes too
-// long. Its own status can't tell whether it lags: until it has heard what it
-// lacks, it knows of nothing that it lacks.
-func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	var others uint64
-	patient := s.Now().Add(leaderConnectionPatience)
-	for asked := false; ; {
-		l := s.ObserveServer(ctx, db)
-		if member := l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
-			if !asked {
-				others, asked = s.newest(ctx, l), true
-			}
-			// The leader's connection comes back after the member has caught up.
-			if (!l.LeaderUnreachable() || s.Now().After(patient)) && l.Status.Committed() >= others {
-				return l, nil
-			}
-		}
-		if err := Wait(ctx, PollInterval*5); err != nil {
-			return l, fmt.Errorf("%s: this unit's server is no working member after %s: %s", db.Short(), timeout, l.Text())
-		}
-	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -76,7 +77,7 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 		down += change
 		most = max(most, down)
 	}
-	ids, models := map[string]raft.ID{}, map[string]Application{}
+	ids, models := map[string]raft.ID{}, map[string]observe.Application{}
 	for _, u := range units { // as long as all answer
 		ids[u.Env.Unit], models[u.Env.Unit] = u.id(ovndb.NB), model(u, units...)
 	}
@@ -160,7 +161,7 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 	assert.True(t, ran)
 }
 
-func shortOf(m Application, u *realUnit) string {
+func shortOf(m observe.Application, u *realUnit) string {
 	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
 
@@ -204,7 +205,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	id, m := gone.id(ovndb.NB), model(units[0], units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	require.False(t, gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), Cache{}))
+	require.False(t, gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), observe.Cache{}))
 	gone.kill(ovndb.NB)
 	require.Eventually(t, func() bool { // until it counts as down
 		results, err := units[0].Kick(t.Context(), m, kickNB(id))
@@ -213,7 +214,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	require.NoError(t, gone.again(ovndb.NB))
 	require.Eventually(t, func() bool {
-		return gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), Cache{})
+		return gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
 	_, err := gone.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
 	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")

@@ -72,3 +72,13 @@ func HostOf(raftAddress string) string {
 	}
 	return strings.Trim(rest, "[]")
 }
+
+// PortOf is the port in a Raft address; empty where there is none.
+func PortOf(raftAddress string) string {
+	_, rest, _ := strings.Cut(raftAddress, ":")
+	i := strings.LastIndex(rest, ":")
+	if i < 0 || strings.HasSuffix(rest, "]") {
+		return ""
+	}
+	return rest[i+1:]
+}

@@ -1,6 +1,7 @@
 package ovndb_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -35,4 +36,15 @@ func TestServiceOfADatabase(t *testing.T) {
 	t.Parallel()
 	assert.Equal(t, ovndb.NorthboundServer, ovndb.ServiceOf(ovndb.NB))
 	assert.Equal(t, ovndb.SouthboundServer, ovndb.ServiceOf(ovndb.SB))
+}
+
+func TestRaftPortOfAnAddress(t *testing.T) {
+	t.Parallel()
+	for address, port := range map[string]string{
+		"tcp:10.0.0.1:6643": "6643", "ssl:[fd77::1]:6644": "6644", "tcp:10.0.0.1": "", "": "",
+	} {
+		assert.Equal(t, port, ovndb.PortOf(address), address)
+	}
+	assert.Equal(t, "6643", fmt.Sprint(ovndb.RaftPort(ovndb.NB)))
+	assert.Equal(t, "6644", fmt.Sprint(ovndb.RaftPort(ovndb.SB)))
 }

@@ -35,7 +35,7 @@ type server struct {
 
 func newServer(t *testing.T, d ovndb.Database, host string) *server {
 	t.Helper()
-	return &server{database: d, dir: t.TempDir(), address: "tcp:" + host + ":" + ovsdb.DefaultRaftPort(d)}
+	return &server{database: d, dir: t.TempDir(), address: "tcp:" + host + ":" + fmt.Sprint(ovndb.RaftPort(d))}
 }
 
 func (s *server) file() string   { return filepath.Join(s.dir, "db") }

@@ -188,14 +188,3 @@ func transact(ctx context.Context, c client.Client, ops ...ovsdb.Operation) ([]o
 	}
 	return results, nil
 }
-
-// RaftPort is the port of a member's Raft address.
-func RaftPort(raftAddress string) string {
-	_, rest, _ := strings.Cut(raftAddress, ":")
-	_, port, _ := net.SplitHostPort(rest)
-	return port
-}
-
-// DefaultRaftPort is the port on which the packages' servers of a database speak
-// Raft (--db-nb-cluster-local-port in ovn-ctl(8)).
-func DefaultRaftPort(d ovndb.Database) string { return strconv.Itoa(int(ovndb.RaftPort(d))) }

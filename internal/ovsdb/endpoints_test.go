@@ -47,14 +47,3 @@ func TestEndpointsOfAMember(t *testing.T) {
 		})
 	}
 }
-
-func TestRaftPortOfAnAddress(t *testing.T) {
-	t.Parallel()
-	for address, port := range map[string]string{
-		"tcp:10.0.0.1:6643": "6643", "ssl:[fd77::1]:6644": "6644", "tcp:10.0.0.1": "", "": "",
-	} {
-		assert.Equal(t, port, ovsdb.RaftPort(address), address)
-	}
-	assert.Equal(t, "6643", ovsdb.DefaultRaftPort(ovndb.NB))
-	assert.Equal(t, "6644", ovsdb.DefaultRaftPort(ovndb.SB))
-}

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -44,7 +44,7 @@ func (u *Reconciler) wantedDefaults(a *inputs) ovn.Defaults {
 }
 
 // northdParams compares the file that ovn-northd is started with.
-func (u *Reconciler) northdParams(a *inputs, snapshot membership.Snapshot) (plan.Drift, error) {
+func (u *Reconciler) northdParams(a *inputs, snapshot observe.Snapshot) (plan.Drift, error) {
 	if !a.address.IsValid() {
 		return "", nil
 	}
@@ -67,7 +67,7 @@ func (u *Reconciler) northdParams(a *inputs, snapshot membership.Snapshot) (plan
 // or not their unit is still known. One that is going may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs says nothing of its servers.
-func (u *Reconciler) wantedNorthd(a *inputs, snapshot membership.Snapshot) ovn.NorthdParams {
+func (u *Reconciler) wantedNorthd(a *inputs, snapshot observe.Snapshot) ovn.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.address}
 	for _, unit := range m.Others() {
 		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && m.Published[unit].Complete() {

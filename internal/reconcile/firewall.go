@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -20,7 +20,7 @@ func formatRules(rules firewall.Rules) string {
 
 // memberAddresses are those of all members of both clusters, as this unit's servers
 // have them.
-func memberAddresses(snapshot membership.Snapshot) (all []netip.Addr) {
+func memberAddresses(snapshot observe.Snapshot) (all []netip.Addr) {
 	for _, l := range snapshot.Servers {
 		for _, member := range l.Status.Servers {
 			if address, err := netip.ParseAddr(ovndb.HostOf(member.Address)); err == nil {
@@ -33,7 +33,7 @@ func memberAddresses(snapshot membership.Snapshot) (all []netip.Addr) {
 
 // rules are the hosts that may come to this unit's ports. A peer that has
 // departed may until it is gone from both clusters.
-func (u *Reconciler) rules(a *inputs, snapshot membership.Snapshot) firewall.Rules {
+func (u *Reconciler) rules(a *inputs, snapshot observe.Snapshot) firewall.Rules {
 	var rules firewall.Rules
 	add := func(list *[]netip.Addr, address netip.Addr) {
 		if address.IsValid() && address != a.address && !slices.Contains(*list, address) {
@@ -60,7 +60,7 @@ func (u *Reconciler) rules(a *inputs, snapshot membership.Snapshot) firewall.Rul
 // Admit lets the other units in, beside those who may connect already: while this
 // unit waits to leave with the only copy, no hook of it but `stop` sees those that
 // come to take it over. Which clients there are it can't know any more.
-func (u *Reconciler) Admit(ctx context.Context, m membership.Application) {
+func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 	var peers []netip.Addr
 	for _, unit := range m.Others() {
 		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {

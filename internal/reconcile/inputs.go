@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -85,7 +85,7 @@ type client struct {
 
 // observe asks Juju. Where not thorough, relations other than the peers' are left
 // out, and what the leader has published is what it was.
-func (u *Reconciler) observe(ctx context.Context, r *record, m membership.Application, thorough bool) (*inputs, error) {
+func (u *Reconciler) observe(ctx context.Context, r *record, m observe.Application, thorough bool) (*inputs, error) {
 	a := &inputs{thorough: thorough, at: u.Now(), schemas: map[ovndb.Database]plan.Drift{}}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
@@ -157,7 +157,7 @@ func union[T comparable](parts ...[]T) (all []T) {
 
 // observeLeaderSettings reads the IDs of the clusters. Settings that are damaged must not
 // look as if there were none: the leader would make new clusters.
-func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *inputs, m membership.Application) error {
+func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *inputs, m observe.Application) error {
 	settings := r.Leader
 	if a.thorough || len(settings) == 0 {
 		var err error

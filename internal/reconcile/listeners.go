@@ -6,7 +6,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -18,7 +18,7 @@ const clientTimeout = 2 * time.Second
 
 // listeners compares the rows with those wanted. Where they can't be read, they
 // are left alone.
-func (u *Reconciler) listeners(ctx context.Context, a *inputs, m membership.Application, db ovndb.Database) plan.Drift {
+func (u *Reconciler) listeners(ctx context.Context, a *inputs, m observe.Application, db ovndb.Database) plan.Drift {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
@@ -32,7 +32,7 @@ func (u *Reconciler) listeners(ctx context.Context, a *inputs, m membership.Appl
 
 // wantedListeners serve IPv6 where any unit has such an address: the rows are
 // those of all units.
-func (u *Reconciler) wantedListeners(a *inputs, m membership.Application, db ovndb.Database) []ovsdb.Connection {
+func (u *Reconciler) wantedListeners(a *inputs, m observe.Application, db ovndb.Database) []ovsdb.Connection {
 	ipv6 := a.address.Is6()
 	for _, unit := range m.Others() {
 		p, _ := relation.ParseUnitState(m.Data[unit].Values())

@@ -17,8 +17,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -97,7 +97,7 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 	}}
 	w.a = inputs{thorough: true, leader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
 	w.o.Decision.Ready = true
-	w.o.Snapshot.Application = membership.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
+	w.o.Snapshot.Application = observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
 	for _, e := range endpoints {
 		w.o.Snapshot.Application.Remote[e] = map[string]juju.UnitGoal{"other": {}}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
@@ -64,7 +65,7 @@ func (u *Reconciler) notePaused(r *record, paused bool) error {
 
 // withLocks runs act under the locks of the databases, taken in the one order. Its gate
 // is open where that of each is.
-func (u *Reconciler) withLocks(ctx context.Context, m membership.Application, turns []ovndb.Database, gate membership.Gate,
+func (u *Reconciler) withLocks(ctx context.Context, m observe.Application, turns []ovndb.Database, gate membership.Gate,
 	act func(context.Context, membership.Gate) error,
 ) error {
 	if len(turns) == 0 {

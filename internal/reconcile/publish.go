@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -79,7 +79,7 @@ func (u *Reconciler) publishToPeers(ctx context.Context, r *record, a *inputs, o
 }
 
 // members are those of each database whose configuration this unit knows.
-func members(snapshot membership.Snapshot) relation.Members {
+func members(snapshot observe.Snapshot) relation.Members {
 	all := relation.Members{}
 	for _, db := range ovndb.Databases() {
 		l := snapshot.Servers[db]

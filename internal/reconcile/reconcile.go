@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -47,8 +48,8 @@ type Reconciler struct {
 
 // Result is what a unit has come to.
 type Result struct {
-	Snapshot membership.Snapshot
-	Report   membership.Report
+	Snapshot observe.Snapshot
+	Report   observe.Report
 	Decision plan.Decision
 	// Failure is the step that could not be made, if one could not.
 	Failure error
@@ -197,4 +198,4 @@ func busy(err error) bool {
 	return errors.Is(err, errStale) || errors.Is(err, errClaimed) || errors.Is(err, errNotRemoved) || errors.Is(err, membership.ErrLeadLost) || errors.As(err, new(*membership.BusyError)) || errors.As(err, new(*membership.RefusedError))
 }
 
-func server(o Result, d ovndb.Database) membership.ServerState { return o.Snapshot.Servers[d] }
+func server(o Result, d ovndb.Database) observe.ServerState { return o.Snapshot.Servers[d] }

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -17,7 +17,7 @@ import (
 
 // recoveries are what is known of each database where it may matter: a recovery was asked
 // for of a unit, this unit's server was stopped for one, or it knows no leader.
-func (u *Reconciler) recoveries(ctx context.Context, r *record, a *inputs, s plan.State, snapshot membership.Snapshot) (map[ovndb.Database]recovery.State, error) {
+func (u *Reconciler) recoveries(ctx context.Context, r *record, a *inputs, s plan.State, snapshot observe.Snapshot) (map[ovndb.Database]recovery.State, error) {
 	all := map[ovndb.Database]recovery.State{}
 	r.forget(a.clusters)
 	for _, db := range ovndb.Databases() {
@@ -65,7 +65,7 @@ func asked(r *record, s plan.State, db ovndb.Database) bool {
 }
 
 // ownCopy finds out how far this unit's copy goes, and who the members are by its file.
-func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot membership.Snapshot) error {
+func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot observe.Snapshot) error {
 	db := state.Database
 	if x.Condition == ovndb.Absent || x.Cluster() != state.Cluster {
 		return nil
@@ -104,7 +104,7 @@ func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recover
 
 // serving is [Reconciler.askServing], or what that has said in this hook not long ago:
 // machines that are off take all of its time.
-func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot membership.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
+func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
 	if known, there := a.serving[db]; there && u.Now().Before(known.until) && slices.Equal(known.clusters, clusters) {
 		return known.addresses
 	}
@@ -130,7 +130,7 @@ const servingAge = 10 * time.Second
 // askServing are the addresses at which a server of one of the clusters answers clients and
 // is connected to a leader. Those that don't answer in time serve nobody, as far as can be
 // seen from here.
-func (u *Reconciler) askServing(ctx context.Context, snapshot membership.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
+func (u *Reconciler) askServing(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var (
@@ -158,7 +158,7 @@ const answerTimeout = 2 * time.Second
 
 // raftAddresses are where members of a database are, or were: by its status, by what the
 // unit that leads the application has published, and by the units' addresses.
-func raftAddresses(snapshot membership.Snapshot, db ovndb.Database) []string {
+func raftAddresses(snapshot observe.Snapshot, db ovndb.Database) []string {
 	m := snapshot.Application
 	all := slices.Clone(relation.ParseMembers(m.AppData.Values())[db])
 	for _, row := range snapshot.Servers[db].Status.Servers {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -15,7 +16,7 @@ import (
 
 // archive puts away the file of a server that is no member, and keeps the service
 // from starting without it: it would make a new cluster.
-func (u *Reconciler) archive(ctx context.Context, a *inputs, l membership.ServerState) error {
+func (u *Reconciler) archive(ctx context.Context, a *inputs, l observe.ServerState) error {
 	db := l.Database
 	service := ovndb.ServiceOf(db)
 	if len(a.clusters.Superseded[db]) > 0 {

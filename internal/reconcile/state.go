@@ -5,16 +5,17 @@ import (
 	"net/netip"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // state puts together what a decision is made from.
-func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot membership.Snapshot) (plan.State, error) {
+func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot observe.Snapshot) (plan.State, error) {
 	m := snapshot.Application
 	s := plan.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
@@ -97,7 +98,7 @@ func reading(d relation.Data) plan.Reading {
 }
 
 // peers are the other units that exist, as they publish themselves.
-func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan.Peer {
+func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {
 		published, problems := relation.ParseUnitState(m.Data[unit].Values())
@@ -124,7 +125,7 @@ func (u *Reconciler) peers(ctx context.Context, m membership.Application) []plan
 	return peers
 }
 
-func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapshot membership.Snapshot, db ovndb.Database) (plan.Database, error) {
+func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapshot observe.Snapshot, db ovndb.Database) (plan.Database, error) {
 	l := snapshot.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Text: l.Text(),
@@ -175,7 +176,7 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 	}
 	if (l.Condition == ovndb.Down || l.Condition == ovndb.Failed) && x.Unusable() {
 		x.Removed = u.Members.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
-		x.Rejoin = membership.RejoinCommand(snapshot.Application, snapshot.Servers, db)
+		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
 	if l.Condition != ovndb.Serving {
 		return x, nil
@@ -219,7 +220,7 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 }
 
 // anotherNorthd says whether another unit has published that its ovn-northd works.
-func anotherNorthd(m membership.Application) bool {
+func anotherNorthd(m observe.Application) bool {
 	return slices.ContainsFunc(m.Others(), func(unit string) bool {
 		p, _ := relation.ParseUnitState(m.Data[unit].Values())
 		return p.Northd != ""

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 // Status is the unit's workload status: one word and one line, what somebody has
@@ -17,7 +17,7 @@ func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {
 	options := strings.Join(o.Decision.Options, "; ")
 	switch {
 	case options == "" && word == juju.Active:
-		return word, membership.Ready(text)
+		return word, status.Ready(text)
 	case options == "":
 		return word, text
 	case word == juju.Blocked || word == juju.Maintenance || serverDown(o):
@@ -39,7 +39,7 @@ func serverDown(o Result) bool {
 
 func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	d := o.Decision
-	summary := membership.Summarize(o.Report, o.state.Northd == ovndb.NorthdActive)
+	summary := status.Summarize(o.Report, o.state.Northd == ovndb.NorthdActive)
 	word, text := summary.Word, summary.String()
 	switch {
 	case len(d.Blocked) > 0:

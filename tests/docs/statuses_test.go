@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
 var (
@@ -92,8 +92,8 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 	require.NotEmpty(t, files)
 	lines := []string{
 		filepath.Join(root, "internal", "reconcile", "status.go"),
-		filepath.Join(root, "internal", "membership", "summary.go"),
-		filepath.Join(root, "internal", "membership", "problem.go"),
+		filepath.Join(root, "internal", "status", "summary.go"),
+		filepath.Join(root, "internal", "status", "problem.go"),
 	}
 	files = append(files, filepath.Join(root, "internal", "reconcile", "disk.go"))
 	for _, name := range append(files, lines...) {
@@ -127,7 +127,7 @@ func TestFirstCommandOfEachStatusIsShownWhole(t *testing.T) {
 			continue
 		}
 		found++
-		assert.LessOrEqual(t, len(strings.TrimRight(command, " ;():,")), membership.StatusWidth, message)
+		assert.LessOrEqual(t, len(strings.TrimRight(command, " ;():,")), status.StatusWidth, message)
 	}
 	assert.Greater(t, found, 15)
 }

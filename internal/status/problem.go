@@ -1,4 +1,4 @@
-package membership
+package status
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -36,7 +36,7 @@ const (
 	noQuorum
 )
 
-func healthOf(c Cluster) clusterHealth {
+func healthOf(c observe.Cluster) clusterHealth {
 	switch {
 	case c.Condition == ovndb.Absent:
 		return absent
@@ -66,7 +66,7 @@ func healthOf(c Cluster) clusterHealth {
 // commits says whether a majority takes part in what the leader commits. A member that
 // only counts as down, since its disk is full or its unit is about to stop it, does so
 // still: there is a quorum, and what is wrong with it is said of the member.
-func commits(c Cluster) bool {
+func commits(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
 		if row.Up || row.Noted {
@@ -78,7 +78,7 @@ func commits(c Cluster) bool {
 
 // firstProblem is what keeps this unit from being a working member: first what an
 // operator has to mend, then what ends by itself.
-func firstProblem(r Report) (juju.StatusWord, string) {
+func firstProblem(r observe.Report) (juju.StatusWord, string) {
 	word, text := juju.StatusWord(""), ""
 	for _, c := range r.Clusters {
 		w, t := problem(c, r.Application)
@@ -93,7 +93,7 @@ func firstProblem(r Report) (juju.StatusWord, string) {
 }
 
 // problem is that of one database, without the command that a lost quorum has.
-func problem(c Cluster, m Application) (juju.StatusWord, string) {
+func problem(c observe.Cluster, m observe.Application) (juju.StatusWord, string) {
 	name := c.Database.Short()
 	switch healthOf(c) {
 	case absent:
@@ -114,7 +114,7 @@ func problem(c Cluster, m Application) (juju.StatusWord, string) {
 
 // leaderText says what this unit can make out of a cluster whose leader it does not
 // see at work.
-func leaderText(c Cluster, m Application) string {
+func leaderText(c observe.Cluster, m observe.Application) string {
 	answering, connected := c.View.Responding()
 	switch n := len(c.Rows); healthOf(c) {
 	case majorityUnconfirmed:
@@ -128,7 +128,7 @@ func leaderText(c Cluster, m Application) string {
 		}
 		return fmt.Sprintf("a leader is known, but this unit sees only %d of %d members up (%s)", up, n, why)
 	case cutOff:
-		return fmt.Sprintf("this unit's server hears no leader, and %d of %d members do; is port %s open between them?", connected, n, ovsdb.RaftPort(c.Status.Address))
+		return fmt.Sprintf("this unit's server hears no leader, and %d of %d members do; is port %s open between them?", connected, n, ovndb.PortOf(c.Status.Address))
 	case electing:
 		return fmt.Sprintf("a leader is being elected; %d of %d members answer", answering+1, n)
 	}
@@ -141,19 +141,19 @@ func leaderText(c Cluster, m Application) string {
 }
 
 // silent names the members that do not answer: by their units, where these are known.
-func silent(c Cluster, m Application) []string {
+func silent(c observe.Cluster, m observe.Application) []string {
 	var all []string
 	for _, row := range c.Rows {
 		if up := row.Up || row.Self; !up && (c.Status.Role == raft.Leader || !c.View.Responded(row.Member)) {
 			all = append(all, nameOf(m, c.Database, row))
 		}
 	}
-	slices.SortFunc(all, CompareUnits)
+	slices.SortFunc(all, observe.CompareUnits)
 	return all
 }
 
 // nameOf is the member's unit, or what else it is known by.
-func nameOf(m Application, d ovndb.Database, row Row) string {
+func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
 	if row.Owner.Unit != "" {
 		return row.Owner.Unit
 	}
@@ -162,7 +162,7 @@ func nameOf(m Application, d ovndb.Database, row Row) string {
 
 // noQuorumText is one line for both databases, with the unit that may see more: this
 // one may be the one that is cut off.
-func noQuorumText(r Report) string {
+func noQuorumText(r observe.Report) string {
 	var names, texts []string
 	for _, c := range r.Clusters {
 		if healthOf(c) != noQuorum {

@@ -1,15 +1,16 @@
-package membership
+package status
 
 import (
 	"fmt"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // NorthdReport says, a line for each unit, how its ovn-northd is: this unit's now, the
 // others' as of their last hook.
-func NorthdReport(own ovndb.NorthdHealth, m Application) (lines, warnings []string) {
+func NorthdReport(own ovndb.NorthdHealth, m observe.Application) (lines, warnings []string) {
 	works := own.Works()
 	lines = append(lines, fmt.Sprintf("%s: %s", m.Unit, own))
 	for _, unit := range m.Others() {

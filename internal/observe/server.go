@@ -1,4 +1,4 @@
-package membership
+package observe
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -106,7 +107,7 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 		case evidence == "":
 			s.observeFile(ctx, l, ovndb.Down)
 			return
-		case Wait(patience, 5*PollInterval) != nil:
+		case poll.Wait(patience, 5*PollInterval) != nil:
 			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
 			return
 		}
@@ -179,7 +180,7 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 	v.CommitIndexFloor = l.Status.Committed()
 	patience, cancel := context.WithTimeout(ctx, lagTimeout)
 	defer cancel()
-	for v.Status.Lagging(v.CommitIndexFloor) && Wait(patience, lagInterval) == nil {
+	for v.Status.Lagging(v.CommitIndexFloor) && poll.Wait(patience, lagInterval) == nil {
 		status, err := s.Control.Status(ctx, l.Database)
 		if err != nil {
 			return v, err

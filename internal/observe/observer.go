@@ -1,11 +1,9 @@
-// Package membership changes who is a member of the databases' clusters, and
-// says who is. It offers three services: a unit leaves, a unit kicks what another
-// left behind, and a unit reports what it sees. What may be done is decided by
-// package raft; here it is found out, done in small steps, and proved.
-package membership
+// Package observe finds out what there is: of this unit's servers, of the clusters that
+// they see, of the application in Juju, and of what was known before. What it has found
+// is a [Snapshot], which is made once; nothing here changes what it looks at.
+package observe
 
 import (
-	"context"
 	"log/slog"
 	"time"
 
@@ -30,20 +28,6 @@ type Observer struct {
 	Log *slog.Logger
 }
 
-// Changer changes the membership of one unit's servers. What it decides by, its Observer
-// finds out.
-type Changer struct {
-	*Observer
-	// Goal asks Juju which units the application is to have. It is asked again
-	// during every wait.
-	Goal func(context.Context) (juju.GoalState, error)
-	// BeforeLeaving is called before the unit leaves a cluster, or its services are stopped
-	// for good; nil does nothing.
-	BeforeLeaving func(context.Context)
-	// Progress tells a person who waits what goes on.
-	Progress func(context.Context, string)
-}
-
 // Intervals and limits of what is observed.
 const (
 	// PollInterval is how often a server is asked whether a change is done: a
@@ -58,36 +42,8 @@ const (
 	StoreTimeout = 10 * time.Second
 )
 
-// Intervals of waits.
-const (
-	// lockInterval is how often a lock that another unit holds is read.
-	lockInterval = 250 * time.Millisecond
-	// tellInterval is how often a person is told what is waited for.
-	tellInterval = 5 * time.Second
-	// goalInterval is how often Juju is asked, in a wait, which units are to stay.
-	goalInterval = 2 * time.Second
-)
-
 // Patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
 func (s *Observer) Patience(d ovndb.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
-}
-
-func (s *Changer) beforeLeaving(ctx context.Context) {
-	if s.BeforeLeaving != nil {
-		s.BeforeLeaving(ctx)
-	}
-}
-
-// Wait returns after d, or earlier with an error if ctx ends.
-func Wait(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
 }

@@ -1,4 +1,4 @@
-package membership
+package observe
 
 import (
 	"context"
@@ -189,5 +189,18 @@ func (s *Observer) ForgetServers(ctx context.Context, snapshot Snapshot) {
 	cache.Published[s.Env.Unit] = snapshot.Own
 	if err := s.SaveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, err.Error())
+	}
+}
+
+// keepIdentities has a unit go on publishing the identity of a server whose file can't be
+// read, as long as the file is there: the server is a member, and this unit's.
+func keepIdentities(own relation.Identities, unit string, servers map[ovndb.Database]ServerState, cache Cache) {
+	for d, l := range servers {
+		if own[d].Server != "" || l.FileErr == nil && l.Condition != ovndb.Hung && l.Condition != ovndb.Unreadable {
+			continue
+		}
+		if known := cache.Published[unit][d]; known.Server != "" {
+			own[d] = known // until the file is put away, also once it was kicked
+		}
 	}
 }

@@ -1,10 +1,11 @@
-package membership
+package status
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -12,7 +13,7 @@ import (
 // Views are the clusters as this unit sees them, where it does.
 type Views map[ovndb.Database]raft.View
 
-func viewsOf(r Report) Views {
+func viewsOf(r observe.Report) Views {
 	all := Views{}
 	for _, c := range r.Clusters {
 		if c.Condition == ovndb.Serving {
@@ -38,7 +39,7 @@ const (
 // while this one is going. It is never a unit of not, which are those that the
 // command is about, and none that is known to be down. Where no unit is left, it is
 // what Juju takes for the leader, whichever unit that is.
-func runOn(m Application, clusters Views, not ...string) string {
+func runOn(m observe.Application, clusters Views, not ...string) string {
 	known := slices.Concat([]string{m.Unit}, m.Others(), m.Published.Names())
 	best, least := "", 0
 	for i, unit := range known {
@@ -65,10 +66,10 @@ func runOn(m Application, clusters Views, not ...string) string {
 }
 
 // OtherUnit is the unit to send an operator to, away from this one.
-func OtherUnit(m Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
+func OtherUnit(m observe.Application, clusters Views) string { return runOn(m, clusters, m.Unit) }
 
 // evidenceOf is the weakest of what the clusters say.
-func evidenceOf(m Application, clusters Views, unit string) evidence {
+func evidenceOf(m observe.Application, clusters Views, unit string) evidence {
 	if len(clusters) == 0 {
 		return notKnown
 	}
@@ -79,11 +80,11 @@ func evidenceOf(m Application, clusters Views, unit string) evidence {
 	return weakest
 }
 
-func evidenceIn(m Application, d ovndb.Database, v raft.View, unit string) evidence {
+func evidenceIn(m observe.Application, d ovndb.Database, v raft.View, unit string) evidence {
 	holds := v.Quorum().Holds()
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server
-		switch mine := p.Self && unit == m.Unit || id != "" && SameServer(id, p); {
+		switch mine := p.Self && unit == m.Unit || id != "" && observe.SameServer(id, p); {
 		case !mine:
 		case holds && p.Up:
 			return isUp

@@ -1,4 +1,4 @@
-package membership
+package status
 
 import (
 	"fmt"
@@ -7,8 +7,16 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
+
+// ready is what the messages of an active unit begin with. Programs wait for it, as
+// they did with the Python charm (wait_for_application_states of zaza's model.py).
+const ready = "Unit is ready ("
+
+// Ready is the message of an active unit.
+func Ready(text string) string { return ready + text + ")" }
 
 // Summary is what a unit says of its clusters in its workload status.
 type Summary struct {
@@ -31,7 +39,7 @@ func (s Summary) String() string {
 // Summarize is one word and one line for the unit's workload status. Whether this
 // unit's ovn-northd is the active one stands in the line as the Python charm put it
 // there, for runbooks look for that.
-func Summarize(r Report, northdActive bool) Summary {
+func Summarize(r observe.Report, northdActive bool) Summary {
 	if foreign := foreignClusters(r); len(foreign) > 0 {
 		return Summary{Word: juju.Blocked, Problem: strings.Join(foreign, "; ")}
 	}
@@ -39,7 +47,7 @@ func Summarize(r Report, northdActive bool) Summary {
 		return Summary{Word: word, Problem: text}
 	}
 	said := Summary{Word: juju.Active, Health: healthyText(r, northdActive)}
-	for _, pressing := range []func(Report) string{blockedLeaves, staleText, membersDown} {
+	for _, pressing := range []func(observe.Report) string{blockedLeaves, staleText, membersDown} {
 		if said.Problem = pressing(r); said.Problem != "" {
 			break
 		}
@@ -49,8 +57,8 @@ func Summarize(r Report, northdActive bool) Summary {
 
 // blockedLeaves is the first unit that is being removed and may not leave yet,
 // and why: Juju itself shows only that its hook failed.
-func blockedLeaves(r Report) string {
-	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), CompareUnits) {
+func blockedLeaves(r observe.Report) string {
+	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), observe.CompareUnits) {
 		if unit == r.Application.Unit || !r.Application.Dying(unit) {
 			continue
 		}
@@ -63,7 +71,7 @@ func blockedLeaves(r Report) string {
 
 // blockedLeave judges the leave of another unit in both databases: what to do about
 // it, led by the command.
-func blockedLeave(r Report, unit string) string {
+func blockedLeave(r observe.Report, unit string) string {
 	var refusals []*raft.Refusal
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
@@ -88,7 +96,7 @@ func blockedLeave(r Report, unit string) string {
 
 // staleText names the stale members, R16, and what to do about them. That nothing
 // more may fail comes first.
-func staleText(r Report) string {
+func staleText(r observe.Report) string {
 	var names []string
 	up := false
 	for _, c := range r.Clusters {
@@ -121,7 +129,7 @@ func staleText(r Report) string {
 }
 
 // membersDown names the members that are down.
-func membersDown(r Report) string {
+func membersDown(r observe.Report) string {
 	var all []string
 	for _, c := range r.Clusters {
 		for _, row := range c.Rows {
@@ -135,7 +143,7 @@ func membersDown(r Report) string {
 
 // healthyText is the line of a unit that works. Its beginning is the Python charm's
 // (cluster_status_message of its ovn_central.py).
-func healthyText(r Report, northdActive bool) string {
+func healthyText(r observe.Report, northdActive bool) string {
 	var leads, part, counts []string
 	tolerance := len(r.Clusters[0].Rows)
 	for _, c := range r.Clusters {

@@ -1,0 +1,63 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// newest is the index of the newest entry that any other member shows its clients.
+func (s *Observer) newest(ctx context.Context, l ServerState) (index uint64) {
+	for _, address := range OtherAddresses(l.Status) {
+		ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
+		state, err := s.Dialer.Server(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
+		cancel()
+		if err == nil {
+			index = max(index, state.Index)
+		}
+	}
+	return index
+}
+
+// leaderConnectionPatience is how long a member that is back waits for its leader's connection.
+// The leader makes it anew, after up to 8 s where this server was down for long
+// (RECONNECT_DEFAULT_MAX_BACKOFF in OVS's lib/reconnect.h).
+const leaderConnectionPatience = 10 * time.Second
+
+// LeaderUnreachable says whether a member follows a leader whose own connection to it does not
+// stand yet, as just after this server was started: until it does, this unit has to
+// take the leader for down (rule R0).
+func (l ServerState) LeaderUnreachable() bool {
+	return l.Member() && l.Status.Role == raft.Follower && l.Status.HasLeader() && !l.Status.Hears(string(l.Status.Leader))
+}
+
+// AwaitMember returns when this unit's server is a member that knows a leader and
+// has caught up with the others, with what was found last where that takes too
+// long. Its own status can't tell whether it lags: until it has heard what it
+// lacks, it knows of nothing that it lacks.
+func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout time.Duration) (ServerState, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var others uint64
+	patient := s.Now().Add(leaderConnectionPatience)
+	for asked := false; ; {
+		l := s.ObserveServer(ctx, db)
+		if member := l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
+			if !asked {
+				others, asked = s.newest(ctx, l), true
+			}
+			// The leader's connection comes back after the member has caught up.
+			if (!l.LeaderUnreachable() || s.Now().After(patient)) && l.Status.Committed() >= others {
+				return l, nil
+			}
+		}
+		if err := poll.Wait(ctx, PollInterval*5); err != nil {
+			return l, fmt.Errorf("%s: this unit's server is no working member after %s: %s", db.Short(), timeout, l.Text())
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package observe
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Row is one member of a cluster, with what is known of it.
+type Row struct {
+	raft.Peer
+	Owner Owner
+	// Leaving says that its unit is being removed.
+	Leaving bool
+	// Clients is how many clients its server has, of another unit's about and as of its
+	// last hook; nil where that is not known.
+	Clients *int
+}
+
+// Label is what stands at the end of the member's line: its unit, or UNKNOWN.
+func (r Row) Label() string {
+	switch {
+	case r.Owner.Unit != "" && r.Leaving:
+		return r.Owner.Unit + " (leaving)"
+	case r.Owner.Unit != "":
+		return r.Owner.Unit
+	case r.Owner.Departing:
+		return "UNKNOWN (was " + r.Owner.Was + ", removed; may still be leaving)"
+	case r.Owner.Was != "":
+		return "UNKNOWN (was " + r.Owner.Was + ")"
+	}
+	return "UNKNOWN"
+}
+
+// Cluster is one database's cluster as this unit sees it.
+type Cluster struct {
+	ServerState
+	View raft.View
+	// Quorum is meaningful where Condition is Serving.
+	Quorum raft.Quorum
+	Rows   []Row
+	// Damage is what this unit's own file lacks of its server's log; see [ovndb.Service.Missing].
+	Damage string
+}
+
+// Report is what this unit sees of both clusters.
+type Report struct {
+	Application Application
+	Clusters    []Cluster
+}
+
+// Report looks at both clusters. What is wrong with one does not hide the other.
+func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.Database]ServerState) Report {
+	return s.report(m, s.clusters(ctx, servers))
+}
+
+// clusters looks at both clusters at the same time, without knowing whose the
+// members are.
+func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all = map[ovndb.Database]Cluster{}
+	)
+	for _, d := range ovndb.Databases() {
+		wg.Go(func() {
+			c := Cluster{ServerState: servers[d]}
+			if c.Condition == ovndb.Serving {
+				view, err := s.View(ctx, c.ServerState, nil)
+				if c.View, c.Status = view, view.Status; err != nil {
+					c.Condition, c.Err = ovndb.Unreadable, err
+				} else if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
+					s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", d.Short(), "error", err)
+				} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
+					c.View.Lost = append(c.View.Lost, c.Status.Server)
+				}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all[d] = c
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// report adds whose the members are.
+func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {
+	report := Report{Application: m}
+	for _, d := range ovndb.Databases() {
+		c := seen[d]
+		if c.Condition == ovndb.Serving {
+			c.View.Names = m.Names(d)
+			c.Quorum = c.View.Quorum()
+			for _, p := range c.View.Peers() {
+				o := m.Owner(d, p)
+				row := Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)}
+				if o.Unit != "" {
+					row.Clients = s.clientsOf(m, d, o.Unit)
+				}
+				c.Rows = append(c.Rows, row)
+			}
+		}
+		report.Clusters = append(report.Clusters, c)
+	}
+	return report
+}

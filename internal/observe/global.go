@@ -1,0 +1,20 @@
+package observe
+
+import (
+	"context"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+func (s *Observer) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
+	defer cancel()
+	return s.Dialer.Global(ctx, d, endpoints...)
+}
+
+// StorePatience is how long one read or write of the lock may take.
+func (s *Observer) StorePatience(d ovndb.Database) time.Duration {
+	return s.Patience(d, StoreTimeout)
+}

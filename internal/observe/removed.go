@@ -1,0 +1,96 @@
+package observe
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// RemovedPrefix, followed by a full server ID, says which unit's server was
+// removed, when and by which unit. It outlives the unit and its relation, so
+// that a server that was down when it was kicked can learn of it.
+const RemovedPrefix = "ovn-central:removed/"
+
+// RemovedWhileDown says whether this unit's server, which does not run, was removed by
+// the members that remain: by the history of this unit, or by a record in the database
+// as another unit has it.
+func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.Database, cache Cache) bool {
+	id := m.Published[m.Unit][d].Server
+	if id == "" {
+		return false
+	}
+	if cache.RemovedBefore(d, id) {
+		return true
+	}
+	for _, unit := range m.Others() {
+		published, _ := relation.ParseUnitState(m.Data[unit].Values())
+		if !published.Address.IsValid() {
+			continue
+		}
+		address := ovndb.RaftAddress(d, published.Address.String())
+		removed, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, address)...)
+		if err == nil {
+			return removed[id] != ""
+		}
+	}
+	return false
+}
+
+// ReadRemovals reads the records of removals from the first endpoint that serves
+// the database.
+func (s *Observer) ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
+	defer cancel()
+	global, err := s.Dialer.Global(ctx, d, endpoints...)
+	if err != nil {
+		return nil, err
+	}
+	defer global.Close()
+	ids, err := global.Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return RemovedServers(ids), nil
+}
+
+// RemovedServers picks the records of removals out of external_ids.
+func RemovedServers(ids map[string]string) map[raft.ID]string {
+	all := map[raft.ID]string{}
+	for key, text := range ids {
+		if id, found := strings.CutPrefix(key, RemovedPrefix); found {
+			all[raft.ID(id)] = text
+		}
+	}
+	return all
+}
+
+// RemovedElsewhere says whether the others have removed this unit's server while
+// it was down or cut off. The server itself can't know: it waits for a leader
+// for ever. What says so is the record in the database, read from any member
+// that answers, or the memory of this unit.
+func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
+	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
+		return false
+	}
+	if cache.RemovedBefore(l.Database, l.Status.Server) {
+		return true
+	}
+	for _, address := range OtherAddresses(l.Status) {
+		removed, err := s.ReadRemovals(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
+		if err == nil && removed[l.Status.Server] != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// WasRemoved says whether the members that remain are known to have removed this
+// unit's server. The server itself can't know if it was down then: it waits for
+// a leader for ever.
+func (s *Observer) WasRemoved(ctx context.Context, l ServerState, cache Cache) bool {
+	return l.Member() && s.RemovedElsewhere(ctx, l, cache)
+}

@@ -1,0 +1,86 @@
+// Package status says how a unit and its clusters are, and what to do about it: the
+// status line, warnings, remedies, and the commands that are printed. Its functions
+// decide and print by what package observe has found, and ask nobody.
+package status
+
+import (
+	"fmt"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// statusDigits is how much of an ID a command in a status has, of which Juju shows
+// 120 characters: eight digits are no other server's.
+const statusDigits = 8
+
+// RejoinCommand is the command by which another unit removes this unit's server, so that it
+// can join again as a new one; empty where there is no other unit, or the server is not
+// known.
+func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState, d ovndb.Database) string {
+	id := m.Published[m.Unit][d].Server
+	if id == "" || len(m.Others()) == 0 {
+		return ""
+	}
+	clusters := Views{}
+	if other := servers[d.Other()]; other.Condition == ovndb.Serving {
+		clusters[other.Database] = raft.View{Status: other.Status}
+	}
+	return KickCommand(m, OtherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), true)
+}
+
+// KickCommand is the line that kicks a member of one or of both databases. What
+// it says, the action accepts: a member that is up, or whose unit is still in
+// the model, needs force.
+func KickCommand(m observe.Application, on string, targets map[ovndb.Database]string, force bool) string {
+	c := juju.Command{Unit: on, Action: "kick"}
+	for _, d := range []ovndb.Database{ovndb.SB, ovndb.NB} { // the order of the specification's example
+		if id := targets[d]; id != "" {
+			c.Params = append(c.Params, juju.Param{Key: d.Short() + "-identity", Value: id, Text: true})
+		}
+	}
+	if force {
+		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
+	}
+	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
+	return m.Version.Render(c)
+}
+
+// Describe names a member and its unit.
+func Describe(m observe.Application, d ovndb.Database, p raft.Peer) string {
+	o := m.Owner(d, p)
+	switch {
+	case o.Unit != "":
+		return fmt.Sprintf("%s (%s)", p.Short, o.Unit)
+	case o.Was != "":
+		return fmt.Sprintf("%s (was %s)", p.Short, o.Was)
+	}
+	return fmt.Sprintf("%s at %s (unknown unit)", p.Short, p.Address)
+}
+
+// kickUnitCommand kicks whatever a unit has, in both databases.
+func kickUnitCommand(m observe.Application, on, unit string, force bool) string {
+	c := juju.Command{Unit: on, Action: "kick", Params: []juju.Param{{Key: "unit", Value: unit}}}
+	if force {
+		c.Params = append(c.Params, juju.Param{Key: "force", Value: "true"})
+	}
+	c.Params = append(c.Params, juju.Param{Key: "i-really-mean-it", Value: "true"})
+	return m.Version.Render(c)
+}
+
+// shortened are as many digits of each ID as tell a server from all others, where a
+// whole one would not be shown.
+func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
+	short := map[ovndb.Database]string{}
+	for d, id := range targets {
+		short[d] = id[:min(len(id), statusDigits)]
+	}
+	return short
+}
+
+// StatusCommand is the line that shows the clusters as a unit sees them.
+func StatusCommand(m observe.Application, on string) string {
+	return m.Version.Render(juju.Command{Unit: on, Action: "cluster-status"})
+}

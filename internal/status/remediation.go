@@ -1,0 +1,156 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// NoQuorumRemediation are those where this unit's server has no leader. Nobody is named as
+// dead: this unit may be the one that is cut off.
+func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string {
+	// A leader that does not answer is leaving, or soon followed by another: no member is
+	// to be kicked for that.
+	if l.Status.Role == raft.Follower && l.Status.HasLeader() {
+		return []string{"wait: the leader is leaving, or an election is under way"}
+	}
+	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
+	other := OtherUnit(m, Views{l.Database: {Status: l.Status}})
+	return []string{
+		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
+		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
+	}
+}
+
+// Remediation says how to get rid of the members that are down and stand in the way of
+// a change of one database.
+func Remediation(r *raft.Refusal, v raft.View, m observe.Application) []string {
+	return Remediations([]*raft.Refusal{r}, Views{r.Database: v}, m)
+}
+
+// blocker are the members of one unit, or one member of an unknown unit, that
+// stand in the way.
+type blocker struct {
+	owner   observe.Owner
+	targets map[ovndb.Database]string
+	// names are the members, each as it is described; down says of each in which
+	// database it is down.
+	names, down []string
+	// mayGo says that a forced kick would be allowed in each of the databases.
+	mayGo bool
+}
+
+// Remediations is the same for both databases, with one way out for each unit: one
+// command does for both.
+func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Application) []string {
+	var advice []string
+	for _, b := range blockersOf(m, refusals, clusters) {
+		what, server, it := strings.Join(b.names, " and "), "server", "it is"
+		if len(b.names) > 1 {
+			server, it = "servers", "they are"
+		}
+		switch {
+		case !b.mayGo:
+			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
+		case b.owner.Unit != "":
+			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
+				server, what, it, strings.Fields(it)[0], kickBlocker(b, b.targets, clusters, m)))
+		case b.owner.Stale:
+			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, kickBlocker(b, b.targets, clusters, m)))
+		default:
+			advice = append(advice, fmt.Sprintf("find out whose %s is before anybody kicks it (%s)", what, strings.Join(m.Unpublished(), "; ")))
+		}
+	}
+	return advice
+}
+
+// blockersOf puts the members of one unit together.
+func blockersOf(m observe.Application, refusals []*raft.Refusal, clusters Views) []*blocker {
+	var all []*blocker
+	byUnit := map[observe.Owner]*blocker{}
+	for _, r := range refusals {
+		for _, p := range r.Blockers {
+			o := m.Owner(r.Database, p)
+			known := o.Unit != "" || o.Was != ""
+			b := byUnit[o]
+			if b == nil || !known || b.targets[r.Database] != "" {
+				b = &blocker{owner: o, targets: map[ovndb.Database]string{}, mayGo: true}
+				all = append(all, b)
+				byUnit[o] = b
+			}
+			plan := raft.PlanKick(raft.Change{Database: r.Database, View: clusters[r.Database], Target: p.Longest(), UnitInModel: o.Unit, Force: true})
+			b.mayGo = b.mayGo && plan.Refusal == nil
+			b.targets[r.Database] = p.Longest()
+			b.names = append(b.names, Describe(m, r.Database, p))
+			b.down = append(b.down, r.Database.Short()+" "+Describe(m, r.Database, p)+" is down")
+		}
+	}
+	return all
+}
+
+// StatusWidth is how much of a longer message `juju status` shows, in characters, an
+// ellipsis behind it left out (maxMessageLength in
+// cmd/juju/status/output_tabular.go of Juju 3.6 and 4.0): what is to be typed stands
+// within.
+const StatusWidth = 120 - len("...")
+
+// commandFirst is the status of an active unit with a command: led by what it is
+// about, where the command then still is seen as a whole.
+func commandFirst(lead, command, rest string) string {
+	if len(ready)+len(lead)+len(": ")+len(command) <= StatusWidth {
+		return lead + ": " + command + rest
+	}
+	return command + rest + "; " + lead
+}
+
+// leaveRemediation is the first thing to do so that a unit can leave, led by the
+// command, if there is one.
+func leaveRemediation(lead string, refusals []*raft.Refusal, clusters Views, m observe.Application) string {
+	b := blockersOf(m, refusals, clusters)[0]
+	down := strings.Join(b.down, ", ")
+	switch {
+	case b.mayGo && b.owner.Unit != "":
+		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers); "+down)
+	case b.mayGo && b.owner.Stale:
+		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), "; "+down)
+	}
+	return lead + ": " + Remediations(refusals, clusters, m)[0] + "; " + down
+}
+
+// kickBlocker names the unit where that means these members and no others, which
+// is the shorter line and the same for both databases; else these IDs of them.
+func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m observe.Application) string {
+	force := b.owner.Unit != ""
+	unit := cmp.Or(b.owner.Unit, b.owner.Was)
+	on := runOn(m, clusters, b.owner.Unit)
+	if hasOnly(m, clusters, unit, b.targets) {
+		return kickUnitCommand(m, on, unit, force)
+	}
+	return KickCommand(m, on, ids, force)
+}
+
+// hasOnly says whether a kick of the unit means these members and no others, in
+// both databases, each of which has a record of it.
+func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovndb.Database]string) bool {
+	if unit == "" || len(clusters) < len(ovndb.Databases()) {
+		return false
+	}
+	for d, v := range clusters {
+		ids := m.ServersOf(d, unit)
+		if len(ids) == 0 {
+			return false
+		}
+		for _, p := range v.Peers() {
+			its := slices.ContainsFunc(ids, func(id raft.ID) bool { return observe.SameServer(id, p) })
+			if its && p.Longest() != targets[d] {
+				return false
+			}
+		}
+	}
+	return true
+}

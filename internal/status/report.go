@@ -1,0 +1,154 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// ClusterText is the status as ovsdb-server prints it, with the time of the last
+// message, which says little on a follower, replaced by the member's unit.
+func ClusterText(c observe.Cluster) string {
+	if c.Condition != ovndb.Serving {
+		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
+	}
+	s := c.Status
+	s.Servers = slices.Clone(s.Servers)
+	for i := range s.Servers {
+		m := &s.Servers[i]
+		m.LastMsg = nil
+		m.Extra += " " + c.Rows[i].Label() // a row that renders has its rest led by a space
+	}
+	return strings.TrimSuffix(s.String(), "\n")
+}
+
+// tolerance says how many failures the cluster survives from now on.
+func tolerance(c observe.Cluster, m observe.Application) string {
+	name := c.Database.Short()
+	switch t := c.Quorum.Tolerance(); {
+	case c.Condition != ovndb.Serving:
+		return fmt.Sprintf("%s: not known (%s)", name, c.Condition)
+	case c.Status.State == raft.JoiningCluster:
+		return name + ": not known (joining)"
+	case healthOf(c) == noQuorum:
+		return fmt.Sprintf("%s: no quorum as seen from this unit (%s)", name, leaderText(c, m))
+	case t < 0 && healthOf(c) != working:
+		return fmt.Sprintf("%s: not known (%s)", name, leaderText(c, m))
+	default:
+		return fmt.Sprintf("%s: %d more of %d members may fail (%d up)", name, max(t, 0), c.Quorum.Members, c.Quorum.Up)
+	}
+}
+
+// Tolerance is that of both clusters, a line each.
+func Tolerance(r observe.Report) []string {
+	var all []string
+	for _, c := range r.Clusters {
+		all = append(all, tolerance(c, r.Application))
+	}
+	return all
+}
+
+// Warnings lists what an operator should know, most pressing first.
+func Warnings(r observe.Report) []string {
+	var all []string
+	if text := noQuorumText(r); text != "" {
+		all = append(all, text)
+	}
+	for _, c := range r.Clusters {
+		name := c.Database.Short()
+		if c.Condition != ovndb.Serving {
+			all = append(all, name+": "+c.ServerState.Text())
+			continue
+		}
+		if _, text := problem(c, r.Application); text != "" && healthOf(c) != noQuorum {
+			all = append(all, text)
+		}
+		if c.Damage != "" {
+			all = append(all, fmt.Sprintf("%s: the file of this unit's server lacks entries, so it must not be stopped (%s)", name, c.Damage))
+		}
+		for _, row := range c.Rows {
+			all = append(all, warnings(r, c, row)...)
+		}
+		switch n := len(c.Rows); {
+		case c.Status.State == raft.JoiningCluster:
+		case n < 3:
+			all = append(all, fmt.Sprintf("%s: %d members; fewer than 3 tolerate no failure", name, n))
+		case n%2 == 0:
+			all = append(all, fmt.Sprintf("%s: %d members; an even number tolerates no more failures than %d", name, n, n-1))
+		}
+		for _, line := range c.Status.Unknown {
+			all = append(all, fmt.Sprintf("%s: ovsdb-server says something that this charm does not know: %q", name, line.Text))
+		}
+	}
+	all = append(all, foreignClusters(r)...)
+	all = append(all, r.Application.Unpublished()...)
+	return append(all, r.Application.Problems...)
+}
+
+// warnings tells apart the ways in which a member can be wrong.
+func warnings(r observe.Report, c observe.Cluster, row observe.Row) []string {
+	var all []string
+	name := c.Database.Short()
+	who := fmt.Sprintf("%s: %s at %s, %s,", name, row.Short, row.Address, row.Label())
+	if !row.Up && c.Quorum.Up > 0 {
+		all = append(all, fmt.Sprintf("%s is down: %s", who, row.Why))
+	}
+	if owner := wrongDatabase(r, c.Database, row); owner != "" {
+		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
+	} else if row.Owner.Stale {
+		all = append(all, who+" is stale: no unit of the model stands behind it"+UpWithoutUnit(row.Up))
+	}
+	if row.Extra != "" {
+		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", who, row.Extra))
+	}
+	for _, other := range c.Rows {
+		if other.Address == row.Address && other.Short < row.Short {
+			all = append(all, fmt.Sprintf("%s: two members have the address %s: %s (%s) and %s (%s)", name, row.Address, other.Short, other.Label(), row.Short, row.Label()))
+		}
+	}
+	return all
+}
+
+// UpWithoutUnit says what a member that is up does without a unit: nothing has stopped its
+// services, and ovn-northd needs no membership to write.
+func UpWithoutUnit(up bool) string {
+	if !up {
+		return ""
+	}
+	return "; it is up: its servers and its ovn-northd go on until its machine is off"
+}
+
+// wrongDatabase recognises a server of the other database, which ovsdb-server
+// lets in: by its ID, or by its port.
+func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
+	other := d.Other()
+	for _, unit := range r.Application.Published.Names() {
+		if id := r.Application.Published[unit][other].Server; id != "" && len(id) > 4 && id == row.ID {
+			return fmt.Sprintf("%s, of %s", other, unit)
+		}
+	}
+	if ovndb.PortOf(row.Address) == fmt.Sprint(ovndb.RaftPort(other)) {
+		return string(other)
+	}
+	return ""
+}
+
+// foreignClusters names the units whose server is in a cluster of its own.
+func foreignClusters(r observe.Report) []string {
+	var all []string
+	for _, c := range r.Clusters {
+		if c.Condition != ovndb.Serving || c.Status.Cluster == nil {
+			continue
+		}
+		for _, unit := range r.Application.Published.Names() {
+			if id := r.Application.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster {
+				all = append(all, fmt.Sprintf("%s: %s is in another cluster, %s; this unit's is %s", c.Database.Short(), unit, id, *c.Status.Cluster))
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,68 @@
+package status
+
+import (
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// stale is a member to kick, in one database or in both.
+type stale struct {
+	// unit is the one that it was of; empty where that is not known.
+	unit    string
+	targets map[ovndb.Database]string
+	force   bool
+	rows    map[ovndb.Database]observe.Row
+}
+
+// Next lists the commands to run, where something needs doing: each one passes
+// the rules of the action as printed.
+func Next(r observe.Report) []string {
+	var all []string
+	for _, c := range r.Clusters {
+		if c.Member() && c.Quorum.Up == 0 {
+			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))} // first of all, who sees a leader
+		}
+	}
+	for _, k := range staleMembers(r) {
+		all = append(all, KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.force))
+	}
+	return all
+}
+
+// kickStale is the shorter line for a status: it names the former unit where that
+// means these members and no others.
+func kickStale(r observe.Report, k *stale) string {
+	on := runOn(r.Application, viewsOf(r))
+	if hasOnly(r.Application, viewsOf(r), k.unit, k.targets) {
+		return kickUnitCommand(r.Application, on, k.unit, k.force)
+	}
+	return KickCommand(r.Application, on, shortened(k.targets), k.force)
+}
+
+// staleMembers lists the members that nobody stands behind and that may be kicked now,
+// those of one former unit together.
+func staleMembers(r observe.Report) []*stale {
+	var all []*stale
+	byUnit := map[string]*stale{}
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if !row.Owner.Stale {
+				continue
+			}
+			plan := raft.PlanKick(raft.Change{Database: c.Database, View: c.View, Target: row.Longest(), Force: row.Up})
+			if plan.Refusal != nil {
+				continue
+			}
+			k := byUnit[row.Owner.Was]
+			if k == nil || row.Owner.Was == "" || k.targets[c.Database] != "" {
+				k = &stale{unit: row.Owner.Was, targets: map[ovndb.Database]string{}, rows: map[ovndb.Database]observe.Row{}}
+				all = append(all, k)
+				byUnit[row.Owner.Was] = k
+			}
+			k.targets[c.Database], k.rows[c.Database] = row.Longest(), row
+			k.force = k.force || row.Up
+		}
+	}
+	return all
+}
