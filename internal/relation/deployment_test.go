@@ -2,10 +2,13 @@ package relation_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
@@ -37,3 +40,45 @@ func TestCountOfClientsIsToldAndNoneIsNotZero(t *testing.T) {
 	assert.Empty(t, d.Clients)
 	assert.Empty(t, relation.UnitState{}.Databag()["sb-clients"])
 }
+
+func TestRecoveryIsToldAsItIsReadAndTakenBackByEmptyValues(t *testing.T) {
+	t.Parallel()
+	told := relation.UnitState{
+		Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {
+			Cluster: old, GivenUp: []string{"ovn-central/2", "13fe"}, Asked: time.Unix(1764000000, 0).UTC(), New: fresh,
+		}},
+		Copies: map[ovndb.Database]recovery.Copy{ovndb.SB: {Cluster: old, Term: 13, Index: 1e10, Stopped: true}},
+		Rejoin: map[ovndb.Database]raft.ID{ovndb.SB: fresh},
+	}
+	d, problems := relation.ParseUnitState(told.Databag())
+	assert.Empty(t, problems)
+	assert.Equal(t, []any{told.Requests, told.Copies, told.Rejoin}, []any{d.Requests, d.Copies, d.Rejoin})
+
+	nothing := relation.UnitState{}.Databag()
+	for _, key := range []string{"nb-recovery", "sb-copy", "sb-rejoin"} {
+		value, there := nothing[key]
+		assert.True(t, there && value == "", key)
+	}
+	d, problems = relation.ParseUnitState(map[string]string{"nb-recovery": "yes", "sb-copy": "{"})
+	assert.Len(t, problems, 2)
+	assert.Empty(t, d.Requests)
+}
+
+func TestClustersThatWereSupersededAreRememberedAndDamageIsNamed(t *testing.T) {
+	t.Parallel()
+	c := relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: old, ovndb.SB: other}, CreatedBy: "ovn-central/0"}
+	c = c.Supersede(ovndb.NB, fresh, "ovn-central/1")
+	read, problems := relation.ParseClusters(c.Settings())
+	assert.Empty(t, problems)
+	assert.Equal(t, c, read)
+	assert.Equal(t, []raft.ID{old}, read.Superseded[ovndb.NB])
+	assert.Equal(t, map[ovndb.Database]raft.ID{ovndb.NB: fresh, ovndb.SB: other}, read.IDs)
+	_, problems = relation.ParseClusters(map[string]string{"nb_superseded": string(old) + ",x"})
+	assert.Len(t, problems, 1, "nothing may be taken for not superseded that can't be read")
+}
+
+const (
+	old   raft.ID = "5418e1b5-284d-47b2-9acc-fb82170132ed"
+	other raft.ID = "833a862d-5eb9-4c82-8fea-07aa05f2b0fd"
+	fresh raft.ID = "1f7b9548-627b-4df3-84f1-e78ee49c7d16"
+)

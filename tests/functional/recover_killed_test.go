@@ -1,0 +1,75 @@
+package functional
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// requireOneServed looks at every server at once: those that know a leader are of one
+// cluster, whatever becomes of the recovery.
+func (m *model) requireOneServed() {
+	m.t.Helper()
+	for _, db := range lab.Databases {
+		clusters := map[string]string{}
+		for _, u := range m.units {
+			if !u.Running(db) {
+				continue
+			}
+			if s, err := m.status(u, db); err == nil && s.HasLeader() && s.Cluster != nil {
+				clusters[string(*s.Cluster)] = u.Name()
+			}
+		}
+		require.LessOrEqual(m.t, len(clusters), 1, "two clusters serve clients: %v", clusters)
+	}
+}
+
+// Every unit's hooks are killed at calls of them all, from the request to the last join: the
+// end is the same, and at no time are two clusters served.
+func TestRecoveryGoesOnWhereverItsHooksAreKilled(t *testing.T) {
+	m := deploy(t, 3)
+	m.addSwitch("before")
+	u := m.units[1]
+	m.eventually("the switch is seen", func() bool { return m.seen(u) != "" })
+	dir := m.act(u, "backup")["backup"]
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	random := rand.New(rand.NewPCG(seed, 0))
+
+	m.Hold(true)
+	m.act(u, "restore", "from="+dir, "i-really-mean-it=true")
+	killed := 0
+	for round := 0; !allMembers(m, m.units...)(); round++ {
+		require.Less(t, round, 40, "there is no end")
+		for _, unit := range m.units {
+			for range 3 {
+				k, err := m.RunHookKilledAt(t.Context(), unit, "update-status", 20+random.IntN(60))
+				require.NoError(t, err)
+				if k.Killed {
+					killed++
+				}
+				m.requireOneServed()
+			}
+			for len(m.Pending(unit)) > 0 {
+				_, err := m.Deliver(t.Context(), unit)
+				require.NoError(t, err)
+				m.requireOneServed()
+			}
+		}
+	}
+	m.Hold(false)
+	require.NoError(t, m.Settle(t.Context()))
+	assert.Greater(t, killed, 5, "the premise")
+	t.Logf("%d hooks were killed", killed)
+	for _, unit := range m.units {
+		assert.Contains(t, m.seen(unit), "before")
+		left, live := leftFiles(t, unit)
+		assert.Len(t, left, 2, "nothing was done twice")
+		assert.Len(t, live, 2)
+	}
+	m.requireWritable()
+}
