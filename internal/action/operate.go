@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
@@ -136,6 +137,10 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 			text = append(text, fmt.Sprintf("restart %s: %s", service, reason))
 			document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, service, reason))
 		}
+	}
+	// Where all are to be restarted, programs look for the one that stands for them.
+	if len(document.Restarts) == len(plan.RestartOrder()) {
+		document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, ovndb.Umbrella, events[0].Reason))
 	}
 	var shown string
 	switch format {

@@ -226,6 +226,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 		Services:   p.service.Services,
 		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv},
 		Firewall:   firewall.Firewall{Runner: runner},
+		Policy:     ovn.Policy{Runner: runner, Paths: paths, App: p.env.App},
 		Monitoring: monitoring.On(runner, ""),
 		Dialer:     p.service.Dialer,
 		Program:    program,

@@ -113,7 +113,7 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		Overlay:             p.text(OptionOverlay),
 		ElectionTimer:       p.seconds(OptionElectionTimer, 4*time.Second, MinElectionTimer, MaxElectionTimer),
 		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, MaxInactivityProbe),
-		AutoRestarts:        p.yes("enable-auto-restarts", true),
+		AutoRestarts:        p.yes(OptionAutoRestarts, true),
 		ExporterChannel:     p.text(OptionExporter),
 		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml"),
 		NagiosContext:       p.text("nagios_context"),
@@ -140,6 +140,7 @@ const (
 	OptionInactivityProbe = "ovsdb-server-inactivity-probe"
 	OptionExporter        = "ovn-exporter-channel"
 	OptionStatusFormat    = "cluster-status-format"
+	OptionAutoRestarts    = "enable-auto-restarts"
 )
 
 // Options of the agent: with a value that can't be used it goes on as it was told before.

@@ -97,6 +97,10 @@ func (u *Reconciler) Deferred(ctx context.Context) (map[ovndb.Service]string, er
 	if err != nil {
 		return nil, err
 	}
+	u.takeDeferred(r)
+	if err := u.saveRecord(r); err != nil {
+		return nil, err
+	}
 	version, _, err := u.Packages.Installed(ctx)
 	if err != nil {
 		return nil, err
@@ -142,11 +146,11 @@ var ErrHeld = errors.New("cannot restart ovn-northd: it is held; run action rele
 // itself would. Without names it restarts those that are held back. It returns
 // what it has restarted.
 func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
-	r, err := u.loadRecord()
+	pending, err := u.Deferred(ctx)
 	if err != nil {
 		return nil, err
 	}
-	pending, err := u.Deferred(ctx)
+	r, err := u.loadRecord()
 	if err != nil {
 		return nil, err
 	}
@@ -214,6 +218,9 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 		failures = append(failures, err)
 	}
 	if err := u.removeAgent(ctx); err != nil {
+		failures = append(failures, err)
+	}
+	if err := u.Policy.Remove(ctx); err != nil {
 		failures = append(failures, err)
 	}
 	if err := u.Services.Mask(ctx, u.allServices()...); err != nil {

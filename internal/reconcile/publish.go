@@ -39,6 +39,7 @@ func (u *Reconciler) publish(ctx context.Context, r *record, a *inputs, o Result
 	if err := u.publishToJuju(ctx, r, o); err != nil {
 		return err
 	}
+	u.configurePolicy(ctx, a)
 	return u.configureMonitoring(ctx, r, a, o)
 }
 

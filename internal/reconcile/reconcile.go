@@ -34,6 +34,7 @@ type Reconciler struct {
 	Services ovn.Services
 	Packages ovn.Packages
 	Firewall firewall.Firewall
+	Policy   ovn.Policy
 	// Monitoring is what watches the unit.
 	Monitoring monitoring.Machine
 	Dialer     *ovsdb.Dialer

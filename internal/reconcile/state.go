@@ -36,6 +36,7 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot o
 	}
 	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
 	u.complete(ctx, r, version)
+	u.takeDeferred(r)
 	s.Pending = r.pending(version)
 	if r.NorthdHeld {
 		delete(s.Pending, ovndb.Northd)

@@ -2,6 +2,8 @@ package deployment
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +38,11 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 			return strings.Contains(event, "ovn-northd") && strings.Contains(event, reason)
 		}), "%v", shown.Restarts)
 		assert.Empty(t, shown.Hooks)
+	}
+	// trigger_deferred_restart_via_package and run_package_change_test of zaza: a package
+	// that is configured anew outside of the charm restarts nothing.
+	for _, u := range units {
+		assert.FileExists(t, filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy"))
 	}
 	u := units[1]
 	assert.Equal(t, "restart ovn-northd: "+reason+"\nrestart ovn-ovsdb-server-nb: "+reason+"\nrestart ovn-ovsdb-server-sb: "+reason+"\n",
@@ -84,4 +91,49 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 			assert.NotEqual(t, before[name], process)
 		}
 	}
+}
+
+// OVNCentralDeferredRestartTest of zaza-openstack-tests: what a package's script would
+// restart, outside of the charm, is refused, told, and done by the action.
+func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	z, u := zaza{c}, units[0]
+	policy := filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy")
+	require.NoFileExists(t, policy)
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
+	text, err := os.ReadFile(policy)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "policy_requestor_name")
+
+	before := processes(t, u)
+	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by somebody else.
+	_, err = u.Exec(t.Context(), filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d"), "ovn-central.service", "restart")
+	require.ErrorContains(t, err, "101")
+	c.updateStatus(t, u)
+	assert.Equal(t, before, processes(t, u), "nothing was restarted")
+	says(t, u, "active", "Services queued for restart: ovn-central, ")
+	var shown struct{ Restarts, Hooks []string }
+	require.NoError(t, yaml.Unmarshal([]byte(c.act(t, u, "show-deferred-events")["output"]), &shown))
+	assert.True(t, slices.ContainsFunc(shown.Restarts, func(event string) bool {
+		return strings.Contains(event, "ovn-central") && strings.Contains(event, "Package update")
+	}), "%v", shown.Restarts)
+
+	c.act(t, u, "restart-services", "deferred-only=true")
+	z.message(t, "Unit is ready")
+	assert.NotContains(t, u.Workload().Message, "queued")
+	for name, process := range processes(t, u) {
+		assert.NotEqual(t, before[name], process)
+	}
+
+	before = processes(t, u)
+	require.NoError(t, u.OfferVersion("99.1.0-1"))
+	_, err = u.Exec(t.Context(), "apt-get", "install", "-y", "--only-upgrade", "ovn-central")
+	require.NoError(t, err)
+	assert.Equal(t, before, processes(t, u), "nothing was restarted")
+	c.updateStatus(t, u)
+	says(t, u, "active", "Services queued for restart: ovn-central, ")
+
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "True"}))
+	assert.NoFileExists(t, policy)
 }

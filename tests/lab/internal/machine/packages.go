@@ -210,6 +210,24 @@ func (m *Machine) forbidden(verb string) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == notAllowed
 }
 
+// updateAlternatives is update-alternatives(1) for one link, of one alternative: below the
+// machine's directory.
+func (t *tool) updateAlternatives(args []string) int {
+	switch {
+	case len(args) == 5 && args[0] == "--install":
+		link := filepath.Join(t.Dir, args[1])
+		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.RemoveAll(link), os.Symlink(args[3], link)); err != nil {
+			fmt.Fprintf(t.errs, "update-alternatives: error: %v\n", err)
+			return exitFailure
+		}
+		return 0
+	case len(args) == 3 && args[0] == "--remove":
+		_ = os.Remove(filepath.Join(t.Dir, "usr/sbin", args[1])) // there may be none
+		return 0
+	}
+	return t.refuse(args)
+}
+
 // hostVersions are the versions of OVN's packages that the lab runs on.
 var hostVersions = sync.OnceValues(func() (map[string]string, error) {
 	versions := map[string]string{}

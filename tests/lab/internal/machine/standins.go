@@ -39,7 +39,9 @@ var standIns = map[string]func(*tool, []string) int{
 	"dpkg-query":         (*tool).dpkgQuery,
 	"snap":               (*tool).snap,
 	"ufw":                (*tool).ufw,
-	"apt":                (*tool).refuse, "apt-mark": (*tool).refuse, "apt-key": (*tool).refuse, "iptables": (*tool).refuse,
+
+	"update-alternatives": (*tool).updateAlternatives,
+	"apt":                 (*tool).refuse, "apt-mark": (*tool).refuse, "apt-key": (*tool).refuse, "iptables": (*tool).refuse,
 	"ip6tables": (*tool).refuse, "nft": (*tool).refuse, "service": (*tool).refuse, "invoke-rc.d": (*tool).refuse,
 	"update-rc.d": (*tool).refuse, "deb-systemd-invoke": (*tool).refuse, "deb-systemd-helper": (*tool).refuse,
 	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,

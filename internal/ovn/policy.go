@@ -1,0 +1,123 @@
+package ovn
+
+import (
+	"context"
+	_ "embed" // the program below
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+//go:embed policy-rc.d
+var policyProgram string
+
+// Policy keeps packages' scripts from restarting the services, whoever upgrades the
+// packages: by policy-rc.d, with the files that charm-helpers has for it
+// (contrib/openstack/policy_rcd.py), so that charms on one machine share them.
+type Policy struct {
+	Runner run.Runner
+	Paths  ovndb.Paths
+	// App is the application, which the files are named after.
+	App string
+}
+
+const policyLink = "/usr/sbin/policy-rc.d"
+
+// policyPriority is below that of charm-helpers (50): a program of theirs, which reads
+// the same files, stays where it is.
+const policyPriority = "40"
+
+func (p Policy) file() string {
+	return filepath.Join(filepath.Dir(p.Paths.Etc), "policy-rc.d", "charm-"+p.App+".policy")
+}
+
+func (p Policy) deferred() string { return filepath.Join(filepath.Dir(p.Paths.DB), "policy-rc.d") }
+
+func (p Policy) program() string {
+	return filepath.Join(filepath.Dir(p.Paths.DB), "charm", p.App, "policy-rc.d")
+}
+
+// Forbid has every restart and stop of the services refused that a package asks for.
+func (p Policy) Forbid(ctx context.Context) error {
+	program := strings.NewReplacer("@POLICIES@", filepath.Dir(p.file()), "@DEFERRED@", p.deferred()).Replace(policyProgram)
+	services := slices.Sorted(slices.Values(ovndb.AllServices()))
+	var policy strings.Builder
+	policy.WriteString("# Managed by juju\nblocked_actions:\n")
+	for _, service := range services {
+		fmt.Fprintf(&policy, "  %s:\n  - restart\n  - stop\n  - try-restart\n", service)
+	}
+	fmt.Fprintf(&policy, "policy_requestor_name: %s\npolicy_requestor_type: charm\n", p.App)
+	for _, dir := range []string{filepath.Dir(p.file()), filepath.Dir(p.program())} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return fmt.Errorf("cannot keep packages from restarting services: %w", err)
+		}
+	}
+	wrote, err := atomicfile.WriteIfChanged(p.program(), []byte(program), 0o755)
+	if err == nil && wrote {
+		_, err = p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority}})
+	}
+	if err == nil {
+		_, err = atomicfile.WriteIfChanged(p.file(), []byte(policy.String()), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("cannot keep packages from restarting services: %w", err)
+	}
+	return nil
+}
+
+// Allow takes that back. The program stays: without a policy it forbids nothing.
+func (p Policy) Allow() error {
+	if err := os.Remove(p.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("cannot let packages restart services again: %w", err)
+	}
+	return nil
+}
+
+// Remove takes the program away too.
+func (p Policy) Remove(ctx context.Context) error {
+	err := p.Allow()
+	if _, missing := os.Stat(p.program()); missing != nil {
+		return err
+	}
+	_, failed := p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--remove", "policy-rc.d", p.program()}})
+	return errors.Join(err, failed, os.Remove(p.program()))
+}
+
+// TakeDeferred reads which restarts and stops were refused on this application's behalf
+// since the last time, each once, and forgets them: the caller has them done. The name
+// of the package's umbrella stands for all services.
+func (p Policy) TakeDeferred() (services []ovndb.Service, err error) {
+	files, err := filepath.Glob(filepath.Join(p.deferred(), "*.deferred"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return services, fmt.Errorf("cannot read which restarts were refused: %w", err)
+		}
+		event := map[string]string{}
+		for line := range strings.Lines(string(text)) {
+			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
+			event[key] = strings.Trim(value, `'"`)
+		}
+		if event["policy_requestor_name"] != p.App {
+			continue
+		}
+		if err := os.Remove(file); err != nil {
+			return services, fmt.Errorf("cannot forget a restart that was refused: %w", err)
+		}
+		if service := ovndb.Service(strings.TrimSuffix(event["service"], ".service")); !slices.Contains(services, service) {
+			services = append(services, service)
+		}
+	}
+	return services, nil
+}
