@@ -77,6 +77,9 @@ func refuse(p pkg, imported string) string {
 	if isPure(imported) || local(imported) == "" {
 		return ""
 	}
+	if only, ok := narrow[p.local()]; ok && !slices.Contains(only, local(imported)) {
+		return fmt.Sprintf("it may import %v", only)
+	}
 	from, _ := layerOf(p.ImportPath)
 	to, ok := layerOf(imported)
 	if ok && to <= from {

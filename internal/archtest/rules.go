@@ -49,6 +49,7 @@ var owners = map[string][]string{
 	"github.com/juju/charm/v12/hooks": {"cli", "hook"},
 	"github.com/coreos/go-systemd":    {"agent"},
 	"github.com/prometheus":           {"agent"},
+	module + "/internal/plan":         {"reconcile", "action", "membership"},
 	"net/http":                        {"agent", "agent/report"},
 	"testing":                         {},
 	"github.com/stretchr/testify":     {},
@@ -57,6 +58,13 @@ var owners = map[string][]string{
 // testsOnly are the modules of which nothing is linked into the program, also by what it
 // imports. A path stands for all below it. (libovsdb's client itself links testify.)
 var testsOnly = []string{"github.com/juju", "gopkg.in/yaml.v2", "pgregory.net"}
+
+// narrow are packages that may import no other packages of internal/ than these and the
+// pure ones: what says how a unit is must not be able to ask or to act.
+var narrow = map[string][]string{
+	"status":  {"observe", "juju", "relation"},
+	"observe": {"ovn", "ovsdb", "juju", "relation", "atomicfile", "poll"},
+}
 
 // emptyNames say nothing about what a package is for.
 var emptyNames = []string{"common", "helper", "helpers", "manager", "misc", "util", "utils"}

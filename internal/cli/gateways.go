@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -43,9 +44,19 @@ with any OVN whose databases can be reached.`,
 		},
 	}
 	var f gatewayFlags
-	flags := c.PersistentFlags()
-	f.add(flags)
+	f.databaseFlags.add(c.PersistentFlags())
+	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
+	return c
+}
+
+// addNetworks adds the flag that narrows a command to some provider networks.
+func (f *gatewayFlags) addNetworks(flags *pflag.FlagSet) {
 	flags.StringArrayVar(&f.networks, "network", nil, "only gateways of this provider network; can be repeated")
+}
+
+// addChange adds the flags of the commands that change something.
+func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
+	f.addNetworks(flags)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
 	flags.DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
@@ -53,12 +64,10 @@ with any OVN whose databases can be reached.`,
 	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
 	flags.IntVar(&f.maxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
 	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "also move gateways to chassis that are not candidates yet")
-	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
-	return c
 }
 
 func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show how gateways are spread, what is wrong, and what would fix it",
 		Example: "  ovn-central-operator gateways status --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock",
@@ -78,10 +87,12 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 			return f.show(cmd.OutOrStdout(), status)
 		},
 	}
+	f.addNetworks(c.Flags())
+	return c
 }
 
 func newReschedule(f *gatewayFlags) *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "reschedule",
 		Short: "Give every gateway all the candidates it can have; working gateways do not move",
 		Example: "  ovn-central-operator gateways reschedule --nb unix:/var/run/ovn/ovnnb_db.sock " +
@@ -91,6 +102,8 @@ func newReschedule(f *gatewayFlags) *cobra.Command {
 			return f.run(cmd, (*gateway.Service).Reschedule)
 		},
 	}
+	f.addChange(c.Flags())
+	return c
 }
 
 func newRebalance(f *gatewayFlags) *cobra.Command {
@@ -107,6 +120,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 			return f.run(cmd, (*gateway.Service).Rebalance)
 		},
 	}
+	f.addChange(c.Flags())
 	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
 	return c
 }

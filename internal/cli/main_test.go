@@ -217,3 +217,15 @@ func TestInterruptedHookHasAnExitCodeOfItsOwn(t *testing.T) {
 	assert.Equal(t, 130, cli.Main(ctx, []string{"x", "hook", "update-status"}, env.getenv, &out, &out))
 	assert.Less(t, time.Since(begun), 20*time.Second)
 }
+
+// What changes nothing takes no flag that says how to change.
+func TestFlagsOfAChangeAreRefusedByStatus(t *testing.T) {
+	for _, flag := range []string{"--yes", "--seed=3", "--max-moves=1", "--dry-run"} {
+		for _, command := range []string{"status", "history"} {
+			var stdout, stderr bytes.Buffer
+			code := cli.Main(t.Context(), []string{"ovn-central-operator", "gateways", command, "--nb=unix:/nb", "--sb=unix:/sb", flag}, func(string) string { return "" }, &stdout, &stderr)
+			assert.Equal(t, 2, code, flag)
+			assert.Contains(t, stderr.String(), "unknown flag", flag)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -178,7 +179,7 @@ func (s State) foreign() string {
 			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
 		case !s.Leader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
-			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), or(string(x.Cluster()), "unknown"), ovndb.ServiceOf(db), x.File.Path)
+			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), cmp.Or(string(x.Cluster()), "unknown"), ovndb.ServiceOf(db), x.File.Path)
 		}
 	}
 	return ""

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -50,7 +51,7 @@ func (s State) planCertificates(d *Decision) bool {
 	case c.Issued == nil && !c.Used.usable():
 		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
 		// deployments wait for.
-		d.wait("'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from %s for %s", or(c.Provider, "the provider"), or(s.Address, "this unit"))
+		d.wait("'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from %s for %s", cmp.Or(c.Provider, "the provider"), cmp.Or(s.Address, "this unit"))
 	case c.Issued != nil && c.Issued.Problem != "" && !c.Used.usable():
 		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Issued.Problem)
 	case c.Issued != nil && c.Issued.Problem != "":
@@ -122,13 +123,6 @@ func (s State) hears(p Peer) bool {
 
 func missing(wanted, have []string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(have, w) })
-}
-
-func or(text, fallback string) string {
-	if text == "" {
-		return fallback
-	}
-	return text
 }
 
 func application(unit string) string {

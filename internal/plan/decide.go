@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -207,7 +208,7 @@ func (s State) planDamaged(d *Decision, db ovndb.Database, x Database) {
 	if x.Unmended == "" {
 		d.do(Step{Kind: RewriteFile, Database: db, Reason: x.Damage})
 	}
-	d.block("%s: its file lacks entries, don't stop its server: make space, or %s (%s)", db.Short(), s.replace(), or(x.Unmended, x.Damage))
+	d.block("%s: its file lacks entries, don't stop its server: make space, or %s (%s)", db.Short(), s.replace(), cmp.Or(x.Unmended, x.Damage))
 }
 
 // cannotJoin says whether a server can't join through those that its file names,
@@ -261,7 +262,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 		// One that has joined in a hook that has not ended yet has not said so.
 		d.block("%s: no unit says that it has cluster %s%s; if action cluster-status shows it on none of them, deploy the application again", name, cluster, because(creator))
 	default:
-		d.wait("%s: waiting for %s to serve cluster %s", name, or(creator, "a unit"), cluster.Short())
+		d.wait("%s: waiting for %s to serve cluster %s", name, cmp.Or(creator, "a unit"), cluster.Short())
 	}
 }
 
@@ -329,7 +330,7 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 		d.block("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
 	default:
 		d.starting = append(d.starting, ovndb.ServiceOf(db))
-		d.wait("%s: %s", name, or(x.Text, "starting the server"))
+		d.wait("%s: %s", name, cmp.Or(x.Text, "starting the server"))
 	}
 }
 

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
@@ -76,7 +77,7 @@ func (s Settings) AllSources() string {
 	if overlay == "distro" {
 		overlay = ""
 	}
-	sum := sha256.Sum256([]byte(or(s.Source, "distro") + "\n" + overlay))
+	sum := sha256.Sum256([]byte(cmp.Or(s.Source, "distro") + "\n" + overlay))
 	return hex.EncodeToString(sum[:8])
 }
 
