@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -18,6 +19,8 @@ var (
 		"1 for the unit that acts; no series where that is not known.", []string{"unit"}, nil)
 	actsMetric = prometheus.NewDesc("ovn_central_lease_acts",
 		"1 where this unit acts, else 0.", nil, nil)
+	takesPartMetric = prometheus.NewDesc("ovn_central_agent_takes_part",
+		"1 where this agent may hold the lease, 0 with the mode off.", nil, nil)
 	termMetric = prometheus.NewDesc("ovn_central_lease_term",
 		"Term of the lease as last seen; one higher each time it is taken.", nil, nil)
 	heldMetric = prometheus.NewDesc("ovn_central_lease_held_seconds",
@@ -65,7 +68,7 @@ func (a *Agent) metricsHandler() http.Handler {
 func (metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, lookMetric, buildMetric,
-		gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, rowsMetric, gatewayLookMetric,
+		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, rowsMetric, gatewayLookMetric,
 	} {
 		out <- d
 	}
@@ -81,6 +84,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 		gauge(holderMetric, 1, s.Acting)
 	}
 	gauge(actsMetric, oneIf(s.Acts))
+	gauge(takesPartMetric, oneIf(s.Mode != config.Off))
 	gauge(termMetric, float64(s.Term))
 	gauge(heldMetric, s.HeldSeconds)
 	out <- prometheus.MustNewConstMetric(changesMetric, prometheus.CounterValue, float64(s.Changes))

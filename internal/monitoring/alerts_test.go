@@ -31,6 +31,9 @@ type member struct {
 	behind int
 	northd int
 	up     int
+	// acts is 1 where the unit's agent does; changes and advised are what it counts.
+	acts             int
+	changes, advised string
 }
 
 const minutes = 120
@@ -42,8 +45,8 @@ func scene(n int) []member {
 	var all []member
 	for i := range n {
 		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1, uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
-		if i == 0 {
-			m.role = 3
+		if m.changes, m.advised = steady(0), steady(0); i == 0 {
+			m.role, m.acts = 3, 1
 		}
 		all = append(all, m)
 	}
@@ -75,8 +78,13 @@ func (m member) metrics(unit int) []series {
 		one("ovn_pid", `component="ovs-vswitchd"`, steady(0)),
 		one("ovn_pid", db, steady(pid)),
 	}
+	if m.changes != "" {
+		agent := `job="ovn_ovn-central-agent"`
+		all = append(all, one("ovn_central_lease_acts", agent, steady(m.acts)), one("ovn_central_agent_takes_part", agent, steady(1)),
+			one("ovn_central_lease_changes_total", agent, m.changes), one("ovn_central_gateways_to_schedule_seconds", agent, m.advised))
+	}
 	if m.up == 0 {
-		return all[:2]
+		return append(all[:2], all[6:]...)
 	}
 	if m.down {
 		return all
@@ -129,7 +137,7 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			m[0] = member{role: 2, cluster: "c1", term: "7+1x120", peers: 2, uncommitted: steady(2), pending: steady(0), northd: 100, up: 1}
 			m[1].down, m[2].down = true, true
 			return m
-		}, firing: []string{"OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum", "OVNQuorumLost", "OVNServerDown"}},
+		}, firing: []string{"OVNAgentNowhere", "OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum", "OVNQuorumLost", "OVNServerDown"}},
 		"one cut off": {n: 3, change: func(m []member) []member {
 			m[0].connected, m[2].status, m[2].role = 1, 0, 2
 			return m
@@ -169,6 +177,18 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			}
 			return m
 		}, firing: []string{"OVNNorthdDown", "OVNNorthdNowhere"}},
+		"no agent acts": {n: 3, change: func(m []member) []member {
+			m[0].acts = 0
+			return m
+		}, firing: []string{"OVNAgentNowhere"}},
+		"agents that take turns": {n: 3, change: func(m []member) []member {
+			m[1].changes = "0x60 0+1x60"
+			return m
+		}, firing: []string{"OVNAgentsTakeTurns"}},
+		"advice of yesterday": {n: 3, change: func(m []member) []member {
+			m[2].advised = "90000x120"
+			return m
+		}, firing: []string{"OVNGatewaysToSchedule"}},
 		"an exporter down": {n: 3, change: func(m []member) []member {
 			m[2].up = 0
 			return m

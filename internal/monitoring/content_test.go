@@ -48,6 +48,11 @@ var exported = map[string]string{
 	"ovn_cluster_inbound_peer_connected":  "component server_id cluster_id peer_id peer_address",
 	"ovn_cluster_uncommitted_entry_count": "component server_id cluster_id",
 	"ovn_cluster_pending_entry_count":     "component server_id cluster_id",
+	// The agent's own (internal/agent/metrics.go).
+	"ovn_central_lease_acts":                   "",
+	"ovn_central_agent_takes_part":             "",
+	"ovn_central_lease_changes_total":          "",
+	"ovn_central_gateways_to_schedule_seconds": "",
 }
 
 var (
@@ -63,7 +68,7 @@ func selects(t *testing.T, expr string) {
 	require.NotEmpty(t, found, expr)
 	for _, m := range found {
 		labels, known := exported[m[1]]
-		assert.True(t, known, "%s is not a metric of the exporter", m[1])
+		assert.True(t, known, "%s is not a metric of the exporter, nor of the agent", m[1])
 		assert.Contains(t, m[2], "juju_application=", "%s of every application", m[1])
 		for _, l := range matcher.FindAllStringSubmatch(m[2], -1) {
 			if !strings.HasPrefix(l[1], "juju_") && l[1] != "job" {

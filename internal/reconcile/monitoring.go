@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"slices"
 	"time"
 
@@ -129,7 +130,7 @@ func (u *Reconciler) tellPrometheus(ctx context.Context, w *monitoringState, a *
 	return nil
 }
 
-func (u *Reconciler) tellAgent(ctx context.Context, w *monitoringState, _ *inputs, o Result) error {
+func (u *Reconciler) tellAgent(ctx context.Context, w *monitoringState, a *inputs, o Result) error {
 	ids, err := u.subordinates(ctx, o, relation.COSAgent)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -142,8 +143,12 @@ func (u *Reconciler) tellAgent(ctx context.Context, w *monitoringState, _ *input
 	if err != nil {
 		return err
 	}
+	port := a.settings.Agent.Port
+	if _, err := os.Stat(u.Paths.AgentConfig()); err != nil {
+		port = 0 // it is not there yet
+	}
 	for _, id := range ids {
-		if err := u.Tools.RelationSet(ctx, id, relation.COSAgentDatabag(u.topology(), w.Installed, rules, dashboards)); err != nil {
+		if err := u.Tools.RelationSet(ctx, id, relation.COSAgentDatabag(u.topology(), w.Installed, port, rules, dashboards)); err != nil {
 			return err
 		}
 	}

@@ -1,5 +1,7 @@
 package relation
 
+import "fmt"
+
 // keyConfig is the key on [COSAgent], in the data of units. Source: cos_agent v0 of
 // canonical/charm-relation-interfaces, and LIBPATCH 20 of the library
 // grafana_agent/v0/cos_agent, which reads it.
@@ -15,20 +17,31 @@ type agentConfig struct {
 	Tracing     []string          `json:"tracing_protocols"`
 }
 
-// COSAgentDatabag is what a unit publishes on [COSAgent]: the agent is on the same
-// machine, so the job is at localhost. Without an exporter there is nothing to tell.
+// agentJob is the job of the unit's own agent.
+const agentJob = "ovn-central-agent"
+
+// COSAgentDatabag is what a unit publishes on [COSAgent]: that agent is on the same
+// machine, so the jobs are at localhost: the exporter's where it is installed, and that of
+// the unit's own agent where it has a port. Without both there is nothing to tell.
 // Dashboards are encoded as monitoring.Dashboards does.
-func COSAgentDatabag(t Topology, installed bool, rules AlertRules, dashboards []string) map[string]string {
-	if !installed {
+func COSAgentDatabag(t Topology, installed bool, port uint16, rules AlertRules, dashboards []string) map[string]string {
+	// The agent may serve several applications of the machine.
+	jobs := []scrapeJob{}
+	if installed {
+		jobs = append(jobs, job(t.App+"_"+exporterJob, "localhost:"+exporterPort))
+	}
+	if port != 0 {
+		jobs = append(jobs, job(t.App+"_"+agentJob, fmt.Sprintf("localhost:%d", port)))
+	}
+	if len(jobs) == 0 {
 		return map[string]string{keyConfig: ""}
 	}
 	return map[string]string{keyConfig: marshal(agentConfig{
 		MetricRules: rules,
 		LogRules:    map[string]string{},
 		Dashboards:  dashboards,
-		// The agent may serve several applications of the machine.
-		Jobs:     exporter(t.App+"_"+exporterJob, "localhost"),
-		LogSlots: []string{},
-		Tracing:  []string{},
+		Jobs:        jobs,
+		LogSlots:    []string{},
+		Tracing:     []string{},
 	})}
 }

@@ -14,7 +14,7 @@ import (
 // takes: a null in the place of a list or an object is refused there.
 func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
 	t.Parallel()
-	databag := relation.COSAgentDatabag(topology, true, rulesFor(t, topology), []string{"AAAA"})
+	databag := relation.COSAgentDatabag(topology, true, 16401, rulesFor(t, topology), []string{"AAAA"})
 	require.Len(t, databag, 1)
 	var config map[string]any
 	require.NoError(t, json.Unmarshal([]byte(databag["config"]), &config))
@@ -27,7 +27,8 @@ func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
 	assert.Equal(t, []any{"AAAA"}, config["dashboards"])
 	jobs, err := json.Marshal(config["metrics_scrape_jobs"])
 	require.NoError(t, err)
-	assert.JSONEq(t, `[{"job_name": "ovn_ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:9476"]}]}]`, string(jobs))
+	assert.JSONEq(t, `[{"job_name": "ovn_ovn-exporter", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:9476"]}]},
+		{"job_name": "ovn_ovn-central-agent", "metrics_path": "/metrics", "static_configs": [{"targets": ["localhost:16401"]}]}]`, string(jobs))
 	rules, err := json.Marshal(config["metrics_alert_rules"])
 	require.NoError(t, err)
 	assert.Contains(t, string(rules), `"alert":"A"`)
@@ -35,5 +36,5 @@ func TestTheAgentIsToldAllThatItRequires(t *testing.T) {
 
 func TestWithoutAnExporterTheAgentIsToldNothing(t *testing.T) {
 	t.Parallel()
-	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, rulesFor(t, topology), []string{"AAAA"}))
+	assert.Equal(t, map[string]string{"config": ""}, relation.COSAgentDatabag(topology, false, 0, rulesFor(t, topology), []string{"AAAA"}))
 }

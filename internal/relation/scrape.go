@@ -112,8 +112,8 @@ type staticConfig struct {
 	Targets []string `json:"targets"`
 }
 
-func exporter(name, host string) []scrapeJob {
-	return []scrapeJob{{Name: name, Path: exporterPath, Targets: []staticConfig{{[]string{host + ":" + exporterPort}}}}}
+func job(name, target string) scrapeJob {
+	return scrapeJob{Name: name, Path: exporterPath, Targets: []staticConfig{{[]string{target}}}}
 }
 
 // ScrapeDatabag is what stands on [Metrics]. The application's data, which the leader
@@ -130,7 +130,7 @@ func ScrapeDatabag(t Topology, wanted bool, address netip.Addr, rules AlertRules
 	}
 	metadata := map[string]string{"model": t.Model, "model_uuid": t.ModelUUID, "application": t.App, "unit": t.Unit, "charm_name": t.Charm}
 	return map[string]string{
-		keyScrapeJobs: marshal(exporter(exporterJob, "*")), keyScrapeMetadata: marshal(metadata), keyAlertRules: marshal(rules),
+		keyScrapeJobs: marshal([]scrapeJob{job(exporterJob, "*:"+exporterPort)}), keyScrapeMetadata: marshal(metadata), keyAlertRules: marshal(rules),
 	}, unit
 }
 
