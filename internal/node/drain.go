@@ -98,12 +98,8 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 
 // cordonedInTheWay are the nodes that could host what is blocked, but for their cordons.
 func cordonedInTheWay(x sight, p schedule.Plan, chassis string) (all []string) {
-	blocked := map[string]bool{}
-	for _, f := range p.Blocked {
-		blocked[f.Where] = true
-	}
 	for _, c := range x.inventory.State.Chassis {
-		if !c.Cordoned || c.Name == chassis {
+		if len(p.Blocked) == 0 || !c.Cordoned || c.Name == chassis {
 			continue
 		}
 		state := x.inventory.State
@@ -113,7 +109,7 @@ func cordonedInTheWay(x sight, p schedule.Plan, chassis string) (all []string) {
 				state.Chassis[i].Cordoned = false
 			}
 		}
-		if len(schedule.Drain(state, schedule.Options{}, chassis, nil).Blocked) < len(blocked) {
+		if len(schedule.Drain(state, schedule.Options{}, chassis, nil).Blocked) < len(p.Blocked) {
 			all = append(all, c.Name)
 		}
 	}
@@ -161,6 +157,18 @@ func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status 
 // Step makes the next step of a drain whose intent stands in the database, and says where it
 // is. It can be made by any number of processes, at any time.
 func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progress, error) {
+	p, err := s.whereDrainIs(ctx, chassis)
+	if err != nil || p.Left == 0 {
+		return p, err
+	}
+	if _, err := s.Gateways.Drain(ctx, chassis); err != nil {
+		return p, err
+	}
+	return s.whereDrainIs(ctx, chassis)
+}
+
+// whereDrainIs changes nothing.
+func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance.Progress, error) {
 	x, err := s.look(ctx)
 	if err != nil {
 		return maintenance.Progress{}, err
@@ -173,13 +181,7 @@ func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progres
 	if err != nil {
 		return maintenance.Progress{}, err
 	}
-	if p.Empty() {
-		return progress(x, x.nodes[at], p), nil
-	}
-	if _, err := s.Gateways.Drain(ctx, chassis); err != nil {
-		return progress(x, x.nodes[at], p), err
-	}
-	return s.Step(ctx, chassis)
+	return progress(x, x.nodes[at], p), nil
 }
 
 // progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
