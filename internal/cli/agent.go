@@ -127,7 +127,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), log *slog
 				err = a.Reload(next)
 			}
 			if err != nil {
-				log.Error(err.Error())
+				log.Error("cannot reload the configuration; going on with the last one", "error", err)
 			}
 		})
 		err = a.Run(ctx)

@@ -28,7 +28,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 	for looks := []ovndb.Clients{}; ; {
 		now, err := s.CountClients(db)
 		if err != nil {
-			s.Log.WarnContext(ctx, err.Error())
+			s.Log.WarnContext(ctx, "cannot count the clients; not waiting for them", "database", db.Short(), "error", err)
 			return nil
 		}
 		if looks = append(looks, now); plan.ClientsSettled(looks) {
@@ -36,7 +36,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 		}
 		waits := fmt.Sprintf("%s: %d clients, %d of which are being served", db.Short(), now.Connected, now.Busy)
 		if !s.Now().Before(until) {
-			s.Log.InfoContext(ctx, waits+"; going on without waiting for them any longer", "waited", patience.String())
+			s.Log.InfoContext(ctx, "going on without waiting for clients any longer", "state", waits, "waited", patience.String())
 			return nil
 		}
 		if len(looks) > plan.SettledLooks && s.Now().Sub(told) >= tellInterval {

@@ -188,7 +188,7 @@ func (s *Observer) ForgetServers(ctx context.Context, snapshot Snapshot) {
 	cache.Published = maps.Clone(cache.Published)
 	cache.Published[s.Env.Unit] = snapshot.Own
 	if err := s.SaveCache(cache); err != nil {
-		s.Log.WarnContext(ctx, err.Error())
+		s.Log.WarnContext(ctx, "cannot save what was observed; going on", "error", err)
 	}
 }
 

@@ -167,7 +167,7 @@ const (
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
-		s.Log.WarnContext(ctx, err.Error())
+		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {
 		v.Full = problem != ""
 	}

@@ -19,7 +19,7 @@ func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db ovndb.Databa
 	} else if !errors.As(err, &lost) {
 		return err
 	}
-	u.Log.ErrorContext(ctx, err.Error())
+	u.Log.ErrorContext(ctx, "the server's file lacks entries", "database", db.Short(), "error", err)
 	if a.unmended == nil {
 		a.unmended = map[ovndb.Database]string{}
 	}
@@ -65,7 +65,7 @@ func (u *Reconciler) publishDamage(ctx context.Context, o Result) {
 			continue
 		}
 		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {
-			u.Log.WarnContext(ctx, err.Error())
+			u.Log.WarnContext(ctx, "cannot publish how the server's file is", "database", c.Database.Short(), "error", err)
 		}
 	}
 }

@@ -163,7 +163,7 @@ func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db ovndb.
 	}
 	tooNew, err := ovn.FileTooNew(u.Paths, db)
 	if err != nil {
-		u.Log.WarnContext(ctx, err.Error(), "database", db.Short())
+		u.Log.WarnContext(ctx, "cannot tell whether the file is too new for these packages", "database", db.Short(), "error", err)
 	}
 	return tooNew
 }

@@ -18,7 +18,7 @@ func (u *Reconciler) configurePolicy(ctx context.Context, a *inputs) {
 		change = func() error { return u.Policy.Forbid(ctx) }
 	}
 	if err := change(); err != nil {
-		u.Log.WarnContext(ctx, err.Error())
+		u.Log.WarnContext(ctx, "cannot set whether packages may restart services", "error", err)
 	}
 }
 

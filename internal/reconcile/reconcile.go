@@ -109,7 +109,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		u.Log.InfoContext(ctx, step.String())
 		err := u.apply(ctx, record, inputs, o, *step)
 		if kept := u.saveRecord(record); kept != nil {
-			u.Log.WarnContext(ctx, kept.Error())
+			u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", kept)
 		}
 		if err != nil {
 			if ctx.Err() != nil {
@@ -142,7 +142,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	o.firewallFailure, o.agent, o.acts = record.FirewallFailure, record.Agent.Problem, u.actsForGateways(ctx, record)
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {
-		u.Log.WarnContext(ctx, err.Error())
+		u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", err)
 	}
 	return o, nil
 }
@@ -161,7 +161,7 @@ func (u *Reconciler) awaitLeaderConnections(ctx context.Context, o *Result) {
 		unreachable = true
 		wg.Go(func() {
 			if _, err := u.Members.AwaitMember(ctx, db, leaderConnectionPatience); err != nil {
-				u.Log.InfoContext(ctx, err.Error())
+				u.Log.InfoContext(ctx, "the leader does not reach this unit's server yet", "database", db.Short(), "error", err)
 			}
 		})
 	}

@@ -88,7 +88,7 @@ func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error 
 			continue
 		}
 		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
-			u.Log.InfoContext(ctx, err.Error())
+			u.Log.InfoContext(ctx, "the server is no working member yet", "database", db.Short(), "error", err)
 		}
 	}
 	return nil
@@ -147,7 +147,7 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 		return fmt.Errorf("%s: the election timer is not %s yet", db.Short(), to)
 	})
 	if err != nil {
-		u.Log.InfoContext(ctx, err.Error())
+		u.Log.InfoContext(ctx, "the election timer is not changed yet", "database", db.Short(), "error", err)
 	}
 	return nil
 }
@@ -158,11 +158,11 @@ func (u *Reconciler) awaitNorthd(ctx context.Context) {
 	err := poll(ctx, northdPatience, func() error {
 		connected, err := u.Control.NorthdConnected(ctx)
 		if err == nil && !connected {
-			err = errors.New("ovn-northd has not both databases yet")
+			err = errors.New("ovn-northd is not connected to both databases yet")
 		}
 		return err
 	})
 	if err != nil {
-		u.Log.InfoContext(ctx, err.Error())
+		u.Log.InfoContext(ctx, "ovn-northd is not connected to both databases yet", "error", err)
 	}
 }

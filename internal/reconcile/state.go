@@ -197,11 +197,11 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
 	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Drifted && x.Leads() {
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
-			u.Log.WarnContext(ctx, err.Error())
+			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; leaving the schema alone", "database", db.Short(), "error", err)
 			x.Schema = "" // left alone until that is known
 		}
 		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
-			u.Log.WarnContext(ctx, err.Error()) // it counts as old
+			u.Log.WarnContext(ctx, "cannot read the server's version; it counts as old", "database", db.Short(), "error", err)
 		}
 	}
 	if a.address.IsValid() {
