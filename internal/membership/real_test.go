@@ -26,8 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
-// Helpers of the failing tests beside this file: copy all into internal/membership.
-
+// realUnit is a unit whose servers run, in a cluster with those of others.
 type realUnit struct {
 	*Changer
 	t    *testing.T

@@ -27,6 +27,9 @@ import (
 // it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
 func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
 	l := s.ObserveServer(ctx, db)
+	if err := context.Cause(ctx); err != nil {
+		return err // what was not answered in time is not known to be no member
+	}
 	if l.Condition == ovndb.Unreadable && down {
 		return &RefusedError{
 			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: l.Text()}},

@@ -165,6 +165,20 @@ func shortOf(m observe.Application, u *realUnit) string {
 	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
 
+// R5: a server that had no time to answer may be a member: without the lock nothing is
+// done to it.
+func TestR5NothingIsDoneOnceTheTimeIsOver(t *testing.T) {
+	units := realCluster(t, 1, ovndb.NB)
+	ended, cancel := context.WithCancel(t.Context())
+	m := model(units[0], units...)
+	cancel()
+	err := units[0].WithLock(ended, m, ovndb.NB, true, func(context.Context, Gate) error {
+		assert.Fail(t, "it was permitted")
+		return nil
+	})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
 func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
 	units := realCluster(t, 2, ovndb.NB)
 	for _, u := range units { // the leader, then the follower

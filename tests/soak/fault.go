@@ -62,6 +62,9 @@ func (w *world) fault(ctx context.Context, s Step) error {
 		w.pass(ctx, h, s)
 		return w.mute(ctx, h, s.Arg)
 	case "power-off":
+		if w.has(h, "mute") {
+			w.unmute(ctx, h) // the others' part of it outlives a boot of this one
+		}
 		w.begin(h, "power-off")
 		w.forget(h, "power-off", "full", "was full")
 		return h.PowerOff()
