@@ -214,6 +214,8 @@ const (
 	shortestPause = 250 * time.Millisecond
 	longestPause  = 30 * time.Second
 	restFactor    = 5
+	// lastPause is that before the look which only confirms that the node is empty.
+	lastPause = time.Second
 )
 
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
@@ -237,7 +239,11 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 				return s.ended(n, outcome, p, watch)
 			}
 		}
-		if !pause(ctx, min(max(shortestPause, restFactor*now.Sub(begun)), longestPause)) {
+		rest := min(max(shortestPause, restFactor*now.Sub(begun)), longestPause)
+		if err == nil && p.Done() {
+			rest = min(rest, lastPause)
+		}
+		if !pause(ctx, rest) {
 			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the intent stands, run it again to go on", n.Name(), context.Cause(ctx)), s.next("drain", n))
 		}
 	}
