@@ -6,6 +6,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
+// CountClients returns how many connections this unit's server of db has on its client
+// ports. An error means that the system could not be asked, not that there are none.
 func (s *Observer) CountClients(db ovndb.Database) (ovndb.Clients, error) {
 	if s.Clients != nil {
 		return s.Clients(db)

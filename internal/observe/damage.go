@@ -14,12 +14,14 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// DamagedPrefix, followed by a full server ID, is the key in external_ids of
+// DamagedPrefix followed by a full server ID, is the key in external_ids of
 // NB_Global and SB_Global that says of a member that it has lost entries of its log:
 // it stands there from when its own unit has found that it can't be mended until it
 // was, so that it is down for everybody (rule R0). No other way reaches all who judge.
 const DamagedPrefix = "ovn-central:unhealthy/"
 
+// DamagedServers returns the full IDs of the servers that ids, the external_ids of
+// NB_Global or SB_Global, say have lost entries; in no order.
 func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	for key := range ids {
 		if id, found := strings.CutPrefix(key, DamagedPrefix); found {

@@ -8,6 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
+// Global opens NB_Global or SB_Global of d at the endpoints, within the time that a
+// database of its size is given; the caller closes it.
 func (s *Observer) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// RemovedPrefix, followed by a full server ID, says which unit's server was
+// RemovedPrefix followed by a full server ID says which unit's server was
 // removed, when and by which unit. It outlives the unit and its relation, so
 // that a server that was down when it was kicked can learn of it.
 const RemovedPrefix = "ovn-central:removed/"
