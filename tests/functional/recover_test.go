@@ -117,11 +117,17 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
 	assert.Contains(t, m.seen(before), "kept")
 
-	// The old majority boots: neither of its servers serves a client for longer than the
-	// first hook takes, and both units join the new cluster.
+	// The old majority boots, and elects a leader before any of its hooks has run. These
+	// stop its servers, and both units join the new cluster.
+	m.Hold(true)
 	for _, u := range m.units[1:] {
 		require.NoError(t, u.PowerOn(t.Context()))
 	}
+	m.eventually("the premise: the old cluster has a leader", func() bool {
+		s, err := m.status(m.units[1], lab.NB)
+		return err == nil && s.HasLeader() && *s.Cluster == *old.Cluster
+	})
+	m.Hold(false)
 	require.NoError(t, m.Settle(t.Context()))
 	m.tick("all are members of the new cluster", allMembers(m, m.units...), m.units...)
 	for _, u := range m.units {
@@ -135,7 +141,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 // The newest copy is on a unit that does not lead the application, and that is what is
 // taken, wherever it is asked for, and on however many units.
 func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
-	m := deploy(t, 5)
+	m := deploy(t, 4)
 	behind := m.Leader() // another unit than the one that is asked publishes the new cluster's ID
 	others := slices.DeleteFunc(slices.Clone(m.units), func(u *lab.Unit) bool { return u == behind })
 	newest, lost := others[0], others[1:]
