@@ -73,14 +73,26 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	ctx, cancel := context.WithTimeout(ctx, firstMonitor)
 	defer cancel()
 	f := &Followed{Gateways: new(Gateways), changed: make(chan struct{}, 1)}
+	var (
+		global   = new(northboundEvents)
+		port     = new(routerPortEvents)
+		gateway  = new(gatewayChassisEvents)
+		ha       = new(haChassisEvents)
+		group    = new(groupEvents)
+		chassis  = new(chassisEvents)
+		privates = new(privateEvents)
+	)
 	f.nb, err = f.follow(ctx, d, ovndb.NB, nb, map[string]model.Model{
-		globalTable(ovndb.NB): new(northboundEvents), routerPortTable: new(routerPortEvents), "Gateway_Chassis": new(gatewayChassisEvents),
-		"HA_Chassis": new(haChassisEvents), groupTable: new(groupEvents),
-	})
+		globalTable(ovndb.NB): global, routerPortTable: port, "Gateway_Chassis": gateway, "HA_Chassis": ha, groupTable: group,
+	}, // without fields the library would ask for all columns, also those that are not modelled
+		client.WithTable(global, &global.Config, &global.ExternalIDs), client.WithTable(port, &port.Name, &port.GatewayChassis, &port.Group),
+		client.WithTable(gateway, &gateway.Name, &gateway.Chassis, &gateway.Priority), client.WithTable(ha, &ha.Chassis, &ha.Priority),
+		client.WithTable(group, &group.Name, &group.Members))
 	if err != nil {
 		return nil, err
 	}
-	f.sb, err = f.follow(ctx, d, ovndb.SB, sb, map[string]model.Model{"Chassis": new(chassisEvents), "Chassis_Private": new(privateEvents)})
+	f.sb, err = f.follow(ctx, d, ovndb.SB, sb, map[string]model.Model{"Chassis": chassis, "Chassis_Private": privates},
+		client.WithTable(chassis, &chassis.Name, &chassis.Config), client.WithTable(privates, &privates.Name, &privates.Config))
 	if err != nil {
 		f.nb.Close()
 		return nil, err
@@ -88,7 +100,9 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	return f, nil
 }
 
-func (f *Followed) follow(ctx context.Context, d *Dialer, db ovndb.Database, endpoints []string, tables map[string]model.Model) (client.Client, error) {
+func (f *Followed) follow(ctx context.Context, d *Dialer, db ovndb.Database, endpoints []string,
+	tables map[string]model.Model, columns ...client.MonitorOption,
+) (client.Client, error) {
 	m, err := model.NewClientDBModel(string(db), tables)
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)
@@ -107,11 +121,7 @@ func (f *Followed) follow(ctx context.Context, d *Dialer, db ovndb.Database, end
 		UpdateFunc: func(string, model.Model, model.Model) { f.wake() },
 		DeleteFunc: func(string, model.Model) { f.wake() },
 	})
-	var options []client.MonitorOption
-	for _, table := range tables {
-		options = append(options, client.WithTable(table))
-	}
-	if _, err := c.Monitor(ctx, c.NewMonitor(options...)); err != nil {
+	if _, err := c.Monitor(ctx, c.NewMonitor(columns...)); err != nil {
 		c.Close()
 		return nil, fmt.Errorf("cannot follow %s: %w", db, err)
 	}
