@@ -138,7 +138,7 @@ func TestRulesFollowThoseWhoMayConnect(t *testing.T) {
 		"allow from fd00::2 to any port 6641,6643,6644,16402,16642 proto tcp",
 	}, done.Deleted)
 	assert.Equal(t, around([]string{
-		"6643,6644/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
+		"6643,6644,16402/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central",
 		"6641,16642/tcp ALLOW IN 10.0.0.9 # charm-ovn-central",
 	}, nil), m.rules(t))
@@ -162,7 +162,7 @@ func TestPeersAreLetInBesideThoseWhoMayComeAlready(t *testing.T) {
 func TestRulesOfTheCharmBeforeThisOneAreTakenOver(t *testing.T) {
 	t.Parallel()
 	m := newProtected(t)
-	for _, port := range []int{6641, 6643, 6644, 16402, 16642} {
+	for _, port := range []int{6641, 6643, 6644, 16642} {
 		m.do(t, fmt.Sprintf("ufw reject to any port %d proto tcp comment charm-ovn-central", port))
 	}
 	for _, peer := range []string{"10.0.0.2", "fd00::3"} {
@@ -171,11 +171,16 @@ func TestRulesOfTheCharmBeforeThisOneAreTakenOver(t *testing.T) {
 		}
 	}
 	done := m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::3")})
-	assert.Equal(t, firewall.Changes{Added: []string{"allow to any port 6642 proto tcp"}}, done)
+	assert.Equal(t, firewall.Changes{Added: []string{
+		"prepend allow from 10.0.0.2 to any port 16402 proto tcp",
+		"prepend allow from fd00::3 to any port 16402 proto tcp",
+		"allow to any port 6642 proto tcp",
+		"reject to any port 16402 proto tcp",
+	}}, done, "that charm knew neither an agent nor a port for chassis that is open to all")
 
 	done = m.ensure(t, firewall.Rules{Clients: addrs("10.0.0.2")})
 	assert.Empty(t, done.Added, "the rules for these two ports are there")
-	assert.Len(t, done.Deleted, 6)
+	assert.Len(t, done.Deleted, 8)
 }
 
 func TestRulesOfOthersStay(t *testing.T) {
@@ -216,7 +221,7 @@ func TestRulesAreRemovedWithoutLockingAnybodyOut(t *testing.T) {
 	m.ensure(t, firewall.Rules{Peers: addrs("10.0.0.2", "fd00::2")})
 	done, err := m.firewall().Remove(t.Context())
 	require.NoError(t, err)
-	assert.Len(t, done.Deleted, 7, "of both families at once")
+	assert.Len(t, done.Deleted, 8, "of both families at once")
 	assert.Contains(t, done.Deleted[0], "reject")
 	assert.Empty(t, m.rules(t))
 	done, err = m.firewall().Remove(t.Context())
@@ -295,7 +300,7 @@ func TestHundredsOfClientsTakeACallEach(t *testing.T) {
 	}
 	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients})
 	require.NoError(t, err)
-	assert.Len(t, done.Added, 305)
+	assert.Len(t, done.Added, 306)
 }
 
 // What somebody else does to the rules, or to ufw itself, is seen and mended.

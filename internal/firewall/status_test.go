@@ -29,7 +29,7 @@ func TestStatusOfUfwIsRead(t *testing.T) {
 		{action: reject, ports: []uint16{6643}, from: net[2], ours: true},
 		{action: deny, ports: []uint16{7000}, from: net[2]},
 		{action: allow, from: net[1]},
-		{action: allow, ports: []uint16{6641, 6643, 6644, 16402, 16642}, from: net[4], ours: true},
+		{action: allow, ports: []uint16{6641, 6643, 6644, 16642}, from: net[4], ours: true},
 		{action: allow, ports: []uint16{6643}, from: net[3], ours: true},
 		{action: reject, ports: []uint16{6641}, from: net[5], ours: true},
 		{action: reject, ports: []uint16{6643}, from: net[5], ours: true},
