@@ -149,8 +149,10 @@ func (w *Writer) Stop() {
 	w.group.Wait()
 }
 
-// Verify reads all rows back, after Stop.
+// Verify stops the writing and reads all rows back: a row that is acknowledged between
+// the reading and the counting would be taken for lost.
 func (w *Writer) Verify(ctx context.Context) (map[DB]Writes, error) {
+	w.Stop()
 	result := map[DB]Writes{}
 	for _, db := range Databases {
 		text, err := w.client(ctx, db, list[db])
