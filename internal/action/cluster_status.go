@@ -90,9 +90,9 @@ func formatter(format string) (func(observe.Cluster) (string, error), error) {
 	case "", "text":
 		return func(c observe.Cluster) (string, error) { return status.ClusterText(c), nil }, nil
 	case "yaml":
-		return func(c observe.Cluster) (string, error) { return render.YAML(document(c)) }, nil
+		return func(c observe.Cluster) (string, error) { return render.YAML(status.ClusterDocument(c)) }, nil
 	case "json":
-		return func(c observe.Cluster) (string, error) { return render.JSON(document(c)) }, nil
+		return func(c observe.Cluster) (string, error) { return render.JSON(status.ClusterDocument(c)) }, nil
 	}
 	return nil, fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
 }

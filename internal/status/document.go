@@ -1,4 +1,4 @@
-package action
+package status
 
 import (
 	"fmt"
@@ -68,7 +68,9 @@ type absentDocument struct {
 
 const unknownUnit = "UNKNOWN"
 
-func document(c observe.Cluster) any {
+// ClusterDocument is the status of a cluster for programs: what the action cluster-status gives
+// as YAML or JSON. Where the database is not served here, it is its condition, and why.
+func ClusterDocument(c observe.Cluster) any {
 	if c.Condition != ovndb.Serving {
 		return absentDocument{Name: string(c.Database), Condition: string(c.Condition), Reason: c.ServerState.Text()}
 	}
