@@ -39,6 +39,9 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	if agent, err := agentreport.Ask(ctx, u.Service.Control.Paths.AgentConfig()); err == nil {
 		found["lease"] = lines([]string{agent.Lease()})
+		if orphans := agent.Gateways.OrphanLines(); len(orphans) > 0 {
+			found["orphans"] = lines(orphans)
+		}
 	}
 	warnings := append(status.Warnings(report), missing...)
 	if own := u.trouble(o, err); own != "" {

@@ -33,6 +33,8 @@ type Agent struct {
 	peers   *peers
 	// gateways are what it is all for.
 	gateways *gateways
+	// clusters are seen beside it, for those who ask.
+	clusters *clusters
 
 	mu       sync.Mutex
 	election lease.Election
@@ -46,7 +48,7 @@ type Agent struct {
 
 // New makes an agent. now is a clock that never jumps and goes on while the machine sleeps,
 // such as [Boottime].
-func New(c config.Config, now func() time.Duration, log *slog.Logger) (*Agent, error) {
+func New(c config.Config, now func() time.Duration, look Look, log *slog.Logger) (*Agent, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -59,6 +61,7 @@ func New(c config.Config, now func() time.Duration, log *slog.Logger) (*Agent, e
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
 	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1)}
+	a.clusters = &clusters{agent: a, look: look}
 	return a, nil
 }
 
@@ -89,6 +92,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	wg.Go(func() { a.stand(work) })
 	wg.Go(func() { a.peers.ask(work) })
 	wg.Go(func() { a.gateways.run(work) })
+	wg.Go(func() { a.clusters.run(work) })
 	a.loop(ctx)
 	return nil
 }
@@ -160,7 +164,7 @@ func (a *Agent) holds() bool {
 }
 
 // stand has the election know whether this unit is able to act: its Southbound database has
-// a leader. That the Northbound one has, the election sees by itself.
+// a leader, and its ovn-northd works. That the Northbound one has a leader, the election sees by itself.
 func (a *Agent) stand(ctx context.Context) {
 	var m *ovsdb.Member
 	defer func() {
@@ -188,7 +192,7 @@ func (a *Agent) stand(ctx context.Context) {
 			m.Close()
 			m = nil
 		}
-		able := err == nil && a.live().Mode != config.Off && a.config.PeerListen != ""
+		able := err == nil && a.clusters.northdError() == "" && a.live().Mode != config.Off && a.config.PeerListen != ""
 		a.tell(func(e *lease.Election, now time.Duration) {
 			e.Stand(able, now)
 			a.seen.southbound = err

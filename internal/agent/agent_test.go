@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net"
@@ -16,6 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -31,7 +34,7 @@ func played(t *testing.T) (a *Agent, now *time.Duration) {
 	t.Helper()
 	now = new(time.Duration)
 	*now = time.Hour
-	a, err := New(plain(), func() time.Duration { return *now }, slog.New(slog.DiscardHandler))
+	a, err := New(plain(), func() time.Duration { return *now }, func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return a, now
 }

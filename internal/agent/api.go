@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 )
 
 // leasePath is where one agent asks another.
@@ -60,7 +62,12 @@ func (a *Agent) handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{$}", a.serveName)
 	mux.HandleFunc("/healthz", a.serveHealth)
-	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, a.Status()) })
+	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) {
+		d := a.document() // which may take seconds: what is left is the time of a client that reads slowly
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+		answer(w, d)
+	})
+	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, a.Status()) })
 	mux.Handle("/metrics", a.metricsHandler())
 	mux.HandleFunc(leasePath, a.serveLease)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

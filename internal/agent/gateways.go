@@ -40,6 +40,9 @@ type gateways struct {
 
 	mu     sync.Mutex
 	report gatewayReport
+
+	evaluating sync.Mutex
+	evaluated  evaluation
 }
 
 // run follows on one connection after another.

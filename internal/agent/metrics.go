@@ -8,6 +8,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -44,7 +46,13 @@ var (
 	heldDownMetric = prometheus.NewDesc("ovn_central_held_down",
 		"Chassis and gateways whose change is held down.", nil, nil)
 	orphansMetric = prometheus.NewDesc("ovn_central_orphans",
-		"Rows of chassis of which a half is missing, and candidates that are no chassis.", nil, nil)
+		"Rows of chassis of which a half is missing, candidates that are no chassis, and members that are down and no unit's.", nil, nil)
+	membersMetric = prometheus.NewDesc("ovn_central_members",
+		"Members of the database's cluster, as this unit's server has them; no series where it is not a member.", []string{"database"}, nil)
+	membersUpMetric = prometheus.NewDesc("ovn_central_members_up",
+		"Members that are up, by rule R0.", []string{"database"}, nil)
+	toleranceMetric = prometheus.NewDesc("ovn_central_fault_tolerance",
+		"How many more members may fail; below 0 there is no quorum.", []string{"database"}, nil)
 	rowsMetric = prometheus.NewDesc("ovn_central_candidates_changed_total",
 		"Candidates of gateways that this agent has changed.", []string{"reason"}, nil)
 	gatewayLookMetric = prometheus.NewDesc("ovn_central_gateways_last_look_seconds",
@@ -68,7 +76,7 @@ func (a *Agent) metricsHandler() http.Handler {
 func (metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, lookMetric, buildMetric,
-		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, rowsMetric, gatewayLookMetric,
+		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, membersMetric, membersUpMetric, toleranceMetric, rowsMetric, gatewayLookMetric,
 	} {
 		out <- d
 	}
@@ -101,7 +109,16 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	gauge(plannedMetric, float64(g.Planned))
 	gauge(advisedMetric, g.AdvisedSeconds)
 	gauge(heldDownMetric, float64(len(g.HeldDown)))
-	gauge(orphansMetric, float64(len(g.Orphans)))
+	seen, _ := m.agent.clusters.latest(m.agent.now())
+	gauge(orphansMetric, float64(len(g.Orphans)+len(staleMembers(seen))))
+	for _, c := range seen.Clusters {
+		if c.Condition == ovndb.Serving && c.Status.State != raft.JoiningCluster {
+			name := c.Database.Short()
+			gauge(membersMetric, float64(c.Quorum.Members), name)
+			gauge(membersUpMetric, float64(c.Quorum.Up), name)
+			gauge(toleranceMetric, float64(c.Quorum.Tolerance()), name)
+		}
+	}
 	if g.LookedSecondsAgo >= 0 {
 		gauge(gatewayLookMetric, g.LookedSecondsAgo)
 		gauge(gatewaysMetric, float64(g.Gateways))

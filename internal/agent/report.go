@@ -18,8 +18,7 @@ const maxListed = 200
 // gatewayReport is what the last look has found, and what was done.
 type gatewayReport struct {
 	inventory *gateway.Inventory
-	status    *schedule.Status // of the inventory, once somebody has asked
-	at        time.Duration    // of the look; 0: none yet
+	at        time.Duration // of the look; 0: none yet
 	err       error
 	held      map[string]time.Duration
 	planned   int             // gateways to be scheduled
@@ -58,8 +57,8 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 	if r.err != nil {
 		lines = append(lines, line{"gateways are seen again", nil})
 	}
-	lines = append(lines, tellOrphans(r.inventory, inv)...)
-	r.inventory, r.status, r.at, r.err = inv, nil, now, nil
+	lines = append(lines, tellOrphans(orphans(r.inventory), orphans(inv))...)
+	r.inventory, r.at, r.err = inv, now, nil
 	r.held = g.detector.Held(now)
 	if due {
 		before := r.planned
@@ -92,13 +91,16 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 	return lines
 }
 
-// tellOrphans says which rows have come or gone that have no other half.
-func tellOrphans(before, now *gateway.Inventory) (lines []line) {
-	var was []schedule.Finding
-	if before != nil {
-		was = before.Orphans()
+// orphans of an inventory; none before the first look.
+func orphans(inv *gateway.Inventory) []schedule.Finding {
+	if inv == nil {
+		return nil
 	}
-	is := now.Orphans()
+	return inv.Orphans()
+}
+
+// tellOrphans says which of them have come or gone.
+func tellOrphans(was, is []schedule.Finding) (lines []line) {
 	for _, o := range is {
 		if !slices.Contains(was, o) {
 			lines = append(lines, line{"orphan", []any{"where", o.Where, "what", o.Text}})

@@ -9,12 +9,18 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // agentFlags are what is typed; they go before what stands in the file.
@@ -25,7 +31,7 @@ type agentFlags struct {
 }
 
 // newAgent is what systemd runs, also for an OVN without the charm.
-func newAgent(stderr io.Writer) *cobra.Command {
+func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	f := new(agentFlags)
 	cmd := &cobra.Command{
 		Use:   "agent",
@@ -44,7 +50,7 @@ SIGHUP has it read the file and its certificate again.`,
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runAgent(cmd.Context(), func() (config.Config, error) { return f.read(cmd) }, slog.New(slog.NewTextHandler(stderr, nil)))
+			return runAgent(cmd.Context(), func() (config.Config, error) { return f.read(cmd) }, ovndb.PathsFromEnv(getenv), slog.New(slog.NewTextHandler(stderr, nil)))
 		},
 	}
 	f.define(cmd)
@@ -64,6 +70,7 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.DurationVar(&c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
 	flags.DurationVar(&c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or a gateway must be as it is before anything is done about it")
 	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
+	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
 	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "where programs of this machine ask")
 	flags.StringVar(&c.PeerListen, "peer-listen", "", "where other agents ask; without it this unit never acts")
 	flags.StringArrayVar(&c.Peers, "peer", nil, "where another agent is asked; may be repeated")
@@ -89,6 +96,7 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 		"private-key": func() { read.Key = c.Key }, "certificate": func() { read.Certificate = c.Certificate }, "ca-cert": func() { read.CA = c.CA },
 		"mode": func() { read.Mode = c.Mode }, "lease-ttl": func() { read.TTL = c.TTL }, "hold-down": func() { read.HoldDown = c.HoldDown },
 		"schedule-neutron-gateways": func() { read.NeutronGateways = c.NeutronGateways },
+		"northd":                    func() { read.Northd = c.Northd },
 		"listen":                    func() { read.Listen = c.Listen }, "peer-listen": func() { read.PeerListen = c.PeerListen }, "peer": func() { read.Peers = c.Peers },
 	} {
 		if typed(flag) {
@@ -100,7 +108,7 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 
 // runAgent runs agents one after the other until ctx is done: a change of what is fixed
 // when one begins needs another one.
-func runAgent(ctx context.Context, read func() (config.Config, error), log *slog.Logger) error {
+func runAgent(ctx context.Context, read func() (config.Config, error), paths ovndb.Paths, log *slog.Logger) error {
 	c, err := read()
 	if err != nil {
 		return usageError{err}
@@ -116,7 +124,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), log *slog
 		if err := databases.check(); err != nil {
 			return err
 		}
-		a, err := agent.New(c, agent.Boottime, log)
+		a, err := agent.New(c, agent.Boottime, clusters(c, paths, log), log)
 		if err != nil {
 			return usageError{fmt.Errorf("cannot run the agent: %w", err)}
 		}
@@ -137,6 +145,26 @@ func runAgent(ctx context.Context, read func() (config.Config, error), log *slog
 			return err
 		}
 		c = next
+	}
+}
+
+// clusters is how the agent sees this machine's servers and what they see of others.
+func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Look {
+	runner := run.Exec{}
+	s := &observe.Observer{
+		Env:      juju.Env{Unit: c.Unit},
+		Control:  ovn.Control{Runner: runner, Paths: paths},
+		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
+		Services: ovn.Services{Runner: runner},
+		Dialer:   &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
+		Now:      time.Now,
+		Log:      log,
+	}
+	return func(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
+		if !c.Northd {
+			return s.ReportRemembered(ctx), ""
+		}
+		return s.ReportRemembered(ctx), s.Control.NorthdHealth(ctx)
 	}
 }
 

@@ -91,7 +91,7 @@ EXIT STATUS
 	}
 	root.Args = usage(root.Args)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(), newNodes(), newAgent(stderr), newVersion())
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(), newNodes(), newAgent(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}

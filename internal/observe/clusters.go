@@ -57,6 +57,31 @@ func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.
 	return s.report(m, s.clusters(ctx, servers))
 }
 
+// ReportRemembered is a report for which Juju is not asked: whose the members are is what the
+// unit's last hook has found. Files are not looked through, and no member is called stale.
+func (s *Observer) ReportRemembered(ctx context.Context) Report {
+	cache := s.LoadCache(ctx)
+	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History}
+	seen := map[ovndb.Database]Cluster{}
+	for d, server := range s.ObserveServers(ctx) {
+		seen[d], _ = s.cluster(ctx, server)
+	}
+	return s.report(m, seen)
+}
+
+// cluster is one cluster, of which the member's own file has still to be looked at where ok.
+func (s *Observer) cluster(ctx context.Context, server ServerState) (c Cluster, ok bool) {
+	c = Cluster{ServerState: server}
+	if c.Condition != ovndb.Serving {
+		return c, false
+	}
+	view, err := s.View(ctx, server, nil)
+	if c.View, c.Status = view, view.Status; err != nil {
+		c.Condition, c.Err = ovndb.Unreadable, err
+	}
+	return c, err == nil
+}
+
 // clusters looks at both clusters at the same time, without knowing whose the
 // members are.
 func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
@@ -67,12 +92,10 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 	)
 	for _, d := range ovndb.Databases() {
 		wg.Go(func() {
-			c := Cluster{ServerState: servers[d]}
-			if c.Condition == ovndb.Serving {
-				view, err := s.View(ctx, c.ServerState, nil)
-				if c.View, c.Status = view, view.Status; err != nil {
-					c.Condition, c.Err = ovndb.Unreadable, err
-				} else if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
+			c, ok := s.cluster(ctx, servers[d])
+			if ok {
+				var err error
+				if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
 					s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", d.Short(), "error", err)
 				} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
 					c.View.Lost = append(c.View.Lost, c.Status.Server)

@@ -21,6 +21,12 @@ type agentState struct {
 	Unit, Mode, Acting string
 	Acts               bool
 	Peers              []struct{ Unit string }
+	Northd             string `json:"northd_error"`
+	ClusterStatus      struct {
+		NB struct {
+			Members []struct{ Unit string }
+		} `json:"ovnnb"`
+	} `json:"cluster_status"`
 }
 
 func agentOf(t *testing.T, u *lab.Unit) (s agentState) {
@@ -106,6 +112,23 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	c.tick(t, "all are active", c.allActive)
 	assert.True(t, agentRuns(t, first))
 	assert.Equal(t, second, acting(t, units...), "one that comes back takes nothing away")
+	require.Eventually(t, func() bool {
+		named := map[string]bool{}
+		for _, m := range agentOf(t, second).ClusterStatus.NB.Members {
+			named[m.Unit] = true
+		}
+		return named[units[0].Name()] && named[units[1].Name()] && named[units[2].Name()]
+	}, time.Minute, time.Second, "the API tells whose the members are")
+
+	// What a unit without an ovn-northd writes may come to nothing.
+	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
+	require.NoError(t, err)
+	require.Zero(t, code)
+	require.Eventually(t, func() bool { return acting(t, units...) != second }, time.Minute, time.Second, "another unit acts")
+	assert.Contains(t, agentOf(t, second).Northd, "not running")
+	c.updateStatus(t, second)
+	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, time.Minute, time.Second, "the hook has started ovn-northd")
+	second = acting(t, units...)
 
 	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))
 	require.NoError(t, c.Settle(t.Context()))

@@ -59,6 +59,9 @@ type Config struct {
 	HoldDown time.Duration
 	// NeutronGateways has the agent act on gateways that Neutron owns, too.
 	NeutronGateways bool
+	// Northd says that an ovn-northd runs on this machine: while it does not work, the unit
+	// does not act.
+	Northd bool
 	// Listen is where programs of this machine ask; an address of the loopback.
 	Listen string
 	// PeerListen is where other agents ask; empty where none shall, and then the agent
@@ -117,7 +120,7 @@ func (c Config) MayAsk(hostPort string) bool {
 
 // Restarts says whether an agent that runs with c has to begin anew to run with next.
 func (c Config) Restarts(next Config) bool {
-	return c.Unit != next.Unit || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen ||
+	return c.Unit != next.Unit || c.Northd != next.Northd || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen ||
 		c.Key != next.Key || c.Certificate != next.Certificate || c.CA != next.CA ||
 		!slices.Equal(c.NB, next.NB) || !slices.Equal(c.SB, next.SB)
 }

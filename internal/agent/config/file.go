@@ -15,6 +15,7 @@ type file struct {
 	TTL             span     `json:"lease-ttl"`
 	HoldDown        span     `json:"hold-down"`
 	NeutronGateways bool     `json:"schedule-neutron-gateways"`
+	Northd          bool     `json:"northd"`
 	Listen          string   `json:"listen"`
 	PeerListen      string   `json:"peer-listen"`
 	Peers           []string `json:"peers"`
@@ -40,7 +41,7 @@ func (s *span) UnmarshalText(text []byte) error {
 // Render is the content of the file.
 func (c Config) Render() []byte {
 	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
-		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.Listen, c.PeerListen, c.Peers,
+		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.Northd, c.Listen, c.PeerListen, c.Peers,
 		c.Key, c.Certificate, c.CA, c.Generation,
 	}, "", "  ")
 	return append(text, '\n')
@@ -51,14 +52,14 @@ func (c Config) Render() []byte {
 func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
-		d.Unit, d.Mode, d.NB, d.SB, span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Listen, d.PeerListen, d.Peers,
+		d.Unit, d.Mode, d.NB, d.SB, span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Northd, d.Listen, d.PeerListen, d.Peers,
 		d.Key, d.Certificate, d.CA, d.Generation,
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, fmt.Errorf("cannot read the agent's configuration: %w", err)
 	}
 	return Config{
-		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Listen, f.PeerListen, f.Peers,
+		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Northd, f.Listen, f.PeerListen, f.Peers,
 		f.Key, f.Certificate, f.CA, f.Generation,
 	}, nil
 }

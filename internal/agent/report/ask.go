@@ -30,7 +30,7 @@ func Ask(ctx context.Context, file string) (s Status, err error) {
 	if err != nil {
 		return s, err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+"/status", http.NoBody)
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+Path, http.NoBody)
 	if err != nil {
 		return s, fmt.Errorf("cannot ask the agent: %w", err)
 	}

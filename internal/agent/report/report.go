@@ -28,11 +28,36 @@ type Status struct {
 	// Previous is the holder before it, where this process has seen it.
 	Previous string `json:"previous,omitempty" yaml:"previous,omitempty"`
 	// Northbound and Southbound say why a database can't be used; empty where it can.
-	Northbound string       `json:"northbound_error,omitempty" yaml:"northbound_error,omitempty"`
-	Southbound string       `json:"southbound_error,omitempty" yaml:"southbound_error,omitempty"`
-	Peers      []PeerStatus `json:"peers" yaml:"peers"`
+	Northbound string `json:"northbound_error,omitempty" yaml:"northbound_error,omitempty"`
+	Southbound string `json:"southbound_error,omitempty" yaml:"southbound_error,omitempty"`
+	// Northd says why this unit's ovn-northd keeps it from acting; empty where it doesn't.
+	Northd string       `json:"northd_error,omitempty" yaml:"northd_error,omitempty"`
+	Peers  []PeerStatus `json:"peers" yaml:"peers"`
 	// Gateways is what the agent knows of chassis and gateways.
 	Gateways GatewayStatus `json:"gateways" yaml:"gateways"`
+}
+
+// Path is where an agent tells its [Status]; at /status it tells a [Document].
+const Path = "/agent"
+
+// Document is all that an agent knows, from what it has seen last.
+type Document struct {
+	Status
+	// GatewayStatus is what the action gateway-status gives, as old as Gateways is; null where
+	// nothing was seen yet.
+	GatewayStatus *schedule.Status `json:"gateway_status"`
+	ClusterStatus ClusterStatus    `json:"cluster_status"`
+}
+
+// ClusterStatus is what the action cluster-status gives of this unit's servers, without what
+// only Juju knows.
+type ClusterStatus struct {
+	// LookedSecondsAgo is how old all this is; -1: nothing was seen yet.
+	LookedSecondsAgo float64 `json:"looked_seconds_ago"`
+	Northbound       any     `json:"ovnnb,omitempty"`
+	Southbound       any     `json:"ovnsb,omitempty"`
+	// Orphans are members that are down and no unit's, as far as this unit knows.
+	Orphans []schedule.Finding `json:"orphans"`
 }
 
 // PeerStatus is what is known of another agent.

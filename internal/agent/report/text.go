@@ -48,6 +48,9 @@ func (s Status) Text() string {
 			fmt.Fprintf(&b, "%s database: cannot be used: %s\n", database, why)
 		}
 	}
+	if s.Northd != "" {
+		fmt.Fprintf(&b, "%s: this unit does not act\n", s.Northd)
+	}
 	for _, p := range s.Peers {
 		switch {
 		case p.Error != "":
@@ -95,7 +98,15 @@ func (g GatewayStatus) text(b *strings.Builder) {
 	if g.LastError != "" {
 		fmt.Fprintf(b, "failed: %s\n", g.LastError)
 	}
-	for _, o := range g.Orphans {
-		fmt.Fprintf(b, "orphan: %s: %s\n", o.Where, o.Text)
+	for _, o := range g.OrphanLines() {
+		fmt.Fprintf(b, "orphan: %s\n", o)
 	}
+}
+
+// OrphanLines are the orphans, a line each, for a person.
+func (g GatewayStatus) OrphanLines() (all []string) {
+	for _, o := range g.Orphans {
+		all = append(all, o.Where+": "+o.Text)
+	}
+	return all
 }

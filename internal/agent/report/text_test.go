@@ -49,7 +49,7 @@ orphan: c4: a candidate of gateways, and no chassis
 func TestAgentIsAskedWhereItsFileSays(t *testing.T) {
 	t.Parallel()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/status" {
+		if r.URL.Path != report.Path {
 			w.WriteHeader(http.StatusNotFound)
 			return
 		}

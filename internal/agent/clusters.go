@@ -1,0 +1,121 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
+)
+
+// How often the clusters are looked at, by asking this machine's servers and, where these
+// don't lead, each other member once; and how long that may take.
+const (
+	clusterPause   = 15 * time.Second
+	clusterTimeout = 10 * time.Second
+)
+
+// northdLooks is how many looks in a row have to find that ovn-northd does not work: while a
+// database elects, none is connected.
+const northdLooks = 2
+
+// Look finds out what this machine's servers see of their clusters, and how its ovn-northd
+// is; empty where none is to run here. It changes nothing.
+type Look func(context.Context) (observe.Report, ovndb.NorthdHealth)
+
+// clusters is what this unit sees of both databases' members, and of its ovn-northd.
+type clusters struct {
+	agent *Agent
+	look  Look
+
+	mu     sync.Mutex
+	report observe.Report
+	at     time.Duration // of the look; 0: none yet
+	northd ovndb.NorthdHealth
+	idle   int // looks in a row that found it not to work
+}
+
+// run looks again and again until ctx is done.
+func (c *clusters) run(ctx context.Context) {
+	for pause := time.Duration(0); after(ctx, pause); pause = clusterPause {
+		looking, cancel := context.WithTimeout(ctx, clusterTimeout)
+		seen, northd := c.look(looking)
+		cancel()
+		if ctx.Err() != nil {
+			return
+		}
+		before := c.northdError()
+		c.mu.Lock()
+		for _, l := range tellOrphans(staleMembers(c.report), staleMembers(seen)) {
+			c.agent.log.Info(l.message, l.attributes...)
+		}
+		c.report, c.northd, c.at = seen, northd, c.agent.now()
+		if c.idle++; northd == "" || northd.Works() {
+			c.idle = 0
+		}
+		c.mu.Unlock()
+		switch now := c.northdError(); {
+		case now == before:
+		case now == "":
+			c.agent.log.Info("ovn-northd works again")
+		default:
+			c.agent.log.Warn("ovn-northd does not work; this unit does not act", "state", northd)
+		}
+	}
+}
+
+// northdError is why this unit is not to act: without its ovn-northd nothing would come of what
+// it writes, if it is the last; empty where it works, or is not asked for.
+func (c *clusters) northdError() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle < northdLooks {
+		return ""
+	}
+	return fmt.Sprintf("this unit's ovn-northd: %s", c.northd)
+}
+
+// latest is what was last seen, and how many seconds ago; -1: nothing yet.
+func (c *clusters) latest(now time.Duration) (seen observe.Report, secondsAgo float64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.at == 0 {
+		return observe.Report{}, -1
+	}
+	return c.report, (now - c.at).Seconds()
+}
+
+// staleMembers are members that are down and that no unit has, as far as this unit knows. The
+// action cluster-status asks Juju too, and says whether one is to be kicked.
+func staleMembers(r observe.Report) (all []schedule.Finding) {
+	for _, c := range r.Clusters {
+		for _, row := range c.Rows {
+			if row.Owner.Unit == "" && !row.Up {
+				all = append(all, schedule.Finding{
+					Where: c.Database.Short(), Text: fmt.Sprintf("member %s at %s is down and is no unit's: %s", row.Short, row.Address, row.Label()),
+				})
+			}
+		}
+	}
+	return all
+}
+
+// document is what is seen of both clusters, for programs.
+func (c *clusters) document(now time.Duration) report.ClusterStatus {
+	seen, ago := c.latest(now)
+	d := report.ClusterStatus{LookedSecondsAgo: ago, Orphans: append([]schedule.Finding{}, staleMembers(seen)...)}
+	for _, cluster := range seen.Clusters {
+		switch one := status.ClusterDocument(cluster); cluster.Database {
+		case ovndb.NB:
+			d.Northbound = one
+		case ovndb.SB:
+			d.Southbound = one
+		}
+	}
+	return d
+}

@@ -1,0 +1,96 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// staleReport is a cluster of which one member is down and no unit's.
+func staleReport() observe.Report {
+	return observe.Report{Clusters: []observe.Cluster{
+		{
+			ServerState: observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Name: string(ovndb.NB)}},
+			Quorum:      raft.Quorum{Members: 3, Up: 2},
+			Rows: []observe.Row{
+				{Peer: raft.Peer{Member: raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643"}, Up: true}, Owner: observe.Owner{Unit: "ovn-central/0"}},
+				{Peer: raft.Peer{Member: raft.Member{Short: "13fe", Address: "ssl:10.0.0.7:6643"}}, Owner: observe.Owner{Was: "ovn-central/2"}},
+			},
+		},
+		{ServerState: observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down, Err: errors.New("server is not running")}},
+	}}
+}
+
+func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, now := played(t)
+		a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+		ctx, cancel := context.WithCancel(t.Context())
+		go a.clusters.run(ctx)
+		synctest.Wait()
+		*now += 3 * time.Second
+		got := get(t, a, "/status")
+		require.Equal(t, http.StatusOK, got.Code)
+		var document struct {
+			Unit          string `json:"unit"`
+			ClusterStatus struct {
+				LookedSecondsAgo float64 `json:"looked_seconds_ago"`
+				NB               struct {
+					Members []struct {
+						Unit string `json:"unit"`
+					} `json:"members"`
+				} `json:"ovnnb"`
+				SB      map[string]string   `json:"ovnsb"`
+				Orphans []map[string]string `json:"orphans"`
+			} `json:"cluster_status"`
+		}
+		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &document))
+		c := document.ClusterStatus
+		assert.Equal(t, a.config.Unit, document.Unit)
+		assert.InDelta(t, 3, c.LookedSecondsAgo, 0.1)
+		require.Len(t, c.NB.Members, 2)
+		assert.Equal(t, "ovn-central/0", c.NB.Members[0].Unit)
+		assert.Equal(t, "the server is not running", c.SB["reason"])
+		assert.Equal(t, []map[string]string{{"where": "nb", "text": "member 13fe at ssl:10.0.0.7:6643 is down and is no unit's: UNKNOWN (was ovn-central/2)"}}, c.Orphans)
+		text := get(t, a, "/metrics").Body.String()
+		for _, line := range []string{`ovn_central_members{database="nb"} 3`, `ovn_central_members_up{database="nb"} 2`, `ovn_central_fault_tolerance{database="nb"} 0`, "ovn_central_orphans 1"} {
+			assert.Contains(t, text, line)
+		}
+		assert.NotContains(t, text, `ovn_central_members{database="sb"}`, "it is not served here")
+		cancel()
+		synctest.Wait()
+	})
+}
+
+func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := played(t)
+		health := ovndb.NorthdUnresponsive
+		a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, health }
+		ctx, cancel := context.WithCancel(t.Context())
+		go a.clusters.run(ctx)
+		synctest.Wait()
+		assert.Empty(t, a.Status().Northd, "one look may have met an election")
+		time.Sleep(clusterPause)
+		synctest.Wait()
+		assert.Equal(t, "this unit's ovn-northd: does not answer", a.Status().Northd)
+		assert.Contains(t, a.Status().Text(), "ovn-northd: does not answer: this unit does not act")
+		health = ovndb.NorthdStandby
+		time.Sleep(clusterPause)
+		synctest.Wait()
+		assert.Empty(t, a.Status().Northd)
+		cancel()
+		synctest.Wait()
+	})
+}
