@@ -51,7 +51,7 @@ func TestBadOptionHidesAndHindersNothingElse(t *testing.T) {
 	c, units := deployed(t, 2, lab.Options{})
 	u := units[0]
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-election-timer": "61"}))
-	says(t, u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; nb ")
+	says(t, u, "blocked", "option ovsdb-server-election-timer is 61; it must be 1 to 60, in seconds; leader: ")
 
 	require.NoError(t, u.Kill(lab.NB))
 	c.updateStatus(t, u)
