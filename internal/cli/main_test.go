@@ -101,7 +101,7 @@ func TestHookRunsWithoutAHome(t *testing.T) {
 	env["JUJU_DISPATCH_PATH"] = "hooks/update-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code, stderr)
-	assert.Contains(t, called(t, dir), "status-set -- blocked missing relation: certificates; run: juju relate ovn-central:certificates vault\n")
+	assert.Contains(t, called(t, dir), "status-set -- blocked missing relation: certificates; run: juju integrate ovn-central:certificates vault\n")
 }
 
 func TestActionRunsWithoutAHome(t *testing.T) {

@@ -276,7 +276,7 @@ func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
 			assert.Equal(t, sb.Short(), m.unit["sb-identity"])
 			assert.Equal(t, string(nb), m.unit["nb-server-id"])
 			assert.Equal(t, string(sb), m.unit["sb-server-id"])
-			assert.Equal(t, "blocked missing relation: certificates; run: juju relate ovn-central:certificates vault", m.status)
+			assert.Equal(t, "blocked missing relation: certificates; run: juju integrate ovn-central:certificates vault", m.status)
 			assert.Nil(t, m.app, "only Juju's leader writes for all")
 			assert.Empty(t, m.told, "R15: a hook changes nothing")
 		})

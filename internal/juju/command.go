@@ -41,6 +41,16 @@ func (v Version) Render(c Command) string {
 	return strings.Join(words, " ")
 }
 
+// Integrate is the command of juju that relates two applications: integrate since 3.0,
+// in 2.9 add-relation, or relate for short. Source: cmd/juju/application/integrate.go
+// and addrelation.go of Juju.
+func (v Version) Integrate() string {
+	if v.Major == 2 {
+		return "relate"
+	}
+	return "integrate"
+}
+
 // RemoveUnit is the line that removes a unit, the same in 2.9 and 3.x.
 func RemoveUnit(unit string) string {
 	return "juju remove-unit " + unit

@@ -105,3 +105,10 @@ func TestValueSurvivesShellAndYAML(t *testing.T) {
 		assert.Equal(t, values[name], read, "%q", typed)
 	}
 }
+
+func TestApplicationsAreRelatedInTheWordOfTheJujuThatRuns(t *testing.T) {
+	t.Parallel()
+	for version, word := range map[juju.Version]string{{Major: 2, Minor: 9}: "relate", {Major: 3, Minor: 6}: "integrate", {Major: 4}: "integrate", {}: "integrate"} {
+		assert.Equal(t, word, version.Integrate(), version)
+	}
+}

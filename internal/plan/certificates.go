@@ -47,7 +47,7 @@ func (s State) planCertificates(d *Decision) bool {
 	switch {
 	case !c.Related && s.Dying: // Juju takes the relations away before the unit
 	case !c.Related:
-		d.block("missing relation: certificates; run: juju relate %s:certificates vault", application(s.Unit))
+		d.block("missing relation: certificates; run: juju %s %s:certificates vault", cmp.Or(s.Integrate, "integrate"), application(s.Unit))
 	case c.Issued == nil && !c.Used.usable():
 		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
 		// deployments wait for.

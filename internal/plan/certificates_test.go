@@ -1,6 +1,7 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -27,10 +28,14 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 	expired.Problem = "certificate expired on 2026-11-01"
 	untrusted := certificate("cert0", "", "B")
 	untrusted.Problem = "certificate is not from the CA beside it"
-	const missing = "missing relation: certificates; run: juju relate ovn-central:certificates vault"
+	const missing = "missing relation: certificates; run: juju integrate ovn-central:certificates vault"
 	check(t, map[string]situation{
 		"no relation": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
+		},
+		"no relation, and Juju 2.9": {
+			having(nil, nil, func(s *plan.State) { s.Certificates.Related, s.Integrate = false, "relate" }),
+			decided{blocked: []string{strings.Replace(missing, "integrate", "relate", 1)}, ready: true},
 		},
 		"the relation was removed, and the certificate is good": {
 			having(nil, good, func(s *plan.State) { s.Certificates.Related, s.Firewall = false, plan.Drifted }),

@@ -20,7 +20,10 @@ type State struct {
 	// Dying that it is being removed.
 	Unit          string
 	Leader, Dying bool
-	Settings      Settings
+	// Integrate is the word by which the Juju that runs relates two applications; empty is
+	// that of Juju 3.
+	Integrate string
+	Settings  Settings
 	// Problem is what is wrong with what the leader has published; then nothing is
 	// changed.
 	Problem string

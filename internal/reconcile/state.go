@@ -19,7 +19,8 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot o
 	m := snapshot.Application
 	s := plan.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
-		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
+		Integrate: m.Version.Integrate(),
+		Settings:  a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
 		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
 		Clusters: plan.Clusters(a.clusters),
 		Units:    len(m.Goal),

@@ -37,7 +37,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	u := c.addFresh(t, 1)[0]
-	says(t, u, "blocked", "missing relation: certificates; run: juju relate ovn-central:certificates vault")
+	says(t, u, "blocked", "missing relation: certificates; run: juju integrate ovn-central:certificates vault")
 
 	id, err := c.Relate(t.Context(), "certificates", "vault", 1)
 	require.NoError(t, err)

@@ -114,7 +114,7 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 }
 
 // firstCommand is the end of the first thing to type in a message; 0 where there is none.
-var firstCommand = regexp.MustCompile(`^.*?\bjuju (?:run|exec|ssh|relate|add-unit|remove-unit|resolved|config)\b[^;()]*?(?:$|[;()]|: |,)`)
+var firstCommand = regexp.MustCompile(`^.*?\bjuju (?:run|exec|ssh|integrate|add-unit|remove-unit|resolved|config)\b[^;()]*?(?:$|[;()]|: |,)`)
 
 // At three in the morning there is `juju status`, which shows no more of a message: a
 // command that is cut off can't be typed.
