@@ -9,6 +9,7 @@ import (
 	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
@@ -32,18 +33,30 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	report := o.Report
 	northds, missing := status.NorthdReport(u.Service.Control.NorthdHealth(ctx), report.Application)
 	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
-	for _, c := range report.Clusters {
+	for i, c := range report.Clusters {
+		if c.Condition == ovndb.Serving {
+			report.Clusters[i].Facts = u.Service.ServerFacts(ctx, c.Database)
+			c = report.Clusters[i]
+		}
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {
 			return nil, err
 		}
 	}
+	servers := status.Servers(report)
+	if len(servers.Lines) > 0 {
+		found["servers"] = lines(servers.Lines)
+	}
+	warnings := slices.Concat(status.Warnings(report), missing, servers.Warnings)
+	next := append(status.Next(report), servers.Next...)
 	if agent, err := agentreport.Ask(ctx, u.Service.Control.Paths.AgentConfig()); err == nil {
 		found["lease"] = lines([]string{agent.Lease()})
 		if orphans := agent.Gateways.OrphanLines(); len(orphans) > 0 {
 			found["orphans"] = lines(orphans)
 		}
+		for _, c := range agent.WrongClocks() {
+			warnings = append(warnings, c.String())
+		}
 	}
-	warnings := append(status.Warnings(report), missing...)
 	if own := u.trouble(o, err); own != "" {
 		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
 		warnings = slices.Insert(warnings, 0, own)
@@ -51,7 +64,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if len(warnings) > 0 {
 		found["warnings"] = lines(warnings)
 	}
-	if next := status.Next(report); len(next) > 0 {
+	if len(next) > 0 {
 		found["next"] = lines(next)
 	}
 	return found, nil

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -13,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
@@ -81,6 +83,16 @@ func local(d ovndb.Database, c ovndb.Condition, err error) observe.Cluster {
 	return observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: c, Err: err}}
 }
 
+// withFacts adds what is known of this unit's own server.
+func withFacts(c observe.Cluster) observe.Cluster {
+	c.Facts = &observe.ServerFacts{
+		Schemas:   &ovn.Schemas{Served: "6.3.0", Packages: "7.0.0", Older: true},
+		Storage:   &ovn.Storage{Size: 12 << 20, Compacted: 4 << 20, Written: time.Date(2026, 11, 23, 9, 8, 7, 0, time.UTC)},
+		LongPolls: &ovn.LongPolls{Count: 2, Longest: 2500 * time.Millisecond},
+	}
+	return c
+}
+
 func clusters(t *testing.T) map[string]observe.Cluster {
 	t.Helper()
 	return map[string]observe.Cluster{
@@ -102,19 +114,20 @@ func clusters(t *testing.T) map[string]observe.Cluster {
 			},
 			answers: []string{"a00e", "5bb3", "617e"}, silent: "ovn-central/10",
 		}.cluster(t),
-		"follower by IPv6":      seen{fixture: "nb-ipv6-follower2"}.cluster(t),
-		"no quorum":             seen{fixture: "nb-no-quorum-candidate-survivor"}.cluster(t),
-		"member being added":    seen{fixture: "nb-leader-adding-committing"}.cluster(t),
-		"removals pending":      seen{fixture: "nb-leader-two-removals-pending"}.cluster(t),
-		"joining":               seen{fixture: "nb-joining-remote-unreachable"}.cluster(t),
-		"leaving":               seen{fixture: "nb-leaving-ex-leader-3member"}.cluster(t),
-		"sole member":           seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t),
-		"absent":                local(ovndb.NB, ovndb.Absent, nil),
-		"down":                  local(ovndb.SB, ovndb.Down, errors.New("server is not running")),
-		"hung":                  local(ovndb.SB, ovndb.Hung, errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
-		"left":                  local(ovndb.NB, ovndb.Left, nil),
-		"answers what is none":  local(ovndb.NB, ovndb.Unreadable, errors.New("cannot read cluster/status: it is empty")),
-		"standalone, unmanaged": local(ovndb.NB, ovndb.Standalone, nil),
+		"follower by IPv6":             seen{fixture: "nb-ipv6-follower2"}.cluster(t),
+		"no quorum":                    seen{fixture: "nb-no-quorum-candidate-survivor"}.cluster(t),
+		"member being added":           seen{fixture: "nb-leader-adding-committing"}.cluster(t),
+		"removals pending":             seen{fixture: "nb-leader-two-removals-pending"}.cluster(t),
+		"joining":                      seen{fixture: "nb-joining-remote-unreachable"}.cluster(t),
+		"leaving":                      seen{fixture: "nb-leaving-ex-leader-3member"}.cluster(t),
+		"sole member":                  seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t),
+		"server whose schema is older": withFacts(seen{fixture: "nb-single-server", units: map[string]string{}}.cluster(t)),
+		"absent":                       local(ovndb.NB, ovndb.Absent, nil),
+		"down":                         local(ovndb.SB, ovndb.Down, errors.New("server is not running")),
+		"hung":                         local(ovndb.SB, ovndb.Hung, errors.New("cannot ask OVN_Southbound's server for cluster/status: server does not answer within 5s")),
+		"left":                         local(ovndb.NB, ovndb.Left, nil),
+		"answers what is none":         local(ovndb.NB, ovndb.Unreadable, errors.New("cannot read cluster/status: it is empty")),
+		"standalone, unmanaged":        local(ovndb.NB, ovndb.Standalone, nil),
 	}
 }
 

@@ -71,6 +71,8 @@ func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return []byte(a.status), nil
 	case c.Name == "ovs-appctl":
 		return refuse(1, `ovs-appctl: cannot connect to "ovnsb_db.ctl" (No such file or directory)`)
+	case c.Name == "ovsdb-client" || c.Name == "ovsdb-tool" && c.Args[0] == "schema-version":
+		return []byte("7.0.0\n"), nil
 	case c.Name == "systemctl" && c.Args[0] == "show":
 		return runtest.Stopped(), nil
 	default:
@@ -108,10 +110,11 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 		a := &agent{params: map[string]any{"format": format}}
 		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
 		assert.Empty(t, a.failed, format)
-		assert.Equal(t, []string{"clients", "fault-tolerance", "format", "northd", "ovnnb", "ovnsb", "warnings"}, slices.Sorted(maps.Keys(a.results)))
+		assert.Equal(t, []string{"clients", "fault-tolerance", "format", "northd", "ovnnb", "ovnsb", "servers", "warnings"}, slices.Sorted(maps.Keys(a.results)))
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
 		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
 		assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
+		assert.Equal(t, "nb: schema 7.0.0, the packages'\n", a.results["servers"], "of a server whose file is not there, all else")
 		assert.Contains(t, a.results["warnings"], "nb: 1 members; fewer than 3 tolerate no failure")
 		assert.Empty(t, a.other, "nothing else is run")
 	}

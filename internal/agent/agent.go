@@ -30,7 +30,9 @@ type Agent struct {
 	now     func() time.Duration
 	log     *slog.Logger
 	dialer  *ovsdb.Dialer
-	peers   *peers
+	// paths are where the servers' files are, if this machine has any.
+	paths ovndb.Paths
+	peers *peers
 	// gateways are what it is all for.
 	gateways *gateways
 	// clusters are seen beside it, for those who ask.
@@ -47,13 +49,13 @@ type Agent struct {
 }
 
 // New makes an agent. now is a clock that never jumps and goes on while the machine sleeps,
-// such as [Boottime].
-func New(c config.Config, now func() time.Duration, look Look, log *slog.Logger) (*Agent, error) {
+// such as [Boottime]; paths are looked at for metrics alone.
+func New(c config.Config, paths ovndb.Paths, now func() time.Duration, look Look, log *slog.Logger) (*Agent, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
 	a := &Agent{
-		config: c, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
+		config: c, paths: paths, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
 		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
 		told:     make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
 	}

@@ -33,6 +33,8 @@ var (
 		"1 where the agent can use the database, else 0.", []string{"database"}, nil)
 	peerMetric = prometheus.NewDesc("ovn_central_agent_peer_answered_seconds",
 		"How many seconds ago another agent was last asked and answered; no series where it never has.", []string{"peer"}, nil)
+	clockMetric = prometheus.NewDesc("ovn_central_agent_peer_clock_ahead_seconds",
+		"By how many seconds another agent's clock is ahead of this one's at least, negative where it is behind; no series where it never answered.", []string{"peer"}, nil)
 	lookMetric = prometheus.NewDesc("ovn_central_agent_last_look_seconds",
 		"Seconds since the agent's loop last turned.", nil, nil)
 	gatewaysMetric = prometheus.NewDesc("ovn_central_gateways",
@@ -68,14 +70,14 @@ type metrics struct{ agent *Agent }
 // stay out.
 func (a *Agent) metricsHandler() http.Handler {
 	registry := prometheus.NewPedanticRegistry()
-	registry.MustRegister(metrics{a})
+	registry.MustRegister(metrics{a}, serverMetrics{a.paths})
 	return promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxScrapes, DisableCompression: true})
 }
 
 // Describe implements [prometheus.Collector].
 func (metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, lookMetric, buildMetric,
+		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, clockMetric, lookMetric, buildMetric,
 		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, membersMetric, membersUpMetric, toleranceMetric, rowsMetric, gatewayLookMetric,
 	} {
 		out <- d
@@ -101,6 +103,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	for _, p := range s.Peers {
 		if p.AnsweredSecondsAgo >= 0 {
 			gauge(peerMetric, p.AnsweredSecondsAgo, p.Address)
+			gauge(clockMetric, p.ClockAheadSeconds, p.Address)
 		}
 	}
 	gauge(lookMetric, (m.agent.now() - time.Duration(m.agent.turned.Load())).Seconds())

@@ -2,12 +2,16 @@ package agent
 
 import (
 	"net/http"
+	"net/http/httptest"
+	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -33,4 +37,42 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	assert.NotContains(t, text, "libovsdb", "nothing of other parts")
 	*now += a.config.TTL
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_lease_holder{", "nobody knows")
+}
+
+func TestMetricsOfServersAreThereWhereTheirFilesAre(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	a.paths = ovndb.Paths{DB: t.TempDir(), Logs: t.TempDir()}
+	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_database_file")
+	record := "OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"
+	require.NoError(t, os.WriteFile(a.paths.File(ovndb.SB), []byte(record+record), 0o600))
+	require.NoError(t, os.WriteFile(a.paths.Log(ovndb.SB), []byte(time.Now().UTC().Format("2006-01-02T15:04:05.000Z")+
+		"|00017|timeval|WARN|Unreasonably long 4321ms poll interval (1ms user, 2ms system)\n"), 0o600))
+	text := get(t, a, "/metrics").Body.String()
+	for _, line := range []string{
+		`ovn_central_database_file_bytes{database="sb"} 118`, `ovn_central_database_file_grown_bytes{database="sb"} 59`,
+		`ovn_central_server_long_polls{database="sb"} 1`, `ovn_central_server_longest_poll_seconds{database="sb"} 4.321`,
+	} {
+		assert.Contains(t, text, line+"\n")
+	}
+	assert.NotContains(t, text, `ovn_central_database_file_bytes{database="nb"}`)
+}
+
+// The second in a peer's answer is net/http's: no key on the wire is needed for it.
+func TestClockOfAPeerIsReadFromItsAnswer(t *testing.T) {
+	t.Parallel()
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Date", time.Now().Add(2*time.Minute).UTC().Format(http.TimeFormat))
+		_, _ = w.Write([]byte(`{"unit":"u/1"}`))
+	}))
+	defer other.Close()
+	a, _ := played(t)
+	address := other.Listener.Addr().String()
+	a.peers.all[address] = new(peer)
+	a.peers.askOne(t.Context(), address, a.peers.all[address])
+	wrong := a.Status().WrongClocks()
+	require.Len(t, wrong, 1)
+	assert.Equal(t, "u/1", wrong[0].Unit)
+	assert.InDelta(t, 120, wrong[0].Ahead.Seconds(), 5)
+	assert.Contains(t, get(t, a, "/metrics").Body.String(), `ovn_central_agent_peer_clock_ahead_seconds{peer="`+address+`"} 1`)
 }

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 )
 
@@ -34,6 +35,7 @@ type peer struct {
 	asking   bool
 	answered time.Duration // when the last question began that was answered; 0: never
 	unit     string
+	ahead    time.Duration // of its clock, when it last answered
 	err      error
 }
 
@@ -98,11 +100,11 @@ func (p *peers) addresses() []string {
 
 func (p *peers) askOne(ctx context.Context, address string, one *peer) {
 	asked := p.agent.now()
-	answer, err := p.question(ctx, address)
+	answer, ahead, err := p.question(ctx, address)
 	p.mu.Lock()
 	one.asking, one.err = false, err
 	if err == nil {
-		one.answered, one.unit = asked, answer.Unit
+		one.answered, one.unit, one.ahead = asked, answer.Unit, ahead
 	}
 	p.mu.Unlock()
 	if err == nil {
@@ -110,25 +112,31 @@ func (p *peers) askOne(ctx context.Context, address string, one *peer) {
 	}
 }
 
-func (p *peers) question(ctx context.Context, address string) (a lease.Answer, err error) {
+// question asks one agent, and reads its clock: net/http names the second in each answer.
+func (p *peers) question(ctx context.Context, address string) (a lease.Answer, ahead time.Duration, err error) {
 	ctx, cancel := context.WithTimeout(ctx, p.agent.election.Beat())
 	defer cancel()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, p.scheme+"://"+address+leasePath, http.NoBody)
 	if err != nil {
-		return a, err
+		return a, 0, err
 	}
+	asked := time.Now()
 	response, err := p.client.Do(r)
 	if err != nil {
-		return a, err
+		return a, 0, err
 	}
+	answered := time.Now()
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {
-		return a, err
+		return a, 0, err
 	}
 	if response.StatusCode != http.StatusOK {
-		return a, fmt.Errorf("%s answers %s", address, response.Status)
+		return a, 0, fmt.Errorf("%s answers %s", address, response.Status)
+	}
+	if named, err := http.ParseTime(response.Header.Get("Date")); err == nil {
+		ahead = report.ClockAhead(named, asked, answered)
 	}
 	err = json.Unmarshal(body, &a)
-	return a, err
+	return a, ahead, err
 }

@@ -97,7 +97,7 @@ func (p *peers) status(now time.Duration) []report.PeerStatus {
 		one := p.all[address]
 		s := report.PeerStatus{Address: address, Unit: one.unit, AnsweredSecondsAgo: -1}
 		if one.answered != 0 {
-			s.AnsweredSecondsAgo = (now - one.answered).Seconds()
+			s.AnsweredSecondsAgo, s.ClockAheadSeconds = (now - one.answered).Seconds(), one.ahead.Seconds()
 		}
 		if one.err != nil {
 			s.Error = one.err.Error()

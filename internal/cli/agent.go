@@ -124,7 +124,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 		if err := databases.check(); err != nil {
 			return err
 		}
-		a, err := agent.New(c, agent.Boottime, clusters(c, paths, log), log)
+		a, err := agent.New(c, paths, agent.Boottime, clusters(c, paths, log), log)
 		if err != nil {
 			return usageError{fmt.Errorf("cannot run the agent: %w", err)}
 		}

@@ -34,6 +34,9 @@ type member struct {
 	// acts is 1 where the unit's agent does; changes and advised are what it counts.
 	acts             int
 	changes, advised string
+	// file and grown are bytes of its database's file; polls how often its server was silent
+	// in an hour, longest for how many seconds; ahead is a peer's clock.
+	file, grown, polls, longest, ahead int
 }
 
 const minutes = 120
@@ -82,6 +85,9 @@ func (m member) metrics(unit int) []series {
 		agent := `job="ovn_ovn-central-agent"`
 		all = append(all, one("ovn_central_lease_acts", agent, steady(m.acts)), one("ovn_central_agent_takes_part", agent, steady(1)),
 			one("ovn_central_lease_changes_total", agent, m.changes), one("ovn_central_gateways_to_schedule_seconds", agent, m.advised))
+		all = append(all, one("ovn_central_database_file_bytes", agent+`,database="sb"`, steady(m.file)), one("ovn_central_database_file_grown_bytes", agent+`,database="sb"`, steady(m.grown)),
+			one("ovn_central_server_long_polls", agent+`,database="sb"`, steady(m.polls)), one("ovn_central_server_longest_poll_seconds", agent+`,database="sb"`, steady(m.longest)),
+			one("ovn_central_agent_peer_clock_ahead_seconds", agent+`,peer="x"`, steady(m.ahead)))
 	}
 	if m.up == 0 {
 		return append(all[:2], all[6:]...)
@@ -189,6 +195,23 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			m[2].advised = "90000x120"
 			return m
 		}, firing: []string{"OVNGatewaysToSchedule"}},
+		"none for a small file, a few silent moments and a clock of which a second isn't known": {n: 3, change: func(m []member) []member {
+			m[0].file, m[0].grown, m[0].polls, m[0].longest, m[0].ahead = 50<<20, 45<<20, 3, 9, 2
+			m[1].file, m[1].grown, m[1].polls, m[1].longest, m[1].ahead = 500<<20, 300<<20, 9, 1, -2
+			return m
+		}},
+		"a file that is not compacted": {n: 3, change: func(m []member) []member {
+			m[1].file, m[1].grown = 100<<20, 80<<20
+			return m
+		}, firing: []string{"OVNDatabaseNotCompacted"}},
+		"a server that is silent again and again": {n: 3, change: func(m []member) []member {
+			m[1].polls, m[1].longest = 6, 3
+			return m
+		}, firing: []string{"OVNServerSilent"}},
+		"a clock that is behind": {n: 3, change: func(m []member) []member {
+			m[1].ahead = -45
+			return m
+		}, firing: []string{"OVNClocksDiffer"}},
 		"an exporter down": {n: 3, change: func(m []member) []member {
 			m[2].up = 0
 			return m

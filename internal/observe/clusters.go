@@ -44,6 +44,8 @@ type Cluster struct {
 	Rows   []Row
 	// Damage is what this unit's own file lacks of its server's log; see [ovndb.Service.Missing].
 	Damage string
+	// Facts are those of this unit's server, where they were asked for.
+	Facts *ServerFacts
 }
 
 // Report is what this unit sees of both clusters.

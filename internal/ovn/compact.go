@@ -24,3 +24,11 @@ func (c Control) Compact(ctx context.Context, d ovndb.Database) error {
 	_, err := c.call(ctx, d, "ovsdb-server/compact")
 	return err
 }
+
+// TrimMemory has the server of database d give unused memory back to the system after each
+// compaction, until it ends (ovsdb-server(1), ovsdb-server/memory-trim-on-compaction;
+// since Open vSwitch 2.15). It may be asked for again. What is set can't be asked for.
+func (c Control) TrimMemory(ctx context.Context, d ovndb.Database) error {
+	_, err := c.askServer(ctx, d, "ovsdb-server/memory-trim-on-compaction", "on")
+	return err
+}

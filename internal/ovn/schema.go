@@ -13,20 +13,35 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
+// Schemas are the versions of a database's schema.
+type Schemas struct {
+	// Served is that which this unit's server serves, Packages the one that the packages
+	// bring, as X.Y.Z (RFC 7047, section 3.1).
+	Served, Packages string
+	// Older and Newer say how what is served compares.
+	Older, Newer bool
+}
+
+// Schemas compares the schema that this unit's server serves with that of the packages.
+func (f Files) Schemas(ctx context.Context, d ovndb.Database) (Schemas, error) {
+	served, err := f.schemaVersion(ctx, d, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
+	if err != nil {
+		return Schemas{}, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
+	}
+	brought, err := f.schemaVersion(ctx, d, "ovsdb-tool", "schema-version", f.Paths.Schema(d))
+	if err != nil {
+		return Schemas{}, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
+	}
+	return Schemas{Served: served.String(), Packages: brought.String(), Older: served.before(brought), Newer: brought.before(served)}, nil
+}
+
 // NeedsConversion says whether the database that this unit's server serves has an
 // older schema than the packages bring. One that is newer stays as it is, as with
 // ovn-ctl (upgrade_cluster in OVS's ovs-lib): to convert it back would throw away
 // what older programs do not know.
 func (f Files) NeedsConversion(ctx context.Context, d ovndb.Database) (bool, error) {
-	served, err := f.schemaVersion(ctx, d, "ovsdb-client", "--no-leader-only", "get-schema-version", "unix:"+f.Paths.Socket(d), string(d))
-	if err != nil {
-		return false, fmt.Errorf("cannot find the version of the schema of %s: %w", d, err)
-	}
-	brought, err := f.schemaVersion(ctx, d, "ovsdb-tool", "schema-version", f.Paths.Schema(d))
-	if err != nil {
-		return false, fmt.Errorf("cannot find the version of the packages' schema of %s: %w", d, err)
-	}
-	return served.before(brought), nil
+	schemas, err := f.Schemas(ctx, d)
+	return schemas.Older, err
 }
 
 // Convert brings the database to the schema of the packages, in the whole cluster
@@ -72,3 +87,6 @@ func parseSchemaVersion(text string) (v schemaVersion, err error) {
 }
 
 func (v schemaVersion) before(w schemaVersion) bool { return slices.Compare(v[:], w[:]) < 0 }
+
+// String is the version as it is written.
+func (v schemaVersion) String() string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }

@@ -85,3 +85,12 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 		}
 	}
 }
+
+func TestServersBeforeOpenVSwitch3AreToldToTrimTheirMemory(t *testing.T) {
+	t.Parallel()
+	for ovs, does := range map[string]bool{
+		"2.17.9": false, "2.17.9-0ubuntu0.22.04.1": false, "3.0.0": true, "3.1.0-2+deb12u1": true, "10.0": true, "": false, "unknown": false,
+	} {
+		assert.Equal(t, does, plan.TrimsMemory(ovs), ovs)
+	}
+}

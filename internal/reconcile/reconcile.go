@@ -133,6 +133,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		o.Report = u.Members.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
 	u.publishDamage(ctx, o)
+	u.trimMemory(ctx, record, o)
 	if err := u.publish(ctx, record, inputs, o); err != nil {
 		return o, err
 	}

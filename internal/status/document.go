@@ -3,6 +3,7 @@ package status
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -31,6 +32,7 @@ type statusDocument struct {
 	UnitMap             map[string]any   `json:"unit_map" yaml:"unit_map"`
 	Members             []memberDocument `json:"members" yaml:"members"`
 	Quorum              *quorumDocument  `json:"quorum,omitempty" yaml:"quorum,omitempty"`
+	Server              *serverDocument  `json:"server,omitempty" yaml:"server,omitempty"`
 }
 
 // memberDocument is one member. Lag counts committed entries that the leader has
@@ -57,6 +59,31 @@ type quorumDocument struct {
 	Up             int `json:"up" yaml:"up"`
 	Needed         int `json:"needed" yaml:"needed"`
 	FaultTolerance int `json:"fault_tolerance" yaml:"fault_tolerance"`
+}
+
+// serverDocument is what is known of this unit's server and its file.
+type serverDocument struct {
+	Schema    *schemaDocument    `json:"schema,omitempty" yaml:"schema,omitempty"`
+	File      *fileDocument      `json:"file,omitempty" yaml:"file,omitempty"`
+	LongPolls *longPollsDocument `json:"long_polls_last_hour,omitempty" yaml:"long_polls_last_hour,omitempty"`
+}
+
+type schemaDocument struct {
+	Served   string `json:"served" yaml:"served"`
+	Packages string `json:"packages" yaml:"packages"`
+}
+
+// fileDocument is the database file. GrownBytes counts from the last compaction on,
+// CompactedAt is when that was (RFC 3339); empty where the file system doesn't say.
+type fileDocument struct {
+	Bytes       int64  `json:"bytes" yaml:"bytes"`
+	GrownBytes  int64  `json:"grown_bytes" yaml:"grown_bytes"`
+	CompactedAt string `json:"compacted_at,omitempty" yaml:"compacted_at,omitempty"`
+}
+
+type longPollsDocument struct {
+	Count     int   `json:"count" yaml:"count"`
+	LongestMS int64 `json:"longest_ms" yaml:"longest_ms"`
 }
 
 // absentDocument stands for a database that is not served here.
@@ -102,6 +129,27 @@ func ClusterDocument(c observe.Cluster) any {
 	}
 	if len(unknown) > 0 {
 		doc.UnitMap[unknownUnit] = unknown
+	}
+	doc.Server = serverOf(c.Facts)
+	return doc
+}
+
+func serverOf(f *observe.ServerFacts) *serverDocument {
+	if f == nil {
+		return nil
+	}
+	doc := new(serverDocument)
+	if s := f.Schemas; s != nil {
+		doc.Schema = &schemaDocument{Served: s.Served, Packages: s.Packages}
+	}
+	if s := f.Storage; s != nil {
+		doc.File = &fileDocument{Bytes: s.Size, GrownBytes: s.Grown()}
+		if !s.Written.IsZero() {
+			doc.File.CompactedAt = s.Written.Format(time.RFC3339)
+		}
+	}
+	if p := f.LongPolls; p != nil {
+		doc.LongPolls = &longPollsDocument{Count: p.Count, LongestMS: p.Longest.Milliseconds()}
 	}
 	return doc
 }

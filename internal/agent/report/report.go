@@ -66,7 +66,10 @@ type PeerStatus struct {
 	Unit    string `json:"unit,omitempty" yaml:"unit,omitempty"`
 	// AnsweredSecondsAgo is -1 where it never has.
 	AnsweredSecondsAgo float64 `json:"answered_seconds_ago" yaml:"answered_seconds_ago"`
-	Error              string  `json:"error,omitempty" yaml:"error,omitempty"`
+	// ClockAheadSeconds is by how much its clock is ahead of this unit's at least, when it
+	// last answered; negative where it is behind.
+	ClockAheadSeconds float64 `json:"clock_ahead_seconds,omitempty" yaml:"clock_ahead_seconds,omitempty"`
+	Error             string  `json:"error,omitempty" yaml:"error,omitempty"`
 }
 
 // GatewayStatus is what an agent knows of chassis and gateways.

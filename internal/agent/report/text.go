@@ -59,6 +59,9 @@ func (s Status) Text() string {
 			fmt.Fprintf(&b, "agent %s %s: answered %s ago\n", p.Address, p.Unit, seconds(p.AnsweredSecondsAgo))
 		}
 	}
+	for _, c := range s.WrongClocks() {
+		fmt.Fprintln(&b, c)
+	}
 	s.Gateways.text(&b)
 	return b.String()
 }

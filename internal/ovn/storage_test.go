@@ -1,0 +1,132 @@
+package ovn_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func storage(t *testing.T, s *server) ovn.Storage {
+	t.Helper()
+	found, err := ovn.ReadStorage(s.paths, s.database)
+	require.NoError(t, err)
+	stat, err := os.Stat(s.paths.File(s.database))
+	require.NoError(t, err)
+	assert.Equal(t, stat.Size(), found.Size)
+	return found
+}
+
+func TestFileOfARealServerGrowsUntilItIsCompacted(t *testing.T) {
+	t.Parallel()
+	began := time.Now().Add(-time.Second) // file systems count in ticks
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t).start(t)
+	s.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	before := storage(t, s)
+	write(t, s, 100_000)
+	after := storage(t, s)
+	assert.Equal(t, before.Compacted, after.Compacted)
+	assert.GreaterOrEqual(t, after.Grown(), before.Grown()+100_000)
+	assert.Equal(t, before.Written, after.Written, "it is the same file")
+	require.False(t, after.Written.IsZero(), "the file system of this machine says when")
+	assert.True(t, after.Written.After(began))
+
+	require.NoError(t, s.control().TrimMemory(t.Context(), ovndb.NB), "a server takes it, whether or not it is on already")
+	require.NoError(t, s.control().TrimMemory(t.Context(), ovndb.NB))
+	require.NoError(t, s.control().Compact(t.Context(), ovndb.NB))
+	require.Eventually(t, func() bool { return storage(t, s).Compacted > 100_000 }, patience, 20*time.Millisecond, "what was written is in the snapshot")
+	compacted := storage(t, s)
+	assert.Less(t, compacted.Grown(), int64(10_000))
+	assert.False(t, compacted.Written.Before(after.Written))
+}
+
+func TestFileThatIsNoClustersHasNoStorage(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	_, err := ovn.ReadStorage(s.paths, ovndb.NB)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	s.standalone(t)
+	_, err = ovn.ReadStorage(s.paths, ovndb.NB)
+	require.ErrorContains(t, err, "its header is none")
+}
+
+// As ovsdb-server of OVS 3.1 has written them.
+const longPollLog = `2026-11-23T09:00:00.000Z|00001|vlog|INFO|opened log file /var/log/ovn/ovsdb-server-nb.log
+2026-11-23T09:10:00.123Z|00017|timeval|WARN|Unreasonably long 9001ms poll interval (8000ms user, 2ms system)
+2026-11-23T10:10:00.123Z|00117|timeval|WARN|Unreasonably long 1002ms poll interval (20ms user, 2ms system)
+2026-11-23T10:10:00.124Z|00118|timeval|WARN|faults: 0 minor, 12 major
+2026-11-23T10:20:00.500Z|00120|timeval(compaction)|WARN|Unreasonably long 3500ms poll interval
+2026-11-23T10:20:00.123Z|00017|timeval|WARN|Unreasonably long 4321ms poll interval
+2026-11-23T10:21:00.123Z|00018|raft|INFO|says "Unreasonably long 99999ms poll interval"
+2026-11-23T10:22:00.123Z|00019|timeval|WARN|Unreasonably lo`
+
+func TestLongTurnsAreCountedSinceAMoment(t *testing.T) {
+	t.Parallel()
+	paths := ovndb.Paths{Logs: t.TempDir()}
+	since := time.Date(2026, 11, 23, 9, 30, 0, 0, time.UTC)
+	found, err := ovn.ReadLongPolls(paths, ovndb.NB, since)
+	require.NoError(t, err)
+	assert.Zero(t, found, "a log that is not there has none")
+
+	log := filepath.Join(paths.Logs, "ovsdb-server-nb.log")
+	require.NoError(t, os.WriteFile(log, []byte(longPollLog), 0o600))
+	found, err = ovn.ReadLongPolls(paths, ovndb.NB, since)
+	require.NoError(t, err)
+	assert.Equal(t, ovn.LongPolls{Count: 2, Longest: 4321 * time.Millisecond}, found)
+
+	// Of a long log the end counts.
+	require.NoError(t, os.WriteFile(log, []byte(longPollLog+"\n"+strings.Repeat(strings.Repeat("x", 99)+"\n", 20_000)+longPollLog+"\n"), 0o600))
+	found, err = ovn.ReadLongPolls(paths, ovndb.NB, since)
+	require.NoError(t, err)
+	assert.Equal(t, 2, found.Count)
+}
+
+// insert has the server store so many rows in one transaction, which is one turn of its
+// main loop.
+func insert(t *testing.T, s *server, rows int) {
+	t.Helper()
+	client, err := new(net.Dialer).DialContext(t.Context(), "unix", s.paths.Socket(s.database))
+	require.NoError(t, err)
+	defer client.Close()
+	row := `,{"op":"insert","table":"DNS","row":{"external_ids":["map",[["a","b"],["c","d"]]]}}`
+	_, err = fmt.Fprintf(client, `{"id":1,"method":"transact","params":["%s"%s]}`, s.database, strings.Repeat(row, rows))
+	require.NoError(t, err)
+	require.NoError(t, client.SetReadDeadline(time.Now().Add(3*patience)))
+	var answer struct{ Error any }
+	require.NoError(t, json.NewDecoder(client).Decode(&answer))
+	require.Nil(t, answer.Error)
+}
+
+func TestARealServerThatWasSilentSaysSoInItsLog(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t).start(t)
+	s.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	s.paths.Logs = s.paths.Run
+	require.NoError(t, os.Symlink("log", s.paths.Log(ovndb.NB)))
+	since := time.Now().Add(-time.Minute)
+	for rows := 20_000; rows <= 640_000; rows *= 2 { // what takes a second depends on the machine
+		began := time.Now()
+		insert(t, s, rows)
+		took := time.Since(began)
+		found, err := ovn.ReadLongPolls(s.paths, ovndb.NB, since)
+		require.NoError(t, err)
+		if found.Count > 0 {
+			assert.GreaterOrEqual(t, found.Longest, time.Second)
+			assert.LessOrEqual(t, found.Longest, took+time.Second)
+			return
+		}
+	}
+	require.Fail(t, "no turn took a second")
+}
