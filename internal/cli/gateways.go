@@ -29,6 +29,8 @@ type gatewayFlags struct {
 	seed        uint64
 	allowNew    bool
 	revert      string
+	// drawn takes a plan that is to be drawn; nil is none.
+	drawn func(schedule.Plan) error
 }
 
 // newGateways is for any OVN, also one without the charm.
@@ -45,7 +47,7 @@ with any OVN whose databases can be reached.`,
 	}
 	var f gatewayFlags
 	f.databaseFlags.add(c.PersistentFlags())
-	c.AddCommand(newGatewaysStatus(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
+	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
 	return c
 }
 
@@ -60,6 +62,11 @@ func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
 	flags.DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
+	f.addPlanning(flags)
+}
+
+// addPlanning adds the flags that say how a plan is made.
+func (f *gatewayFlags) addPlanning(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded), "scheduler for reschedule: least-loaded or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
 	flags.IntVar(&f.maxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
@@ -188,7 +195,14 @@ func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, co
 	}
 	s := f.service(progress)
 	defer s.Close()
-	err := operate(s, ctx, f.request(func(p schedule.Plan) error { return f.show(out, p) }))
+	err := operate(s, ctx, f.request(func(p schedule.Plan) error {
+		if f.drawn != nil {
+			if err := f.drawn(p); err != nil {
+				return err
+			}
+		}
+		return f.show(out, p)
+	}))
 	var misplaced *gateway.MisplacedError
 	switch {
 	case errors.As(err, new(*gateway.UnconfirmedError)):

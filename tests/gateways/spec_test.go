@@ -2,6 +2,8 @@ package gateways
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -124,8 +126,18 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	assert.Contains(t, c.operated("reschedule", "--dry-run", "--scheduler", "random", "--seed", "7"), "reschedule: 5 gateways")
 	assert.Contains(t, c.operated("rebalance", "--dry-run", "--yes"), "rebalance: ")
 	assert.Contains(t, c.operated("rebalance", "--dry-run", "--max-moves", "1", "--allow-new-candidates"), "dry run: nothing changed")
+	picture := filepath.Join(t.TempDir(), "plan.svg")
+	assert.Contains(t, c.operated("plan", "reschedule", "--picture", picture), "dry run: nothing changed")
+	drawn, err := os.ReadFile(picture)
+	require.NoError(t, err)
+	assert.Contains(t, string(drawn), "<title>reschedule: gateways 5, ")
+	assert.Contains(t, c.operated("plan"), "rebalance: ")
 	code, _, _ := c.operate("rebalance")
 	assert.Equal(t, 2, code, "nobody has agreed")
+	code, _, _ = c.operate("plan", "drain")
+	assert.Equal(t, 2, code, "there is no such plan")
+	code, _, _ = c.operate("plan", "--picture", t.TempDir())
+	assert.Equal(t, 2, code, "a directory is no picture")
 	assert.Equal(t, before, dump())
 }
 
