@@ -14,6 +14,9 @@ LABS     ?= 1
 # What the machines of `make e2e` run: bookworm or sid; trixie: bookworm, upgraded to trixie's OVN.
 SUITE    ?= bookworm
 
+# How many times as much as in `go test` the tests explore that try things at random, or all of them.
+EXPLORE  ?= 10
+
 # What `make juju` works with.
 CA       ?= vault
 CONFIG   ?= source=distro
@@ -34,7 +37,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test race functional deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -48,14 +51,32 @@ build: ## the binary, for ARCH=amd64, arm64, ppc64le or s390x
 charm: build ## the charm file that juju deploys, for ARCH
 	go run ./tools/pack -dispatch $(BINARY) -arch $(ARCH) -version '$(VERSION)' -out $(CHARM)
 
-test: deps race functional fuzz ## unit tests, tests on real servers, fuzz targets; installs what is missing
+# Of tests/functional: copies, lost quorums and disks that fail. The rest is about who is a member.
+RECOVERY := Backup|Recovery|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
+# What is itself a cluster of units, not a test of the charm's: see `make lab`.
+LABS_OWN := /tests/lab|/tests/juju
+# What a target of its own runs, all of it.
+APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak
 
-race: deps ## unit tests, with the race detector
-	go test -race -count=1 ./cmd/... ./internal/... ./tools/...
+test: deps unit race functional fuzz ## unit tests, who is a member on real servers, fuzz targets; installs what is missing; 15 minutes
 
-functional: deps ## tests on real servers, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -v -e /tests/deployment -e /tests/gateways -e /tests/dataplane -e /tests/soak)
-	go test -race -count=1 -p 1 -timeout 10m -run 'TestThreeEmptyMachines|TestSpecCases|TestRunThatIsKilled' ./tests/deployment ./tests/gateways
+unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, none of OVN's programs; a minute
+	tests/go-alone
+
+race: deps ## unit tests, and packages of internal/ on the real programs that they drive, with the race detector
+	go test -race -tags programs -count=1 -parallel 6 ./cmd/... ./internal/... ./tools/...
+
+functional: deps ## leave, kick, restart, lock and status on real servers; documents; with the race detector
+	go test -race -count=1 -p 1 -parallel 6 -timeout 40m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)')
+
+recovery: deps ## backup, restore, lost quorums and failing disks on real servers, with the race detector
+	go test -race -count=1 -parallel 6 -timeout 40m -run '$(RECOVERY)' ./tests/functional
+
+lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
+	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
+
+explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
+	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
 deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
 	go test -count=1 -parallel 4 -timeout 40m ./tests/deployment

@@ -70,7 +70,7 @@ func goList(t *testing.T, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), listTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", append([]string{"list"}, args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"list", "-tags=programs"}, args...)...)
 	cmd.Dir = root
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

@@ -1,10 +1,9 @@
+//go:build programs
+
 package firewall_test
 
 import (
 	"fmt"
-	"net/netip"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,17 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
-	"github.com/ovn-central/ovn-central-operator/internal/run"
-	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
-
-func addrs(texts ...string) []netip.Addr {
-	var out []netip.Addr
-	for _, text := range texts {
-		out = append(out, netip.MustParseAddr(text))
-	}
-	return out
-}
 
 // ensure applies the rules, and shows that a second time changes nothing.
 func (m machine) ensure(t *testing.T, want firewall.Rules) firewall.Changes {
@@ -252,55 +241,6 @@ func TestMachineWithoutIPv6InUfwIsNotChangedTwice(t *testing.T) {
 	require.NoError(t, err)
 	assert.False(t, drifted)
 	assert.Equal(t, append([]string{"6641,6643,6644,16402,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central"}, closedToAll...), m.rules(t))
-}
-
-func TestMachineWithoutUfw(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	f := firewall.Firewall{Runner: run.Exec{}}
-	_, err := f.Ensure(t.Context(), firewall.Rules{})
-	require.ErrorIs(t, err, firewall.ErrAbsent)
-	_, err = f.Initialize(t.Context())
-	require.ErrorIs(t, err, firewall.ErrAbsent)
-	_, err = f.Remove(t.Context())
-	require.ErrorIs(t, err, firewall.ErrAbsent)
-}
-
-// What a hook has done before ufw failed is not lost, and who may connect is never
-// shut out by a failure: all that lets in comes before all that shuts out.
-func TestFirewallThatFailsHalfwayHasLockedNobodyOut(t *testing.T) {
-	t.Parallel()
-	status, err := os.ReadFile(filepath.Join("testdata", "status-another-peer.txt"))
-	require.NoError(t, err)
-	words := []string{"allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16402,16642", "proto", "tcp", "comment", firewall.Comment}
-	first := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Writes("Rule inserted\n")
-	words[2] = "10.0.0.3"
-	second := runtest.Expect("ufw", append([]string{"prepend"}, words...)...).Fails(1, "ERROR: problem running iptables\n")
-	f := firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(string(status)), first, second)}
-	done, err := f.Ensure(t.Context(), firewall.Rules{Peers: addrs("10.0.0.2", "10.0.0.3")})
-	require.ErrorContains(t, err, "cannot run ufw prepend: ")
-	require.ErrorContains(t, err, "ERROR: problem running iptables")
-	assert.Equal(t, []string{"prepend allow from 10.0.0.2 to any port 6641,6643,6644,16402,16642 proto tcp"}, done.Added)
-	assert.Empty(t, done.Deleted, "the rules for the peer of old are still there")
-}
-
-func TestHundredsOfClientsTakeACallEach(t *testing.T) {
-	t.Parallel()
-	status := "Status: active\n"
-	var clients []netip.Addr
-	calls := []runtest.Call{runtest.Expect("ufw", "status", "numbered").Writes(status)}
-	for i := range 300 {
-		addr := netip.AddrFrom4([4]byte{10, 0, byte(i / 256), byte(i % 256)})
-		clients = append(clients, addr)
-		calls = append(calls, runtest.Expect("ufw", "prepend", "allow", "from", addr.String(), "to", "any", "port", "6641,16642",
-			"proto", "tcp", "comment", firewall.Comment).Writes("Rule inserted\n"))
-	}
-	calls = append(calls, runtest.Expect("ufw", "allow", "to", "any", "port", "6642", "proto", "tcp", "comment", firewall.Comment).Writes("Rule added\n"))
-	for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
-		calls = append(calls, runtest.Expect("ufw", "reject", "to", "any", "port", port, "proto", "tcp", "comment", firewall.Comment).Writes("Rule added\n"))
-	}
-	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients})
-	require.NoError(t, err)
-	assert.Len(t, done.Added, 306)
 }
 
 // What somebody else does to the rules, or to ufw itself, is seen and mended.

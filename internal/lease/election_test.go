@@ -2,255 +2,15 @@ package lease
 
 import (
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 )
-
-// What follows plays agents, the store and the network in ticks of an eighth of the TTL:
-// every pair of faults, of each kind, beginning and duration, and random ones on top. A
-// holder sends a guarded change in every tick, and each arrives after any delay; the store
-// takes it only if the record is the sender's still.
-
-const (
-	ttl      = 8 * tick
-	tick     = time.Second
-	quiet    = 24 // ticks without faults at the end: three TTLs
-	settling = 16 // of these, those until one agent must act
-)
-
-// trouble is a kind of fault.
-type trouble int
-
-const (
-	killed     trouble = iota // the process ends; another one starts when the fault is over
-	paused                    // SIGSTOP, or a machine that sleeps
-	noDatabase                // its connection to the database is cut
-	election                  // no member of the database has a leader
-	deaf                      // it reaches no other agent, but they reach it
-	alone                     // no agent reaches it, nor it them
-	unlinked                  // it and the next agent don't reach each other
-	unable                    // its ovn-northd doesn't work
-	lost                      // what it writes is answered by nothing
-	behind                    // its member of the database is behind the leader by three ticks
-	stopped                   // it is stopped gracefully; another process starts afterwards
-	troubles
-)
-
-// fault is a trouble of one agent from a tick on, for some ticks.
-type fault struct {
-	what            trouble
-	agent, from, to int
-}
-
-func (f fault) String() string {
-	return fmt.Sprintf("{%d of %d in %d–%d}", f.what, f.agent, f.from, f.to)
-}
-
-// change is a guarded one on its way.
-type change struct {
-	guard     string
-	agent     string // the process
-	arrives   int
-	committed bool
-}
-
-// played is one run.
-type played struct {
-	t         require.TestingT
-	agents    []Election
-	processes int
-	lostView  []bool
-	store     []string // its value after each tick
-	swaps     int
-	pending   []lateSwap
-	sent      []change
-	faults    []fault
-	now       int
-	actors    [][]string // who acted in each tick
-	delay     func() int
-}
-
-type lateSwap struct {
-	Swap
-	arrives int
-}
-
-func play(t require.TestingT, agents, until int, delay func() int, faults ...fault) *played {
-	p := &played{t: t, store: []string{""}, faults: faults, lostView: make([]bool, agents), delay: delay}
-	for range agents {
-		p.agents = append(p.agents, Election{})
-	}
-	for i := range agents {
-		p.begin(i)
-	}
-	for p.now = 1; p.now <= until; p.now++ {
-		p.step()
-	}
-	return p
-}
-
-func (p *played) begin(i int) {
-	p.processes++
-	p.agents[i] = Election{Unit: fmt.Sprintf("u/%d", i), Instance: fmt.Sprint(p.processes), Address: fmt.Sprintf("10.0.0.%d:16402", i+1), TTL: ttl}
-}
-
-func (p *played) value() string { return p.store[len(p.store)-1] }
-
-func (p *played) has(what trouble, agent int) bool {
-	for _, f := range p.faults {
-		if f.what == what && f.agent == agent && f.from <= p.now && p.now < f.to {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *played) ended(what trouble, agent int) bool {
-	for _, f := range p.faults {
-		if f.what == what && f.agent == agent && f.to == p.now {
-			return true
-		}
-	}
-	return false
-}
-
-func (p *played) clock() time.Duration { return time.Hour + time.Duration(p.now)*tick }
-
-func (p *played) seesDatabase(i int) bool {
-	for j := range p.agents {
-		if p.has(election, j) {
-			return false
-		}
-	}
-	return !p.has(noDatabase, i)
-}
-
-// reaches says whether agent i gets an answer from agent j.
-func (p *played) reaches(i, j int) bool {
-	next := func(a, b int) bool { return (a+1)%len(p.agents) == b && p.has(unlinked, a) }
-	return !p.has(deaf, i) && !p.has(alone, i) && !p.has(alone, j) && !p.has(killed, j) && !p.has(paused, j) && !next(i, j) && !next(j, i)
-}
-
-// apply swaps, and says what came of it.
-func (p *played) apply(s Swap) Outcome {
-	if p.value() != s.Old {
-		return SwapRefused
-	}
-	p.swaps++
-	p.store[len(p.store)-1] = s.New
-	return SwapDone
-}
-
-func (p *played) step() {
-	p.store = append(p.store, p.value())
-	p.actors = append(p.actors, nil)
-	for k, s := range p.pending {
-		if s.arrives == p.now && p.value() == s.Old {
-			p.apply(p.pending[k].Swap)
-		}
-	}
-	for k, c := range p.sent {
-		if c.arrives == p.now && p.value() == c.guard {
-			p.sent[k].committed = true
-		}
-	}
-	for i := range p.agents {
-		if p.ended(killed, i) || p.ended(stopped, i) {
-			p.begin(i)
-		}
-		if !p.has(killed, i) && !p.has(paused, i) {
-			p.run(i)
-		}
-	}
-}
-
-// run is one tick of an agent.
-func (p *played) run(i int) {
-	e, now := &p.agents[i], p.clock()
-	e.Stand(!p.has(unable, i), now)
-	if p.has(stopped, i) {
-		e.Stop()
-	}
-	switch sees := p.seesDatabase(i); {
-	case sees && p.lostView[i]:
-		p.lostView[i] = false
-		e.Lost()
-		e.Saw(p.seen(i), now)
-	case sees:
-		e.Saw(p.seen(i), now)
-	case p.has(noDatabase, i): // else the connection stays: its member has no leader
-		p.lostView[i] = true
-	}
-	if p.now%2 == i%2 { // a beat is two ticks
-		for j := range p.agents {
-			if i != j && p.reaches(i, j) {
-				e.Heard(p.agents[j].Tell(now), now)
-			}
-		}
-	}
-	d := e.Next(now)
-	if d.Swap.New != "" {
-		p.write(i, d.Swap)
-		d = e.Next(now)
-	}
-	if d.Acts {
-		name := e.Unit + " " + e.Instance
-		p.actors[p.now-1] = append(p.actors[p.now-1], name)
-		p.sent = append(p.sent, change{guard: e.value, agent: name, arrives: p.now + 1 + p.delay()})
-	}
-}
-
-// seen is the value of the record at an agent's member of the database.
-func (p *played) seen(i int) string {
-	if p.has(behind, i) {
-		return p.store[max(len(p.store)-4, 0)]
-	}
-	return p.value()
-}
-
-func (p *played) write(i int, s Swap) {
-	switch {
-	case !p.seesDatabase(i):
-		p.pending = append(p.pending, lateSwap{s, p.now + 1 + p.delay()})
-		p.agents[i].Wrote(SwapUnknown)
-	case p.has(lost, i):
-		p.apply(s)
-		p.agents[i].Wrote(SwapUnknown)
-	default:
-		p.agents[i].Wrote(p.apply(s))
-	}
-}
-
-// holders are the processes that acted at the end of a tick.
-func (p *played) holders(at int) []string { return p.actors[at-1] }
-
-// check is what must hold in every run, whose last ticks were without faults.
-func (p *played) check(until int) {
-	t, msg := p.t, fmt.Sprint(p.faults)
-	by := map[uint64]string{}
-	for _, c := range p.sent {
-		if !c.committed {
-			continue
-		}
-		r, err := Parse(c.guard)
-		require.NoError(t, err)
-		if by[r.Term] == "" {
-			by[r.Term] = c.agent
-		}
-		require.Equal(t, by[r.Term], c.agent, "two processes have committed in term %d: %s", r.Term, msg)
-	}
-	for at := until - quiet + settling; at <= until; at++ {
-		require.Len(t, p.holders(at), 1, "tick %d of %d: %s", at, until, msg)
-	}
-	require.Equal(t, p.holders(until-quiet+settling), p.holders(until), "it changes hands without a reason: %s", msg)
-}
-
-func immediate() int { return 0 }
 
 func TestOneAgentActsAndTheRecordIsWrittenOnce(t *testing.T) {
 	t.Parallel()
@@ -284,16 +44,12 @@ func anyTwo(from, step int, visit func(a, b fault)) {
 	}
 }
 
-// LEASE_EXPLORE=1 has it explore all of them, which takes minutes.
+// `make explore` tries 10 times as many; EXPLORE=1000 all of them, which takes minutes.
 func TestNoTwoFaultsLeadToTwoActorsOrToNone(t *testing.T) {
 	t.Parallel()
 	const from, until = 16, 96
 	delay := 0
-	step := 101
-	if os.Getenv("LEASE_EXPLORE") != "" {
-		step = 1
-	}
-	anyTwo(from, step, func(a, b fault) {
+	anyTwo(from, max(1, 1009/exploretest.Factor(t)), func(a, b fault) {
 		play(t, 3, until, func() int { delay = (delay + 5) % 13; return delay }, a, b).check(until)
 	})
 }

@@ -29,6 +29,7 @@ func TestR4NextPrintsIDsThatJujuKeeps(t *testing.T) {
 
 // Where Juju can't be asked, otherUnit() is this unit: it is told to kick itself.
 func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
+	t.Parallel() // it waits for an election
 	s := going(t)
 	s.goal, s.nb = nil, s.nb.cutOff()
 	_, err := s.on(new(machine)).Stop(t.Context(), s.model(), observe.Cache{})

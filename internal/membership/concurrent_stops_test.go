@@ -1,3 +1,5 @@
+//go:build programs
+
 package membership
 
 import (
@@ -18,6 +20,7 @@ import (
 // for the election that the first one causes. And each has its record, though the
 // member through which the first writes its own may be the second, as it goes.
 func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 4, ovndb.NB, ovndb.SB)
 	going := []*realUnit{units[0], units[3]}
 	ids := map[ovndb.Database][]raft.ID{}

@@ -1,3 +1,5 @@
+//go:build programs
+
 package membership
 
 import (
@@ -87,6 +89,7 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 // R5: a unit that restarts its server under a lock with an earlier change in it keeps
 // the lock, though that change is seen to be done.
 func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 5, ovndb.NB)
 	kicker, holder, other, target := units[0], units[1], units[2], units[4]
 	m := model(holder, units...)
@@ -143,6 +146,7 @@ func TestR5ServerThatIsAboutToGoDownCountsAsDown(t *testing.T) {
 
 // R5: the note stands for as long as it is not known that the server is back.
 func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	u := units[2]
 	m, id := model(u, units...), u.id(ovndb.NB)

@@ -39,6 +39,7 @@ func unitKick(unit string) membership.KickRequest {
 
 // Every judgement of a kick, as the person who asked for it reads it.
 func TestKickIsJudged(t *testing.T) {
+	t.Parallel() // some wait for an election
 	dead := func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.led().sb.down("13fe") }
 	tests := map[string]struct {
 		scene   func(s *scene)
@@ -101,6 +102,7 @@ func TestKickIsJudged(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := joinedBy4(t)
 			test.scene(&s)
 			m := &machine{left: s.nb.condition == ovndb.Left}

@@ -1,3 +1,5 @@
+//go:build programs
+
 package membership
 
 import (
@@ -29,6 +31,7 @@ func (s watched) Run(ctx context.Context, c run.Command) ([]byte, error) {
 // one log. The second try finds the member absent, and no proof: it is pending still,
 // and the other database is not touched.
 func TestR6KickThatIsNotCommittedIsPendingAtTheSecondTryToo(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	u, other, gone := units[0], units[1], units[2]
 	m := model(u, units...)

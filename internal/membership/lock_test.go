@@ -1,3 +1,5 @@
+//go:build programs
+
 package membership
 
 import (
@@ -20,6 +22,7 @@ import (
 // (ovn-nbctl set NB_Global . external_ids:ovn-central\:membership=\"\") is such a
 // one, since Swap takes "" for "not there" and an insert does not overwrite.
 func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units[0], units[1])
 	dead := units[2].id(ovndb.NB)
@@ -40,6 +43,7 @@ func TestR5EmptyLockValueNeitherSpinsNorWedges(t *testing.T) {
 // A damaged value is waited for 10 min (lease.maxTTL) by the Watch, but take()
 // gives up after 2 TTL (34 s at an election timer of 1 s), each time anew.
 func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units[0], units[1])
 	dead := units[2].id(ovndb.NB)
@@ -61,6 +65,7 @@ func TestR5DamagedLockIsTakenOverInTheEnd(t *testing.T) {
 // release fails then, and with it the only record of the removal (R8), by which a
 // server that was kicked while it was down learns of it.
 func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	a, b, dead := units[0], units[1], units[2].id(ovndb.NB)
 	units[2].kill(ovndb.NB)
@@ -89,6 +94,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 // Progress is an exec of juju-log or action-log: four a second for as long as
 // another unit holds the lock, up to minutes.
 func TestWaitForALockIsToldNowAndThen(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	local := func(u *realUnit) observe.ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }

@@ -1,3 +1,5 @@
+//go:build programs
+
 package membership
 
 import (
@@ -16,6 +18,7 @@ import (
 // 10 s and three election timers, and is not judged again just before its own kick.
 // Here a member of sb dies in between; the kick of a live one then loses its quorum.
 func TestR1SecondDatabaseIsJudgedJustBeforeItsKick(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
 	m := model(units[0], units...)
 	units[0].Progress = func(_ context.Context, text string) {

@@ -1,3 +1,5 @@
+//go:build programs
+
 package membership
 
 import (
@@ -62,6 +64,7 @@ func (u *realUnit) record() lease.Record {
 // R5: whoever restarts at the same time, one goes after the other, and there is a
 // leader all along or again.
 func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	var (
 		wg       sync.WaitGroup
@@ -109,6 +112,7 @@ func TestR5UnitsThatRestartAtOnceGoOneAfterTheOther(t *testing.T) {
 // R5: a server that is long in coming back keeps the others waiting: the lock is
 // renewed through them.
 func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	slow, other := units[1], units[2]
 	m := model(slow, units...)
@@ -137,6 +141,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 }
 
 func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	m := model(units[0], units...)
 	units[2].kill(ovndb.NB)
@@ -168,6 +173,7 @@ func shortOf(m observe.Application, u *realUnit) string {
 // R5: a server that had no time to answer may be a member: without the lock nothing is
 // done to it.
 func TestR5NothingIsDoneOnceTheTimeIsOver(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)
 	ended, cancel := context.WithCancel(t.Context())
 	m := model(units[0], units...)
@@ -180,6 +186,7 @@ func TestR5NothingIsDoneOnceTheTimeIsOver(t *testing.T) {
 }
 
 func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	for _, u := range units { // the leader, then the follower
 		require.NoError(t, u.WithLock(t.Context(), model(u, units...), ovndb.NB, true, func(ctx context.Context, _ Gate) error {
@@ -191,6 +198,7 @@ func TestTurnOfTwoMembersIsPermittedAndGivesTheLockBack(t *testing.T) {
 }
 
 func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 1, ovndb.NB)
 	m := model(units[0], units...)
 	for name, prepare := range map[string]func(){
@@ -204,6 +212,7 @@ func TestTurnOfWhoHasNobodyToWaitFor(t *testing.T) {
 }
 
 func TestTurnThatFailsIsOver(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
 	failed := errors.New("it does not start")
 	err := units[0].WithLock(t.Context(), model(units[0], units...), ovndb.NB, true, func(context.Context, Gate) error { return failed })
@@ -214,6 +223,7 @@ func TestTurnThatFailsIsOver(t *testing.T) {
 // A server that was kicked while it was down waits for a leader for ever. The
 // others' record tells it; then its file says that it has left.
 func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	gone := units[2]
 	id, m := gone.id(ovndb.NB), model(units[0], units...)
@@ -239,6 +249,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 // Clients that the unit before has driven out come to this one's server: they are waited
 // for before it goes, under the lock, and not for ever.
 func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
+	t.Parallel()
 	units := realCluster(t, 3, ovndb.NB)
 	u, m := units[1], model(units[1], units...)
 	for name, c := range map[string]struct {

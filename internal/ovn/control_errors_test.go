@@ -1,3 +1,5 @@
+//go:build programs
+
 package ovn_test
 
 import (
@@ -201,16 +203,4 @@ func TestMissingProgramIsNamed(t *testing.T) {
 	_, err := ovn.Control{Runner: run.Exec{}, Paths: paths}.Status(t.Context(), ovndb.NB)
 	require.True(t, run.Missing(err))
 	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running: ovs-appctl: program not found")
-}
-
-// install puts shell scripts first in PATH; they find their folder in $HERE.
-func install(t *testing.T, scripts map[string]string) (dir string) {
-	t.Helper()
-	dir = t.TempDir()
-	for name, script := range scripts {
-		text := "#!/bin/sh\nHERE='" + dir + "'\n" + script + "\n"
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
-	}
-	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	return dir
 }

@@ -34,26 +34,6 @@ func TestDefaultsSayWhereTheServersAre(t *testing.T) {
 	assert.Equal(t, string(golden(t, "defaults-member-ipv6.txt")), string(defaults("fd00::2", "fd00::1").Render()))
 }
 
-func TestDefaultsAreReadAsAShellAndOvnCtlReadThem(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"defaults-leader.txt", "defaults-member-ipv6.txt"} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			value := shell(t, nil, ". ./testdata/"+name+`; printf "%s\n" $OVN_CTL_OPTS`)
-			assert.Len(t, ovn.ParseDefaults(golden(t, name)), len(strings.Split(value, "\n")))
-			for line := range strings.SplitSeq(value, "\n") {
-				option, wanted, _ := strings.Cut(strings.TrimPrefix(line, "--"), "=")
-				assert.Equal(t, wanted, ovn.ParseDefaults(golden(t, name))[option], option)
-			}
-			// It would name an option that it does not know.
-			said := shell(t, nil, ". ./testdata/"+name+"; "+ovnCtl+" $OVN_CTL_OPTS status_ovsdb 2>&1")
-			assert.NotContains(t, said, "unknown option")
-			said = shell(t, nil, ovnCtl+" --db-nb-no-such-thing=1 status_ovsdb 2>&1")
-			assert.Contains(t, said, "unknown option", "this test can fail")
-		})
-	}
-}
-
 func TestOptionsOfAnyLayoutAreRead(t *testing.T) {
 	t.Parallel()
 	wanted := ovn.Options{"db-nb-cluster-local-addr": "10.0.0.1", "db-nb-cluster-remote-addr": "", "ovn-northd-n-threads": "4"}

@@ -1,3 +1,5 @@
+//go:build programs
+
 package ovn_test
 
 import (
@@ -6,11 +8,13 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
@@ -115,5 +119,25 @@ func TestSchemasAreThoseOfThePackages(t *testing.T) {
 			assert.Contains(t, help, "--db-"+d.Short()+"-schema=FILE  OVN_", "ovn-ctl has the option")
 			assert.Contains(t, help, "(default: "+p.Schema(d)+")")
 		}
+	}
+}
+
+func TestDefaultsAreReadAsAShellAndOvnCtlReadThem(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"defaults-leader.txt", "defaults-member-ipv6.txt"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			value := shell(t, nil, ". ./testdata/"+name+`; printf "%s\n" $OVN_CTL_OPTS`)
+			assert.Len(t, ovn.ParseDefaults(golden(t, name)), len(strings.Split(value, "\n")))
+			for line := range strings.SplitSeq(value, "\n") {
+				option, wanted, _ := strings.Cut(strings.TrimPrefix(line, "--"), "=")
+				assert.Equal(t, wanted, ovn.ParseDefaults(golden(t, name))[option], option)
+			}
+			// It would name an option that it does not know.
+			said := shell(t, nil, ". ./testdata/"+name+"; "+ovnCtl+" $OVN_CTL_OPTS status_ovsdb 2>&1")
+			assert.NotContains(t, said, "unknown option")
+			said = shell(t, nil, ovnCtl+" --db-nb-no-such-thing=1 status_ovsdb 2>&1")
+			assert.Contains(t, said, "unknown option", "this test can fail")
+		})
 	}
 }

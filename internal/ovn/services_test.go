@@ -118,3 +118,15 @@ func TestEachDatabaseHasAServer(t *testing.T) {
 	assert.Equal(t, ovndb.NorthboundServer, ovndb.ServiceOf(ovndb.NB))
 	assert.Equal(t, ovndb.SouthboundServer, ovndb.ServiceOf(ovndb.SB))
 }
+
+// install puts shell scripts first in PATH; they find their folder in $HERE.
+func install(t *testing.T, scripts map[string]string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for name, script := range scripts {
+		text := "#!/bin/sh\nHERE='" + dir + "'\n" + script + "\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	return dir
+}

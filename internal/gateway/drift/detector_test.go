@@ -3,15 +3,14 @@ package drift_test
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -246,14 +245,10 @@ func TestWhatIsUndoneTwiceInAnHourIsLeft(t *testing.T) {
 // Chassis come, go, lag and change, another client takes candidates away, agents hand over,
 // begin anew and miss what happens: in the end everything is as it should be, each gateway
 // was written once for what has happened to it at most, and never without a reason.
-// OVN_CENTRAL_SCHEDULES=10000 plays more of them.
+// `make explore` plays 10 times as many.
 func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
 	t.Parallel()
-	runs := 500
-	if more, err := strconv.Atoi(os.Getenv("OVN_CENTRAL_SCHEDULES")); err == nil {
-		runs = more
-	}
-	for seed := range runs {
+	for seed := range 50 * exploretest.Factor(t) {
 		r := rand.New(rand.NewPCG(uint64(seed), 7))
 		w := newWorld(t, 3+r.IntN(4), 2+r.IntN(4), 2)
 		events := 0

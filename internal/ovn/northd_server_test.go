@@ -1,0 +1,100 @@
+//go:build programs
+
+package ovn_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// startNorthd runs a real ovn-northd on the databases of two servers, as ovn-ctl
+// starts it, and returns how to ask it.
+func startNorthd(t *testing.T, nb, sb *server) ovn.Control {
+	t.Helper()
+	c := nb.control()
+	c.Paths.Run = t.TempDir()
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--pidfile="+c.Paths.NorthdPID(),
+		"--log-file="+filepath.Join(c.Paths.Run, "log"),
+		"--ovnnb-db=unix:"+nb.paths.Socket(ovndb.NB), "--ovnsb-db=unix:"+sb.paths.Socket(ovndb.SB))
+	cmd.Env = append(os.Environ(), "OVN_RUNDIR="+c.Paths.Run)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, cmd.Start())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = cmd.Wait() // some are told to exit
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-done
+	})
+	require.Eventually(t, func() bool {
+		_, err := c.NorthdStatus(t.Context())
+		return err == nil
+	}, patience, 10*time.Millisecond, "ovn-northd does not start")
+	return c
+}
+
+func isNorthd(t *testing.T, c ovn.Control, wanted ovn.NorthdState) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		state, err := c.NorthdStatus(t.Context())
+		return err == nil && state == wanted
+	}, patience, 20*time.Millisecond, "ovn-northd is not %s", wanted)
+}
+
+func TestOneNorthdIsActiveAndTakesOver(t *testing.T) {
+	t.Parallel()
+	nb, sb := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.SB, 1)[0]
+	first := startNorthd(t, nb, sb)
+	isNorthd(t, first, ovn.NorthdActive)
+	second := startNorthd(t, nb, sb)
+	isNorthd(t, second, ovn.NorthdStandby)
+
+	require.NoError(t, first.NorthdExit(t.Context()))
+	isNorthd(t, second, ovn.NorthdActive)
+	require.Eventually(t, func() bool {
+		_, err := first.NorthdStatus(t.Context())
+		return err != nil
+	}, patience, 10*time.Millisecond)
+	_, err := first.NorthdStatus(t.Context())
+	require.ErrorIs(t, err, ovn.ErrNotRunning)
+}
+
+func TestNorthdThatIsPausedSaysSo(t *testing.T) {
+	t.Parallel()
+	nb, sb := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.SB, 1)[0]
+	c := startNorthd(t, nb, sb)
+	isNorthd(t, c, ovn.NorthdActive)
+	pid, err := os.ReadFile(c.Paths.NorthdPID())
+	require.NoError(t, err)
+	socket := filepath.Join(c.Paths.Run, "ovn-northd."+strings.TrimSpace(string(pid))+".ctl")
+	require.NoError(t, exec.CommandContext(t.Context(), "ovs-appctl", "-T", "5", "-t", socket, "pause").Run())
+	isNorthd(t, c, ovn.NorthdPaused)
+}
+
+func TestNorthdThatWasKilledIsNotRunning(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	_, err := s.control().NorthdStatus(t.Context())
+	require.ErrorIs(t, err, ovn.ErrNotRunning)
+	assert.EqualError(t, err, "cannot ask ovn-northd for status: server is not running")
+	require.NoError(t, os.WriteFile(s.paths.NorthdPID(), []byte("4194304\n"), 0o600)) // more than any process's ID
+	_, err = s.control().NorthdStatus(t.Context())
+	require.ErrorIs(t, err, ovn.ErrNotRunning)
+	require.NoError(t, os.WriteFile(s.paths.NorthdPID(), []byte("\n"), 0o600))
+	_, err = s.control().NorthdStatus(t.Context())
+	require.ErrorContains(t, err, "has no process ID")
+}

@@ -1,0 +1,211 @@
+package plan_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// only makes a state in which nb is in another condition than sb, which is well.
+func only(x plan.Database, more ...func(*plan.State)) func(*plan.State) {
+	return func(s *plan.State) {
+		set(s, x, ovndb.NB)
+		for _, change := range more {
+			change(s)
+		}
+	}
+}
+
+func tooNew() plan.Database {
+	x := down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})
+	x.TooNew = true
+	return x
+}
+
+func down(f plan.File) plan.Database {
+	f.Path, f.Exists, f.Clustered, f.Server = "/var/lib/ovn/ovnnb_db.db", true, true, serverOf(ovndb.NB, 0)
+	return plan.Database{Condition: ovndb.Down, Text: "the server is not running", File: f}
+}
+
+func TestEveryStateOfAServer(t *testing.T) {
+	t.Parallel()
+	status := func(change func(*plan.Database)) func(*plan.State) {
+		return func(s *plan.State) { edit(s, ovndb.SB, change) }
+	}
+	joining := func(remotes ...string) func(*plan.Database) {
+		return func(x *plan.Database) {
+			x.Status.State, x.Status.Leader, x.Status.Remotes = raft.JoiningCluster, raft.UnknownRef, remotes
+		}
+	}
+	const wait = "sb: joining the cluster; 2 of 3 units joined"
+	check(t, map[string]situation{
+		"joining": {status(joining("ssl:10.0.0.1:6644")), decided{waiting: []string{wait}}},
+		"joining through one that is dying": {func(s *plan.State) {
+			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Dying = true
+		}, decided{waiting: []string{wait}}},
+		"joining through one that is gone": {
+			status(joining("ssl:10.0.0.8:6644")),
+			decided{step: "archive sb (it joins through units that are gone)", waiting: []string{wait}},
+		},
+		"joining through one that joins itself": {func(s *plan.State) {
+			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
+			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
+		}, decided{
+			step: "archive sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
+		}},
+		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
+			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
+			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
+		}, decided{waiting: []string{wait}}},
+		"joining through one that is gone, and there is nobody else": {func(s *plan.State) {
+			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
+			s.Peers, s.Units = nil, 1
+		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
+		"leaving": {
+			status(func(x *plan.Database) { x.Status.State, x.Status.Leader = raft.LeavingCluster, raft.UnknownRef }),
+			decided{waiting: []string{"sb: leaving the cluster"}},
+		},
+		"removed while it was down": {
+			status(func(x *plan.Database) {
+				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
+			}),
+			decided{
+				step:    "leave sb (the others have removed it)",
+				waiting: []string{"sb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+			},
+		},
+		"without a leader, of which the report of the membership tells": {
+			status(func(x *plan.Database) {
+				x.Status.State, x.Status.Role, x.Status.Leader = raft.Disconnected, raft.Candidate, raft.UnknownRef
+			}),
+			decided{},
+		},
+		"a record of a removal does not count where there is a leader": {
+			status(func(x *plan.Database) { x.Removed = true }), decided{ready: true},
+		},
+		"of another cluster": {
+			status(func(x *plan.Database) { x.Status.Cluster = new(otherCluster) }),
+			decided{blocked: []string{
+				"sb: two clusters under one application: cccc0002-0000-4000-8000-000000000000 on ovn-central/1 and ovn-central/2, " +
+					"dddd0009-0000-4000-8000-000000000000 on ovn-central/0; remove the units of the wrong one",
+				"sb: this unit's server is of cluster dddd0009-0000-4000-8000-000000000000, the application's is cccc0002-0000-4000-8000-000000000000",
+			}},
+		},
+		"the machine has another address": {
+			func(s *plan.State) { s.Address = "10.0.0.7" },
+			decided{ready: true, notes: []string{
+				"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
+				"sb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
+			}},
+		},
+	})
+}
+
+func TestJoinGoesThroughEveryMemberAndNobodyElse(t *testing.T) {
+	t.Parallel()
+	s := well()
+	set(&s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
+	silent, dying, stranger, joining := peer(3), peer(4), peer(5), peer(6)
+	silent.Address, dying.Dying = "", true
+	stranger.Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster}
+	joining.Clusters = nil
+	six := peer(7)
+	six.Address = "fd99::7"
+	s.Peers = append(s.Peers, silent, dying, stranger, joining, six)
+	d := plan.Decide(s)
+	require.NotNil(t, d.Step)
+	assert.Equal(t, plan.Step{
+		Kind: plan.JoinCluster, Database: ovndb.NB, Cluster: nbCluster,
+		Remotes: []string{"ssl:10.0.0.2:6643", "ssl:10.0.0.1:6643", "ssl:[fd99::7]:6643", "ssl:10.0.0.4:6643"}, // first the one that created it, last the one that is going
+	}, *d.Step)
+}
+
+func TestNobodyToJoinThrough(t *testing.T) {
+	t.Parallel()
+	alone := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB)
+			for i := range s.Peers {
+				s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil
+			}
+			change(s)
+		}
+	}
+	const id = "cccc0001-0000-4000-8000-000000000000"
+	check(t, map[string]situation{
+		"its creator is not there yet": {
+			alone(func(*plan.State) {}), decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc"}},
+		},
+		"nobody knows who created it": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy = "" }),
+			decided{waiting: []string{"nb: waiting for a unit to serve cluster cccc"}},
+		},
+		"this unit has created it": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/0" }),
+			decided{blocked: []string{"nb: cluster " + id + " was created here, its file is gone, and no other unit has it"}},
+		},
+		"its creator is gone": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+		},
+		"its creator is gone, and nothing is known of another unit": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.NothingPublished }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing yet"}},
+		},
+		"its creator is gone, and another unit can't be read": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Unread }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; what it publishes could not be read"}},
+		},
+		"its creator is gone, and another unit joins it": {
+			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Servers = "ovn-central/9", peer(2).Servers }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it joins it"}},
+		},
+		"its creator is going, and can't be read": {
+			alone(func(s *plan.State) {
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and what it publishes could not be read"}},
+		},
+		"its creator is going, and has left the relation": {
+			alone(func(s *plan.State) {
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.NothingPublished}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and publishes nothing"}},
+		},
+		"its creator is going, and has not said that it joined": {
+			alone(func(s *plan.State) { s.Peers[1].Dying = true }),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and may have joined"}},
+		},
+		"its creator is gone, and the leader has seen another unit as a member": {
+			alone(func(s *plan.State) {
+				s.Clusters.CreatedBy = "ovn-central/9"
+				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
+			}),
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it was a member of it"}},
+		},
+		"its creator is going, can't be read, and is known as a member": {
+			alone(func(s *plan.State) {
+				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
+				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(0)), ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
+			}),
+			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
+		},
+		"members that are known, and all units have spoken": {
+			alone(func(s *plan.State) {
+				s.Clusters.CreatedBy = "ovn-central/9"
+				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(9))}}
+			}),
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+		},
+		"there is no other unit": {
+			alone(func(s *plan.State) { s.Peers, s.Clusters.CreatedBy = nil, "" }),
+			decided{blocked: []string{"nb: no unit has cluster " + id + " any more; deploy the application again"}},
+		},
+	})
+}
