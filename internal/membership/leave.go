@@ -151,7 +151,7 @@ func (d *leaveOperation) leave(ctx context.Context) error {
 			return &RefusedError{Refusals: []*raft.Refusal{refusal}, Advice: advice}
 		}
 		for _, w := range d.warnings {
-			s.Log.WarnContext(ctx, w)
+			s.Log.WarnContext(ctx, "the leave is permitted with a warning", "database", db.Short(), "warning", w)
 		}
 		s.Progress(ctx, fmt.Sprintf("%s: leaving as %s, %s", db.Short(), d.server.Status.Server.Short(), d.server.Status.Role))
 		limited, cancel, err := d.lock.recordIntent(ctx, lease.Leave, string(d.server.Status.Server))
