@@ -138,7 +138,7 @@ func (a *Agent) turn() {
 		a.swaps <- d.Swap // there is room: the election proposes one at a time
 	}
 	for _, l := range lines {
-		a.log.Info(l.message, l.attributes...)
+		a.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	if began {
 		a.lookSoon()

@@ -52,7 +52,7 @@ func (c *clusters) run(ctx context.Context) {
 		before := c.northdError()
 		c.mu.Lock()
 		for _, l := range tellOrphans(staleMembers(c.report), staleMembers(seen)) {
-			c.agent.log.Info(l.message, l.attributes...)
+			c.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 		}
 		c.report, c.northd, c.at = seen, northd, c.agent.now()
 		if c.idle++; northd == "" || northd.Works() {

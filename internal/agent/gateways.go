@@ -134,7 +134,7 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 		return live.Mode == config.On && (live.NeutronGateways || !inv.Neutrons(group)) && !g.undone.Left(group)
 	}
 	for _, l := range g.looked(inv, plan, due, now) {
-		g.agent.log.Info(l.message, l.attributes...)
+		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	n.at = d.Next(now)
 	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {

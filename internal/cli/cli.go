@@ -148,7 +148,7 @@ ACTIONS
 			p := unit(getenv, stderr)
 			p.service.Progress = func(ctx context.Context, text string) {
 				if err := p.tools.ActionLog(ctx, text); err != nil {
-					p.log.InfoContext(ctx, text)
+					p.log.InfoContext(ctx, text) //nolint:sloglint // told to a person who waits
 				}
 			}
 			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Backup: p.backups(), Log: p.log}, args[0])
@@ -210,7 +210,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 			Log:      p.log,
 		},
 		Goal:     p.tools.GoalState,
-		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) },
+		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) }, //nolint:sloglint // told to a person who waits
 	}
 	program, err := os.Executable()
 	if err != nil {

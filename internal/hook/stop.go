@@ -46,7 +46,7 @@ func finalize(ctx context.Context, u Unit, snapshot observe.Snapshot) error {
 	}
 	fates, err := u.Service.Stop(ctx, snapshot.Application, snapshot.Cache)
 	for _, f := range fates {
-		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text)
+		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
 		if f.Gone {
 			delete(snapshot.Own, f.Database)
 		}

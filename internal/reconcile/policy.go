@@ -30,7 +30,7 @@ const packageUpdate = "Package update"
 func (u *Reconciler) takeDeferred(r *record) {
 	services, err := u.Policy.TakeDeferred()
 	if err != nil {
-		u.Log.Warn(err.Error())
+		u.Log.Warn("cannot read what packages wanted to restart", "error", err)
 	}
 	for _, service := range services {
 		for _, due := range plan.RestartOrder() {

@@ -106,7 +106,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 			return o, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
 		}
 		made[step.String()] = true
-		u.Log.InfoContext(ctx, step.String())
+		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
 		err := u.apply(ctx, record, inputs, o, *step)
 		if kept := u.saveRecord(record); kept != nil {
 			u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", kept)
@@ -120,7 +120,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 				break
 			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
-			u.Log.ErrorContext(ctx, o.Failure.Error())
+			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
 			if step.Kind == plan.Upgrade && !inputs.unavailable && idle(o) {
 				inputs.unavailable = true // a server that is down may do with what there is
 				continue
