@@ -92,39 +92,22 @@ func (s *Changer) Kick(ctx context.Context, m observe.Application, r KickRequest
 	}
 	s.Progress(ctx, "checking the members of the databases")
 	kicks := s.resolveAll(ctx, m, r)
-	if !evaluateKicks(ctx, kicks) || r.DryRun {
+	judge := func(ctx context.Context) error {
+		if !evaluateKicks(ctx, kicks) {
+			return errWithheld
+		}
+		return nil
+	}
+	if r.DryRun {
+		_ = judge(ctx) // the results say it
 		return results(kicks), nil
 	}
-	defer func() {
-		for _, k := range kicks {
-			k.release(ctx)
-		}
-	}()
-	for _, k := range kicks {
-		if !k.unresolved() {
-			continue
-		}
-		s.Progress(ctx, k.server.Database.Short()+": checked; taking the lock")
-		var err error
-		if k.lock, err = s.lock(ctx, k.server, func(context.Context) error { return nil }); err != nil {
-			k.result.Outcome, k.result.Text = Refused, err.Error()
-			k.result.Next = []string{"run the same command again"}
-			return results(kicks), nil
-		}
-		// Others may have changed the membership while this unit waited.
-		k.server = s.ObserveServer(ctx, k.server.Database)
-		k.resolve(ctx)
-	}
-	if !evaluateKicks(ctx, kicks) {
-		return results(kicks), nil
-	}
-	for _, k := range kicks {
-		if k.unresolved() && !k.kick(ctx) {
-			break // the rest stays untouched, and says so
-		}
-	}
+	_ = change[*kickOperation]{operations: kicks, judge: judge, ends: always}.carryOut(ctx) // so here
 	return results(kicks), nil
 }
+
+// errWithheld says that a kick was not made; its result says why.
+var errWithheld = errors.New("the kick was withheld")
 
 func (r KickRequest) check() error {
 	switch {
@@ -194,6 +177,27 @@ func (k *kickOperation) unresolved() bool {
 
 func (k *kickOperation) refuse(text string, next ...string) {
 	k.result.Outcome, k.result.Text, k.result.Next = Refused, text, next
+}
+
+func (k *kickOperation) needsLock() bool { return k.unresolved() }
+
+func (k *kickOperation) takeLock(ctx context.Context) (err error) {
+	s, d := k.service, k.server.Database
+	s.Progress(ctx, d.Short()+": checked; taking the lock")
+	if k.lock, err = s.lock(ctx, k.server, func(context.Context) error { return nil }); err != nil {
+		k.refuse(err.Error(), "run the same command again")
+		return err
+	}
+	k.server = s.ObserveServer(ctx, d)
+	k.resolve(ctx)
+	return nil
+}
+
+func (k *kickOperation) act(ctx context.Context) error {
+	if k.unresolved() && !k.kick(ctx) {
+		return errWithheld // the rest stays untouched, and says so
+	}
+	return nil
 }
 
 // kick asks for the removal and waits for its proof. It says whether to go on

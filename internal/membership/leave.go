@@ -102,12 +102,9 @@ func (d *leaveOperation) refuseSole() *raft.Refusal {
 	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
 }
 
-// lockIfNeeded takes the database's lock. Others may have changed the membership
-// while it waited, so that the server has to be looked at again.
-func (d *leaveOperation) lockIfNeeded(ctx context.Context) (err error) {
-	if !d.needsEvaluation() {
-		return nil
-	}
+func (d *leaveOperation) needsLock() bool { return d.needsEvaluation() }
+
+func (d *leaveOperation) takeLock(ctx context.Context) (err error) {
 	if d.lock, err = d.service.lock(ctx, d.server, d.service.abortIfTearingDown(d.application)); err != nil {
 		return err
 	}
@@ -128,8 +125,8 @@ func (d *leaveOperation) refresh(ctx context.Context) error {
 	return nil
 }
 
-// leave makes the cluster forget this unit's server, and returns when it has.
-func (d *leaveOperation) leave(ctx context.Context) error {
+// act makes the cluster forget this unit's server, and returns when it has.
+func (d *leaveOperation) act(ctx context.Context) error {
 	s, db := d.service, d.server.Database
 	switch {
 	case d.result.Gone:

@@ -213,33 +213,12 @@ func (s *Changer) leaveAll(ctx context.Context, m observe.Application, going []*
 	if !m.OthersStay() {
 		return errTeardown
 	}
-	defer func() {
-		for _, d := range going {
-			d.release(ctx)
-		}
-	}()
-	if err := s.evaluateLeaves(ctx, m, going); err != nil {
-		return err
-	}
-	for _, d := range going {
-		if err := d.lockIfNeeded(ctx); err != nil {
-			return err
-		}
-	}
-	if err := s.evaluateLeaves(ctx, m, going); err != nil {
-		return err
-	}
-	s.beforeLeaving(ctx)
-	var failures []error
-	for _, d := range going {
-		if err := d.leave(ctx); err != nil {
-			failures = append(failures, err)
-			if errors.Is(err, errTeardown) {
-				return err
-			}
-		}
-	}
-	return errors.Join(failures...)
+	return change[*leaveOperation]{
+		operations: going,
+		judge:      func(ctx context.Context) error { return s.evaluateLeaves(ctx, m, going) },
+		begin:      s.beforeLeaving,
+		ends:       func(err error) bool { return errors.Is(err, errTeardown) },
+	}.carryOut(ctx)
 }
 
 func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, going []*leaveOperation) error {

@@ -25,7 +25,7 @@ import (
 // The lock is kept, through the other members, for as long as act runs. That the
 // server is taken down stands in it from before act until act has ended well; where
 // it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
-func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) (err error) {
+func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) error {
 	l := s.ObserveServer(ctx, db)
 	if err := context.Cause(ctx); err != nil {
 		return err // what was not answered in time is not known to be no member
@@ -39,58 +39,88 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 	if !l.Member() || len(l.Status.Servers) == 1 {
 		return act(ctx, OpenGate)
 	}
-	if down && !l.Status.HasLeader() { // nor can there be a lock without one
-		_, plan, err := s.evaluate(ctx, &l, m, nil, func(v raft.View) raft.Plan {
+	r := &restartOperation{service: s, application: m, server: l, takesDown: down, run: act}
+	return change[*restartOperation]{operations: []*restartOperation{r}, judge: r.evaluate, ends: always}.carryOut(ctx)
+}
+
+// restartOperation is what is done to this unit's server under the lock.
+type restartOperation struct {
+	service     *Changer
+	application observe.Application
+	server      observe.ServerState
+	takesDown   bool
+	run         func(context.Context, Gate) error
+	lock        *lock
+	// begun: it was permitted to take the server down. done: it has brought it back.
+	begun, done bool
+}
+
+// evaluate judges whether the others are a majority without this server. Without the lock
+// only that there is a leader is judged: there can't be a lock without one.
+func (r *restartOperation) evaluate(ctx context.Context) error {
+	s, m, db := r.service, r.application, r.server.Database
+	switch {
+	case !r.takesDown || r.lock == nil && r.server.Status.HasLeader():
+		return nil
+	case r.lock == nil:
+		_, plan, err := s.evaluate(ctx, &r.server, m, nil, func(v raft.View) raft.Plan {
 			return raft.PlanRestart(raft.Change{Database: db, View: v})
 		})
-		if err != nil {
-			return err
+		if err == nil && plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
+			err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.NoQuorumRemediation(m, r.server)}
 		}
-		if plan.Refusal != nil && plan.Refusal.Reason == raft.NoQuorum {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.NoQuorumRemediation(m, l)}
-		}
-	}
-	k, err := s.lock(ctx, l, s.abortIfTearingDown(m))
-	if err != nil {
 		return err
 	}
-	begun := false
-	defer func() {
-		ended := err == nil || !begun
-		k.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
-	}()
-	if down {
-		if err := s.awaitClients(ctx, db, k); err != nil {
-			return err
-		}
-		if l = s.ObserveServer(ctx, db); !l.Member() {
-			return fmt.Errorf("cannot restart the server of %s: %s", db, l.Text())
-		}
-		view, plan, err := s.evaluateRestart(ctx, &l, m, k)
-		if err != nil {
-			return err
-		}
-		if plan.Refusal != nil {
-			return &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, m)}
-		}
-		if err := k.switchEndpoints(ctx, observe.OtherAddresses(l.Status)); err != nil {
-			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", db, err)
-		}
+	if err := s.awaitClients(ctx, db, r.lock); err != nil {
+		return err
 	}
+	if r.server = s.ObserveServer(ctx, db); !r.server.Member() {
+		return fmt.Errorf("cannot restart the server of %s: %s", db, r.server.Text())
+	}
+	view, plan, err := s.evaluateRestart(ctx, &r.server, m, r.lock)
+	if err == nil && plan.Refusal != nil {
+		err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, m)}
+	}
+	return err
+}
+
+func (r *restartOperation) needsLock() bool { return true }
+
+func (r *restartOperation) takeLock(ctx context.Context) (err error) {
+	r.lock, err = r.service.lock(ctx, r.server, r.service.abortIfTearingDown(r.application))
+	return err
+}
+
+// act keeps the lock, through the other members where this one goes down, while run runs.
+func (r *restartOperation) act(ctx context.Context) error {
+	k := r.lock
 	next := k.held.Renewed()
-	if down {
-		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: s.Env.Unit, From: string(k.server)})
+	if r.takesDown {
+		if err := k.switchEndpoints(ctx, observe.OtherAddresses(r.server.Status)); err != nil {
+			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", k.database, err)
+		}
+		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: r.service.Env.Unit, From: string(k.server)})
 	}
 	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
 		return err
 	}
-	return k.keep(ctx, func(ctx context.Context) error {
-		return act(ctx, func() (time.Time, error) {
+	err := k.keep(ctx, func(ctx context.Context) error {
+		return r.run(ctx, func() (time.Time, error) {
 			until, err := k.mayAct()
-			begun = begun || err == nil
+			r.begun = r.begun || err == nil
 			return until, err
 		})
 	})
+	r.done = err == nil
+	return err
+}
+
+// release takes back what was noted, unless the server may not be back.
+func (r *restartOperation) release(ctx context.Context) {
+	if k := r.lock; k != nil {
+		ended := r.done || !r.begun
+		k.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
+	}
 }
 
 // Gate is asked right before a server is taken down: who was stopped meanwhile may
