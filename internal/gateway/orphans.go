@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // Orphans are rows that name a chassis which is not there, and chassis of which a half is
@@ -33,4 +34,17 @@ func (inv *Inventory) Orphans() (all []schedule.Finding) {
 		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
 	})
 	return slices.Compact(all)
+}
+
+// Unused are the groups that have a chassis as a member and that no plan is about, since no
+// port uses them.
+func (inv *Inventory) Unused(chassis string) (all []string) {
+	for _, g := range inv.NB.Groups {
+		_, planned := inv.stored[g.Name]
+		if !planned && slices.ContainsFunc(pick(inv.NB.HAChassis, g.Members), func(r ovsdb.CandidateRow) bool { return r.Chassis == chassis }) {
+			all = append(all, g.Name)
+		}
+	}
+	slices.Sort(all)
+	return all
 }

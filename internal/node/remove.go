@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,7 +29,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 			return maintenance.NewStatus(maintenance.DeleteNodeError, err.Error())
 		}
 	}
-	begun := s.Gateways.Now()
+	begun, changed := s.Gateways.Now(), 0
 	for {
 		x, err := s.look(ctx)
 		if err != nil {
@@ -47,7 +48,14 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 		case !r.Confirmed:
 			return maintenance.NewStatus(maintenance.BadRequest, "this deletes the chassis of "+n.Name()+": confirm it", s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
 		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
-			return s.remove(ctx, x, n)
+			removed, err := s.remove(ctx, x, n)
+			if err == nil {
+				return removed
+			}
+			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
+				return maintenance.NewStatus(maintenance.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+			}
+			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		}
 		if !pause(ctx, time.Second) {
 			return maintenance.NewStatus(maintenance.DeleteNodeError, context.Cause(ctx).Error())
@@ -69,6 +77,9 @@ func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
 			}
 		}
 	}
+	for _, name := range x.inventory.Unused(n.Chassis) {
+		why = append(why, maintenance.Message{Message: "it is a member of this group, which no port uses: run: ovn-nbctl ha-chassis-group-remove-chassis " + name + " " + n.Chassis, Error: true, Kind: maintenance.MessageGateway, Name: name})
+	}
 	if len(why) == 0 {
 		return nil
 	}
@@ -79,19 +90,24 @@ func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
 	return &refused
 }
 
-func (s *Service) remove(ctx context.Context, x sight, n maintenance.Node) maintenance.Status {
-	failed := func(err error) maintenance.Status {
-		return maintenance.NewStatus(maintenance.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+// remove deletes the node where it is still as it was judged, and its records where no gateway
+// has it as a candidate; else it returns [ovsdb.ErrChanged].
+func (s *Service) remove(ctx context.Context, x sight, n maintenance.Node) (maintenance.Status, error) {
+	was := ovsdb.ChassisRow{Name: n.Chassis}
+	for _, row := range x.inventory.SB.Chassis {
+		if row.Name == n.Chassis {
+			was = row
+		}
 	}
-	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, n.Chassis) }); err != nil {
-		return failed(err)
+	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, was, maintenance.HoldTypes()) }); err != nil {
+		return maintenance.Status{}, err
 	}
 	if err := s.Gateways.Forget(ctx, n.Chassis); err != nil {
-		return failed(err)
+		return maintenance.Status{}, err
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs))); err != nil {
-		return failed(err)
+	if err := s.amend(ctx, ovsdb.Guard{NoCandidate: n.Chassis}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs))); err != nil {
+		return maintenance.Status{}, err
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is removed: its chassis, and all records of it",
-		maintenance.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again makes the chassis again", Kind: maintenance.MessageStep, Name: n.Chassis})
+		maintenance.Message{Message: "cut its power, or remove its packages: an ovn-controller that starts again makes the chassis again", Kind: maintenance.MessageStep, Name: n.Chassis}), nil
 }

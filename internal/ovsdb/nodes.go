@@ -16,6 +16,8 @@ import (
 type Guard struct {
 	// Has are pairs that must stand there, Lacks pairs that must not.
 	Has, Lacks map[string]string
+	// NoCandidate is a chassis that no list of candidates of NB may have.
+	NoCandidate string
 }
 
 // operations fail the transaction where the row, of this UUID, does not fit. A wait for no row
@@ -29,10 +31,16 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 		where = append(where, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
 	}
 	now := 0
-	return []ovsdb.Operation{{
+	ops := []ovsdb.Operation{{
 		Op: ovsdb.OperationWait, Table: globalTable(ovndb.NB), Timeout: &now, Where: where, Columns: []string{"_uuid"}, Until: "==",
 		Rows: []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
 	}}
+	if g.NoCandidate != "" {
+		for _, table := range []string{"Gateway_Chassis", "HA_Chassis"} {
+			ops = append(ops, none(table, chassisColumn, ovsdb.NewCondition(chassisColumn, ovsdb.ConditionEqual, g.NoCandidate)))
+		}
+	}
+	return ops
 }
 
 // global is the UUID of the only row of NB_Global.
@@ -65,14 +73,8 @@ func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, put map[string]str
 	if err != nil {
 		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
-	for _, r := range results {
-		switch r.Error {
-		case "":
-		case "timed out": // the wait, in vain
-			return ErrChanged
-		default:
-			return fmt.Errorf("cannot write external_ids of NB_Global: %s: %s", r.Error, r.Details)
-		}
+	if err := judge(results); err != nil {
+		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
 	return nil
 }
@@ -131,17 +133,41 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 }
 
 // RemoveChassis deletes a chassis and what stands beside it in SB, as long as its
-// ovn-controller follows nothing meanwhile; otherwise it deletes nothing and returns
-// [ErrChanged]. The ends of its tunnels go with the row that refers to them.
-func (g *Gateways) RemoveChassis(ctx context.Context, name string) error {
-	answers, err := read(ctx, g.sb, query{"Chassis_Private", []string{"nb_cfg"}, named("name", name)})
+// ovn-controller has followed nothing since it was read, no port of the types is bound to it
+// and no group has it as a candidate; otherwise it deletes nothing and returns [ErrChanged].
+// Of one without a row of Chassis only the name counts. The ends of its tunnels go with the
+// row that refers to them.
+func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []string) error {
+	name := was.Name
+	fail := func(err error) error { return fmt.Errorf("cannot remove chassis %s: %w", name, err) }
+	answers, err := read(ctx, g.sb,
+		query{"Chassis_Private", []string{"nb_cfg"}, named("name", name)}, query{"Chassis", []string{"name"}, named("name", name)})
 	if err != nil {
-		return fmt.Errorf("cannot remove chassis %s: %w", name, err)
+		return fail(err)
 	}
 	var ops []ovsdb.Operation
-	for _, r := range answers[0] {
-		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": r.number("nb_cfg")}))
+	if len(answers[0]) == 0 {
+		ops = append(ops, none("Chassis_Private", "name", named("name", name)...))
 	}
+	for _, r := range answers[0] {
+		follows := r.number("nb_cfg")
+		if was.Known {
+			follows = was.Follows
+		}
+		ops = append(ops, unchanged("Chassis_Private", r.uuid(), ovsdb.Row{"nb_cfg": follows}))
+	}
+	if len(answers[1]) == 0 { // what is bound to it is bound to a row
+		ops = append(ops, none("Chassis", "name", named("name", name)...))
+	}
+	for _, r := range answers[1] {
+		ops = append(ops, unchanged("Chassis", r.uuid(), ovsdb.Row{"name": name}))
+		on := ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: r.uuid()})
+		for _, kind := range types {
+			ops = append(ops, none("Port_Binding", "chassis", on, ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)))
+		}
+		ops = append(ops, none("HA_Chassis", "chassis", on), none("Gateway_Chassis", "chassis", on))
+	}
+	ops = slices.DeleteFunc(ops, func(o ovsdb.Operation) bool { _, known := g.sb.Schema().Tables[o.Table]; return !known })
 	for table, column := range map[string]string{"Chassis_Private": "name", "Chassis": "name", "Chassis_Template_Var": "chassis"} {
 		if _, known := g.sb.Schema().Tables[table]; known {
 			ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: table, Where: named(column, name)})
@@ -149,15 +175,35 @@ func (g *Gateways) RemoveChassis(ctx context.Context, name string) error {
 	}
 	results, err := send(ctx, g.sb, ops...)
 	if err != nil {
-		return fmt.Errorf("cannot remove chassis %s: %w", name, err)
+		return fail(err)
 	}
+	if err := judge(results); err != nil {
+		return fail(err)
+	}
+	return nil
+}
+
+// none fails the transaction where a row fits the conditions, of which the first asks for the
+// value of the column. All such rows are the same in that column, and equal
+// rows are one to a wait (ovsdb_execute_wait in ovsdb/execution.c): there is none if they are
+// not that one.
+func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
+	now := 0
+	return ovsdb.Operation{
+		Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: where,
+		Columns: []string{column}, Until: "!=", Rows: []ovsdb.Row{{column: where[0].Value}},
+	}
+}
+
+// judge finds what was wrong with a transaction that begins with waits.
+func judge(results []ovsdb.OperationResult) error {
 	for _, r := range results {
 		switch r.Error {
 		case "":
-		case "timed out": // the wait, in vain
+		case "timed out": // a wait, in vain
 			return ErrChanged
 		default:
-			return fmt.Errorf("cannot remove chassis %s: %s: %s", name, r.Error, r.Details)
+			return fmt.Errorf("%s: %s", r.Error, r.Details)
 		}
 	}
 	return nil

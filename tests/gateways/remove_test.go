@@ -2,6 +2,8 @@ package gateways
 
 import (
 	"context"
+	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -54,6 +56,72 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 	assert.NotContains(t, c.sbctl("--bare", "--columns=name", "list", "Chassis_Private"), "c1")
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "c1")
 	assert.Equal(t, 404, c.answer("remove", "c1", "--yes").Code)
+}
+
+// R13, inside the transaction: what comes to need a dead node after it was judged keeps it. The
+// writer is in the gap between the last look and the deletion.
+func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		write func(c *cloud, port string)
+		names string
+		gone  bool
+	}{
+		"a virtual machine's port": {func(c *cloud, _ string) { c.sbctl("lsp-bind", "vm-1", "c1") }, "nova-compute", false},
+		"a gateway's port":         {func(c *cloud, port string) { c.sbctl("lsp-bind", "cr-"+port, "c1") }, "gateway", false},
+		"a candidate": {func(c *cloud, port string) {
+			c.nbctl("--wait=sb", "lrp-set-gateway-chassis", port, "c1", "1")
+		}, "lrp-001", false},
+		"a candidate that ovn-northd has not seen": {func(c *cloud, port string) {
+			assert.NoError(c.t, c.northd.Signal(syscall.SIGSTOP))
+			c.nbctl("lrp-set-gateway-chassis", port, "c1", "1")
+		}, "lrp-001", true}, // the records, at least, stay
+		"its ovn-controller": {func(c *cloud, _ string) { c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000") }, "c1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2")
+			c.addNetwork("physnet1")
+			port := c.addGateways(1, "c2")[0]
+			c.nbctl("ls-add", "inside", "--", "lsp-add", "inside", "vm-1")
+			c.answer("cordon", "c1")
+			c.sbctl("create", "Chassis_Private", "name=c1")
+			c.nbctl("--wait=sb", "sync")
+			s, now := c.nodeService(), time.Now()
+			s.Gateways.Now = func() time.Time { // it counts as dead at the first look
+				now = now.Add(time.Minute)
+				return now
+			}
+			looks := 0
+			s.Units = func(context.Context) map[string]string { // asked when everything was read
+				if looks++; looks == 1 {
+					test.write(c, port)
+				}
+				return nil
+			}
+			said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+			assert.Equal(t, 409, said.Code, said.Text())
+			assert.Equal(t, 2, looks, "it was judged again")
+			require.NotEmpty(t, said.Details.MessageList)
+			assert.Equal(t, test.names, said.Details.MessageList[0].Name, said.Text())
+			assert.Equal(t, !test.gone, strings.Contains(c.sbctl("--bare", "--columns=name", "list", "Chassis"), "c1"))
+			assert.Contains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "maintenance/c1", "its records stay")
+			s.Close()
+		})
+	}
+}
+
+// A group that no port uses refers to the node too.
+func TestGroupThatNoPortUsesKeepsTheNode(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.nbctl("ha-chassis-group-add", "spare", "--", "ha-chassis-group-add-chassis", "spare", "c9", "1")
+	c.sbctl("create", "Chassis_Private", "name=c9")
+	said := c.answer("remove", "c9", "--yes")
+	assert.Equal(t, 409, said.Code)
+	assert.Contains(t, said.Text(), "run: ovn-nbctl ha-chassis-group-remove-chassis spare c9")
+	c.nbctl("ha-chassis-group-remove-chassis", "spare", "c9")
+	assert.Equal(t, 200, c.answer("remove", "c9", "--yes").Code)
 }
 
 // An ovn-controller that comes back while it is judged keeps its rows.

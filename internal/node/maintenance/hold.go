@@ -93,6 +93,11 @@ func holdOf(kind string) string {
 	return ""
 }
 
+// HoldTypes are the types of the ports that make holds.
+func HoldTypes() []string {
+	return []string{"", "virtual", "chassisredirect", "l3gateway", "l2gateway", "external"}
+}
+
 // derive counts the holds that ports make, by chassis.
 func derive(bindings []Binding) map[string][]Hold {
 	ports := map[string]map[string][]string{}
