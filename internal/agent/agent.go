@@ -62,7 +62,7 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, look Look
 	a.current.Store(&c)
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
-	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1)}
+	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: drains{agent: a}}
 	a.clusters = &clusters{agent: a, look: look}
 	return a, nil
 }

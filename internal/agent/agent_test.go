@@ -100,7 +100,7 @@ func TestStatusTellsWhyADatabaseCannotBeUsed(t *testing.T) {
 	a.turn()
 	var s report.Status
 	require.NoError(t, json.Unmarshal(get(t, a, "/status").Body.Bytes(), &s))
-	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0)}, s)
+	assert.Equal(t, report.Status{Unit: "u/0", Mode: config.Advise, Northbound: ovsdb.ErrNoLeader.Error(), Peers: []report.PeerStatus{}, Gateways: a.gateways.status(0), Drains: []report.Drain{}}, s)
 }
 
 func TestOneClientCannotTakeAllConnections(t *testing.T) {

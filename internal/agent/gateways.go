@@ -37,6 +37,7 @@ type gateways struct {
 	undone   drift.Undone
 	acted    string // the record under which everything was looked at
 	retry    time.Duration
+	drains   drains
 
 	mu     sync.Mutex
 	report gatewayReport
@@ -48,6 +49,7 @@ type gateways struct {
 // run follows on one connection after another.
 func (g *gateways) run(ctx context.Context) {
 	pause := firstPause
+	defer g.drains.close()
 	for ctx.Err() == nil {
 		begun := g.agent.now()
 		err := g.session(ctx)
@@ -137,6 +139,15 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	n.at = d.Next(now)
+	begun := g.agent.now()
+	again, err := g.drains.look(ctx, value, acts, inv)
+	n.acting = g.agent.now() - begun
+	if err != nil && ctx.Err() == nil {
+		g.agent.log.Error("cannot go on with drains", "error", err)
+	}
+	if again != 0 && (n.at == 0 || again < n.at) {
+		n.at = again
+	}
 	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {
 		return n, nil
 	}
@@ -144,9 +155,9 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 		n.at = g.retry
 		return n, nil
 	}
-	begun := g.agent.now()
+	begun = g.agent.now()
 	err = g.act(ctx, value, inv, may)
-	n = next{g.agent.now(), g.agent.now() - begun} // what has come of it
+	n = next{g.agent.now(), n.acting + g.agent.now() - begun} // what has come of it
 	if err != nil && ctx.Err() == nil {
 		g.retry = g.agent.now() + retryPause
 		n.at = g.retry

@@ -59,6 +59,10 @@ var (
 		"Candidates of gateways that this agent has changed.", []string{"reason"}, nil)
 	gatewayLookMetric = prometheus.NewDesc("ovn_central_gateways_last_look_seconds",
 		"Seconds since chassis and gateways were last read; no series where they never were.", nil, nil)
+	drainsMetric = prometheus.NewDesc("ovn_central_drains",
+		"Nodes that are to be empty, as the agent that acts sees them: running, stalled for 5 minutes, or done.", []string{"state"}, nil)
+	drainLeftMetric = prometheus.NewDesc("ovn_central_drain_gateways",
+		"Gateways that are still to leave the node, or can go nowhere.", []string{"node"}, nil)
 	buildMetric = prometheus.NewDesc("ovn_central_build_info",
 		"1, with the version of the program.", []string{"version"}, nil)
 )
@@ -79,6 +83,7 @@ func (metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, clockMetric, lookMetric, buildMetric,
 		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, membersMetric, membersUpMetric, toleranceMetric, rowsMetric, gatewayLookMetric,
+		drainsMetric, drainLeftMetric,
 	} {
 		out <- d
 	}
@@ -125,6 +130,14 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	if g.LookedSecondsAgo >= 0 {
 		gauge(gatewayLookMetric, g.LookedSecondsAgo)
 		gauge(gatewaysMetric, float64(g.Gateways))
+	}
+	states := map[string]int{"running": 0, "stalled": 0, "done": 0}
+	for _, d := range s.Drains {
+		states[d.State()]++
+		gauge(drainLeftMetric, float64(d.Gateways), d.Chassis)
+	}
+	for state, n := range states {
+		gauge(drainsMetric, float64(n), state)
 	}
 	chassis, changed := m.agent.gateways.counts()
 	for state, n := range chassis {

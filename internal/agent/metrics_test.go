@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -20,6 +21,7 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	a, now := played(t)
 	a.tell(func(e *lease.Election, _ time.Duration) {
 		a.seen.southbound = ovsdb.ErrNoLeader
+		a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true}, {Chassis: "c3", Done: true}})
 		e.Saw(lease.Record{Holder: "u/1", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
 	a.turn()
@@ -31,6 +33,7 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 		`ovn_central_lease_holder{unit="u/1"} 1`, "ovn_central_lease_acts 0", "ovn_central_lease_term 4", "ovn_central_lease_held_seconds 1",
 		"# TYPE ovn_central_lease_changes_total counter", `ovn_central_agent_database_usable{database="nb"} 1`,
 		`ovn_central_agent_database_usable{database="sb"} 0`, "ovn_central_agent_last_look_seconds 1", "ovn_central_build_info{version=",
+		`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`, `ovn_central_drain_gateways{node="c1"} 3`,
 	} {
 		assert.Contains(t, text, line)
 	}

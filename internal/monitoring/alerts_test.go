@@ -33,8 +33,8 @@ type member struct {
 	behind int
 	northd int
 	up     int
-	// acts is 1 where the unit's agent does; changes and advised are what it counts.
-	acts             int
+	// acts is 1 where the unit's agent does; changes, advised and stalled are what it counts.
+	acts, stalled    int
 	changes, advised string
 	// file and grown are bytes of its database's file; polls how often its server was silent
 	// in an hour, longest for how many seconds; ahead is a peer's clock.
@@ -86,7 +86,8 @@ func (m member) metrics(unit int) []series {
 	if m.changes != "" {
 		agent := `job="ovn_ovn-central-agent"`
 		all = append(all, one("ovn_central_lease_acts", agent, steady(m.acts)), one("ovn_central_agent_takes_part", agent, steady(1)),
-			one("ovn_central_lease_changes_total", agent, m.changes), one("ovn_central_gateways_to_schedule_seconds", agent, m.advised))
+			one("ovn_central_lease_changes_total", agent, m.changes), one("ovn_central_gateways_to_schedule_seconds", agent, m.advised),
+			one("ovn_central_drains", agent+`,state="stalled"`, steady(m.stalled)), one("ovn_central_drains", agent+`,state="running"`, steady(1)))
 		all = append(all, one("ovn_central_database_file_bytes", agent+`,database="sb"`, steady(m.file)), one("ovn_central_database_file_grown_bytes", agent+`,database="sb"`, steady(m.grown)),
 			one("ovn_central_server_long_polls", agent+`,database="sb"`, steady(m.polls)), one("ovn_central_server_longest_poll_seconds", agent+`,database="sb"`, steady(m.longest)),
 			one("ovn_central_agent_peer_clock_ahead_seconds", agent+`,peer="x"`, steady(m.ahead)))
@@ -214,6 +215,10 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			m[1].ahead = -45
 			return m
 		}, firing: []string{"OVNClocksDiffer"}},
+		"a drain that has stalled": {n: 3, change: func(m []member) []member {
+			m[0].stalled = 2
+			return m
+		}, firing: []string{"OVNDrainStalled"}},
 		"an exporter down": {n: 3, change: func(m []member) []member {
 			m[2].up = 0
 			return m

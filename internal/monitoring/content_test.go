@@ -56,6 +56,7 @@ var exported = map[string]string{
 	"ovn_central_server_long_polls":              "database",
 	"ovn_central_server_longest_poll_seconds":    "database",
 	"ovn_central_agent_peer_clock_ahead_seconds": "peer",
+	"ovn_central_drains":                         "state",
 }
 
 var (

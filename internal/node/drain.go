@@ -169,7 +169,16 @@ func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progres
 
 // whereDrainIs changes nothing.
 func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance.Progress, error) {
-	x, err := s.look(ctx)
+	inventory, err := s.Gateways.Observe(ctx)
+	if err != nil {
+		return maintenance.Progress{}, err
+	}
+	return s.Where(ctx, inventory, chassis)
+}
+
+// Where says where the drain of a chassis is, by what was read of gateways.
+func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chassis string) (maintenance.Progress, error) {
+	x, err := s.see(ctx, inventory, chassis)
 	if err != nil {
 		return maintenance.Progress{}, err
 	}

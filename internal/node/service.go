@@ -43,7 +43,19 @@ func (s *Service) look(ctx context.Context) (sight, error) {
 	if err != nil {
 		return sight{}, err
 	}
-	occupied, err := s.occupied(ctx, "")
+	x, err := s.see(ctx, inventory, "")
+	for i, n := range x.nodes {
+		if operation := n.NextOperation(); operation != "" {
+			x.nodes[i].Next = s.Command(operation, n.Name())
+		}
+	}
+	return x, err
+}
+
+// see makes nodes of what was read of gateways. Where a chassis is named, what is bound to
+// others is not read.
+func (s *Service) see(ctx context.Context, inventory *gateway.Inventory, chassis string) (sight, error) {
+	occupied, err := s.occupied(ctx, chassis)
 	if err != nil {
 		return sight{}, err
 	}
@@ -60,11 +72,6 @@ func (s *Service) look(ctx context.Context) (sight, error) {
 		}
 	}
 	x.nodes = maintenance.Nodes(maintenance.Seen{Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Private: inventory.SB.Private, Members: members})
-	for i, n := range x.nodes {
-		if operation := n.NextOperation(); operation != "" {
-			x.nodes[i].Next = s.Command(operation, n.Name())
-		}
-	}
 	return x, nil
 }
 

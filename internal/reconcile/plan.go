@@ -25,7 +25,7 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 		return o, err
 	}
 	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
-	o.acts = u.actsForGateways(ctx, record)
+	o.agentStatus = u.agentStatus(ctx, record)
 	if o.state, err = u.state(ctx, record, inputs, o.Snapshot); err != nil {
 		return o, err
 	}

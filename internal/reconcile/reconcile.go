@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
@@ -61,8 +62,8 @@ type Result struct {
 	firewallFailure string
 	// agent is what is wrong with the agent, if something is.
 	agent string
-	// acts says that this unit's agent acts for gateways.
-	acts bool
+	// agentStatus is what the unit's agent says.
+	agentStatus report.Status
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
@@ -140,7 +141,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.reconcileAgent(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
-	o.firewallFailure, o.agent, o.acts = record.FirewallFailure, record.Agent.Problem, u.actsForGateways(ctx, record)
+	o.firewallFailure, o.agent, o.agentStatus = record.FirewallFailure, record.Agent.Problem, u.agentStatus(ctx, record)
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", err)

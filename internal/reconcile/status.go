@@ -75,9 +75,7 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 		parts = append(parts, "the ports are not guarded: "+o.firewallFailure)
 	}
 	parts = append(parts, summary.Health)
-	if o.acts {
-		parts = append(parts, "acts for gateways")
-	}
+	parts = append(parts, acting(o.agentStatus)...)
 	return word, strings.Join(parts, "; ")
 }
 

@@ -35,6 +35,24 @@ type Status struct {
 	Peers  []PeerStatus `json:"peers" yaml:"peers"`
 	// Gateways is what the agent knows of chassis and gateways.
 	Gateways GatewayStatus `json:"gateways" yaml:"gateways"`
+	// Drains are those whose intent stands, as the agent that holds the lease sees them.
+	Drains []Drain `json:"drains" yaml:"drains"`
+}
+
+// Drain is where the drain of a node is.
+type Drain struct {
+	Node    string `json:"node" yaml:"node"`
+	Chassis string `json:"chassis" yaml:"chassis"`
+	// Text is what is left, Gateways how many gateways are still to go or can go nowhere.
+	Text     string `json:"text" yaml:"text"`
+	Gateways int    `json:"gateways" yaml:"gateways"`
+	// ForSeconds is for how long that has been so. Done says that nothing is left, Stalled
+	// that there was no progress for 5 minutes.
+	ForSeconds float64 `json:"for_seconds" yaml:"for_seconds"`
+	Done       bool    `json:"done" yaml:"done"`
+	Stalled    bool    `json:"stalled" yaml:"stalled"`
+	// Since is when that began, by the agent's clock.
+	Since time.Duration `json:"-" yaml:"-"`
 }
 
 // Path is where an agent tells its [Status]; at /status it tells a [Document].

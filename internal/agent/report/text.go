@@ -62,8 +62,33 @@ func (s Status) Text() string {
 	for _, c := range s.WrongClocks() {
 		fmt.Fprintln(&b, c)
 	}
+	for _, d := range s.Drains {
+		fmt.Fprintf(&b, "%s, for %s\n", d.Line(), seconds(d.ForSeconds))
+	}
 	s.Gateways.text(&b)
 	return b.String()
+}
+
+// State is done, stalled or running.
+func (d Drain) State() string {
+	switch {
+	case d.Done:
+		return "done"
+	case d.Stalled:
+		return "stalled"
+	}
+	return "running"
+}
+
+// Line says in a line where the drain is.
+func (d Drain) Line() string {
+	switch d.State() {
+	case "done":
+		return d.Node + " is drained"
+	case "stalled":
+		return fmt.Sprintf("drain of %s STALLED: %s", d.Node, d.Text)
+	}
+	return fmt.Sprintf("draining %s: %s", d.Node, d.Text)
 }
 
 func (g GatewayStatus) text(b *strings.Builder) {

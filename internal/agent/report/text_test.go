@@ -22,6 +22,10 @@ func TestPersonIsShownWhatThereIsToKnow(t *testing.T) {
 		Unit: "ovn-central/0", Mode: config.On, Acting: "ovn-central/0", Acts: true, Term: 3, HeldSeconds: 7500, Previous: "ovn-central/2",
 		Southbound: "server is not connected to a leader",
 		Peers:      []report.PeerStatus{{Address: "10.0.0.6:16402", Unit: "ovn-central/1", AnsweredSecondsAgo: 0.4}, {Address: "10.0.0.7:16402", AnsweredSecondsAgo: -1, Error: "refused"}},
+		Drains: []report.Drain{
+			{Node: "compute-1", Text: "nothing is left", ForSeconds: 180, Done: true}, {Node: "compute-2", Text: "3 gateways to move", ForSeconds: 4},
+			{Node: "compute-3", Text: "nova-compute 2", ForSeconds: 600, Stalled: true},
+		},
 		Gateways: report.GatewayStatus{
 			LookedSecondsAgo: 12, Chassis: 3, Gateways: 40, Planned: 1, AdvisedSeconds: 65,
 			Advice:   []report.Advice{{Gateway: "lrp-1", Before: []string{"c1"}, After: []string{"c1", "c2"}, Reason: "the gateway had 1 of 2 candidates", Neutron: true}},
@@ -35,6 +39,9 @@ mode: on
 Southbound database: cannot be used: server is not connected to a leader
 agent 10.0.0.6:16402 ovn-central/1: answered 400ms ago
 agent 10.0.0.7:16402 : refused
+compute-1 is drained, for 3m
+draining compute-2: 3 gateways to move, for 4s
+drain of compute-3 STALLED: nova-compute 2, for 10m
 gateways: 40 on 3 chassis, as of 12s ago
 to be scheduled for 1m: 1 gateways
   lrp-1: c1 -> c1,c2 (the gateway had 1 of 2 candidates; Neutron's)

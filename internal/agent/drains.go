@@ -1,0 +1,157 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// drains goes on with the drains whose intents stand in the database, as long as this agent
+// holds the lease: commands that began them may be gone. The loop of the gateways alone uses
+// what is not under the lock.
+type drains struct {
+	agent *Agent
+	// service writes under the record that it was made for.
+	service *node.Service
+	value   string
+	all     map[string]*drain
+	retry   time.Duration
+
+	mu     sync.Mutex
+	report []report.Drain
+}
+
+// drain is one that is followed.
+type drain struct {
+	follower maintenance.Follower
+	watch    maintenance.Watch
+	changed  time.Duration
+	text     string
+}
+
+// look goes on with what stands in the inventory, and says when to look again if nothing
+// changes before; 0 is never. Without the lease it only forgets.
+func (d *drains) look(ctx context.Context, value string, acts bool, inv *gateway.Inventory) (next time.Duration, err error) {
+	standing := maintenance.ParseRecords(inv.NB.IDs).Drains
+	maps.DeleteFunc(standing, func(_ string, r maintenance.Drain) bool { return r.Undrain })
+	if !acts || len(standing) == 0 {
+		d.close()
+		d.say(nil)
+		return 0, nil
+	}
+	if value != d.value {
+		d.close()
+		d.open(value)
+	}
+	if now := d.agent.now(); now < d.retry {
+		return d.retry, nil
+	}
+	maps.DeleteFunc(d.all, func(chassis string, _ *drain) bool { _, stands := standing[chassis]; return !stands })
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go d.agent.gateways.whileHeld(ctx, value, cancel)
+	var said []report.Drain
+	var failures []error
+	for _, chassis := range slices.Sorted(maps.Keys(standing)) {
+		one, at, err := d.follow(ctx, inv, chassis)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("drain of %s: %w", chassis, err))
+			continue
+		}
+		if at != 0 && (next == 0 || at < next) {
+			next = at
+		}
+		one.Chassis, one.Node = chassis, chassis
+		if host := standing[chassis].Hostname; host != "" {
+			one.Node = host
+		}
+		said = append(said, one)
+	}
+	d.say(said)
+	if len(failures) > 0 {
+		d.retry = d.agent.now() + retryPause
+		return d.retry, errors.Join(failures...)
+	}
+	return next, nil
+}
+
+// follow makes the next step of one, if it is due.
+func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string) (said report.Drain, next time.Duration, err error) {
+	p, err := d.service.Where(ctx, inv, chassis)
+	if err != nil {
+		return said, 0, err
+	}
+	x := d.all[chassis]
+	if x == nil {
+		x = new(drain)
+		d.all[chassis] = x
+	}
+	due, next := x.follower.Look(p.Left, d.agent.now())
+	if due {
+		d.agent.log.Info("going on with a drain", "chassis", chassis, "left", p.Text())
+		if p, err = d.service.Step(ctx, chassis); err != nil {
+			return said, 0, err
+		}
+		_, next = x.follower.Look(p.Left, d.agent.now())
+	}
+	now := d.agent.now()
+	clock := time.Unix(0, 0).Add(now)
+	x.watch.Next(p, clock)
+	if text := p.Text(); text != x.text || x.changed == 0 {
+		x.text, x.changed = text, now
+	}
+	said = report.Drain{Text: x.text, Gateways: p.Left + len(p.Blocked), Done: p.Done(), Stalled: x.watch.Stalled(p, clock), Since: x.changed}
+	if !p.Done() && next == 0 {
+		next = now + drainLook // a hold that ends is no change that is followed
+	}
+	return said, next, nil
+}
+
+// drainLook is how often it is looked where a drain is that waits for holds.
+const drainLook = 30 * time.Second
+
+// open makes a service that writes under the record of that value only.
+func (d *drains) open(value string) {
+	c := d.agent.config
+	d.value, d.all, d.retry = value, map[string]*drain{}, 0
+	d.service = &node.Service{
+		Gateways: &gateway.Service{
+			Dialer: d.agent.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", agent", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+			Key: RecordKey, Value: value,
+		},
+		Unit: c.Unit,
+	}
+}
+
+func (d *drains) close() {
+	if d.service != nil {
+		d.service.Close()
+	}
+	d.service, d.value, d.all = nil, "", nil
+}
+
+func (d *drains) say(all []report.Drain) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.report = all
+}
+
+// status is where each of them is.
+func (d *drains) status(now time.Duration) []report.Drain {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := append([]report.Drain{}, d.report...)
+	for i := range all {
+		all[i].ForSeconds = (now - all[i].Since).Seconds()
+	}
+	return all
+}

@@ -1,0 +1,79 @@
+package agent
+
+import (
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// intend records a drain, as a command leaves it that is killed right after.
+func (p *plane) intend(chassis string) {
+	p.t.Helper()
+	change := maintenance.Begin(chassis, maintenance.Note{By: "a person", At: time.Now()}, maintenance.Limits{Timeout: time.Hour})
+	args := []string{"set", "NB_Global", "."}
+	for key, value := range change.Set {
+		args = append(args, fmt.Sprintf("external_ids:%q=%q", key, value))
+	}
+	p.nb(args...)
+}
+
+// leaves waits until no gateway has the chassis first.
+func (p *plane) leaves(chassis string, gateways int) {
+	p.t.Helper()
+	require.Eventually(p.t, func() bool {
+		for i := range gateways {
+			if list := p.candidates(fmt.Sprint("r", i)); len(list) != 3 || list[2] != chassis {
+				return false
+			}
+		}
+		return true
+	}, patience, 200*time.Millisecond, "%s is not last everywhere: %v", chassis, p.candidates("r0"))
+}
+
+// 002-16, 001-2, R14: the agent that holds the lease goes on with a drain whose command is
+// gone, whatever its mode; when it sleeps the next one does, under its own term; and as long
+// as the intent stands a node that Neutron chooses again is demoted again.
+func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t) // it only advises where nothing else was asked for
+	p.nb("init")
+	for _, c := range []string{"c1", "c2", "c3"} {
+		p.arrive(c)
+	}
+	p.gateways(3, "c1")
+	for i := range 3 {
+		p.nb("lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c2", "3", "--", "lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c3", "1")
+	}
+	first := p.holder(p.agents...)
+	p.intend("c1")
+	require.NoError(t, first.Signal(syscall.SIGSTOP))
+	next, _ := p.replaced(first, time.Now())
+	p.leaves("c1", 3)
+	require.NoError(t, first.Signal(syscall.SIGCONT))
+	require.Eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 100*time.Millisecond)
+
+	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c1", "20") // as Neutron does for a router
+	p.leaves("c1", 3)
+	for _, by := range p.journal() {
+		assert.Equal(t, next.unit+", agent", by)
+	}
+	require.Eventually(t, func() bool { d := p.status(next).Drains; return len(d) == 1 && d[0].Done }, patience, 100*time.Millisecond)
+	assert.Empty(t, p.status(first).Drains, "it is told by the unit that acts")
+	assert.Contains(t, p.get(next, "/metrics"), `ovn_central_drains{state="done"} 1`)
+
+	p.nb("remove", "NB_Global", ".", "external_ids", `"ovn-central:drain/c1"`)
+	require.Eventually(t, func() bool { return len(p.status(next).Drains) == 0 }, patience, 100*time.Millisecond, "it ends with the intent")
+	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c1", "20")
+	before, wrote := len(p.journal()), time.Now()
+	require.Eventually(t, func() bool {
+		ago := p.status(next).Gateways.LookedSecondsAgo
+		return ago >= 0 && ago < time.Since(wrote).Seconds()
+	}, patience, 100*time.Millisecond, "it has seen that")
+	assert.Len(t, p.journal(), before, "it is Neutron's to choose again")
+}
