@@ -27,6 +27,14 @@ CHARM  := build/ovn-central_$(ARCH).charm
 LINTER := build/tools/golangci-lint
 VULN   := build/tools/govulncheck
 DEAD   := build/tools/deadcode
+NFPM   := build/tools/nfpm
+
+# The package of ovn-gateways: Debian's name of the architecture, a version that begins with
+# a digit, and the day of the sources in all that has one.
+DEB         := build/ovn-gateways_$(ARCH).deb
+DEB_ARCH    := $(subst ppc64le,ppc64el,$(ARCH))
+DEB_VERSION  = 0~$(subst -,+,$(VERSION))
+DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
@@ -37,7 +45,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -50,6 +58,11 @@ build: ## the binary, for ARCH=amd64, arm64, ppc64le or s390x
 
 charm: build ## the charm file that juju deploys, for ARCH
 	go run ./tools/pack -dispatch $(BINARY) -arch $(ARCH) -version '$(VERSION)' -out $(CHARM)
+
+deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for ARCH
+	rm -rf build/deb
+	go run ./tools/manpages -date $(DEB_DATE) -out build/deb
+	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' DEB_DATE=$(DEB_DATE) $(NFPM) package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
 
 # Of tests/functional: copies, lost quorums and disks that fail. The rest is about who is a member.
 RECOVERY := Backup|Recovery|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
@@ -122,6 +135,10 @@ lint: $(LINTER) $(DEAD) ## the linters of .golangci.yml, at the version of inter
 
 vuln: $(VULN) ## known vulnerabilities; asks vuln.go.dev, which CI can't reach
 	$(VULN) ./...
+
+# A module of its own: what it needs is in no list of the product's.
+$(NFPM): internal/tools/nfpm/go.mod internal/tools/nfpm/go.sum
+	go build -C internal/tools/nfpm -o $(CURDIR)/$@ github.com/goreleaser/nfpm/v2/cmd/nfpm
 
 build/tools/%: internal/tools/go.mod internal/tools/go.sum
 	go build -C internal/tools -o $(CURDIR)/$@ $$(go -C internal/tools list -f '{{.ImportPath}}' tool | grep '/$*$$')

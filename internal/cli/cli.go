@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -49,6 +50,9 @@ func (e loggedError) Unwrap() error { return e.error }
 // Main runs what was asked for and returns the exit code.
 func Main(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	root := Root(getenv, stderr)
+	if len(args) > 0 && filepath.Base(args[0]) == GatewaysName {
+		root = Gateways()
+	}
 	root.SetArgs(append([]string{}, Route(args, getenv)...))
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -68,10 +72,31 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	return exitFailure
 }
 
+// name is the binary's, GatewaysName the one under which it is only what it does for
+// gateways, for those who have no charm.
+const (
+	name         = "ovn-central-operator"
+	GatewaysName = "ovn-gateways"
+)
+
+// Gateways is the command tree of the binary under that name.
+func Gateways() *cobra.Command {
+	root := newGateways(GatewaysName)
+	root.Use, root.SilenceErrors, root.SilenceUsage = GatewaysName, true, true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	for _, c := range root.Commands() {
+		c.Args = usage(c.Args)
+	}
+	v := newVersion()
+	v.Example = "  " + GatewaysName + " version"
+	root.AddCommand(v)
+	return root
+}
+
 // Root is the command tree.
 func Root(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
-		Use:   "ovn-central-operator",
+		Use:   name,
 		Short: "The charm ovn-central: it changes the membership of OVN's databases, safely",
 		Long: `The charm ovn-central. Juju runs this binary as ` + "`dispatch`" + ` for every hook and
 action; a person rarely needs to run it by hand.
@@ -91,7 +116,7 @@ EXIT STATUS
 	}
 	root.Args = usage(root.Args)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(), newNodes(), newAgent(getenv, stderr), newVersion())
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways"), newNodes(), newAgent(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}

@@ -29,12 +29,14 @@ type gatewayFlags struct {
 	seed        uint64
 	allowNew    bool
 	revert      string
+	// program is what is typed before a command.
+	program string
 	// drawn takes a plan that is to be drawn; nil is none.
 	drawn func(schedule.Plan) error
 }
 
 // newGateways is for any OVN, also one without the charm.
-func newGateways() *cobra.Command {
+func newGateways(program string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gateways",
 		Short: "See and move the gateways of routers",
@@ -45,7 +47,7 @@ with any OVN whose databases can be reached.`,
 			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
 		},
 	}
-	var f gatewayFlags
+	f := gatewayFlags{program: program}
 	f.databaseFlags.add(c.PersistentFlags())
 	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
 	return c
@@ -77,7 +79,7 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show how gateways are spread, what is wrong, and what would fix it",
-		Example: "  ovn-central-operator gateways status --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock",
+		Example: "  " + f.program + " status --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := f.check(); err != nil {
@@ -102,7 +104,7 @@ func newReschedule(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reschedule",
 		Short: "Give every gateway all the candidates it can have; working gateways do not move",
-		Example: "  ovn-central-operator gateways reschedule --nb unix:/var/run/ovn/ovnnb_db.sock " +
+		Example: "  " + f.program + " reschedule --nb unix:/var/run/ovn/ovnnb_db.sock " +
 			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -120,7 +122,7 @@ func newRebalance(f *gatewayFlags) *cobra.Command {
 		Long: `Move gateways from chassis that host many of a provider network to those that
 host few. Each gateway that moves is interrupted for about a second, so this needs
 --yes.`,
-		Example: "  ovn-central-operator gateways rebalance --nb unix:/var/run/ovn/ovnnb_db.sock " +
+		Example: "  " + f.program + " rebalance --nb unix:/var/run/ovn/ovnnb_db.sock " +
 			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -136,7 +138,7 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 	return &cobra.Command{
 		Use:   "history [PLAN]",
 		Short: "List what was changed, when and by whom; for one plan, each gateway before and after",
-		Example: "  ovn-central-operator gateways history --nb unix:/var/run/ovn/ovnnb_db.sock " +
+		Example: "  " + f.program + " history --nb unix:/var/run/ovn/ovnnb_db.sock " +
 			"--sb unix:/var/run/ovn/ovnsb_db.sock",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -211,7 +213,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, co
 		for _, p := range misplaced.Ports {
 			fmt.Fprintf(progress, "%s: %s\n", p.Where, p.Text)
 		}
-		return fmt.Errorf("%w; run: %s gateways status", err, cmd.Root().Name())
+		return fmt.Errorf("%w; run: %s status", err, f.program)
 	}
 	return err
 }
@@ -224,5 +226,5 @@ func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
 
 // undo is the command that takes a plan back.
 func (f *gatewayFlags) undo(plan string) string {
-	return strings.Join(append(append([]string{"ovn-central-operator gateways rebalance --revert", plan}, f.words()...), "--yes"), " ")
+	return strings.Join(append(append([]string{f.program, "rebalance --revert", plan}, f.words()...), "--yes"), " ")
 }

@@ -22,6 +22,9 @@ func Route(args []string, getenv func(string) string) []string {
 	if len(args) == 0 {
 		return nil
 	}
+	if filepath.Base(args[0]) == GatewaysName {
+		return args[1:]
+	}
 	if len(args) > 1 {
 		return args[1:]
 	}

@@ -39,6 +39,8 @@ func TestRoute(t *testing.T) {
 		"a dispatch path that is a folder":  {[]string{"dispatch"}, "hooks", nil},
 		"a dispatch path of another folder": {[]string{"dispatch"}, "lib/stop", nil},
 		"folders above do not count":        {[]string{"/srv/hooks/bin/ovn-central-operator"}, "", nil},
+		"by the name for gateways":          {[]string{"/usr/bin/ovn-gateways", "status"}, "hooks/stop", []string{"status"}},
+		"nothing but that name":             {[]string{"ovn-gateways"}, "hooks/stop", []string{}},
 		"no arguments at all":               {nil, "hooks/stop", nil},
 	}
 	for name, test := range tests {

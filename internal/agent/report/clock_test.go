@@ -32,7 +32,9 @@ func TestClocksThatMayBeTheSameDoNotDiffer(t *testing.T) {
 func TestOnlyClocksBeyondTheSlackOfACertificateAreWrong(t *testing.T) {
 	t.Parallel()
 	s := report.Status{Peers: []report.PeerStatus{
-		{Unit: "ovn-central/1", ClockAheadSeconds: 30}, {Unit: "ovn-central/2", ClockAheadSeconds: 31}, {Unit: "ovn-central/3", ClockAheadSeconds: -7200},
+		{Unit: "ovn-central/1", ClockAheadSeconds: 30},
+		{Unit: "ovn-central/2", ClockAheadSeconds: 31},
+		{Unit: "ovn-central/3", ClockAheadSeconds: -7200},
 		{Address: "10.0.0.9:16402"},
 	}}
 	var lines []string
