@@ -45,7 +45,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb docs test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -62,7 +62,7 @@ charm: build ## the charm file that juju deploys, for ARCH
 deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for ARCH
 	rm -rf build/deb
 	go run ./tools/manpages -date $(DEB_DATE) -out build/deb
-	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' DEB_DATE=$(DEB_DATE) $(NFPM) package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
+	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(NFPM) package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
 
 # Of tests/functional: copies, lost quorums and disks that fail. The rest is about who is a member.
 RECOVERY := Backup|Recovery|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
@@ -145,6 +145,11 @@ build/tools/%: internal/tools/go.mod internal/tools/go.sum
 
 generate: ## docs/reference, from the charm's files
 	go run ./tools/docgen
+
+docs: ## the documents as a site, build/site/docs/README.html; fails where a link leads nowhere; installs what is missing
+	docs/site/install-deps
+	rm -rf build/site
+	sphinx-build -W --keep-going -n -q -j auto -b html -c docs/site -d build/doctrees . build/site
 
 check-generated: ## fail if docs/reference is not what generate writes
 	go run ./tools/docgen -check
