@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
@@ -38,6 +39,8 @@ type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
 	Service *membership.Changer
+	// Observer finds out what there is.
+	Observer *observe.Observer
 	// Reconciler is this unit as a whole.
 	Reconciler *reconcile.Reconciler
 	// Backup makes copies of the databases.

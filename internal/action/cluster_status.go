@@ -35,7 +35,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
 	for i, c := range report.Clusters {
 		if c.Condition == ovndb.Serving {
-			report.Clusters[i].Facts = u.Service.ServerFacts(ctx, c.Database)
+			report.Clusters[i].Facts = u.Observer.ServerFacts(ctx, c.Database)
 			c = report.Clusters[i]
 		}
 		if found["ovn"+c.Database.Short()], err = show(c); err != nil {

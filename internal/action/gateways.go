@@ -121,7 +121,7 @@ func (u Unit) again(action string, p params) string {
 // gateways asks this unit's own servers, and where these do not answer those of the
 // other members and units.
 func (u Unit) gateways(ctx context.Context) *gateway.Service {
-	snapshot := u.Service.Observe(ctx, u.Tools)
+	snapshot := u.Observer.Observe(ctx, u.Tools)
 	at := map[ovndb.Database][]string{}
 	for _, db := range ovndb.Databases() {
 		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}

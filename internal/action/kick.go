@@ -18,7 +18,7 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		if err != nil {
 			return nil, err
 		}
-		snapshot := u.Service.Observe(ctx, u.Tools)
+		snapshot := u.Observer.Observe(ctx, u.Tools)
 		outcomes, err := u.Service.Kick(ctx, snapshot.Application, request)
 		if err != nil {
 			return nil, err

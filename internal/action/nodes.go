@@ -136,7 +136,7 @@ func (u Unit) nodes(ctx context.Context) *node.Service {
 
 // units are the application's, by the address of their machine.
 func (u Unit) units(ctx context.Context) map[string]string {
-	snapshot, units := u.Service.Observe(ctx, u.Tools), map[string]string{}
+	snapshot, units := u.Observer.Observe(ctx, u.Tools), map[string]string{}
 	for _, d := range ovndb.Databases() {
 		_, own, _ := strings.Cut(snapshot.Servers[d].Status.Address, ":") // behind the protocol
 		if at, err := netip.ParseAddrPort(own); err == nil {
@@ -153,8 +153,8 @@ func (u Unit) units(ctx context.Context) map[string]string {
 
 // health is how both clusters are, as this unit sees them.
 func (u Unit) health(ctx context.Context) (all []maintenance.DatabaseHealth) {
-	snapshot := u.Service.Observe(ctx, u.Tools)
-	for _, c := range u.Service.Report(ctx, snapshot.Application, snapshot.Servers).Clusters {
+	snapshot := u.Observer.Observe(ctx, u.Tools)
+	for _, c := range u.Observer.Report(ctx, snapshot.Application, snapshot.Servers).Clusters {
 		_, leads := c.View.Leader()
 		all = append(all, maintenance.DatabaseHealth{
 			Name: string(c.Database), Accessible: c.Condition == ovndb.Serving, Why: string(c.Condition),

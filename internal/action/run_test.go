@@ -92,16 +92,18 @@ func unit(t *testing.T, a *agent) Unit {
 	}
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
+	machine := &observe.Machine{
+		Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
+		Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
+	}
+	observer := &observe.Observer{Machine: machine}
 	service := &membership.Changer{
-		Observer: &observe.Observer{
-			Env: env, Control: ovn.Control{Runner: a, Paths: paths}, Files: ovn.Files{Runner: a, Paths: paths},
-			Services: ovn.Services{Runner: a}, Dialer: new(ovsdb.Dialer), Now: time.Now, Log: log,
-		},
+		Machine: machine, Observer: observer,
 		Progress: func(context.Context, string) {},
 	}
 	tools := juju.New(a)
-	return Unit{Tools: tools, Env: env, Log: log, Service: service, Reconciler: &reconcile.Reconciler{
-		Env: env, Tools: tools, Members: service, Paths: paths, Now: time.Now, Log: log,
+	return Unit{Tools: tools, Env: env, Log: log, Observer: observer, Service: service, Reconciler: &reconcile.Reconciler{
+		Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Now: time.Now, Log: log,
 	}}
 }
 

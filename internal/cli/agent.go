@@ -151,7 +151,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 // clusters is how the agent sees this machine's servers and what they see of others.
 func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Look {
 	runner := run.Exec{}
-	s := &observe.Observer{
+	s := &observe.Observer{Machine: &observe.Machine{
 		Env:      juju.Env{Unit: c.Unit},
 		Control:  ovn.Control{Runner: runner, Paths: paths},
 		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
@@ -159,7 +159,7 @@ func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Look {
 		Dialer:   &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
 		Now:      time.Now,
 		Log:      log,
-	}
+	}}
 	return func(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
 		if !c.Northd {
 			return s.ReportRemembered(ctx), ""

@@ -146,7 +146,7 @@ HOOKS
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			p := unit(getenv, stderr)
-			err := hook.Run(cmd.Context(), hook.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Log: p.log}, args[0])
+			err := hook.Run(cmd.Context(), hook.Unit{Tools: p.tools, Env: p.env, Observer: p.observer, Service: p.service, Reconciler: p.deployment, Log: p.log}, args[0])
 			if err == nil {
 				return nil
 			}
@@ -176,7 +176,7 @@ ACTIONS
 					p.log.InfoContext(ctx, text) //nolint:sloglint // told to a person who waits
 				}
 			}
-			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Service: p.service, Reconciler: p.deployment, Backup: p.backups(), Log: p.log}, args[0])
+			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Observer: p.observer, Service: p.service, Reconciler: p.deployment, Backup: p.backups(), Log: p.log}, args[0])
 		},
 	}
 }
@@ -199,6 +199,7 @@ func newVersion() *cobra.Command {
 type parts struct {
 	tools      *juju.Tools
 	env        juju.Env
+	observer   *observe.Observer
 	service    *membership.Changer
 	deployment *reconcile.Reconciler
 	log        *slog.Logger
@@ -224,16 +225,19 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 	if err != nil {
 		p.log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
 	}
+	machine := &observe.Machine{
+		Env:      p.env,
+		Control:  ovn.Control{Runner: runner, Paths: paths},
+		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
+		Services: ovn.Services{Runner: runner},
+		Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
+		Now:      time.Now,
+		Log:      p.log,
+	}
+	p.observer = &observe.Observer{Machine: machine}
 	p.service = &membership.Changer{
-		Observer: &observe.Observer{
-			Env:      p.env,
-			Control:  ovn.Control{Runner: runner, Paths: paths},
-			Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
-			Services: ovn.Services{Runner: runner},
-			Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
-			Now:      time.Now,
-			Log:      p.log,
-		},
+		Machine:  machine,
+		Observer: p.observer,
 		Goal:     p.tools.GoalState,
 		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) }, //nolint:sloglint // told to a person who waits
 	}
@@ -244,6 +248,7 @@ func unit(getenv func(string) string, stderr io.Writer) parts {
 	p.deployment = &reconcile.Reconciler{
 		Env:        p.env,
 		Tools:      p.tools,
+		Observer:   p.observer,
 		Members:    p.service,
 		Paths:      paths,
 		Control:    p.service.Control,

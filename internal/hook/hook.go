@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -27,6 +28,8 @@ type Unit struct {
 	Tools   *juju.Tools
 	Env     juju.Env
 	Service *membership.Changer
+	// Observer finds out what there is.
+	Observer *observe.Observer
 	// Reconciler is this unit as a whole.
 	Reconciler *reconcile.Reconciler
 	Log        *slog.Logger

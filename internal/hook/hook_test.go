@@ -201,17 +201,19 @@ func (m *machine) run(t *testing.T, name string) error {
 	log := slog.New(slog.NewTextHandler(&m.log, nil))
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}
 	tools := juju.New(m)
+	machine := &observe.Machine{
+		Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
+		Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
+		Log: log,
+	}
+	observer := &observe.Observer{Machine: machine}
 	service := &membership.Changer{
-		Observer: &observe.Observer{
-			Env: env, Control: ovn.Control{Runner: m, Paths: paths}, Files: ovn.Files{Runner: m, Paths: paths},
-			Services: ovn.Services{Runner: m}, Dialer: new(ovsdb.Dialer), Now: time.Now,
-			Log: log,
-		},
+		Machine: machine, Observer: observer,
 		Goal:     tools.GoalState,
 		Progress: func(context.Context, string) {},
 	}
-	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Service: service, Reconciler: &reconcile.Reconciler{
-		Env: env, Tools: tools, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
+	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Observer: observer, Service: service, Reconciler: &reconcile.Reconciler{
+		Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
 		Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
 		Dialer: service.Dialer, Now: time.Now, Log: log,
 	}}, name)

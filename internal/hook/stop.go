@@ -13,7 +13,7 @@ import (
 // stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
 // servers go on serving, and Juju tries again.
 func stop(ctx context.Context, u Unit) error {
-	return finalize(ctx, u, u.Service.Observe(ctx, u.Tools))
+	return finalize(ctx, u, u.Observer.Observe(ctx, u.Tools))
 }
 
 // errNotKnownToStay means that Juju did not say whether this unit is being removed.
@@ -25,7 +25,7 @@ var errNotKnownToStay = errors.New("cannot find out whether this unit is being r
 // left to do, and does it all where this hook was not run. In a unit that stays, the
 // relation can be neither read nor written by now, and nothing depends on it.
 func peerBroken(ctx context.Context, u Unit) error {
-	snapshot := u.Service.Observe(ctx, u.Tools)
+	snapshot := u.Observer.Observe(ctx, u.Tools)
 	switch {
 	case snapshot.Application.Goal == nil:
 		return errNotKnownToStay
@@ -58,7 +58,7 @@ func finalize(ctx context.Context, u Unit, snapshot observe.Snapshot) error {
 		}
 		return err
 	}
-	u.Service.ForgetServers(ctx, snapshot)
+	u.Observer.ForgetServers(ctx, snapshot)
 	// The servers are gone; where the relation still is, so are the identities.
 	for _, id := range snapshot.Application.Relations {
 		if err := u.Tools.RelationSet(ctx, id, snapshot.Own.Databag()); err != nil {

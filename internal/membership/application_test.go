@@ -72,9 +72,9 @@ func goal(units ...string) map[string]any {
 // agent's answers and of what it remembers.
 func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 	t.Helper()
-	service := three(t).on(new(machine))
-	require.NoError(t, service.SaveCache(cache))
-	snapshot := service.Observe(t.Context(), juju.New(a))
+	observer := three(t).observerOn(new(machine))
+	require.NoError(t, observer.SaveCache(cache))
+	snapshot := observer.Observe(t.Context(), juju.New(a))
 	assert.Equal(t, thisUnit(), snapshot.Own)
 	assert.Equal(t, snapshot.Cache.Published, snapshot.Application.Published, "what was read is remembered")
 	return snapshot.Application

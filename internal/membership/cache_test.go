@@ -13,22 +13,19 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// rememberer is a service that has nothing but a folder and a log.
-func rememberer(dir string) (*membership.Changer, *bytes.Buffer) {
+// rememberer is an observer that has nothing but a folder and a log.
+func rememberer(dir string) (*observe.Observer, *bytes.Buffer) {
 	log := new(bytes.Buffer)
-	return &membership.Changer{
-		Observer: &observe.Observer{
-			Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
-			Log:     slog.New(slog.NewTextHandler(log, nil)),
-		},
-	}, log
+	return &observe.Observer{Machine: &observe.Machine{
+		Control: ovn.Control{Paths: ovndb.Paths{DB: dir}},
+		Log:     slog.New(slog.NewTextHandler(log, nil)),
+	}}, log
 }
 
 const memoryName = "ovn-central-operator.json"
@@ -105,7 +102,7 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 		assert.Empty(t, log.String(), text)
 		model := observe.Application{History: m.History.Merge(memory().History)}
 		local := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: three(t).view(ovndb.NB, up("aa00")).Status}
-		s.Now = three(t).service().Now
+		s.Now = three(t).observer().Now
 		next := s.UpdateCache(m, &model, map[ovndb.Database]observe.ServerState{ovndb.NB: local})
 		assert.Equal(t, []string{"aa00"}, next.Configurations[ovndb.NB].Members, text)
 	}

@@ -10,12 +10,28 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Changer changes the membership of one unit's servers. What it decides by, its Observer
-// finds out.
+// Observer finds out anew what a change is judged by. An [observe.Observer] is one.
+type Observer interface {
+	ObserveServer(context.Context, ovndb.Database) observe.ServerState
+	ObserveServers(context.Context) map[ovndb.Database]observe.ServerState
+	ObserveServersWithin(ctx context.Context, timeout time.Duration) map[ovndb.Database]observe.ServerState
+	View(ctx context.Context, l observe.ServerState, names []raft.ID) (raft.View, error)
+	RemovedElsewhere(context.Context, observe.ServerState, observe.Cache) bool
+	MissingEntries(context.Context, observe.ServerState) (string, error)
+	Probe(context.Context, observe.ServerState) []raft.ProbeResult
+	ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error)
+	CountClients(ovndb.Database) (ovndb.Clients, error)
+}
+
+// Changer changes the membership of one unit's servers.
 type Changer struct {
-	*observe.Observer
+	*observe.Machine
+	// Observer finds out what changes are judged by, again before each step.
+	Observer Observer
 	// Goal asks Juju which units the application is to have. It is asked again
 	// during every wait.
 	Goal func(context.Context) (juju.GoalState, error)

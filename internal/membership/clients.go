@@ -26,7 +26,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 	patience := s.Patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}
 	for looks := []ovndb.Clients{}; ; {
-		now, err := s.CountClients(db)
+		now, err := s.Observer.CountClients(db)
 		if err != nil {
 			s.Log.WarnContext(ctx, "cannot count the clients; not waiting for them", "database", db.Short(), "error", err)
 			return nil

@@ -43,7 +43,7 @@ func TestTwoUnitsThatLeaveAtOnceBothLeave(t *testing.T) {
 	for _, d := range ovndb.Databases() {
 		// A follower reads what has come to it so far.
 		assert.EventuallyWithT(t, func(c *assert.CollectT) {
-			records, err := units[1].ReadRemovals(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
+			records, err := units[1].observer.ReadRemovals(t.Context(), d, "unix:"+units[1].Control.Paths.Socket(d))
 			require.NoError(c, err)
 			for _, id := range ids[d] {
 				assert.Contains(c, records, id, d)

@@ -21,7 +21,7 @@ func (s *Changer) ClearEndedIntents(ctx context.Context) {
 }
 
 func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
-	l := s.ObserveServer(ctx, d)
+	l := s.Observer.ObserveServer(ctx, d)
 	if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
 		return nil
 	}

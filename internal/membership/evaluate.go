@@ -23,7 +23,7 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for told := false; ; {
-		view, err := s.View(ctx, *l, m.Names(l.Database))
+		view, err := s.Observer.View(ctx, *l, m.Names(l.Database))
 		if err != nil {
 			return view, raft.Plan{}, err
 		}
@@ -43,7 +43,7 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 			told = true
 			s.Progress(ctx, fmt.Sprintf("%s: no leader is known; waiting for an election, at most %s", l.Database.Short(), min(2*l.Status.ElectionTimer, electionPatience)))
 		}
-		next := s.ObserveServer(ctx, l.Database)
+		next := s.Observer.ObserveServer(ctx, l.Database)
 		if next.Condition != ovndb.Serving {
 			return view, plan, fmt.Errorf("cannot judge %s: %s", l.Database, next.Text())
 		}

@@ -39,8 +39,8 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 // a server whose file is whole is not asked for anything. Whoever is about to stop a
 // server calls it first. The error is a [*DamagedFileError] where the file is still as bad.
 func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
-	l := s.ObserveServer(ctx, d)
-	lost, err := s.MissingEntries(ctx, l)
+	l := s.Observer.ObserveServer(ctx, d)
+	lost, err := s.Observer.MissingEntries(ctx, l)
 	if err != nil {
 		return fmt.Errorf("cannot find out whether the file of %s is whole: %w", d, err)
 	}
@@ -59,7 +59,7 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	}
 	// It may be written a moment later.
 	for until := s.Now().Add(s.Patience(d, rewritePatience)); ; {
-		lost, err = s.MissingEntries(ctx, s.ObserveServer(ctx, d))
+		lost, err = s.Observer.MissingEntries(ctx, s.Observer.ObserveServer(ctx, d))
 		if err != nil || lost == "" || s.Now().After(until) {
 			break
 		}

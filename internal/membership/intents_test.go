@@ -55,7 +55,7 @@ func TestR5NotedKickStandsUntilWhoNotedItHasSeenItsEnd(t *testing.T) {
 	a.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, dead)) })
 
 	a.Now = func() time.Time { return time.Now().Add(-7 * time.Second) } // 1.5 s are left once it has noted it
-	held, err := a.lock(t.Context(), a.ObserveServer(t.Context(), ovndb.NB), never)
+	held, err := a.lock(t.Context(), a.observer.ObserveServer(t.Context(), ovndb.NB), never)
 	require.NoError(t, err)
 	limited, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(kicked))
 	require.NoError(t, err)
@@ -93,7 +93,7 @@ func TestR5InheritedChangeThatIsDoneDoesNotFreeTheLockOfARestart(t *testing.T) {
 	units := realCluster(t, 5, ovndb.NB)
 	kicker, holder, other, target := units[0], units[1], units[2], units[4]
 	m := model(holder, units...)
-	held, err := kicker.lock(t.Context(), kicker.ObserveServer(t.Context(), ovndb.NB), never)
+	held, err := kicker.lock(t.Context(), kicker.observer.ObserveServer(t.Context(), ovndb.NB), never)
 	require.NoError(t, err)
 	_, cancel, err := held.recordIntent(t.Context(), lease.Kick, string(target.id(ovndb.NB)))
 	require.NoError(t, err)
@@ -165,7 +165,7 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 	assert.Len(t, units[0].record().Intents, 1)
 
 	require.NoError(t, u.again(ovndb.NB))
-	_, err := u.AwaitMember(t.Context(), ovndb.NB, 20*time.Second)
+	_, err := u.observer.AwaitMember(t.Context(), ovndb.NB, 20*time.Second)
 	require.NoError(t, err)
 	u.ClearEndedIntents(t.Context())
 	assert.Empty(t, u.record().Intents)

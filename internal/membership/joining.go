@@ -45,7 +45,7 @@ func (s *Changer) joins(ctx context.Context, d ovndb.Database) bool {
 	ctx, cancel := context.WithTimeout(ctx, s.Patience(d, joinPatience))
 	defer cancel()
 	for {
-		l := s.ObserveServer(ctx, d)
+		l := s.Observer.ObserveServer(ctx, d)
 		if l.Member() || l.Condition != ovndb.Serving || !l.Status.HasLeader() || poll.Wait(ctx, observe.PollInterval) != nil {
 			return l.Member()
 		}

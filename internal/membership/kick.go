@@ -188,7 +188,7 @@ func (k *kickOperation) takeLock(ctx context.Context) (err error) {
 		k.refuse(err.Error(), "run the same command again")
 		return err
 	}
-	k.server = s.ObserveServer(ctx, d)
+	k.server = s.Observer.ObserveServer(ctx, d)
 	k.resolve(ctx)
 	return nil
 }
@@ -206,7 +206,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	s, d := k.service, k.server.Database
 	// Look again, just before what can't be taken back: the other database's kick
 	// has taken its time.
-	k.server = s.ObserveServer(ctx, d)
+	k.server = s.Observer.ObserveServer(ctx, d)
 	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
 	}

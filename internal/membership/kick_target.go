@@ -18,7 +18,7 @@ import (
 // resolveAll finds, for each database that the request names, the member that it
 // means. What can't be resolved is refused there.
 func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickRequest) []*kickOperation {
-	servers := s.ObserveServers(ctx)
+	servers := s.Observer.ObserveServers(ctx)
 	var kicks []*kickOperation
 	for _, d := range ovndb.Databases() {
 		if _, named := r.IDs[d]; !named && r.Unit == "" {
@@ -58,7 +58,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 		return
 	}
 	if k.answers = nil; k.server.Status.AmbiguousIDs() {
-		k.answers = k.service.Probe(ctx, k.server) // only their whole IDs tell them apart
+		k.answers = k.service.Observer.Probe(ctx, k.server) // only their whole IDs tell them apart
 	}
 	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
@@ -198,7 +198,7 @@ func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgumen
 		}
 	}
 	endpoint := "unix:" + k.service.Control.Paths.Socket(d)
-	if ids, err := k.service.ReadRemovals(ctx, d, endpoint); err == nil {
+	if ids, err := k.service.Observer.ReadRemovals(ctx, d, endpoint); err == nil {
 		for id := range ids {
 			former = append(former, id)
 		}

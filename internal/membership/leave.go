@@ -114,7 +114,7 @@ func (d *leaveOperation) takeLock(ctx context.Context) (err error) {
 // refresh looks at the server again. It may have been kicked meanwhile.
 func (d *leaveOperation) refresh(ctx context.Context) error {
 	db := d.server.Database
-	switch next := d.service.ObserveServer(ctx, db); next.Condition {
+	switch next := d.service.Observer.ObserveServer(ctx, db); next.Condition {
 	case ovndb.Serving:
 		d.server = next
 	case ovndb.Left:
@@ -210,7 +210,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 	s, db := d.service, d.server.Database
 	everybodyGoes := s.abortIfTearingDown(d.application)
 	for until := s.Now().Add(timeout); ; {
-		now := s.ObserveServer(ctx, db)
+		now := s.Observer.ObserveServer(ctx, db)
 		switch {
 		case now.Condition == ovndb.Left:
 			return nil

@@ -69,7 +69,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	units := realCluster(t, 3, ovndb.NB)
 	a, b, dead := units[0], units[1], units[2].id(ovndb.NB)
 	units[2].kill(ovndb.NB)
-	local := func(u *realUnit) observe.ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
+	local := func(u *realUnit) observe.ServerState { return u.observer.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }
 
 	held, err := a.lock(t.Context(), local(a), none)
@@ -86,7 +86,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 	held.release(t.Context(), map[raft.ID]string{dead: a.removedText("ovn-central/2", "kicked")})
 	taken.release(t.Context(), nil)
 
-	records, err := a.ReadRemovals(t.Context(), ovndb.NB, "unix:"+a.Control.Paths.Socket(ovndb.NB))
+	records, err := a.observer.ReadRemovals(t.Context(), ovndb.NB, "unix:"+a.Control.Paths.Socket(ovndb.NB))
 	require.NoError(t, err)
 	assert.Contains(t, records, dead)
 }
@@ -96,7 +96,7 @@ func TestR8RecordOfARemovalOutlivesATakeOver(t *testing.T) {
 func TestWaitForALockIsToldNowAndThen(t *testing.T) {
 	t.Parallel()
 	units := realCluster(t, 2, ovndb.NB)
-	local := func(u *realUnit) observe.ServerState { return u.ObserveServer(t.Context(), ovndb.NB) }
+	local := func(u *realUnit) observe.ServerState { return u.observer.ObserveServer(t.Context(), ovndb.NB) }
 	none := func(context.Context) error { return nil }
 	held, err := units[0].lock(t.Context(), local(units[0]), none)
 	require.NoError(t, err)

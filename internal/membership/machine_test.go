@@ -14,6 +14,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -106,4 +107,9 @@ func (s scene) on(m *machine) *membership.Changer {
 		}
 	}
 	return service
+}
+
+// observerOn observes the unit of a scene on a machine.
+func (s scene) observerOn(m *machine) *observe.Observer {
+	return &observe.Observer{Machine: s.on(m).Machine}
 }

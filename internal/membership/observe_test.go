@@ -43,14 +43,14 @@ func TestConditionsAndIdentities(t *testing.T) {
 			test.scene(&s)
 			m := test.machine
 			denied := m.errors[ovndb.NB]
-			service := s.on(m)
+			observer := s.observerOn(m)
 			if denied != "" {
 				m.errors[ovndb.NB] = denied
 			}
-			servers := service.ObserveServers(t.Context())
+			servers := observer.ObserveServers(t.Context())
 			assert.Equal(t, test.condition, servers[ovndb.NB].Condition, "%v", servers[ovndb.NB].Err)
 			assert.NotEmpty(t, servers[ovndb.NB].Text())
-			own := service.Identities(t.Context(), servers)
+			own := observer.Identities(t.Context(), servers)
 			assert.Equal(t, test.identity, own[ovndb.NB])
 			assert.Equal(t, relation.Identity{Server: full("bb00"), Cluster: cluster(ovndb.SB)}, own[ovndb.SB], "the other is not hidden")
 		})
@@ -60,9 +60,9 @@ func TestConditionsAndIdentities(t *testing.T) {
 func TestStatusOfTheOtherDatabaseIsNotBelieved(t *testing.T) {
 	s := three(t)
 	m := new(machine)
-	service := s.on(m)
+	observer := s.observerOn(m)
 	m.answers[ovndb.NB] = m.answers[ovndb.SB]
-	l := service.ObserveServer(t.Context(), ovndb.NB)
+	l := observer.ObserveServer(t.Context(), ovndb.NB)
 	assert.Equal(t, ovndb.Unreadable, l.Condition)
 	assert.ErrorContains(t, l.Err, `it is of "OVN_Southbound"`)
 	assert.False(t, l.Member())

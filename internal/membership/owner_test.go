@@ -126,7 +126,7 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 }
 
 func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
-	s := three(t).on(new(machine))
+	s := three(t).observerOn(new(machine))
 	begun := s.Now()
 	cache := observe.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
 	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
@@ -147,7 +147,7 @@ func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 }
 
 func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
-	s := three(t).on(new(machine))
+	s := three(t).observerOn(new(machine))
 	now := s.Now()
 	cache := observe.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
 	learn := func(at time.Time) []string {

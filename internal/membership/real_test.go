@@ -31,9 +31,10 @@ import (
 // realUnit is a unit whose servers run, in a cluster with those of others.
 type realUnit struct {
 	*Changer
-	t    *testing.T
-	host string
-	cmd  map[ovndb.Database]*exec.Cmd
+	observer *observe.Observer
+	t        *testing.T
+	host     string
+	cmd      map[ovndb.Database]*exec.Cmd
 }
 
 type services struct{ run.Exec }
@@ -58,14 +59,16 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		paths := ovndb.Paths{Run: dir, DB: dir}
 		name := fmt.Sprintf("ovn-central/%d", i)
 		goal[name] = juju.UnitGoal{Status: "active"}
+		machine := &observe.Machine{
+			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
+			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
+			Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
+			Now:     time.Now,
+			Log:     slog.New(slog.DiscardHandler),
+		}
+		u.observer = &observe.Observer{Machine: machine}
 		u.Changer = &Changer{
-			Observer: &observe.Observer{
-				Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
-				Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
-				Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
-				Now:     time.Now,
-				Log:     slog.New(slog.DiscardHandler),
-			},
+			Machine: machine, Observer: u.observer,
 			Goal:     func(context.Context) (juju.GoalState, error) { return juju.GoalState{Units: goal}, nil },
 			Progress: func(context.Context, string) {},
 		}

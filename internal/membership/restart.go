@@ -26,7 +26,7 @@ import (
 // server is taken down stands in it from before act until act has ended well; where
 // it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
 func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) error {
-	l := s.ObserveServer(ctx, db)
+	l := s.Observer.ObserveServer(ctx, db)
 	if err := context.Cause(ctx); err != nil {
 		return err // what was not answered in time is not known to be no member
 	}
@@ -74,7 +74,7 @@ func (r *restartOperation) evaluate(ctx context.Context) error {
 	if err := s.awaitClients(ctx, db, r.lock); err != nil {
 		return err
 	}
-	if r.server = s.ObserveServer(ctx, db); !r.server.Member() {
+	if r.server = s.Observer.ObserveServer(ctx, db); !r.server.Member() {
 		return fmt.Errorf("cannot restart the server of %s: %s", db, r.server.Text())
 	}
 	view, plan, err := s.evaluateRestart(ctx, &r.server, m, r.lock)
@@ -165,7 +165,7 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 		if err := k.renew(ctx); err != nil {
 			return view, plan, err
 		}
-		if next := s.ObserveServer(ctx, l.Database); next.Condition == ovndb.Serving {
+		if next := s.Observer.ObserveServer(ctx, l.Database); next.Condition == ovndb.Serving {
 			*l = next
 		}
 	}

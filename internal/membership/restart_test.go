@@ -44,7 +44,7 @@ func (u *realUnit) restart(ctx context.Context, d ovndb.Database) error {
 	if err := u.again(d); err != nil {
 		return err
 	}
-	_, err := u.AwaitMember(ctx, d, 20*time.Second)
+	_, err := u.observer.AwaitMember(ctx, d, 20*time.Second)
 	return err
 }
 
@@ -133,7 +133,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 		if err := slow.again(ovndb.NB); err != nil {
 			return err
 		}
-		_, err := slow.AwaitMember(ctx, ovndb.NB, 20*time.Second)
+		_, err := slow.observer.AwaitMember(ctx, ovndb.NB, 20*time.Second)
 		return err
 	})
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	id, m := gone.id(ovndb.NB), model(units[0], units...)
 	delete(m.Goal, gone.Env.Unit)
 	delete(m.Published, gone.Env.Unit)
-	require.False(t, gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), observe.Cache{}))
+	require.False(t, gone.observer.WasRemoved(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{}))
 	gone.kill(ovndb.NB)
 	require.Eventually(t, func() bool { // until it counts as down
 		results, err := units[0].Kick(t.Context(), m, kickNB(id))
@@ -238,12 +238,12 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 	}, 20*time.Second, 100*time.Millisecond)
 	require.NoError(t, gone.again(ovndb.NB))
 	require.Eventually(t, func() bool {
-		return gone.WasRemoved(t.Context(), gone.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
+		return gone.observer.WasRemoved(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
-	_, err := gone.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
+	_, err := gone.observer.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
 	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")
-	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.ObserveServer(t.Context(), ovndb.NB)))
-	assert.Equal(t, ovndb.Left, gone.ObserveServer(t.Context(), ovndb.NB).Condition)
+	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.observer.ObserveServer(t.Context(), ovndb.NB)))
+	assert.Equal(t, ovndb.Left, gone.observer.ObserveServer(t.Context(), ovndb.NB).Condition)
 }
 
 // Clients that the unit before has driven out come to this one's server: they are waited

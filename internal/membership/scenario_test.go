@@ -230,18 +230,21 @@ func (s scene) report() observe.Report {
 	return observe.Report{Application: s.model(), Clusters: []observe.Cluster{s.cluster(ovndb.NB, s.nb), s.cluster(ovndb.SB, s.sb)}}
 }
 
-func (s scene) service() *membership.Changer {
+func (s scene) observer() *observe.Observer {
 	env := map[string]string{"JUJU_UNIT_NAME": s.unit, "JUJU_VERSION": s.version}
-	return &membership.Changer{
-		Observer: &observe.Observer{
-			Env:     juju.ReadEnv(func(key string) string { return env[key] }),
-			Control: ovn.Control{Paths: ovndb.Paths{DB: s.t.TempDir()}},
-			Dialer:  new(ovsdb.Dialer),
-			Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
-			Now:     func() time.Time { return now },
-			Log:     slog.New(slog.DiscardHandler),
-		},
-	}
+	return &observe.Observer{Machine: &observe.Machine{
+		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
+		Control: ovn.Control{Paths: ovndb.Paths{DB: s.t.TempDir()}},
+		Dialer:  new(ovsdb.Dialer),
+		Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
+		Now:     func() time.Time { return now },
+		Log:     slog.New(slog.DiscardHandler),
+	}}
+}
+
+func (s scene) service() *membership.Changer {
+	o := s.observer()
+	return &membership.Changer{Machine: o.Machine, Observer: o}
 }
 
 func TestSceneIsWhatTheServiceItselfWouldReport(t *testing.T) {
@@ -252,7 +255,7 @@ func TestSceneIsWhatTheServiceItselfWouldReport(t *testing.T) {
 	for _, c := range report.Clusters {
 		servers[c.Database] = c.ServerState
 	}
-	found := s.service().Report(t.Context(), s.model(), servers)
+	found := s.observer().Report(t.Context(), s.model(), servers)
 	require.Len(t, found.Clusters, 2)
 	for i, c := range found.Clusters {
 		require.Equal(t, report.Clusters[i].Rows, c.Rows)

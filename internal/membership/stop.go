@@ -35,7 +35,7 @@ var errTeardown = errors.New("every unit of the application is being removed")
 // break a quorum, and a [*PendingError] where a leave has not ended in time;
 // either is to be tried again later. It needs nothing of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
-	servers := s.retryHung(ctx, s.ObserveServers(ctx))
+	servers := s.retryHung(ctx, s.Observer.ObserveServers(ctx))
 	fates := map[ovndb.Database]LeaveResult{}
 	var going []*leaveOperation
 	if m.OthersStay() {
@@ -49,7 +49,7 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	for _, d := range ovndb.Databases() {
 		l := servers[d]
 		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
-			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.RemovedElsewhere(ctx, l, cache)})
+			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache)})
 		} else {
 			fates[d] = s.nothingToLeave(m, l)
 		}
@@ -120,9 +120,7 @@ func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]obse
 		if l.Condition == ovndb.Hung {
 			patience := s.Patience(d, hungPatience)
 			s.Progress(ctx, fmt.Sprintf("%s: the server does not answer; giving it %s", d.Short(), patience))
-			patient := *s
-			patient.Control.Timeout = patience
-			return patient.ObserveServers(ctx)
+			return s.Observer.ObserveServersWithin(ctx, patience)
 		}
 	}
 	return servers

@@ -15,7 +15,11 @@ import (
 )
 
 // Observer finds out, for one unit, what its machine and Juju say. It changes nothing.
-type Observer struct {
+type Observer struct{ *Machine }
+
+// Machine is what a unit's machine and its databases are reached through. What observes
+// them and what changes them share one.
+type Machine struct {
 	Env      juju.Env
 	Control  ovn.Control
 	Files    ovn.Files
@@ -44,6 +48,6 @@ const (
 
 // Patience is how long to wait for servers of a database, where base is enough for a
 // small one. This unit's file stands for all of theirs.
-func (s *Observer) Patience(d ovndb.Database, base time.Duration) time.Duration {
+func (s *Machine) Patience(d ovndb.Database, base time.Duration) time.Duration {
 	return raft.Patience(base, ovn.FileSize(s.Control.Paths, d))
 }

@@ -135,6 +135,13 @@ func (s *Observer) observeFile(ctx context.Context, l *ServerState, otherwise ov
 	}
 }
 
+// ObserveServersWithin is ObserveServers with so much time for each answer.
+func (s *Observer) ObserveServersWithin(ctx context.Context, timeout time.Duration) map[ovndb.Database]ServerState {
+	patient := *s.Machine
+	patient.Control.Timeout = timeout
+	return (&Observer{&patient}).ObserveServers(ctx)
+}
+
 // ObserveServers observes both databases at the same time.
 func (s *Observer) ObserveServers(ctx context.Context) map[ovndb.Database]ServerState {
 	var (

@@ -15,7 +15,7 @@ func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db ovndb.Databa
 	err := u.Members.RewriteFile(ctx, db)
 	lost := (*membership.DamagedFileError)(nil)
 	if err == nil {
-		return u.Members.PublishDamage(ctx, u.Members.ObserveServer(ctx, db), "")
+		return u.Members.PublishDamage(ctx, u.Observer.ObserveServer(ctx, db), "")
 	} else if !errors.As(err, &lost) {
 		return err
 	}
@@ -44,7 +44,7 @@ func (u *Reconciler) withLost(ctx context.Context, pending map[ovndb.Service]str
 		if !due {
 			continue
 		}
-		lost, err := u.Members.MissingEntries(ctx, u.Members.ObserveServer(ctx, db))
+		lost, err := u.Observer.MissingEntries(ctx, u.Observer.ObserveServer(ctx, db))
 		if err != nil {
 			return nil, err
 		}

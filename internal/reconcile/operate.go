@@ -26,7 +26,7 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 	if err != nil {
 		return err
 	}
-	snapshot := u.Members.Observe(ctx, u.Tools)
+	snapshot := u.Observer.Observe(ctx, u.Tools)
 	all := u.allServices()
 	halt := func(ctx context.Context, gate membership.Gate) error {
 		if err := u.rewriteFiles(ctx); err != nil {
@@ -158,7 +158,7 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Serv
 	if err != nil {
 		return nil, err
 	}
-	o := Result{Snapshot: u.Members.Observe(ctx, u.Tools)}
+	o := Result{Snapshot: u.Observer.Observe(ctx, u.Tools)}
 	var done []ovndb.Service
 	for _, service := range plan.RestartOrder() {
 		if !wanted[service] {

@@ -12,7 +12,7 @@ import (
 // of what is on the machine.
 func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 	o := Result{}
-	o.Snapshot, o.Report = u.Members.ObserveClusters(ctx, u.Tools)
+	o.Snapshot, o.Report = u.Observer.ObserveClusters(ctx, u.Tools)
 	if err := o.Snapshot.Application.Unread; err != nil {
 		return o, err
 	}

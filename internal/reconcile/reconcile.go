@@ -28,6 +28,7 @@ import (
 type Reconciler struct {
 	Env      juju.Env
 	Tools    *juju.Tools
+	Observer *observe.Observer
 	Members  *membership.Changer
 	Paths    ovndb.Paths
 	Control  ovn.Control
@@ -80,7 +81,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read what this unit has recorded of itself; going on without", "error", err)
 	}
-	snapshot, report := u.Members.ObserveClusters(ctx, u.Tools)
+	snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)
 	if err := snapshot.Application.Unread; err != nil {
 		return Result{}, err
 	}
@@ -128,10 +129,10 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 			}
 			break
 		}
-		o.Snapshot = u.Members.Refresh(ctx, o.Snapshot)
+		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
 	}
 	if len(made) > 0 {
-		o.Report = u.Members.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
+		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
 	u.publishDamage(ctx, o)
 	u.trimMemory(ctx, record, o)
@@ -162,14 +163,14 @@ func (u *Reconciler) awaitLeaderConnections(ctx context.Context, o *Result) {
 		}
 		unreachable = true
 		wg.Go(func() {
-			if _, err := u.Members.AwaitMember(ctx, db, leaderConnectionPatience); err != nil {
+			if _, err := u.Observer.AwaitMember(ctx, db, leaderConnectionPatience); err != nil {
 				u.Log.InfoContext(ctx, "the leader does not reach this unit's server yet", "database", db.Short(), "error", err)
 			}
 		})
 	}
 	if wg.Wait(); unreachable {
-		o.Snapshot = u.Members.Refresh(ctx, o.Snapshot)
-		o.Report = u.Members.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
+		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
+		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
 }
 

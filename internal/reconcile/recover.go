@@ -134,7 +134,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 
 // recoveryStates are what is known of both databases for a judgement.
 func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.Database]recovery.State, error) {
-	snapshot := u.Members.Observe(ctx, u.Tools)
+	snapshot := u.Observer.Observe(ctx, u.Tools)
 	if err := snapshot.Application.Unread; err != nil {
 		return nil, err
 	}

@@ -87,7 +87,7 @@ func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error 
 		if ovndb.ServiceOf(db) != service {
 			continue
 		}
-		if _, err := u.Members.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
+		if _, err := u.Observer.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
 			u.Log.InfoContext(ctx, "the server is no working member yet", "database", db.Short(), "error", err)
 		}
 	}
@@ -124,7 +124,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 			if !server(o, db).Member() {
 				patience = joinPatience
 			}
-			_, err := u.Members.AwaitMember(ctx, db, raft.Patience(patience, ovn.FileSize(u.Paths, db)))
+			_, err := u.Observer.AwaitMember(ctx, db, raft.Patience(patience, ovn.FileSize(u.Paths, db)))
 			return err
 		})
 		if err != nil {
@@ -140,7 +140,7 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 		return err
 	}
 	err := poll(ctx, raft.Patience(timerPatience, ovn.FileSize(u.Paths, db)), func() error {
-		l := u.Members.ObserveServer(ctx, db)
+		l := u.Observer.ObserveServer(ctx, db)
 		if l.Condition == ovndb.Serving && l.Status.ElectionTimer == to {
 			return nil
 		}

@@ -177,19 +177,19 @@ func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapsho
 		}
 	}
 	if (l.Condition == ovndb.Down || l.Condition == ovndb.Failed) && x.Unusable() {
-		x.Removed = u.Members.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
+		x.Removed = u.Observer.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
 		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
 	if l.Condition != ovndb.Serving {
 		return x, nil
 	}
 	var err error
-	if x.Damage, err = u.Members.MissingEntries(ctx, l); err != nil {
+	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
 		return x, err
 	}
 	x.Unmended = a.unmended[db]
 	if !x.Status.HasLeader() {
-		x.Removed = u.Members.WasRemoved(ctx, l, snapshot.Cache)
+		x.Removed = u.Observer.WasRemoved(ctx, l, snapshot.Cache)
 		return x, nil
 	}
 	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {

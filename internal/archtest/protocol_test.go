@@ -1,0 +1,78 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// What changes the membership doesn't observe by itself: it is given what it judges by. And
+// no lock is taken but by the one protocol, change.carryOut.
+func TestMembershipIsChangedByOneProtocolAndByWhatItIsGiven(t *testing.T) {
+	found := false
+	for _, p := range list(t) {
+		if p.local() == "membership" {
+			found = true
+			for _, f := range sources(t, p) {
+				if !f.test {
+					assert.Empty(t, bypasses(t, f))
+				}
+			}
+		}
+	}
+	require.True(t, found)
+}
+
+func TestProtocolIsSeenToBeBypassed(t *testing.T) {
+	const text = `package membership
+type C struct { *observe.Observer }
+func (o op) takeLock() { o.lock(); s.lock() }
+func (o op) hurry() { o.lock(); o.takeLock() }
+func (c change) carryOut() { o.takeLock(); o.act() }
+`
+	assert.Equal(t, []string{"observe.Observer in C", "lock in hurry", "takeLock in hurry"}, bypasses(t, source{name: "a.go", text: []byte(text)}))
+}
+
+// bypasses lists where a file names the type that observes, and where it calls what only
+// the protocol may.
+func bypasses(t *testing.T, f source) (found []string) {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	callers := map[string]string{"lock": "takeLock", "takeLock": "carryOut", "act": "carryOut"}
+	for _, d := range tree.Decls {
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.SelectorExpr:
+				if of, ok := n.X.(*ast.Ident); ok && of.Name == "observe" && n.Sel.Name == "Observer" {
+					found = append(found, "observe.Observer in "+nameOf(d))
+				}
+			case *ast.CallExpr:
+				if called, ok := n.Fun.(*ast.SelectorExpr); ok {
+					if only, ok := callers[called.Sel.Name]; ok && only != nameOf(d) {
+						found = append(found, called.Sel.Name+" in "+nameOf(d))
+					}
+				}
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// nameOf is the name of a function, or of the first type of a declaration.
+func nameOf(d ast.Decl) string {
+	switch d := d.(type) {
+	case *ast.FuncDecl:
+		return d.Name.Name
+	case *ast.GenDecl:
+		if s, ok := d.Specs[0].(*ast.TypeSpec); ok {
+			return s.Name.Name
+		}
+	}
+	return ""
+}
