@@ -34,6 +34,7 @@ func TestStory(t *testing.T) {
 		{"a second run of every hook changes nothing", s.runAgain},
 		{"clients need nothing but the relation", s.connectClients},
 		{"gateways are spread by any unit", s.spreadGateways},
+		{"the agent that acts is killed, and another one takes over", s.killAgent},
 		{"grow to five", s.growToFive},
 		{"remove a follower, then the leader", s.shrinkToThree},
 		{"a machine that is cut off is kicked and comes back", s.cutAndKick},
@@ -241,8 +242,10 @@ func (s *story) removeApplication(ctx context.Context, t *testing.T) {
 	}
 	for _, unit := range units {
 		m := s.machines[unit]
-		_, err := m.Exec(ctx, "systemctl", "is-active", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd")
+		_, err := m.Exec(ctx, "systemctl", "is-active", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd", agentService)
 		assert.Error(t, err, "%s serves on", unit)
+		_, err = m.Shell(ctx, "test ! -e /etc/systemd/system/"+agentService+".service && test ! -e /etc/ovn/"+agentService+".json")
+		assert.NoError(t, err, "the agent of %s is not gone", unit)
 		s.dataIsKept(ctx, t, m)
 	}
 }
