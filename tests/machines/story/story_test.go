@@ -34,7 +34,7 @@ func TestStory(t *testing.T) {
 		{"a second run of every hook changes nothing", s.runAgain},
 		{"clients need nothing but the relation", s.connectClients},
 		{"gateways are spread by any unit", s.spreadGateways},
-		{"the agent that acts is killed, and another one takes over", s.killAgent},
+		{"the agent that acts is killed, and one acts again", s.killAgent},
 		{"grow to five", s.growToFive},
 		{"remove a follower, then the leader", s.shrinkToThree},
 		{"a machine that is cut off is kicked and comes back", s.cutAndKick},
