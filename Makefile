@@ -45,7 +45,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb docs test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb docs browser test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -150,6 +150,10 @@ docs: ## the documents as a site, build/site/docs/README.html; fails where a lin
 	docs/site/install-deps
 	rm -rf build/site
 	sphinx-build -W --keep-going -n -q -j auto -b html -c docs/site -d build/doctrees . build/site
+
+browser: ## the pictures in a real browser: every text in its place; installs what is missing
+	tests/browser/install-deps
+	go test -tags browser -count=1 ./tests/browser
 
 check-generated: ## fail if docs/reference is not what generate writes
 	go run ./tools/docgen -check
