@@ -339,41 +339,6 @@ func (s State) replace() string {
 	return fmt.Sprintf("run: juju add-unit %s; juju remove-unit %s", application(s.Unit), s.Unit)
 }
 
-// remotes are the Raft addresses through which this unit can join the application's
-// cluster. While a unit that is being removed can't be read, they are what the unit
-// that leads has last published.
-func (s State) remotes(db ovndb.Database) []string {
-	if known := s.knownRemotes(db); len(known) > 0 {
-		return known
-	}
-	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && p.Clusters[db] == "" }) {
-		return nil
-	}
-	return slices.DeleteFunc(slices.Clone(s.Members[db]), func(remote string) bool { return remote == ovndb.RaftAddress(db, s.Address) })
-}
-
-// knownRemotes are those of the peers that have servers in the application's
-// cluster: first the one that created it, last those that are being removed, which
-// serve for as long as it takes, since they may have the only copy (rule R9).
-func (s State) knownRemotes(db ovndb.Database) []string {
-	var first, others, going []string
-	for _, p := range s.Peers {
-		if p.Address == "" || p.Clusters[db] != s.Clusters.IDs[db] {
-			continue
-		}
-		remote := ovndb.RaftAddress(db, p.Address)
-		switch {
-		case p.Dying:
-			going = append(going, remote)
-		case p.Unit == s.Clusters.CreatedBy:
-			first = append(first, remote)
-		default:
-			others = append(others, remote)
-		}
-	}
-	return slices.Concat(first, others, going)
-}
-
 // joined counts the units that have servers in both clusters.
 func (s State) joined() string {
 	n := 0

@@ -245,3 +245,19 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 	c.tick(t, "ovn-northd has both databases again", c.allActive)
 	says(t, u, "active", "nb: this unit's address has changed; run: juju add-unit", "the member is at ssl:"+old+":6643")
 }
+
+// The order in docs/how-to/change-addresses-or-spaces.md: a unit whose address has changed is
+// a member at the old one still, and there a new unit finds it.
+func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	old := units[0].Address()
+	require.NoError(t, c.SetAddress(t.Context(), units[0], "10.99.0.100", old))
+	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})
+	require.NoError(t, err)
+	c.tick(t, "two units that work", c.allActive)
+	says(t, units[0], "active", "nb: this unit's address has changed", "the member is at ssl:"+old+":6643")
+	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
+	c.tick(t, "one unit that works", c.allActive)
+	says(t, added, "active", "1 of 1 up")
+}
