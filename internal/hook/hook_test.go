@@ -2,6 +2,7 @@ package hook_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,8 @@ type machine struct {
 	broken []string
 	// left says that the databases that are not served have left.
 	left bool
+	// file is what the database files hold; empty: what no server starts on.
+	file string
 
 	mu   sync.Mutex
 	told []string
@@ -196,7 +199,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	paths := ovndb.Paths{Run: t.TempDir(), DB: m.dir, Etc: filepath.Join(t.TempDir(), "ovn")}
 	for _, d := range ovndb.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
-		require.NoError(t, os.WriteFile(paths.File(d), []byte("a database"), 0o600))
+		require.NoError(t, os.WriteFile(paths.File(d), []byte(cmp.Or(m.file, "a database")), 0o600))
 	}
 	log := slog.New(slog.NewTextHandler(&m.log, nil))
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}

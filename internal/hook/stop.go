@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 )
 
@@ -53,6 +54,9 @@ func finalize(ctx context.Context, u Unit, snapshot observe.Snapshot) error {
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
+		if refused := (*membership.RefusedError)(nil); errors.As(err, &refused) && refused.Command != "" {
+			first = refused.Command + "; " + first
+		}
 		if failed := u.Tools.StatusSet(ctx, juju.Blocked, "waits to leave: "+first); failed != nil {
 			u.Log.WarnContext(ctx, "cannot set the status", "error", failed)
 		}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -24,6 +25,7 @@ type Observer interface {
 	MissingEntries(context.Context, observe.ServerState) (string, error)
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
 	ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error)
+	QuorumWithout(ctx context.Context, m observe.Application, d ovndb.Database, cache observe.Cache, file ovn.File, end ovn.LogEnd) (q raft.Quorum, removed bool)
 	CountClients(ovndb.Database) (ovndb.Clients, error)
 }
 

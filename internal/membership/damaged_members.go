@@ -37,7 +37,7 @@ func (s *Changer) publishDamage(ctx context.Context, l observe.ServerState, lost
 		return err
 	}
 	defer global.Close()
-	limited, cancel := context.WithTimeout(ctx, observe.StoreTimeout)
+	limited, cancel := context.WithTimeout(ctx, s.StorePatience(d))
 	defer cancel()
 	ids, err := global.Read(limited)
 	if err != nil {

@@ -1,7 +1,6 @@
 package membership
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,34 +14,23 @@ import (
 // refuseOnlyCopy is the refusal where a server that does not answer was a member, and
 // no unit that stays is known to have the database: then it is in this unit's file
 // alone (rule R9).
-func (s *Changer) refuseOnlyCopy(ctx context.Context, m observe.Application, cache observe.Cache, servers map[ovndb.Database]observe.ServerState) error {
+func (s *Changer) refuseOnlyCopy(m observe.Application, cache observe.Cache, servers []stopped) error {
 	refused := &RefusedError{}
-	var down []string
-	asleep := true
-	for _, d := range ovndb.Databases() {
-		switch l := servers[d]; l.Condition {
-		case ovndb.Down, ovndb.Hung, ovndb.Failed:
-			file, err := l.File, l.FileErr
-			if l.Condition == ovndb.Hung {
-				file, err = s.Files.Inspect(ctx, d)
-			}
-			// A file that can't be read may be mended.
-			if err == nil && (!file.Clustered || file.Left) || !onlyCopy(m, d, cache, file.Server) {
-				continue
-			}
-			refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: d, Reason: raft.SoleMember, Text: fmt.Sprintf(
-				"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(d), l.Text())})
-			down, asleep = append(down, string(ovndb.ServiceOf(d))), asleep && l.Condition == ovndb.Down
+	var only []stopped
+	for _, l := range servers {
+		// A file that can't be read may be mended.
+		if l.FileErr == nil && !l.clustered || !onlyCopy(m, l.Database, cache, l.File.Server) {
+			continue
 		}
+		refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
+			"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(l.Database), l.Text())})
+		only = append(only, l)
 	}
 	if len(refused.Refusals) == 0 {
 		return nil
 	}
-	start := restartCommand(m.Unit, down)
-	if asleep {
-		start = s.Env.Version.Render(juju.Command{Unit: m.Unit, Action: "resume"})
-	}
-	refused.Advice = append(refused.Advice, "start it again: "+start, "then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice+juju.Resolved(m.Unit, true))
+	refused.Command = s.startCommand(m.Unit, only)
+	refused.Advice = append(refused.Advice, "start it again: "+refused.Command, "then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice+juju.Resolved(m.Unit, true))
 	return refused
 }
 

@@ -11,6 +11,8 @@ import (
 type RefusedError struct {
 	// Refusals are one or two: each database is judged.
 	Refusals []*raft.Refusal
+	// Command is what is to be typed first; empty where nothing, or one thing or another is.
+	Command string
 	// Advice are the ways out, each one line.
 	Advice []string
 }

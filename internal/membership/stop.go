@@ -42,7 +42,11 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 		if err := s.refuseUnreadable(m, servers); err != nil {
 			return nil, err
 		}
-		if err := s.refuseOnlyCopy(ctx, m, cache, servers); err != nil {
+		silent := s.stoppedServers(ctx, servers)
+		if err := s.refuseOnlyCopy(m, cache, silent); err != nil {
+			return nil, err
+		}
+		if err := s.refuseNeededMember(ctx, m, cache, silent); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -62,9 +63,10 @@ type logScan struct {
 	Damage         string
 }
 
+// configuration are the members from an entry on: their addresses by their IDs.
 type configuration struct {
 	Index   uint64
-	Servers []string
+	Servers map[string]string
 }
 
 type termStart struct{ Index, Term uint64 }
@@ -88,8 +90,9 @@ type LogEnd struct {
 	// with the higher term is newer, and with the same term the one with the higher index
 	// (section 5.4.1 of the Raft paper).
 	Term, Index uint64
-	// Members are the full IDs of the newest configuration.
-	Members []raft.ID
+	// Members are the full IDs of the newest configuration, Addresses their Raft addresses.
+	Members   []raft.ID
+	Addresses map[raft.ID]string
 	// Damage is as in [LogFile].
 	Damage string
 }
@@ -105,9 +108,11 @@ func (f Files) LogEnd(ctx context.Context, d ovndb.Database) (LogEnd, error) {
 		end.Term = scan.Terms[n-1].Term
 	}
 	if n := len(scan.Configurations); n > 0 {
-		for _, server := range scan.Configurations[n-1].Servers {
-			end.Members = append(end.Members, raft.ID(server))
+		end.Addresses = map[raft.ID]string{}
+		for server, address := range scan.Configurations[n-1].Servers {
+			end.Addresses[raft.ID(server)] = address
 		}
+		end.Members = slices.Sorted(maps.Keys(end.Addresses))
 	}
 	return end, nil
 }
@@ -309,7 +314,11 @@ func (s *logScan) entry(r logRecord) {
 
 func (s *logScan) outside() bool {
 	n := len(s.Configurations)
-	return n > 0 && !slices.Contains(s.Configurations[n-1].Servers, s.Server)
+	if n == 0 {
+		return false
+	}
+	_, inside := s.Configurations[n-1].Servers[s.Server]
+	return !inside
 }
 
 func (s *logScan) damage(format string, args ...any) {

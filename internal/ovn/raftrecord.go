@@ -9,8 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -38,8 +36,8 @@ type logRecord struct {
 	// Note is free text.
 	Note string
 	// Servers are the members from an entry, or from the snapshot that the file begins
-	// with, on; nil where the record says nothing of them.
-	Servers []string
+	// with, on: their addresses by their IDs; nil where the record says nothing of them.
+	Servers map[string]string
 	// Server is the ID of the file's own server, in the first record.
 	Server string
 	// PrevIndex and PrevTerm are those of the snapshot that the file begins with.
@@ -135,11 +133,11 @@ func (r *logRecord) take(key, value string) {
 	}
 }
 
-// takeObject keeps the members' IDs, which are the keys of an object.
+// takeObject keeps the members' IDs and addresses, which are an object.
 func (r *logRecord) takeObject(key string, text []byte) {
 	var servers map[string]string
 	if (key == "servers" || key == "prev_servers") && json.Unmarshal(text, &servers) == nil {
-		r.Servers = slices.Sorted(maps.Keys(servers))
+		r.Servers = servers
 	}
 }
 

@@ -1,6 +1,9 @@
 package raft
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Majority is the number of members that must be up for a cluster of n to work.
 func Majority(n int) int { return n/2 + 1 }
@@ -30,6 +33,22 @@ func quorumOf(peers []Peer, gone func(Peer) bool) Quorum {
 		}
 		q.Members++
 		if p.Up {
+			q.Up++
+		}
+	}
+	return q
+}
+
+// QuorumWithout counts the members of a cluster, and those of them that are up without a
+// member whose server does not run: by what they have answered on their client ports.
+// members has all of them, that one included, with their Raft addresses. Who has not
+// answered, or says that it is out of touch with the cluster, counts as down.
+func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quorum {
+	q := Quorum{Members: len(members)}
+	for id, address := range members {
+		if slices.ContainsFunc(answers, func(a ProbeResult) bool {
+			return a.Server == id && a.Address == address && a.Cluster == cluster && a.Connected
+		}) {
 			q.Up++
 		}
 	}

@@ -107,3 +107,28 @@ func TestALeaderThatIsDownIsNone(t *testing.T) {
 		assert.Equal(t, Quorum{n, n}, v.Quorum())
 	}
 }
+
+func TestQuorumWithoutAMemberIsOfThoseThatAnswerAsWhoTheyAre(t *testing.T) {
+	const cluster, self, b, c = ID("c1"), ID("aa00"), ID("aa01"), ID("aa02")
+	members := map[ID]string{self: "tcp:10.0.0.1:6643", b: "tcp:10.0.0.2:6643", c: "tcp:10.0.0.3:6643"}
+	answer := func(id ID, change func(*ProbeResult)) ProbeResult {
+		a := ProbeResult{Address: members[id], Server: id, Cluster: cluster, Connected: true}
+		change(&a)
+		return a
+	}
+	whole := func(*ProbeResult) {}
+	t.Parallel()
+	for name, test := range map[string]struct {
+		answers []ProbeResult
+		up      int
+	}{
+		"no answers":                    {nil, 0},
+		"both others":                   {[]ProbeResult{answer(b, whole), answer(c, whole)}, 2},
+		"one is out of touch":           {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Connected = false })}, 1},
+		"one is of another cluster":     {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Cluster = "c2" })}, 1},
+		"another has taken an address":  {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Server = "aa03" })}, 1},
+		"one answers at a former place": {[]ProbeResult{answer(b, whole), answer(c, func(a *ProbeResult) { a.Address = "tcp:10.0.0.9:6643" })}, 1},
+	} {
+		assert.Equal(t, Quorum{Members: 3, Up: test.up}, QuorumWithout(members, cluster, test.answers), name)
+	}
+}

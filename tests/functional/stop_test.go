@@ -77,6 +77,32 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 	}
 }
 
+// R1, R9: of two the other could commit nothing any more, not even the removal. What is
+// printed starts the servers, and the unit then leaves.
+func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
+	for name, spoil := range map[string]func(*model, *lab.Unit){
+		"paused":                     func(m *model, u *lab.Unit) { m.act(u, "pause") },
+		"one database's server dead": func(m *model, u *lab.Unit) { require.NoError(m.t, u.Kill(lab.SB)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 2)
+			u := m.followers()[0]
+			spoil(m, u)
+			said := m.refuseRemoval(u)
+			// The other counts as up for as long as it has not seen that it can't be elected.
+			assert.Regexp(t, "sb: without this unit's server the others are no majority: [01] of 2 up, 2 needed", said)
+			assert.Contains(t, said, "juju resolved --no-retry "+u.Name())
+			command := lineWith(t, said, "start it again: ")
+			require.Equal(t, "juju run "+u.Name()+" resume", command)
+			assert.Equal(t, "completed", m.typed(command).Status)
+			_, err := m.RetryUntil(t.Context(), u)
+			require.NoError(t, err)
+			m.requireMembers(m.rest()...)
+			m.requireWritable()
+		})
+	}
+}
+
 // R1: the vote of a unit that knows no leader may be the one that elects one.
 func TestPauseWithoutALeaderIsRefused(t *testing.T) {
 	m := deploy(t, 3)

@@ -1,0 +1,49 @@
+//go:build programs
+
+package membership
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// R1, R9, on real servers: who the others are and where is in the file of the server
+// that is down, for `stop` has no relation to learn it from.
+func TestStopOfAServerThatIsDownAsksTheOthersWhetherTheyAreAMajority(t *testing.T) {
+	for name, c := range map[string]struct {
+		members int
+		// more are down besides the one that goes.
+		more    int
+		refused string
+	}{
+		"one of two":                       {2, 0, "1 of 2 up, 2 needed"},
+		"one of three":                     {3, 0, ""},
+		"one of three, another one is off": {3, 1, "1 of 3 up, 2 needed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			units := realCluster(t, c.members, ovndb.NB)
+			going := units[len(units)-1]
+			m := model(going, units...)
+			m.Goal[going.Env.Unit] = juju.UnitGoal{Status: "dying"}
+			for _, u := range units[len(units)-1-c.more:] {
+				u.kill(ovndb.NB)
+			}
+			_, err := going.Stop(t.Context(), m, observe.Cache{})
+			if c.refused == "" {
+				require.NoError(t, err)
+				return
+			}
+			refused := (*RefusedError)(nil)
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, raft.NoQuorum, refused.Refusals[0].Reason)
+			assert.ErrorContains(t, err, c.refused)
+		})
+	}
+}

@@ -1,0 +1,86 @@
+package membership_test
+
+import (
+	"crypto/sha1"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// clustered is the file of server aa00 of a cluster with these members, none of which
+// answers on its client port.
+func clustered(identities ...string) string {
+	members := make([]string, len(identities))
+	for i, identity := range identities {
+		members[i] = fmt.Sprintf(`"%s":"tcp:127.255.255.%d:6643"`, full(identity), i+1)
+	}
+	text := fmt.Sprintf(`{"server_id":"%s","local_address":"tcp:127.255.255.1:6643","name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_servers":{%s}}`+"\n",
+		full("aa00"), strings.Join(members, ","))
+	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)
+}
+
+// R1, R9: a member that does not run stays while the others are no majority without it:
+// they could commit nothing any more, not even its removal.
+func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.T) {
+	damaged := clustered("aa00", "aa01") + strings.Replace(clustered("aa00"), "{", "[", 1) + clustered("aa00")
+	tests := map[string]struct {
+		file      string
+		condition ovndb.Condition
+		goal      string
+		removed   bool
+		refused   string
+	}{
+		"two, the other stays":    {file: clustered("aa00", "aa01"), goal: "active", refused: "0 of 2 up, 2 needed; and the server is not running"},
+		"three, no other answers": {file: clustered("aa00", "aa01", "aa02"), goal: "active", refused: "0 of 3 up, 2 needed; and the server is not running"},
+		"two, it gave its database up": {
+			file: clustered("aa00", "aa01"), condition: ovndb.Failed, goal: "active", refused: "0 of 2 up, 2 needed; and the server runs but has given up",
+		},
+		"two, no other unit stays":     {file: clustered("aa00", "aa01"), goal: "dying"},
+		"two, the other has kicked it": {file: clustered("aa00", "aa01"), goal: "active", removed: true},
+		"its own removal was stored":   {file: clustered("aa01"), goal: "active"},
+		"no server starts on the file": {file: damaged, goal: "active"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			s := going(t)
+			s.goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
+			s.nb, s.sb = members{condition: ovndb.Down}, members{condition: ovndb.Absent}
+			command := "juju run ovn-central/0 resume"
+			if test.condition != "" {
+				s.nb.condition = test.condition
+				command = `juju ssh ovn-central/0 "sudo systemctl unmask ovn-ovsdb-server-nb && sudo systemctl restart ovn-ovsdb-server-nb"`
+			}
+			m := new(machine)
+			service := s.on(m)
+			require.NoError(t, os.WriteFile(service.Files.Paths.File(ovndb.NB), []byte(test.file), 0o600))
+			cache := observe.Cache{}
+			if test.removed {
+				cache.History = relation.History{ovndb.NB: {full("aa00"): {Unit: "ovn-central/0", Removed: now}}}
+			}
+			_, err := service.Stop(t.Context(), s.model(), cache)
+			if test.refused == "" {
+				require.NoError(t, err)
+				assert.Equal(t, stops, m.told)
+				return
+			}
+			refused := (*membership.RefusedError)(nil)
+			require.ErrorAs(t, err, &refused)
+			assert.Equal(t, raft.NoQuorum, refused.Refusals[0].Reason)
+			assert.Equal(t, command, refused.Command)
+			require.ErrorContains(t, err, "nb: without this unit's server the others are no majority: "+test.refused)
+			require.ErrorContains(t, err, "next: start it again: "+command+"\n")
+			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
+			assert.Empty(t, m.told, "nothing is touched")
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package observe
+
+import (
+	"context"
+	"maps"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// QuorumWithout finds out what the other members of a cluster are without this unit's
+// server, which does not run. Its file says who they are and where, since when it
+// stopped some may have joined or been removed. Removed says that this server was.
+func (s *Observer) QuorumWithout(ctx context.Context, m Application, d ovndb.Database, cache Cache, file ovn.File, end ovn.LogEnd) (q raft.Quorum, removed bool) {
+	members := maps.Clone(end.Addresses)
+	for unit, published := range m.Published {
+		id := published[d]
+		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) {
+			continue
+		}
+		members[id.Server] = ""
+		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {
+			members[id.Server] = ovndb.RaftAddress(d, p.Address.String())
+		}
+	}
+	asked := raft.Status{}
+	for id, address := range members {
+		asked.Servers = append(asked.Servers, raft.Member{Short: id.Short(), Address: address, Self: id == file.Server || address == ""})
+	}
+	answers := s.Probe(ctx, ServerState{Database: d, Status: asked})
+	gone := func(id raft.ID) bool { return cache.RemovedBefore(d, id) }
+	for _, a := range answers {
+		if records, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, a.Address)...); err == nil {
+			gone = func(id raft.ID) bool { return cache.RemovedBefore(d, id) || records[id] != "" }
+			break
+		}
+	}
+	maps.DeleteFunc(members, func(id raft.ID, _ string) bool { return gone(id) })
+	return raft.QuorumWithout(members, file.Cluster, answers), gone(file.Server)
+}
