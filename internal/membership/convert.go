@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -83,7 +84,16 @@ const convertBase = 2 * time.Minute
 // Convert brings the database, which this unit's member leads, to the schema of these
 // packages, and ends that where the member does not lead any more: then it is
 // [ErrLeadLost]. At which election timer it is tried is noted in the database before.
-func (s *Changer) Convert(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
+// It has the database's lock meanwhile (rule R5): members are silent while they store
+// what was converted, and one more that leaves or restarts then could be the one too
+// many. A lock that another unit held for too long is a [*BusyError].
+func (s *Changer) Convert(ctx context.Context, m observe.Application, d ovndb.Database, version string, timer time.Duration) error {
+	return s.WithLock(ctx, m, d, false, func(ctx context.Context, _ Gate) error {
+		return s.convert(ctx, d, version, timer)
+	})
+}
+
+func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string, timer time.Duration) error {
 	begun, err := s.Control.Status(ctx, d)
 	if err != nil {
 		return fmt.Errorf("cannot convert %s: %w", d, err)

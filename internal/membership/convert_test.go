@@ -68,9 +68,9 @@ func TestConversionEndsWithTheLead(t *testing.T) {
 		}
 	}}
 	begun := time.Now()
-	err = leader.Convert(t.Context(), ovndb.SB, "25.03 openvswitch 3.5", time.Second)
+	err = leader.Convert(t.Context(), model(leader, units...), ovndb.SB, "25.03 openvswitch 3.5", time.Second)
 	require.ErrorIs(t, err, ErrLeadLost)
-	assert.Less(t, time.Since(begun), 30*time.Second, "it was ended by its own deadline")
+	assert.Less(t, time.Since(begun), convertBase, "it was ended by its own deadline")
 	assert.Zero(t, leader.converting())
 
 	for _, u := range units[1:] {
@@ -113,10 +113,34 @@ func TestConversionThatIsRefusedIsNotTriedAtALongerElectionTimer(t *testing.T) {
 	require.NoError(t, err)
 	u.Files.Paths.Data = t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(u.Files.Paths.Data, "ovn-sb.ovsschema"), []byte(`{"name":"OVN_Northbound","version":"99.0.0","tables":{}}`), 0o600))
-	err = u.Convert(t.Context(), ovndb.SB, "25.03", 4*time.Second)
+	err = u.Convert(t.Context(), model(u, u), ovndb.SB, "25.03", 4*time.Second)
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrLeadLost)
 	tried, err := u.TriedConversion(t.Context(), ovndb.SB, "25.03")
 	require.NoError(t, err)
 	assert.Zero(t, tried)
+}
+
+// R5: no other unit leaves, kicks or restarts while a database is converted.
+func TestConversionIsMadeUnderTheLock(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.SB)
+	leader, other := units[0], units[1]
+	m := model(other, units...)
+	leader.newerSchema()
+	waited := ""
+	leader.Files.Runner = stopBefore{leader.Files.Runner, func() {
+		waiting, cancel := context.WithCancel(t.Context())
+		other.Progress = func(_ context.Context, text string) {
+			waited = text
+			cancel()
+		}
+		err := other.WithLock(waiting, m, ovndb.SB, false, func(context.Context, Gate) error { return nil })
+		assert.ErrorAs(t, err, new(*BusyError))
+	}}
+	require.NoError(t, leader.Convert(t.Context(), model(leader, units...), ovndb.SB, "25.03 openvswitch 3.5", time.Second))
+	assert.Equal(t, "sb: waiting for ovn-central/0, which is changing the membership", waited)
+	begun := time.Now()
+	require.NoError(t, other.WithLock(t.Context(), m, ovndb.SB, false, func(context.Context, Gate) error { return nil }))
+	assert.Less(t, time.Since(begun), lockTTL(time.Second), "it was given back")
 }

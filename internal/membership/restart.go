@@ -100,6 +100,8 @@ func (r *restartOperation) act(ctx context.Context) error {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", k.database, err)
 		}
 		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: r.service.Env.Unit, From: string(k.server)})
+	} else {
+		k.others = []string{"unix:" + r.service.Control.Paths.Socket(k.database)} // a conversion drops its clients
 	}
 	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
 		return err
@@ -184,7 +186,7 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 			return err
 		case <-ticker.C:
 			if err := k.renew(ctx); err != nil {
-				k.service.Log.WarnContext(ctx, "cannot renew the lock; going on, to bring the server back", "database", k.database.Short(), "error", err)
+				k.service.Log.WarnContext(ctx, "cannot renew the lock; going on with what was begun under it", "database", k.database.Short(), "error", err)
 			}
 		}
 	}

@@ -22,5 +22,5 @@ func (u *Reconciler) convert(ctx context.Context, a *inputs, o Result, s plan.St
 	if err := u.Tools.StatusSet(ctx, juju.Maintenance, fmt.Sprintf("%s: its schema is being converted; its clients may wait for up to %d s", db.Short(), most/time.Second)); err != nil {
 		u.Log.WarnContext(ctx, "cannot set the status", "error", err)
 	}
-	return u.Members.Convert(ctx, db, o.state.Packages.Version.String(), s.Timer)
+	return u.Members.Convert(ctx, o.Snapshot.Application, db, o.state.Packages.Version.String(), s.Timer)
 }
