@@ -1,4 +1,4 @@
-package membership_test
+package observe_test
 
 import (
 	"bytes"
@@ -9,6 +9,7 @@ import (
 	"runtime"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -16,8 +17,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
+
+var now = time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
+
+func full(identity string) raft.ID { return raft.ID(identity + "7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b") }
 
 // rememberer is an observer that has nothing but a folder and a log.
 func rememberer(dir string) (*observe.Observer, *bytes.Buffer) {
@@ -35,7 +41,7 @@ func memory() observe.Cache {
 		History: relation.History{
 			ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
 		},
-		Published:      relation.UnitIdentities{"ovn-central/1": {ovndb.SB: {Server: full("13e4"), Cluster: cluster(ovndb.SB)}}},
+		Published:      relation.UnitIdentities{"ovn-central/1": {ovndb.SB: {Server: full("13e4"), Cluster: "c1a57c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}}},
 		Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
 	}
 }
@@ -101,10 +107,14 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 		m := s.LoadCache(t.Context())
 		assert.Empty(t, log.String(), text)
 		model := observe.Application{History: m.History.Merge(memory().History)}
-		local := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: three(t).view(ovndb.NB, up("aa00")).Status}
-		s.Now = three(t).observer().Now
+		alone, err := os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", "nb-single-server.txt"))
+		require.NoError(t, err)
+		status, err := raft.Parse(string(alone))
+		require.NoError(t, err)
+		local := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: status}
+		s.Now = func() time.Time { return now }
 		next := s.UpdateCache(m, &model, map[ovndb.Database]observe.ServerState{ovndb.NB: local})
-		assert.Equal(t, []string{"aa00"}, next.Configurations[ovndb.NB].Members, text)
+		assert.Equal(t, []string{status.Server.Short()}, next.Configurations[ovndb.NB].Members, text)
 	}
 }
 

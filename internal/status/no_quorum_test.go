@@ -1,4 +1,4 @@
-package membership
+package status_test
 
 import (
 	"testing"
