@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // batch is how many lists of candidates are written in one transaction. Measured with
@@ -54,7 +55,7 @@ func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (ch
 			s.progress(ctx, "another client changed gateways; planning again")
 		default:
 			s.progress(ctx, fmt.Sprintf("retrying: %v", err))
-			pause(ctx, time.Duration(1+attempt)*pollInterval)
+			_ = poll.Wait(ctx, time.Duration(1+attempt)*pollInterval) // the next call says that the time is over
 		}
 	}
 	return changed, fmt.Errorf("cannot finish after %d gateways; run it again: %w", len(changed), err)

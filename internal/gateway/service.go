@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // DefaultNorthdTimeout is what a command gives ovn-northd after each batch of changes.
@@ -118,21 +119,9 @@ func observe(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 			return nil, err
 		}
 		lags := func(x schedule.Chassis) bool { return x.Unresponsive && x.Gateway && !x.Remote }
-		if !slices.ContainsFunc(c.State.Chassis, lags) || !pause(patience, pollInterval) {
+		if !slices.ContainsFunc(c.State.Chassis, lags) || poll.Wait(patience, pollInterval) != nil {
 			return c, nil
 		}
-	}
-}
-
-// pause waits for a moment, and says whether there is still time.
-func pause(ctx context.Context, moment time.Duration) bool {
-	timer := time.NewTimer(moment)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

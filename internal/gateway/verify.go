@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // stableFor is how long gateways must be where they should be. They bounce while the chassis
@@ -34,7 +35,7 @@ func (s *Service) Verify(ctx context.Context, changed []schedule.Change, wait ti
 			return nil, nil
 		}
 		switch {
-		case pause(patience, pollInterval):
+		case poll.Wait(patience, pollInterval) == nil:
 		case err == nil && len(missing) == 0:
 			return []schedule.Finding{{Where: "all", Text: fmt.Sprintf("bound as expected, but not yet for %s", stableFor)}}, nil
 		case err == nil:

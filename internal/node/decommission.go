@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Times of the steps of a decommission, as the specification has them by default.
@@ -123,7 +124,7 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 			said = names
 			s.progress(ctx, "waiting for %s to leave: run: juju remove-unit %s", said, said)
 		}
-		if s.Gateways.Now().Sub(begun) >= timeout || !pause(ctx, min(memberInterval, timeout)) {
+		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
 			return maintenance.NewStatus(maintenance.RemoveMemberError, fmt.Sprintf("%s is still in the application after %s: run: juju remove-unit %s", said, timeout, said))
 		}
 	}
@@ -142,7 +143,7 @@ func (s *Service) awaitReady(ctx context.Context, timeout time.Duration, minMemb
 			return health
 		}
 		s.progress(ctx, "waiting for the clusters: %s", health.Message)
-		if s.Gateways.Now().Sub(begun) >= timeout || !pause(ctx, min(readyInterval, timeout)) {
+		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(readyInterval, timeout)) != nil {
 			health.Reason, health.Code, health.Status = maintenance.ClusterNotAccessible, maintenance.ClusterNotAccessible.Code(), "Failure"
 			return health
 		}

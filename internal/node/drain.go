@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // DrainRequest is a drain that is asked for.
@@ -252,20 +253,9 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 		if err == nil && p.Done() {
 			rest = min(rest, lastPause)
 		}
-		if !pause(ctx, rest) {
+		if poll.Wait(ctx, rest) != nil {
 			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the intent stands, run it again to go on", n.Name(), context.Cause(ctx)), s.next("drain", n))
 		}
-	}
-}
-
-func pause(ctx context.Context, moment time.Duration) bool {
-	timer := time.NewTimer(moment)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // RemoveRequest is a removal that is asked for.
@@ -57,7 +58,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		}
-		if !pause(ctx, time.Second) {
+		if poll.Wait(ctx, time.Second) != nil {
 			return maintenance.NewStatus(maintenance.DeleteNodeError, context.Cause(ctx).Error())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // stableFor is how long an ovn-controller must respond before anything is moved to it: the
@@ -106,7 +107,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 		if !since.IsZero() && (wait == 0 || now.Sub(since) >= stableFor) {
 			return n, nil
 		}
-		if !pause(patience, time.Second) {
+		if poll.Wait(patience, time.Second) != nil {
 			dead := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
 			return n, &dead
 		}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -68,21 +69,12 @@ func (p Packages) patience() time.Duration { return cmp.Or(p.Patience, 5*time.Mi
 
 // unlocked runs the command until no lock is in its way, for as long as Patience.
 func (p Packages) unlocked(ctx context.Context, command []string) error {
-	end := time.NewTimer(p.patience())
-	defer end.Stop()
-	pause := time.NewTicker(cmp.Or(p.Pause, 5*time.Second))
-	defer pause.Stop()
+	patience, cancel := context.WithTimeout(ctx, p.patience())
+	defer cancel()
 	for {
 		err := p.quietly(ctx, command...)
-		if !errors.Is(err, ErrLocked) {
+		if !errors.Is(err, ErrLocked) || poll.Wait(patience, cmp.Or(p.Pause, 5*time.Second)) != nil {
 			return err
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-end.C:
-			return err
-		case <-pause.C:
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -80,13 +81,8 @@ func (s Services) startable(ctx context.Context, service ovndb.Service) error {
 func awaitExit(ctx context.Context, c Control, d ovndb.Database, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	poll := time.NewTicker(exitPoll)
-	defer poll.Stop()
 	for listening(limited, c.Paths.Control(d)) {
-		select {
-		case <-limited.Done():
-		case <-poll.C:
-		}
+		_ = poll.Wait(limited, exitPoll) // what listens no more is seen below
 	}
 	switch {
 	case ctx.Err() != nil:

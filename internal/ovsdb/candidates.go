@@ -11,6 +11,7 @@ import (
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Names of the tables and columns of candidates (ovn-nb(5)).
@@ -244,10 +245,8 @@ func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
 		if len(answers[0]) == 1 && answers[0][0].number("sb_cfg") >= config {
 			return config, nil
 		}
-		select {
-		case <-ctx.Done():
-			return config, fmt.Errorf("ovn-northd has not taken the changes to SB yet: %w", ctx.Err())
-		case <-time.After(northdInterval):
+		if err := poll.Wait(ctx, northdInterval); err != nil {
+			return config, fmt.Errorf("ovn-northd has not taken the changes to SB yet: %w", err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Names of the table of listeners and its columns, and of the column of the
@@ -91,10 +92,8 @@ func (d *Dialer) EnsureConnections(ctx context.Context, db ovndb.Database, want 
 			changed = append(changed, plan.targets()...)
 			continue
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("cannot write the listeners of %s, which others keep changing: %w", db, ctx.Err())
-		case <-time.After(conflictPause):
+		if err := poll.Wait(ctx, conflictPause); err != nil {
+			return nil, fmt.Errorf("cannot write the listeners of %s, which others keep changing: %w", db, err)
 		}
 	}
 }

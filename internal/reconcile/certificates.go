@@ -105,7 +105,7 @@ func (u *Reconciler) stillServed(ctx context.Context, a *inputs, o Result) error
 			continue
 		}
 		look := func() error { return u.served(ctx, db, a.address) }
-		err := poll(ctx, reloadPatience, look)
+		err := await(ctx, reloadPatience, look)
 		if err != nil {
 			err = u.reloaded(ctx, db, a.address)
 		}

@@ -92,7 +92,7 @@ func (u *Reconciler) reloaded(ctx context.Context, db ovndb.Database, address ne
 		return err
 	}
 	u.Dialer.Forget()
-	return poll(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
+	return await(ctx, clientTimeout, func() error { return u.served(ctx, db, address) })
 }
 
 func (u *Reconciler) answers(ctx context.Context, db ovndb.Database, endpoint string) error {

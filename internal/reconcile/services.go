@@ -139,7 +139,7 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 	if err := u.Control.ChangeElectionTimer(ctx, db, to); err != nil {
 		return err
 	}
-	err := poll(ctx, raft.Patience(timerPatience, ovn.FileSize(u.Paths, db)), func() error {
+	err := await(ctx, raft.Patience(timerPatience, ovn.FileSize(u.Paths, db)), func() error {
 		l := u.Observer.ObserveServer(ctx, db)
 		if l.Condition == ovndb.Serving && l.Status.ElectionTimer == to {
 			return nil
@@ -155,7 +155,7 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 // awaitNorthd gives an ovn-northd that was started the moment that it takes to have
 // both databases.
 func (u *Reconciler) awaitNorthd(ctx context.Context) {
-	err := poll(ctx, northdPatience, func() error {
+	err := await(ctx, northdPatience, func() error {
 		connected, err := u.Control.NorthdConnected(ctx)
 		if err == nil && !connected {
 			err = errors.New("ovn-northd is not connected to both databases yet")

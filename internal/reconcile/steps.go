@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -172,24 +173,17 @@ func (u *Reconciler) claimLater(ctx context.Context, o Result, c relation.Cluste
 
 var errClaimed = errors.New("the clusters' IDs are published with the end of this hook; the next one goes on")
 
-// pollInterval is how often [poll] looks.
+// pollInterval is how often [await] looks.
 const pollInterval = 25 * time.Millisecond
 
-// poll looks again and again until there is no error, or the time is over.
-func poll(ctx context.Context, patience time.Duration, look func() error) error {
+// await looks again and again until there is no error, or the time is over.
+func await(ctx context.Context, patience time.Duration, look func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		err := look()
-		if err == nil {
-			return nil
-		}
-		timer := time.NewTimer(pollInterval)
-		select {
-		case <-ctx.Done():
-			timer.Stop()
+		if err == nil || poll.Wait(ctx, pollInterval) != nil {
 			return err
-		case <-timer.C:
 		}
 	}
 }
