@@ -79,7 +79,7 @@ func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string
 	}
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot read the option "+plan.OptionStatusFormat, "error", err)
+		u.Log.WarnContext(ctx, "cannot read an option", "option", plan.OptionStatusFormat, "error", err)
 	}
 	s, _ := plan.ParseSettings(config) // what can't be used is in the unit's status
 	return s.StatusFormat, s.StatusFormat + " (option " + plan.OptionStatusFormat + ")", nil

@@ -151,7 +151,7 @@ HOOKS
 				return nil
 			}
 			for line := range strings.Lines(err.Error()) {
-				p.log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line))
+				p.log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // told to people: why the hook failed
 			}
 			return loggedError{err}
 		},

@@ -46,7 +46,7 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	for _, c := range []string{"c1", "c2", "c3"} {
 		p.arrive(c)
 	}
-	p.gateways(3, "c1")
+	p.gateways(3)
 	for i := range 3 {
 		p.nb("lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c2", "3", "--", "lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c3", "1")
 	}

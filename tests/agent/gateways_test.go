@@ -37,14 +37,14 @@ func (p *plane) depart(name string) {
 	p.sb("chassis-del", name)
 }
 
-// gateways makes routers, each with a gateway on the chassis.
-func (p *plane) gateways(n int, chassis string) {
+// gateways makes routers, each with a gateway on the chassis c1.
+func (p *plane) gateways(n int) {
 	p.t.Helper()
 	args := []string{"ls-add", "ext", "--", "lsp-add", "ext", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--", "lsp-set-options", "provnet", "network_name=net"}
 	for i := range n {
 		r := fmt.Sprint("r", i)
 		args = append(args, "--", "lr-add", r, "--", "lrp-add", r, "lrp-"+r, fmt.Sprintf("02:00:00:00:00:%02x", i+1), fmt.Sprintf("10.0.%d.1/24", i),
-			"--", "lrp-set-gateway-chassis", "lrp-"+r, chassis, "5",
+			"--", "lrp-set-gateway-chassis", "lrp-"+r, "c1", "5",
 			"--", "lsp-add", "ext", "ext-"+r, "--", "lsp-set-type", "ext-"+r, "router", "--", "lsp-set-options", "ext-"+r, "router-port=lrp-"+r)
 	}
 	p.nb(args...)
@@ -93,7 +93,7 @@ func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
 	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
 	p.nb("init")
 	p.arrive("c1")
-	p.gateways(3, "c1")
+	p.gateways(3)
 	holder := p.holder(p.agents...)
 	p.arrive("c2")
 	p.arrive("c3")
@@ -131,7 +131,7 @@ func TestHolderThatSleptWhileAChassisWentChangesNothing(t *testing.T) {
 	for _, c := range []string{"c1", "c2", "c3"} {
 		p.arrive(c)
 	}
-	p.gateways(3, "c1")
+	p.gateways(3)
 	first := p.holder(p.agents...)
 	p.complete(3)
 	done := len(p.journal())
@@ -161,7 +161,7 @@ func TestAdviceChangesNothing(t *testing.T) {
 	p := newPlane(t, "--hold-down", "1s")
 	p.nb("init")
 	p.arrive("c1")
-	p.gateways(2, "c1")
+	p.gateways(2)
 	p.arrive("c2")
 	holder := p.holder(p.agents...)
 	var s report.GatewayStatus

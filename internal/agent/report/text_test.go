@@ -23,7 +23,8 @@ func TestPersonIsShownWhatThereIsToKnow(t *testing.T) {
 		Southbound: "server is not connected to a leader",
 		Peers:      []report.PeerStatus{{Address: "10.0.0.6:16402", Unit: "ovn-central/1", AnsweredSecondsAgo: 0.4}, {Address: "10.0.0.7:16402", AnsweredSecondsAgo: -1, Error: "refused"}},
 		Drains: []report.Drain{
-			{Node: "compute-1", Text: "nothing is left", ForSeconds: 180, Done: true}, {Node: "compute-2", Text: "3 gateways to move", ForSeconds: 4},
+			{Node: "compute-1", Text: "nothing is left", ForSeconds: 180, Done: true},
+			{Node: "compute-2", Text: "3 gateways to move", ForSeconds: 4},
 			{Node: "compute-3", Text: "nova-compute 2", ForSeconds: 600, Stalled: true},
 		},
 		Gateways: report.GatewayStatus{

@@ -20,7 +20,8 @@ func (s *story) agentStatus(ctx context.Context, unit string) (status struct {
 	Acting string
 	Acts   bool
 	Term   uint64
-}, err error) {
+}, err error,
+) {
 	result, err := s.Run(ctx, unit, "agent-status", "format=json")
 	if err != nil {
 		return status, err
