@@ -13,7 +13,7 @@ var Layers = [][]string{
 	{"cli"},
 	{"hook", "action", "agent"},
 	{"reconcile", "node"},
-	{"membership", "gateway", "backup"},
+	{"membership", "gateway", "backup", "startguard"},
 	{"status"},
 	{"observe"},
 	{"ovn", "firewall", "monitoring", "ovsdb", "juju", "relation", "tls", "render", "agent/report"},

@@ -12,9 +12,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strconv"
-	"strings"
-	"syscall"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -127,30 +124,15 @@ func (s *Service) room(dir string) error {
 		size := ovn.FileSize(s.Files.Paths, d)
 		total, largest = total+size, max(largest, size)
 	}
-	var stat syscall.Statfs_t
-	if err := syscall.Statfs(dir, &stat); err != nil {
-		return fmt.Errorf("cannot look at the disk of %s: %w", dir, err)
+	free, err := ovn.FreeSpace(dir)
+	if err != nil {
+		return err
 	}
-	if free, need := int64(stat.Bavail)*stat.Bsize, total+largest+spare; free < need {
+	if need := total + largest + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20, need>>20)
 	}
-	if available, known := memory(); known && available < memoryFactor*largest+spare {
+	if available, known := ovn.AvailableMemory(); known && available < memoryFactor*largest+spare {
 		return fmt.Errorf("cannot back up: %d MiB of memory are available, it may take %d; back up on another unit", available>>20, (memoryFactor*largest+spare)>>20)
 	}
 	return nil
-}
-
-// memory is what programs can have without swapping (MemAvailable in proc(5)), in bytes.
-func memory() (available int64, known bool) {
-	text, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0, false
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "MemAvailable:"); found {
-			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
-			return kib << 10, err == nil
-		}
-	}
-	return 0, false
 }

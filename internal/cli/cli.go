@@ -26,6 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
 )
 
@@ -66,6 +67,8 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	switch {
 	case errors.Is(err, context.Canceled) || ctx.Err() != nil:
 		return exitInterrupted
+	case errors.As(err, new(refusedStart)):
+		return startguard.ExitRefused
 	case errors.As(err, new(usageError)) || errors.Is(err, action.ErrUnknown):
 		return exitUsage
 	}
@@ -105,6 +108,7 @@ EXIT STATUS
   0    done; for an action also: refused, which Juju is told otherwise
   1    failed; of a hook, Juju shows it and runs the hook again
   2    the command line can't be understood
+  3    start-guard: the server is not to be started
   130  interrupted`,
 		Example:       "  ovn-central-operator hook update-status\n  ovn-central-operator version",
 		Args:          cobra.NoArgs,
@@ -116,7 +120,7 @@ EXIT STATUS
 	}
 	root.Args = usage(root.Args)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways"), newNodes(), newAgent(getenv, stderr), newVersion())
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways"), newNodes(), newAgent(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -27,4 +30,28 @@ func DiskProblem(p ovndb.Paths) (problem string, err error) {
 		return "", nil
 	}
 	return fmt.Sprintf("no space left on the disk of %s (%d KiB free); make space", p.DB, free>>10), nil
+}
+
+// FreeSpace is what is free on the disk of a directory, in bytes.
+func FreeSpace(dir string) (int64, error) {
+	var stat syscall.Statfs_t
+	if err := syscall.Statfs(dir, &stat); err != nil {
+		return 0, fmt.Errorf("cannot look at the disk of %s: %w", dir, err)
+	}
+	return int64(stat.Bavail) * stat.Bsize, nil
+}
+
+// AvailableMemory is what programs can have without swapping (MemAvailable in proc(5)), in bytes.
+func AvailableMemory() (available int64, known bool) {
+	text, err := os.ReadFile("/proc/meminfo")
+	if err != nil {
+		return 0, false
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, found := strings.CutPrefix(line, "MemAvailable:"); found {
+			kib, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 10, 64)
+			return kib << 10, err == nil
+		}
+	}
+	return 0, false
 }

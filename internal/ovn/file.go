@@ -82,6 +82,20 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 	return file, err
 }
 
+// Cluster is that of the file of database d, from its header alone; empty where there is no
+// file, or its server has not joined yet.
+func (f Files) Cluster(ctx context.Context, d ovndb.Database) (raft.ID, error) {
+	if _, err := os.Stat(f.Paths.File(d)); errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	text, err := f.askTool(ctx, "db-cid", f.Paths.File(d))
+	if exitCode(err) == 2 { // not yet known
+		return "", nil
+	}
+	id, _ := raft.ParseID(text)
+	return id, err
+}
+
 // left looks for the record that a server writes when it has left. ovsdb-tool
 // check-cluster warns of it, with exit code 0.
 func (f Files) left(ctx context.Context, path string) (bool, error) {

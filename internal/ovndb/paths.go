@@ -105,8 +105,16 @@ func (p Paths) Credentials() Credentials {
 
 // AgentUnit is the file of the agent's unit of systemd. It stands beside Etc, as
 // /etc/systemd does beside /etc/ovn.
-func (p Paths) AgentUnit() string {
-	return filepath.Join(filepath.Dir(p.Etc), "systemd", "system", string(Agent)+".service")
+func (p Paths) AgentUnit() string { return p.unit(string(Agent) + ".service") }
+
+// BackupUnit is the file of the unit of systemd that makes a backup.
+func (p Paths) BackupUnit() string { return p.unit(string(Backup) + ".service") }
+
+// BackupTimer is the file of the timer that starts it.
+func (p Paths) BackupTimer() string { return p.unit(string(BackupTimer)) }
+
+func (p Paths) unit(name string) string {
+	return filepath.Join(filepath.Dir(p.Etc), "systemd", "system", name)
 }
 
 // AgentConfig is the file that the agent is configured by.
@@ -116,4 +124,12 @@ func (p Paths) AgentConfig() string { return filepath.Join(p.Etc, string(Agent)+
 // directory under what runs. It stands beside DB, in a directory of its own.
 func (p Paths) AgentProgram() string {
 	return filepath.Join(filepath.Dir(p.DB), "ovn-central-operator", "ovn-central-operator")
+}
+
+// StartGuard is the file that says which units are asked before a server is started.
+func (p Paths) StartGuard() string { return filepath.Join(p.Etc, "ovn-central-start-guard.json") }
+
+// DropIn is the charm's part of a unit of the packages (systemd.unit(5)).
+func (p Paths) DropIn(s Service) string {
+	return filepath.Join(p.unit(string(s)+".service.d"), "ovn-central-operator.conf")
 }

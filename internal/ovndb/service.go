@@ -12,8 +12,13 @@ const (
 	Northd           Service = "ovn-northd"
 )
 
-// Agent is the charm's own unit.
-const Agent Service = "ovn-central-agent"
+// The charm's own units.
+const (
+	Agent  Service = "ovn-central-agent"
+	Backup Service = "ovn-central-backup"
+	// BackupTimer starts Backup.
+	BackupTimer Service = "ovn-central-backup.timer"
+)
 
 // AllServices lists those of the package in the order in which they are stopped: first the one
 // that writes, then the servers.

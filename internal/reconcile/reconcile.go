@@ -142,6 +142,9 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.reconcileAgent(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
+	if err := u.guardStarts(ctx, o); err != nil {
+		return o, err
+	}
 	o.firewallFailure, o.agent, o.agentStatus = record.FirewallFailure, record.Agent.Problem, u.agentStatus(ctx, record)
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {

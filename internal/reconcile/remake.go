@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
@@ -16,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
 // stopFor stops the server of a database, and ovn-northd with it, which would take a new
@@ -44,6 +44,10 @@ func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.
 		r.withdraw(db, fmt.Sprintf("%s: %v", db.Short(), err))
 		return err
 	}
+	over := a.clusters.Supersede(db, "", "").Superseded[db]
+	if err := u.Files.Change(ctx, contents, startguard.Record(db, over)); err != nil {
+		return err
+	}
 	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, a.address.String()), max(a.settings.ElectionTimer, time.Second), contents)
 	if err != nil {
 		return err
@@ -56,11 +60,11 @@ func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.
 // contents writes what the new cluster is made of to a file, and sees that a server of
 // these packages can be started on it.
 func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string) error {
-	var stat syscall.Statfs_t
-	if err := syscall.Statfs(u.Paths.DB, &stat); err != nil {
-		return fmt.Errorf("cannot look at the disk of %s: %w", u.Paths.DB, err)
+	free, err := ovn.FreeSpace(u.Paths.DB)
+	if err != nil {
+		return err
 	}
-	if free, need := int64(stat.Bavail)*stat.Bsize, 2*ovn.FileSize(u.Paths, db)+spareSpace; free < need {
+	if need := 2*ovn.FileSize(u.Paths, db) + spareSpace; free < need {
 		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", u.Paths.DB, free>>20, need>>20)
 	}
 	if request.Backup == "" {

@@ -117,9 +117,10 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
 	assert.Contains(t, m.seen(before), "kept")
 
-	// The old majority boots, and elects a leader before any of its hooks has run. These
-	// stop its servers, and both units join the new cluster.
+	// The old majority boots where it can't reach the new cluster, and elects a leader before
+	// any of its hooks has run. These stop its servers, and both units join the new cluster.
 	m.Hold(true)
+	require.NoError(t, before.Cut(true))
 	for _, u := range m.units[1:] {
 		require.NoError(t, u.PowerOn(t.Context()))
 	}
@@ -127,6 +128,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 		s, err := m.status(m.units[1], lab.NB)
 		return err == nil && s.HasLeader() && *s.Cluster == *old.Cluster
 	})
+	require.NoError(t, before.Cut(false))
 	m.Hold(false)
 	require.NoError(t, m.Settle(t.Context()))
 	m.tick("all are members of the new cluster", allMembers(m, m.units...), m.units...)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // What is masked and enabled are links below /etc/systemd/system, as of systemd
@@ -18,8 +19,19 @@ const systemDir = "/etc/systemd/system"
 const runtimeDir = "/run/systemd/system"
 
 func (m *Machine) unitLink(unit string) string {
-	return filepath.Join(m.path(systemDir), unit+".service")
+	return filepath.Join(m.path(systemDir), fileOf(unit))
 }
+
+// fileOf is the name of a unit's file: of what has no other kind it is a service's.
+func fileOf(unit string) string {
+	if strings.HasSuffix(unit, timer) {
+		return unit
+	}
+	return unit + ".service"
+}
+
+// timer is how the names of units end that start others at times: here they never do.
+const timer = ".timer"
 
 func (m *Machine) wantsDir() string {
 	return filepath.Join(m.path(systemDir), "multi-user.target.wants")
@@ -30,7 +42,7 @@ func (m *Machine) wantsDir() string {
 func (u *unitFile) installLinks() map[string]string {
 	links := map[string]string{}
 	for _, target := range u.wantedBy {
-		links[filepath.Join(systemDir, target+".wants", u.name+".service")] = u.path
+		links[filepath.Join(systemDir, target+".wants", fileOf(u.name))] = u.path
 	}
 	for _, alias := range u.aliases {
 		links[filepath.Join(systemDir, alias+".service")] = u.path

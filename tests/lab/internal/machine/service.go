@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -105,10 +106,33 @@ func (m *manager) start(s *service, u *unitFile) error {
 }
 
 func (m *manager) begin(s *service, u *unitFile) error {
+	if strings.HasSuffix(s.name, timer) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.become(s, stateActive, "waiting")
+		return nil
+	}
 	if len(u.start) == 0 {
 		return errNoStart
 	}
 	variables := m.variables(u)
+	for _, command := range u.conditions {
+		c, err := m.spawn(s.name, words(command, variables), variables)
+		if err != nil {
+			return err
+		}
+		switch {
+		case !c.await(defaultStartTimeout) || c.status.ExitStatus() < 0 || c.status.ExitStatus() == 255:
+			_ = syscall.Kill(-c.group, syscall.SIGKILL)
+			return errControl
+		case c.status.ExitStatus() != 0: // it is not started, which is no failure
+			m.mu.Lock()
+			defer m.mu.Unlock()
+			s.result = "exec-condition"
+			m.become(s, stateInactive, "dead")
+			return nil
+		}
+	}
 	var last *child
 	for _, command := range u.start {
 		c, err := m.spawn(s.name, words(command, variables), variables)

@@ -25,7 +25,8 @@ type unitFile struct {
 	wantedBy    []string
 	aliases     []string
 
-	kind            string // Type=
+	kind            string   // Type=
+	conditions      []string // ExecCondition=
 	start, stop     []string
 	environment     string // EnvironmentFile=
 	pidFile         string
@@ -74,6 +75,12 @@ func (m *Machine) parseUnit(name, path, text string) *unitFile {
 	// %t is /run for the system's services, %n the unit's full name.
 	specifier := strings.NewReplacer("%%", "%", "%t", "/run", "%n", name+".service")
 	u := &unitFile{name: name, path: path, kind: "simple", restart: "no", stopTimeout: defaultStopTimeout}
+	dropIns, _ := filepath.Glob(m.unitLink(name) + ".d/*.conf")
+	for _, file := range dropIns {
+		if more, err := os.ReadFile(file); err == nil {
+			text += "\n" + string(more)
+		}
+	}
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
 		if !found || strings.HasPrefix(key, "#") || strings.HasPrefix(key, ";") {
@@ -94,6 +101,8 @@ func (m *Machine) parseUnit(name, path, text string) *unitFile {
 			u.aliases = append(u.aliases, names...)
 		case "Type":
 			u.kind = value
+		case "ExecCondition":
+			u.conditions = append(u.conditions, value)
 		case "ExecStart":
 			u.start = append(u.start, value)
 		case "ExecStop":

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+)
+
+// refusedStart marks a server that is not to be started.
+type refusedStart struct{ error }
+
+// newStartGuard is what systemd runs before it starts a server.
+func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command {
+	return &cobra.Command{
+		Use:   "start-guard nb|sb",
+		Short: "Say whether the server of a database may be started, as systemd asks before each start",
+		Long: `Say whether the server of a database may be started on this machine. It may not
+where another unit serves a cluster that a recovery or a restore has put in the
+place of the one that this machine's file is of: then two would be served.
+
+What can't be found out within 4 seconds is no reason; it is printed.
+
+EXIT STATUS
+  0  the server may be started
+  3  it may not`,
+		Example:   "  ovn-central-operator start-guard nb",
+		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
+		ValidArgs: []string{ovndb.NB.Short(), ovndb.SB.Short()},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			db := ovndb.NB
+			if args[0] == ovndb.SB.Short() {
+				db = ovndb.SB
+			}
+			paths := ovndb.PathsFromEnv(getenv)
+			guard := startguard.Guard{Files: ovn.Files{Runner: run.Exec{}, Paths: paths}, Dialer: &ovsdb.Dialer{Credentials: paths.Credentials()}}
+			reason, err := guard.Check(cmd.Context(), db)
+			switch {
+			case reason != "":
+				return refusedStart{fmt.Errorf("%s: its server is not started: %s", db.Short(), reason)}
+			case err != nil:
+				fmt.Fprintf(stderr, "%s: its server is started, but not all units could be asked whether its cluster was given up in a recovery: %s\n", db.Short(), run.Redact(err.Error()))
+			}
+			return nil
+		},
+	}
+}

@@ -1,0 +1,28 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Answer is what a server of another unit says of the cluster that it serves.
+type Answer struct {
+	// Address is where it was asked.
+	Address string
+	// Supersedes are the clusters in whose place its own was put, by their IDs.
+	Supersedes []string
+}
+
+// Superseded says why a server of the cluster own is not to be started: another unit's
+// server is of one that was put in its place. It is empty where no answer says so; what did
+// not answer says nothing.
+func Superseded(own raft.ID, answers []Answer) string {
+	for _, a := range answers {
+		if own != "" && slices.Contains(a.Supersedes, string(own)) {
+			return fmt.Sprintf("its copy is of cluster %s, which was given up in a recovery: %s serves another one in its place", own, a.Address)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,18 @@
+package recovery
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+func TestOnlyACopyOfAClusterThatWasGivenUpIsKeptFromStarting(t *testing.T) {
+	t.Parallel()
+	const other = "aaaaaaaa-e8e4-4719-b344-902444227dd7"
+	silent, served := Answer{}, Answer{Address: "10.0.0.2", Supersedes: []string{other, string(old)}}
+	assert.Empty(t, Superseded(old, nil), "no unit is known")
+	assert.Empty(t, Superseded(old, []Answer{silent, {Address: "10.0.0.3"}}), "none says so")
+	assert.Empty(t, Superseded(old, []Answer{{Address: "10.0.0.3", Supersedes: []string{other}}}), "another cluster was given up")
+	assert.Empty(t, Superseded("", []Answer{served, {Supersedes: []string{""}}}), "a copy that has not joined yet")
+	assert.Contains(t, Superseded(old, []Answer{silent, served}), "10.0.0.2 serves another one in its place")
+}

@@ -1,0 +1,173 @@
+// Package startguard keeps a server from starting on a cluster in whose place another one
+// was put by a recovery or a restore, before any hook of its unit has run: systemd asks it
+// right before each start. It asks the other units' servers; what it can't find out in time
+// lets the server start.
+package startguard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// ExitRefused is the exit code by which the unit of systemd is told not to start the server.
+// With any other, as where the program is missing, the server starts.
+const ExitRefused = 3
+
+// timeout bounds all that is done before a start. A server that runs answers in
+// milliseconds, and one that is down is refused by its machine at once; so only machines
+// that are off, or cut off, take it.
+const timeout = 4 * time.Second
+
+// key of external_ids in NB_Global and SB_Global: the clusters in whose place this one was
+// put, by their IDs.
+const key = "ovn-central:superseded"
+
+// networkPoll is how often it is tried anew where this machine has no network yet.
+const networkPoll = 200 * time.Millisecond
+
+// Config is what the charm has written in the unit's last hook.
+type Config struct {
+	// Peers are the addresses of the other units.
+	Peers []string `json:"peers"`
+}
+
+// Guard judges starts on one unit.
+type Guard struct {
+	Files  ovn.Files
+	Dialer *ovsdb.Dialer
+}
+
+// Check says why the server of a database is not to be started; empty where it may be. The
+// error says what could not be found out, and then it may be started, too.
+func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	text, err := os.ReadFile(g.Files.Paths.StartGuard())
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	var c Config
+	if err == nil {
+		err = json.Unmarshal(text, &c)
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot read whom to ask: %w", err)
+	}
+	own, err := g.Files.Cluster(ctx, db)
+	if err != nil {
+		return "", err
+	}
+	answers, err := g.ask(ctx, db, c.Peers)
+	return recovery.Superseded(own, answers), err
+}
+
+// ask asks all peers at the same time what their servers say.
+func (g Guard) ask(ctx context.Context, db ovndb.Database, peers []string) ([]recovery.Answer, error) {
+	var (
+		wg       sync.WaitGroup
+		answers  = make([]recovery.Answer, len(peers))
+		failures = make([]error, len(peers))
+	)
+	for i, peer := range peers {
+		wg.Go(func() { answers[i], failures[i] = g.askOne(ctx, db, peer) })
+	}
+	wg.Wait()
+	return answers, errors.Join(failures...)
+}
+
+// askOne asks until this machine has a network: it may just have been turned on.
+func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (recovery.Answer, error) {
+	for {
+		global, err := g.Dialer.Global(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, peer))...)
+		switch {
+		case err == nil:
+			defer global.Close()
+			ids, err := global.Read(ctx)
+			return recovery.Answer{Address: peer, Supersedes: strings.Fields(ids[key])}, err
+		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
+			return recovery.Answer{}, err
+		}
+	}
+}
+
+// Install writes whom to ask, and what has systemd ask before each start. It says whether
+// systemd is to read its files again.
+func Install(p ovndb.Paths, c Config) (reload bool, err error) {
+	text, err := json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return false, fmt.Errorf("cannot write the guard of starts: %w", err)
+	}
+	if _, err := atomicfile.WriteIfChanged(p.StartGuard(), append(text, '\n'), 0o600); err != nil {
+		return false, err
+	}
+	for _, db := range ovndb.Databases() {
+		path := p.DropIn(ovndb.ServiceOf(db))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return reload, fmt.Errorf("cannot write the guard of starts: %w", err)
+		}
+		changed, err := atomicfile.WriteIfChanged(path, []byte(dropIn(p, db)), 0o644)
+		if reload = reload || changed; err != nil {
+			return reload, err
+		}
+	}
+	return reload, nil
+}
+
+// dropIn is what is added to the package's unit (systemd.service(5), ExecCondition=): a
+// command that ends with 1 keeps the service from starting without making it a failed one.
+func dropIn(p ovndb.Paths, db ovndb.Database) string {
+	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "DATABASE", db.Short()).Replace(
+		`# Written by the charm ovn-central: after a recovery the old cluster is not served again.
+[Service]
+ExecCondition=/bin/sh -c 'PROGRAM start-guard DATABASE || test $$? -ne 3'
+`)
+}
+
+// Remove takes away what Install has written. It says whether systemd is to read its files
+// again.
+func Remove(p ovndb.Paths) (reload bool, err error) {
+	paths := []string{p.StartGuard()}
+	for _, db := range ovndb.Databases() {
+		path := p.DropIn(ovndb.ServiceOf(db))
+		paths = append(paths, path, filepath.Dir(path))
+	}
+	for _, path := range paths {
+		switch gone := os.Remove(path); {
+		case gone == nil:
+			reload = true
+		case errors.Is(gone, fs.ErrNotExist), errors.Is(gone, syscall.ENOTEMPTY): // others have drop-ins, too
+		default:
+			err = errors.Join(err, gone)
+		}
+	}
+	return reload, err
+}
+
+// Record is the operation that notes in a database which clusters it takes the place of.
+func Record(db ovndb.Database, clusters []raft.ID) string {
+	table := map[ovndb.Database]string{ovndb.NB: "NB_Global", ovndb.SB: "SB_Global"}[db]
+	var all []string
+	for _, id := range clusters {
+		all = append(all, string(id))
+	}
+	value := strings.Join(all, " ")
+	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
+		db, table, key, key, value)
+}
