@@ -10,16 +10,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 )
 
-// defaultKeep is how many backups are kept where nothing else is asked for.
-const defaultKeep = 7
-
 // takeBackup copies both databases.
 func takeBackup(ctx context.Context, u Unit, p params) (results, error) {
 	dir, err := p.text("path")
 	if err != nil {
 		return nil, err
 	}
-	keep, err := p.count("keep", defaultKeep)
+	keep, err := p.count("keep", backup.DefaultKeep)
 	if err != nil {
 		return nil, err
 	}

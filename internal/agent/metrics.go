@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/version"
@@ -63,6 +64,12 @@ var (
 		"Nodes that are to be empty, as the agent that acts sees them: running, stalled for 5 minutes, or done.", []string{"state"}, nil)
 	drainLeftMetric = prometheus.NewDesc("ovn_central_drain_gateways",
 		"Gateways that are still to leave the node, or can go nowhere.", []string{"node"}, nil)
+	backupIntervalMetric = prometheus.NewDesc("ovn_central_backup_interval_seconds",
+		"Seconds from one backup of this unit to the next; no series of backups where none are made by themselves.", nil, nil)
+	backupNewestMetric = prometheus.NewDesc("ovn_central_backup_newest_timestamp_seconds",
+		"When the newest backup of this unit was taken, in seconds since 1970; 0 where there is none.", nil, nil)
+	backupFailedMetric = prometheus.NewDesc("ovn_central_backup_failed",
+		"1 where the last backup of this unit could not be made, or not be looked for, else 0.", nil, nil)
 	buildMetric = prometheus.NewDesc("ovn_central_build_info",
 		"1, with the version of the program.", []string{"version"}, nil)
 )
@@ -84,6 +91,7 @@ func (metrics) Describe(out chan<- *prometheus.Desc) {
 		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, clockMetric, lookMetric, buildMetric,
 		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, membersMetric, membersUpMetric, toleranceMetric, rowsMetric, gatewayLookMetric,
 		drainsMetric, drainLeftMetric,
+		backupIntervalMetric, backupNewestMetric, backupFailedMetric,
 	} {
 		out <- d
 	}
@@ -139,6 +147,12 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	for state, n := range states {
 		gauge(drainsMetric, float64(n), state)
 	}
+	if c := m.agent.live(); c.BackupInterval > 0 {
+		found, err := backup.Look(c.Backups)
+		gauge(backupIntervalMetric, c.BackupInterval.Seconds())
+		gauge(backupNewestMetric, seconds(found.Newest))
+		gauge(backupFailedMetric, oneIf(err != nil || found.Failure != ""))
+	}
 	chassis, changed := m.agent.gateways.counts()
 	for state, n := range chassis {
 		gauge(chassisMetric, float64(n), state)
@@ -146,6 +160,14 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 	for reason, n := range changed {
 		out <- prometheus.MustNewConstMetric(rowsMetric, prometheus.CounterValue, float64(n), reason)
 	}
+}
+
+// seconds since 1970; 0 where there is no time.
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.Unix())
 }
 
 func oneIf(yes bool) float64 {

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -26,6 +27,10 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	})
 	a.turn()
 	*now += a.config.TTL / 4
+	c := a.live()
+	c.Backups, c.BackupInterval = t.TempDir(), 6*time.Hour
+	require.NoError(t, os.Mkdir(filepath.Join(c.Backups, "20260101T000000Z"), 0o700))
+	a.current.Store(&c)
 	got := get(t, a, "/metrics")
 	assert.Equal(t, http.StatusOK, got.Code)
 	text := got.Body.String()
@@ -34,6 +39,7 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 		"# TYPE ovn_central_lease_changes_total counter", `ovn_central_agent_database_usable{database="nb"} 1`,
 		`ovn_central_agent_database_usable{database="sb"} 0`, "ovn_central_agent_last_look_seconds 1", "ovn_central_build_info{version=",
 		`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`, `ovn_central_drain_gateways{node="c1"} 3`,
+		"ovn_central_backup_interval_seconds 21600", "ovn_central_backup_newest_timestamp_seconds 1.7672256e+09", "ovn_central_backup_failed 0",
 	} {
 		assert.Contains(t, text, line)
 	}

@@ -39,6 +39,9 @@ const (
 	lockName     = ".lock"
 )
 
+// DefaultKeep is how many backups are kept where nothing else is asked for.
+const DefaultKeep = 7
+
 // ErrBusy is returned where another backup is being made in the same directory.
 var ErrBusy = errors.New("another backup is being made there")
 

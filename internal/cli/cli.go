@@ -120,7 +120,7 @@ EXIT STATUS
 	}
 	root.Args = usage(root.Args)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways"), newNodes(), newAgent(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways"), newNodes(), newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}

@@ -39,6 +39,9 @@ type member struct {
 	// file and grown are bytes of its database's file; polls how often its server was silent
 	// in an hour, longest for how many seconds; ahead is a peer's clock.
 	file, grown, polls, longest, ahead int
+	// backup is when its newest backup, of one each 10 minutes, was taken.
+	backup string
+	failed int
 }
 
 const minutes = 120
@@ -50,6 +53,7 @@ func scene(n int) []member {
 	var all []member
 	for i := range n {
 		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1, uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
+		m.backup = "0+60x120"
 		if m.changes, m.advised = steady(0), steady(0); i == 0 {
 			m.role, m.acts = 3, 1
 		}
@@ -91,6 +95,8 @@ func (m member) metrics(unit int) []series {
 		all = append(all, one("ovn_central_database_file_bytes", agent+`,database="sb"`, steady(m.file)), one("ovn_central_database_file_grown_bytes", agent+`,database="sb"`, steady(m.grown)),
 			one("ovn_central_server_long_polls", agent+`,database="sb"`, steady(m.polls)), one("ovn_central_server_longest_poll_seconds", agent+`,database="sb"`, steady(m.longest)),
 			one("ovn_central_agent_peer_clock_ahead_seconds", agent+`,peer="x"`, steady(m.ahead)))
+		all = append(all, one("ovn_central_backup_interval_seconds", agent, steady(600)), one("ovn_central_backup_newest_timestamp_seconds", agent, m.backup),
+			one("ovn_central_backup_failed", agent, steady(m.failed)))
 	}
 	if m.up == 0 {
 		return append(all[:2], all[6:]...)
@@ -219,6 +225,14 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			m[0].stalled = 2
 			return m
 		}, firing: []string{"OVNDrainStalled"}},
+		"no backup for long": {n: 3, change: func(m []member) []member {
+			m[1].backup = "0+60x5 300x114"
+			return m
+		}, firing: []string{"OVNBackupMissing"}},
+		"a backup that failed": {n: 3, change: func(m []member) []member {
+			m[2].failed = 1
+			return m
+		}, firing: []string{"OVNBackupMissing"}},
 		"an exporter down": {n: 3, change: func(m []member) []member {
 			m[2].up = 0
 			return m

@@ -51,12 +51,15 @@ var exported = map[string]string{
 	"ovn_central_lease_changes_total":          "",
 	"ovn_central_gateways_to_schedule_seconds": "",
 	// internal/agent/servers.go
-	"ovn_central_database_file_bytes":            "database",
-	"ovn_central_database_file_grown_bytes":      "database",
-	"ovn_central_server_long_polls":              "database",
-	"ovn_central_server_longest_poll_seconds":    "database",
-	"ovn_central_agent_peer_clock_ahead_seconds": "peer",
-	"ovn_central_drains":                         "state",
+	"ovn_central_database_file_bytes":             "database",
+	"ovn_central_database_file_grown_bytes":       "database",
+	"ovn_central_server_long_polls":               "database",
+	"ovn_central_server_longest_poll_seconds":     "database",
+	"ovn_central_agent_peer_clock_ahead_seconds":  "peer",
+	"ovn_central_drains":                          "state",
+	"ovn_central_backup_interval_seconds":         "",
+	"ovn_central_backup_newest_timestamp_seconds": "",
+	"ovn_central_backup_failed":                   "",
 }
 
 var (

@@ -29,6 +29,16 @@ type Settings struct {
 	NagiosContext, NagiosServiceGroups string
 	// Agent is how the unit's agent works.
 	Agent AgentSettings
+	// Backup is how often the unit makes a backup by itself.
+	Backup BackupSettings
+}
+
+// BackupSettings are the options of backups.
+type BackupSettings struct {
+	// Interval is the time from one to the next, in whole hours; 0 makes none.
+	Interval time.Duration
+	// Keep is how many are kept.
+	Keep int
 }
 
 // AgentSettings are the options of the agent.
@@ -60,6 +70,9 @@ const (
 	MaxLeaseTTL = 5 * time.Minute
 	// MaxHoldDown is our own choice: a chassis that has been gone for a day is gone.
 	MaxHoldDown = 24 * time.Hour
+	// maxBackupInterval, and how many backups may be kept, are our own choice.
+	maxBackupInterval = 31 * 24 * time.Hour
+	maxBackups        = 1000
 )
 
 // OptionError says which option has a value that can't be used.
@@ -125,6 +138,10 @@ func ParseSettings(config map[string]any) (Settings, error) {
 			Port:            p.port(OptionAgentPort, ovndb.DefaultAgentPort),
 			NeutronGateways: p.yes(OptionNeutronGateways, false),
 		},
+		Backup: BackupSettings{
+			Interval: time.Duration(p.number(OptionBackupInterval, 0, 0, int64(maxBackupInterval/time.Hour), ", in hours")) * time.Hour,
+			Keep:     int(p.number(OptionBackupKeep, 7, 1, maxBackups, "")),
+		},
 	}
 	if len(p.errs) > 0 {
 		return s, p.errs
@@ -141,6 +158,8 @@ const (
 	OptionExporter        = "ovn-exporter-channel"
 	OptionStatusFormat    = "cluster-status-format"
 	OptionAutoRestarts    = "enable-auto-restarts"
+	OptionBackupInterval  = "backup-interval"
+	OptionBackupKeep      = "backup-keep"
 )
 
 // Options of the agent: with a value that can't be used it goes on as it was told before.
@@ -188,23 +207,21 @@ func (p *parser) yes(option string, fallback bool) bool {
 }
 
 func (p *parser) seconds(option string, fallback, least, most time.Duration) time.Duration {
+	return time.Duration(p.number(option, int64(fallback/time.Second), int64(least/time.Second), int64(most/time.Second), ", in seconds")) * time.Second
+}
+
+func (p *parser) number(option string, fallback, least, most int64, unit string) int64 {
 	value, found := p.config[option]
 	if !found || value == nil {
 		return fallback
 	}
-	want := fmt.Sprintf("%d to %d, in seconds", int(least.Seconds()), int(most.Seconds()))
 	number, ok := value.(json.Number)
-	if !ok {
-		p.fail(option, want)
-		return fallback
-	}
 	n, err := strconv.ParseInt(string(number), 10, 32)
-	d := time.Duration(n) * time.Second
-	if err != nil || d < least || d > most {
-		p.fail(option, want)
+	if !ok || err != nil || n < least || n > most {
+		p.fail(option, fmt.Sprintf("%d to %d%s", least, most, unit))
 		return fallback
 	}
-	return d
+	return n
 }
 
 func (p *parser) oneOf(option, fallback string, values ...string) string {

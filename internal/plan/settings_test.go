@@ -25,7 +25,7 @@ func given(t *testing.T, text string) map[string]any {
 func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 	t.Parallel()
 	agent := plan.AgentSettings{Mode: "advise", TTL: 5 * time.Second, HoldDown: 2 * time.Minute, Port: 16401}
-	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true, StatusFormat: "text", Agent: agent}
+	defaults := plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, AutoRestarts: true, StatusFormat: "text", Agent: agent, Backup: plan.BackupSettings{Keep: 7}}
 	with := func(change func(*plan.Settings)) plan.Settings {
 		s := defaults
 		change(&s)
@@ -40,11 +40,13 @@ func TestSettingsAreThoseOfTheOptions(t *testing.T) {
 		"all": {
 			`{"source": "caracal", "ovn-source": "cloud:focal-ovn-22.03", "ovsdb-server-election-timer": 8, "ovsdb-server-inactivity-probe": 30,
 			  "enable-auto-restarts": false, "ovn-exporter-channel": "edge", "cluster-status-format": "yaml", "nagios_context": "juju", "nagios_servicegroups": "ovn,db",
-			  "agent-mode": "on", "leader-lease-ttl": 300, "gateway-hold-down": 0, "leader-api-port": 1024, "schedule-neutron-gateways": true}`,
+			  "agent-mode": "on", "leader-lease-ttl": 300, "gateway-hold-down": 0, "leader-api-port": 1024, "schedule-neutron-gateways": true,
+			  "backup-interval": 744, "backup-keep": 1000}`,
 			plan.Settings{
 				Source: "caracal", Overlay: "cloud:focal-ovn-22.03", ElectionTimer: 8 * time.Second, InactivityProbe: 30 * time.Second,
 				ExporterChannel: "edge", StatusFormat: "yaml", NagiosContext: "juju", NagiosServiceGroups: "ovn,db",
-				Agent: plan.AgentSettings{Mode: "on", TTL: 5 * time.Minute, Port: 1024, NeutronGateways: true},
+				Agent:  plan.AgentSettings{Mode: "on", TTL: 5 * time.Minute, Port: 1024, NeutronGateways: true},
+				Backup: plan.BackupSettings{Interval: 31 * 24 * time.Hour, Keep: 1000},
 			},
 		},
 		"blanks around a text":      {`{"source": " ppa:owner/name\n"}`, with(func(s *plan.Settings) { s.Source = "ppa:owner/name" })},
@@ -89,6 +91,8 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 		"gateway-hold-down":             {"0 to 86400, in seconds", []string{`-1`, `86401`}},
 		"leader-api-port":               {"a port of 1024 to 65535 that nothing else of this charm has", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
 		"schedule-neutron-gateways":     {"true or false", []string{`"yes"`}},
+		"backup-interval":               {"0 to 744, in hours", []string{`-1`, `745`, `"6h"`, `1.5`}},
+		"backup-keep":                   {"1 to 1000", []string{`0`, `1001`, `true`}},
 	} {
 		for _, bad := range tt.bad {
 			t.Run(option+" "+bad, func(t *testing.T) {

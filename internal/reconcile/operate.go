@@ -217,7 +217,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
 		failures = append(failures, err)
 	}
-	if err := errors.Join(u.removeStartGuard(ctx), u.removeAgent(ctx)); err != nil {
+	if err := errors.Join(u.removeStartGuard(ctx), u.removeBackups(ctx), u.removeAgent(ctx)); err != nil {
 		failures = append(failures, err)
 	}
 	if err := u.Policy.Remove(ctx); err != nil {

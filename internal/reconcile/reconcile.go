@@ -65,6 +65,8 @@ type Result struct {
 	agent string
 	// agentStatus is what the unit's agent says.
 	agentStatus report.Status
+	// backup is what is wrong with the backups that are made by themselves, if something is.
+	backup string
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
@@ -143,6 +145,9 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		return o, err
 	}
 	if err := u.guardStarts(ctx, o); err != nil {
+		return o, err
+	}
+	if o.backup, err = u.scheduleBackups(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
 	o.firewallFailure, o.agent, o.agentStatus = record.FirewallFailure, record.Agent.Problem, u.agentStatus(ctx, record)

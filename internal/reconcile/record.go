@@ -69,6 +69,8 @@ type record struct {
 	Watch monitoringState `json:"watch,omitzero"`
 	// Agent is what is remembered of the agent.
 	Agent agentRecord `json:"agent,omitzero"`
+	// Backup is what is remembered of backups.
+	Backup backupRecord `json:"backup,omitzero"`
 	// Settled says that there was nothing left to do after the last hook, so that
 	// `update-status` need not ask for everything.
 	Settled bool `json:"settled,omitempty"`

@@ -71,6 +71,9 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	if o.agent != "" {
 		parts = append(parts, "agent: "+o.agent)
 	}
+	if o.backup != "" {
+		parts = append(parts, o.backup)
+	}
 	if o.firewallFailure != "" {
 		parts = append(parts, "the ports are not guarded: "+o.firewallFailure)
 	}

@@ -47,6 +47,8 @@ func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
 		"leader-api-port":               {"int", int64(16401)},
 		"gateway-hold-down":             {"int", int64(120)},
 		"schedule-neutron-gateways":     {"boolean", false},
+		"backup-interval":               {"int", int64(0)}, // an addition
+		"backup-keep":                   {"int", int64(7)}, // an addition
 	}, got)
 }
 
@@ -54,8 +56,11 @@ func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
 	for name, o := range options(t).Options {
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(o.Description), "."), name)
 	}
-	seconds := func(text string) string { return strings.TrimSuffix(text, ", in seconds") }
-	for name, bad := range map[string]string{"ovsdb-server-election-timer": "0", "ovsdb-server-inactivity-probe": "-1", "leader-lease-ttl": "1", "gateway-hold-down": "86401"} {
+	seconds := func(text string) string {
+		text, _, _ = strings.Cut(text, ", in ")
+		return text
+	}
+	for name, bad := range map[string]string{"ovsdb-server-election-timer": "0", "ovsdb-server-inactivity-probe": "-1", "leader-lease-ttl": "1", "gateway-hold-down": "86401", "backup-interval": "745", "backup-keep": "0"} {
 		failed := (*plan.OptionError)(nil)
 		_, err := set(t, map[string]string{name: bad})
 		require.ErrorAs(t, err, &failed)
@@ -97,7 +102,7 @@ func TestEveryOptionIsReadByTheCharm(t *testing.T) {
 		"source": "cloud:jammy-caracal", "ovn-source": "ppa:owner/name", "ovsdb-server-election-timer": "8", "ovsdb-server-inactivity-probe": "0",
 		"enable-auto-restarts": "false", "ovn-exporter-channel": "23.03/edge", "nagios_context": "cloud1", "nagios_servicegroups": "ovn,databases",
 		"agent-mode": "on", "leader-lease-ttl": "9", "leader-api-port": "16411", "gateway-hold-down": "0", "schedule-neutron-gateways": "true",
-		"cluster-status-format": "yaml",
+		"cluster-status-format": "yaml", "backup-interval": "6", "backup-keep": "28",
 	}
 	fallback, err := set(t, nil)
 	require.NoError(t, err)

@@ -72,6 +72,10 @@ type Config struct {
 	// Key, Certificate and CA are files for ssl: endpoints and for peers; without them
 	// peers are spoken to in the clear, on the loopback only.
 	Key, Certificate, CA string
+	// Backups is the directory of this machine's backups, BackupInterval the time from one
+	// to the next; 0 where none are made by themselves.
+	Backups        string
+	BackupInterval time.Duration
 	// Generation is another one when the content of these files is: they are read again.
 	Generation string
 }

@@ -22,6 +22,8 @@ type file struct {
 	Key             string   `json:"private-key"`
 	Certificate     string   `json:"certificate"`
 	CA              string   `json:"ca-cert"`
+	Backups         string   `json:"backups"`
+	BackupInterval  span     `json:"backup-interval"`
 	Generation      string   `json:"generation"`
 }
 
@@ -42,7 +44,7 @@ func (s *span) UnmarshalText(text []byte) error {
 func (c Config) Render() []byte {
 	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
 		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.Northd, c.Listen, c.PeerListen, c.Peers,
-		c.Key, c.Certificate, c.CA, c.Generation,
+		c.Key, c.Certificate, c.CA, c.Backups, span(c.BackupInterval), c.Generation,
 	}, "", "  ")
 	return append(text, '\n')
 }
@@ -53,13 +55,13 @@ func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
 		d.Unit, d.Mode, d.NB, d.SB, span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Northd, d.Listen, d.PeerListen, d.Peers,
-		d.Key, d.Certificate, d.CA, d.Generation,
+		d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, fmt.Errorf("cannot read the agent's configuration: %w", err)
 	}
 	return Config{
 		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Northd, f.Listen, f.PeerListen, f.Peers,
-		f.Key, f.Certificate, f.CA, f.Generation,
+		f.Key, f.Certificate, f.CA, f.Backups, time.Duration(f.BackupInterval), f.Generation,
 	}, nil
 }

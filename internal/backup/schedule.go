@@ -1,0 +1,86 @@
+package backup
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+)
+
+// failureName is the file in which stands why the last backup was not made.
+const failureName = ".failure"
+
+// TakeScheduled is [Service.Take], for a timer: why it failed is kept beside the backups
+// until one has been made.
+func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (string, error) {
+	path, _, err := s.Take(ctx, dir, keep)
+	note := filepath.Join(dir, failureName)
+	if errors.Is(err, ErrBusy) {
+		return "", err // that one's end tells
+	}
+	if err != nil {
+		line, _, _ := strings.Cut(err.Error(), "\n")
+		if failed := os.MkdirAll(dir, 0o700); failed != nil {
+			return "", errors.Join(err, failed)
+		}
+		return "", errors.Join(err, atomicfile.Write(note, []byte(line+"\n"), 0o600))
+	}
+	if gone := os.Remove(note); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
+		return path, fmt.Errorf("cannot forget the failure of an earlier backup: %w", gone)
+	}
+	return path, nil
+}
+
+// State is what is known of the backups in a directory.
+type State struct {
+	// Newest is when the newest one was taken; zero where there is none.
+	Newest time.Time
+	// Failure is why the last scheduled one was not made; empty where it was.
+	Failure string
+}
+
+// Look finds out how the backups in a directory are.
+func Look(dir string) (State, error) {
+	var s State
+	all, err := List(dir)
+	if err != nil {
+		return s, err
+	}
+	if len(all) > 0 {
+		s.Newest, _ = time.Parse(nameLayout, filepath.Base(all[len(all)-1])) // it is listed for its name
+	}
+	text, err := os.ReadFile(filepath.Join(dir, failureName))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return s, fmt.Errorf("cannot tell whether the last backup failed: %w", err)
+	}
+	s.Failure = strings.TrimSpace(string(text))
+	return s, nil
+}
+
+// Problem says in one line what is wrong with backups that are to be made at an interval,
+// and were not before since; empty where nothing is.
+func (s State) Problem(interval time.Duration, since, now time.Time) string {
+	if interval == 0 {
+		return ""
+	}
+	from, newest := s.Newest, "none"
+	if !from.IsZero() {
+		newest = "the newest is of " + from.Format(time.RFC3339)
+	}
+	if from.Before(since) {
+		from = since
+	}
+	switch late := now.Sub(from) > 2*interval; {
+	case s.Failure != "":
+		return "backup: " + s.Failure
+	case late:
+		return fmt.Sprintf("backup: %s, and one is due every %d hours; look at: journalctl -u ovn-central-backup", newest, interval/time.Hour)
+	}
+	return ""
+}

@@ -1,0 +1,57 @@
+package backup
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestBackupIsMissedOnceTwiceTheIntervalIsOver(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 22, 0, 0, 0, time.UTC)
+	const interval = 6 * time.Hour
+	long := now.Add(-48 * time.Hour)
+	for name, tt := range map[string]struct {
+		state State
+		every time.Duration
+		since time.Time
+		want  string
+	}{
+		"none is asked for":          {State{Failure: "x"}, 0, long, ""},
+		"one in time":                {State{Newest: now.Add(-12 * time.Hour)}, interval, long, ""},
+		"one too old":                {State{Newest: now.Add(-12*time.Hour - time.Second)}, interval, long, "backup: the newest is of 2026-11-23T09:59:59Z, and one is due every 6 hours; look at: journalctl -u ovn-central-backup"},
+		"none yet, just asked for":   {State{}, interval, now.Add(-time.Hour), ""},
+		"an old one, just asked for": {State{Newest: long}, interval, now.Add(-time.Hour), ""},
+		"none at all":                {State{}, interval, long, "backup: none, and one is due every 6 hours; look at: journalctl -u ovn-central-backup"},
+		"the last one failed":        {State{Newest: now, Failure: "cannot back up: no"}, interval, long, "backup: cannot back up: no"},
+		"a clock that went back":     {State{Newest: now.Add(time.Hour)}, interval, now.Add(time.Hour), ""},
+	} {
+		assert.Equal(t, tt.want, tt.state.Problem(tt.every, tt.since, now), name)
+	}
+}
+
+// A directory that can't be backed up to is a failure that is found again, until one was made.
+func TestFailureOfAScheduledBackupIsKept(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "20261123T100000Z"), 0o700))
+	unlock, err := lock(filepath.Join(dir, lockName))
+	require.NoError(t, err)
+	_, err = new(Service).TakeScheduled(t.Context(), dir, 1)
+	require.ErrorIs(t, err, ErrBusy)
+	unlock()
+	found, err := Look(dir)
+	require.NoError(t, err)
+	assert.Empty(t, found.Failure, "another one was being made")
+
+	_, err = new(Service).TakeScheduled(t.Context(), dir, 0)
+	require.Error(t, err)
+	found, err = Look(dir)
+	require.NoError(t, err)
+	assert.Equal(t, time.Date(2026, 11, 23, 10, 0, 0, 0, time.UTC), found.Newest)
+	assert.Contains(t, found.Failure, "cannot back up to")
+}

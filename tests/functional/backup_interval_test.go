@@ -1,0 +1,66 @@
+package functional
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// backup runs what the timer starts.
+func (m *model) backup(u *lab.Unit, more ...string) error {
+	m.t.Helper()
+	text, err := os.ReadFile(filepath.Join(u.SysconfDir(), "systemd/system/ovn-central-backup.service"))
+	require.NoError(m.t, err)
+	_, rest, _ := strings.Cut(string(text), "ExecStart=")
+	command, _, _ := strings.Cut(rest, "\n")
+	words := append(strings.Fields(command), more...)
+	_, err = u.Exec(m.t.Context(), words[0], words[1:]...)
+	return err
+}
+
+func TestBackupsAreMadeAtTheIntervalOfTheOption(t *testing.T) {
+	m := deploy(t, 1)
+	u := m.units[0]
+	timer := func(question string) string {
+		out, _, err := u.Systemctl(t.Context(), question, "ovn-central-backup.timer")
+		require.NoError(t, err)
+		return strings.TrimSpace(out)
+	}
+	updated := func() string {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Workload().Message
+	}
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "6", "backup-keep": "1"}))
+	require.Equal(t, "active", timer("is-active"))
+	require.Equal(t, "enabled", timer("is-enabled"))
+	text, err := os.ReadFile(filepath.Join(u.SysconfDir(), "systemd/system/ovn-central-backup.timer"))
+	require.NoError(t, err)
+	assert.Contains(t, string(text), "OnUnitActiveSec=6h")
+	assert.NotContains(t, updated(), "backup", "the first one is not due yet")
+
+	require.Error(t, m.backup(u, "--keep=0"))
+	assert.Contains(t, updated(), "backup: cannot back up to")
+	require.NoError(t, m.backup(u))
+	assert.NotContains(t, updated(), "backup")
+	m.wait(1100 * time.Millisecond) // they are named to the second
+	require.NoError(t, m.backup(u))
+	kept, err := filepath.Glob(filepath.Join(filepath.Dir(u.DBDir()), "backups", "*Z"))
+	require.NoError(t, err)
+	require.Len(t, kept, 1)
+	assert.Equal(t, u.Name(), readManifest(t, kept[0]).Unit)
+
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "9999"}))
+	assert.Contains(t, u.Workload().Message, "option backup-interval")
+	require.Equal(t, "active", timer("is-active"), "it goes on as it was told before")
+	require.NoError(t, m.Configure(t.Context(), map[string]string{"backup-interval": "0"}))
+	assert.NotEqual(t, "active", timer("is-active"))
+	assert.NoFileExists(t, filepath.Join(u.SysconfDir(), "systemd/system/ovn-central-backup.timer"))
+	assert.DirExists(t, kept[0])
+}
