@@ -62,6 +62,8 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 	"rejoin":  rejoin,
 	"restore": restore,
 
+	"upgrade-check": upgradeCheck,
+
 	"gateway-status":      gatewayStatus,
 	"gateway-history":     gatewayHistory,
 	"reschedule-gateways": operateGateways((*gateway.Service).Reschedule),

@@ -178,7 +178,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 		"agent-status", "backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
 		"hold", "hold-northd", "kick", "node-status", "pause", "rebalance-gateways", "recover", "rejoin", "release", "release-northd",
 		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "run-deferred-hooks", "show-deferred-events",
-		"uncordon", "undrain",
+		"uncordon", "undrain", "upgrade-check",
 	}, Names())
 }
 

@@ -3,6 +3,7 @@
 package ovn_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 func (a archive) files(t *testing.T, dir string) map[string]string {
@@ -121,4 +123,44 @@ func TestPasswordOfASourceStaysPrivate(t *testing.T) {
 	info, err := os.Stat(filepath.Join(a.dir, "etc/apt/sources.list.d/private.list"))
 	require.NoError(t, err)
 	assert.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// The real apt finds what a source would bring, and leaves lists, sources, keys and packages as
+// they are.
+func TestSourceIsLookedIntoWithoutBeingAdded(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "22.03.0-1", "")
+	p := a.packages()
+	before := a.tree(t)
+	_, err := p.Preview(t.Context())
+	require.ErrorContains(t, err, "it has no ovn-central")
+	_, err = p.Preview(t.Context(), a.source(t))
+	require.ErrorContains(t, err, "ovn-nb.ovsschema", "the package has no schema in it")
+
+	a.publishWith(t, "ovn-central", "24.03.1-1", map[string]string{
+		"usr/share/ovn/ovn-nb.ovsschema": `{"name": "OVN_Northbound", "version": "7.3.0", "tables": {}}`,
+		"usr/share/ovn/ovn-sb.ovsschema": `{"name": "OVN_Southbound", "version": "20.33.0", "tables": {}}`,
+	})
+	offer, err := p.Preview(t.Context(), a.source(t))
+	require.NoError(t, err)
+	assert.Equal(t, ovn.Offer{
+		Version: ovndb.Version{OVN: "24.03.1-1", OVS: "1"},
+		Schemas: map[ovndb.Database]string{ovndb.NB: "7.3.0", ovndb.SB: "20.33.0"},
+	}, offer)
+	assert.Equal(t, before, a.tree(t))
+	assert.Empty(t, a.happened(t))
+	_, err = p.Preview(t.Context(), ovn.Source{Repository: "ppa:owner/name"})
+	require.ErrorIs(t, err, ovn.ErrPersonalArchive)
+}
+
+// tree are the files of apt and dpkg.
+func (a archive) tree(t *testing.T) (files []string) {
+	t.Helper()
+	for _, dir := range []string{"etc", "state", "cache", "dpkg"} {
+		require.NoError(t, filepath.WalkDir(filepath.Join(a.dir, dir), func(path string, _ fs.DirEntry, err error) error {
+			files = append(files, path)
+			return err
+		}))
+	}
+	return files
 }

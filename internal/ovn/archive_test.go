@@ -71,16 +71,21 @@ func (a archive) write(t *testing.T, name, text string) {
 // a file of the configuration; fields are more of its own, as "Depends: ovn-common".
 func (a archive) publish(t *testing.T, name, version, postinst string, fields ...string) {
 	t.Helper()
-	build := t.TempDir()
-	for _, dir := range []string{"DEBIAN", "etc/default"} {
-		require.NoError(t, os.MkdirAll(filepath.Join(build, dir), 0o755))
-	}
-	for file, text := range map[string]string{
-		"DEBIAN/control":      "Package: " + name + "\nVersion: " + version + "\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\n" + strings.Join(append(fields, "Description: none\n"), "\n"),
+	a.publishWith(t, name, version, map[string]string{
 		"DEBIAN/postinst":     "#!/bin/sh\nset -e\necho \"" + name + " $1 " + version + "\" >>$CALLS\n" + postinst + "\n",
 		"DEBIAN/conffiles":    "/etc/default/" + name + "\n",
 		"etc/default/" + name: "# " + version + "\n",
-	} {
+	}, fields...)
+}
+
+// publishWith adds a package with these files.
+func (a archive) publishWith(t *testing.T, name, version string, files map[string]string, fields ...string) {
+	t.Helper()
+	build := t.TempDir()
+	control := "Package: " + name + "\nVersion: " + version + "\nArchitecture: all\nMaintainer: nobody <nobody@example.com>\n" + strings.Join(append(fields, "Description: none\n"), "\n")
+	files["DEBIAN/control"] = control
+	for file, text := range files {
+		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(build, file)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(build, file), []byte(text), 0o755))
 	}
 	a.tool(t, "dpkg-deb", "--build", "--root-owner-group", build, filepath.Join(a.dir, "repo", name+"_"+version+"_all.deb"))

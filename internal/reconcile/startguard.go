@@ -15,8 +15,8 @@ import (
 // its cluster was given up in a recovery. It takes the agent's program, and fails no hook:
 // a unit without it is stopped by its next hook.
 func (u *Reconciler) guardStarts(ctx context.Context, o Result) error {
-	if _, err := os.Stat(u.Paths.AgentProgram()); err != nil || o.state.Dying {
-		return nil
+	if _, missing := os.Stat(u.Paths.AgentProgram()); missing != nil || o.state.Dying {
+		return nil // the agent's first start copies it
 	}
 	peers := memberAddresses(o.Snapshot)
 	for _, unit := range o.Snapshot.Application.Others() {

@@ -97,7 +97,7 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 	}
 	files = append(files, filepath.Join(root, "internal", "reconcile", "disk.go"))
 	for _, name := range append(files, lines...) {
-		if strings.HasSuffix(name, "_test.go") {
+		if strings.HasSuffix(name, "_test.go") || filepath.Base(name) == "upgradecheck.go" { // whose texts are an action's
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)

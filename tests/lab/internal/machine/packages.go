@@ -94,8 +94,12 @@ var schemaVersion = regexp.MustCompile(`"version": "[0-9.]+"`)
 // layOutSchemas gives the machine the system's schemas, of another version where one
 // is given.
 func (m *Machine) layOutSchemas(version string) error {
+	return writeSchemas(m.DataDir(), version)
+}
+
+func writeSchemas(dir, version string) error {
 	const system = "/usr/share/ovn"
-	if err := os.MkdirAll(m.DataDir(), 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
 	for _, name := range []string{"ovn-nb.ovsschema", "ovn-sb.ovsschema"} {
@@ -106,7 +110,7 @@ func (m *Machine) layOutSchemas(version string) error {
 		if version != "" {
 			text = schemaVersion.ReplaceAll(text, []byte(`"version": "`+version+`"`))
 		}
-		if err := os.WriteFile(filepath.Join(m.DataDir(), name), text, 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
 			return err
 		}
 	}

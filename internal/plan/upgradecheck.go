@@ -1,0 +1,248 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+)
+
+// UpgradeCandidate is what was found out about packages that are not installed yet.
+type UpgradeCandidate struct {
+	// Source is the value of the option that they would come from.
+	Source string
+	// Offered is their version; empty where it could not be found out, and Unknown says
+	// why.
+	Offered ovndb.Version
+	Unknown string
+	// Schemas are those of both databases.
+	Schemas map[ovndb.Database]UpgradeSchema
+	// Disk and Memory are what is free on this machine, in bytes; 0 where it is not known.
+	Disk, Memory int64
+	// Command renders an action of a unit as it is typed.
+	Command func(unit, action string) string
+}
+
+// UpgradeSchema are the versions of a database's schema: what is served, and what the
+// packages bring. Newer says that the packages' is.
+type UpgradeSchema struct {
+	Served, Brought string
+	Newer           bool
+}
+
+// UpgradeReport is what there is to know before an upgrade.
+type UpgradeReport struct {
+	Source    string            `json:"source" yaml:"source"`
+	Installed string            `json:"installed" yaml:"installed"`
+	Offered   string            `json:"offered" yaml:"offered"`
+	Newer     bool              `json:"newer" yaml:"newer"`
+	Databases []UpgradeDatabase `json:"databases" yaml:"databases"`
+	// Units are those that hinder it, each with what is the matter.
+	Units []string `json:"units" yaml:"units"`
+	// First is what is to be done before, Unknown what could not be found out.
+	First   []string `json:"first" yaml:"first"`
+	Unknown []string `json:"unknown" yaml:"unknown"`
+}
+
+// UpgradeDatabase is what becomes of one database.
+type UpgradeDatabase struct {
+	Name string `json:"name" yaml:"name"`
+	// FileBytes is the size of this unit's file.
+	FileBytes int64  `json:"file-bytes" yaml:"file-bytes"`
+	Schema    string `json:"schema" yaml:"schema"`
+	Brought   string `json:"brought-schema" yaml:"brought-schema"`
+	// Converted says that the schema will be changed, once every unit runs the packages.
+	Converted bool `json:"converted" yaml:"converted"`
+	// The seconds that clients wait meanwhile: from the least to the most that was
+	// measured for this size.
+	LeastGapSeconds float64 `json:"least-gap-seconds,omitempty" yaml:"least-gap-seconds,omitempty"`
+	MostGapSeconds  float64 `json:"most-gap-seconds,omitempty" yaml:"most-gap-seconds,omitempty"`
+	// The election timer in seconds as it is, and as the conversion needs it.
+	TimerSeconds       float64 `json:"election-timer-seconds" yaml:"election-timer-seconds"`
+	NeededTimerSeconds float64 `json:"needed-election-timer-seconds,omitempty" yaml:"needed-election-timer-seconds,omitempty"`
+	// What it takes of the disk and of memory on each unit, in bytes.
+	NeededDiskBytes   int64 `json:"needed-disk-bytes,omitempty" yaml:"needed-disk-bytes,omitempty"`
+	NeededMemoryBytes int64 `json:"needed-memory-bytes,omitempty" yaml:"needed-memory-bytes,omitempty"`
+}
+
+// What a conversion takes next to the size of the file. The conversion itself was not
+// measured: a copy and a load of 80 MiB on OVS 3.1 take 2.4 and 1.5 times the size in
+// memory, and here both are at once; the log has all data once more until it is compacted.
+const (
+	upgradeMemoryFactor = 5
+	upgradeDiskFactor   = 2
+	upgradeSpare        = 64 << 20
+	// largeFile is from when on a compaction is worth a command: below, the timer that
+	// there is by default will do.
+	largeFile = 8 << 20
+)
+
+// The seconds for each MiB that clients waited for a conversion; docs/reference/speed.md
+// has the runs.
+const (
+	leastGap, mostGap               = 0.25, 1.0
+	leastGapSince32, mostGapSince32 = 0.02, 0.0625
+)
+
+// CheckUpgrade says what the packages would bring, and what is to be done before. It
+// refuses nothing.
+func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
+	r := UpgradeReport{
+		Source: u.Source, Installed: s.Packages.Version.String(), Offered: u.Offered.String(), Newer: u.Unknown == "" && !u.Offered.Is(s.Packages.Version),
+		Databases: []UpgradeDatabase{}, Units: s.hinderUpgrade(), First: []string{}, Unknown: []string{},
+	}
+	if u.Unknown != "" {
+		r.Unknown = append(r.Unknown, "what the source brings: "+u.Unknown)
+	}
+	converts := false
+	for _, db := range ovndb.Databases() {
+		d := s.checkDatabase(db, u)
+		converts = converts || d.Converted
+		r.Databases = append(r.Databases, d)
+		if d.Schema == "" {
+			r.Unknown = append(r.Unknown, d.Name+": which schema is served; this unit's server serves none, run it on another unit")
+		}
+		r.First = append(r.First, s.beforeConversion(db, d, u)...)
+	}
+	if len(r.Units) > 0 {
+		r.First = append(r.First, "bring back, or remove, each unit that is named: restarts, and the change of the schemas, wait for it")
+	}
+	if r.Newer || u.Unknown != "" {
+		r.First = append(r.First, "a backup: "+u.Command(s.Unit, "backup"))
+	}
+	if r.Newer && !s.NorthdHeld {
+		r.First = append(r.First, "if chassis are still older than these packages: "+u.Command(s.Unit, "hold-northd")+", and on every other unit; release-northd once they are upgraded")
+	}
+	return r
+}
+
+// hinderUpgrade are the other units for which restarts or conversions wait.
+func (s State) hinderUpgrade() []string {
+	all := []string{}
+	here := s.Packages.Version
+	for _, p := range s.Peers {
+		switch {
+		case p.Dying:
+			all = append(all, p.Unit+" is being removed")
+		case p.Data == Unread:
+			all = append(all, p.Unit+": what it publishes could not be read")
+		case len(p.Servers) == 0:
+			all = append(all, p.Unit+" has not joined yet")
+		case !s.hears(p):
+			all = append(all, p.Unit+" is down, or cut off")
+		case slices.ContainsFunc(p.Running, func(v ovndb.Version) bool { return v != here }):
+			all = append(all, p.Unit+" does not run what is installed here: an upgrade before is not finished")
+		}
+	}
+	for _, db := range ovndb.Databases() {
+		if x := s.Databases[db]; !x.Member() {
+			all = append(all, fmt.Sprintf("%s: its server of %s is no member that knows a leader", s.Unit, db.Short()))
+		} else if x.Damage != "" {
+			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
+		}
+	}
+	if len(s.Pending) > 0 {
+		all = append(all, s.Unit+": restarts are due")
+	}
+	return all
+}
+
+func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatabase {
+	x, schema := s.Databases[db], u.Schemas[db]
+	d := UpgradeDatabase{
+		Name: db.Short(), FileBytes: x.Size, Schema: schema.Served, Brought: schema.Brought, Converted: schema.Newer,
+		TimerSeconds: x.Status.ElectionTimer.Seconds(),
+	}
+	if !d.Converted {
+		return d
+	}
+	mib := float64(x.Size) / (1 << 20)
+	least, most := leastGap, mostGap
+	if since(u.Offered.OVS, 3, 2) {
+		least, most = leastGapSince32, mostGapSince32
+	}
+	d.LeastGapSeconds, d.MostGapSeconds = roundUp(mib*least), roundUp(mib*most)
+	d.NeededTimerSeconds = ConversionTimer(x.Size, u.Offered.OVS).Seconds()
+	d.NeededDiskBytes = upgradeDiskFactor*x.Size + upgradeSpare
+	d.NeededMemoryBytes = upgradeMemoryFactor*x.Size + upgradeSpare
+	return d
+}
+
+// roundUp is to whole seconds, and at least one: a conversion of next to nothing took 0.7 s.
+func roundUp(seconds float64) float64 { return max(1, float64(int64(seconds+0.999))) }
+
+// beforeConversion is what is to be done, or to be known, before a database is converted.
+func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeCandidate) (all []string) {
+	if !d.Converted {
+		return nil
+	}
+	name := db.Short()
+	if u.Disk > 0 && u.Disk < d.NeededDiskBytes {
+		all = append(all, fmt.Sprintf("%s: make space: its conversion may take %s of the disk, %s are free here", name, mebibytes(d.NeededDiskBytes), mebibytes(u.Disk)))
+	}
+	if u.Memory > 0 && u.Memory < d.NeededMemoryBytes {
+		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here", name, mebibytes(d.NeededMemoryBytes), mebibytes(u.Memory)))
+	}
+	if d.FileBytes >= largeFile {
+		all = append(all, fmt.Sprintf("%s: make its file as small as what is in it, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, strings.TrimSuffix(s.Databases[db].Socket, ".sock")+".ctl"))
+	}
+	needed := time.Duration(d.NeededTimerSeconds) * time.Second
+	switch {
+	case needed >= longestConversionTimer:
+		all = append(all, fmt.Sprintf("%s: 5 minutes may not be enough for its conversion; then the unit is blocked with the command to type at an hour when clients may wait", name))
+	case d.TimerSeconds < d.NeededTimerSeconds:
+		all = append(all, fmt.Sprintf("%s: nothing to be typed: the charm raises its election timer from %g to %g s for the conversion, and puts it back; meanwhile a leader that dies is replaced late", name, d.TimerSeconds, d.NeededTimerSeconds))
+	}
+	return all
+}
+
+func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
+
+// Text is the report for people.
+func (r UpgradeReport) Text() string {
+	var b strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	line("source:    %s", r.Source)
+	line("installed: %s", r.Installed)
+	switch {
+	case r.Offered == "":
+		line("offered:   not known")
+	case !r.Newer:
+		line("offered:   nothing newer")
+	default:
+		line("offered:   %s", r.Offered)
+	}
+	for _, d := range r.Databases {
+		line("%s: %s", d.Name, d.text())
+	}
+	list := func(title string, all []string) {
+		if len(all) == 0 {
+			return
+		}
+		line("%s:", title)
+		for _, text := range all {
+			line("- %s", text)
+		}
+	}
+	list("units that hinder it", r.Units)
+	list("first", r.First)
+	list("not found out", r.Unknown)
+	return b.String()
+}
+
+func (d UpgradeDatabase) text() string {
+	if d.Schema == "" {
+		return "not served here"
+	}
+	is := fmt.Sprintf("schema %s, file of %s, election timer %g s", d.Schema, mebibytes(d.FileBytes), d.TimerSeconds)
+	switch {
+	case d.Brought == "":
+		return is
+	case !d.Converted:
+		return is + "; not converted, the packages bring schema " + d.Brought
+	}
+	return is + fmt.Sprintf("; converted to schema %s once every unit runs the packages: clients wait for %g to %g s, at an election timer of %g s; it may take %s of the disk and %s of memory on each unit",
+		d.Brought, d.LeastGapSeconds, d.MostGapSeconds, d.NeededTimerSeconds, mebibytes(d.NeededDiskBytes), mebibytes(d.NeededMemoryBytes))
+}

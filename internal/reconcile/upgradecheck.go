@@ -1,0 +1,59 @@
+package reconcile
+
+import (
+	"context"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+)
+
+// CheckUpgrade says what the packages of a source would bring; an empty one is that of the
+// option. It changes nothing.
+func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.UpgradeReport, error) {
+	o, err := u.Plan(ctx)
+	if err != nil {
+		return plan.UpgradeReport{}, err
+	}
+	shown := source
+	if source == "" {
+		source, shown = o.state.Settings.Source, o.state.Settings.AllSources()
+	}
+	x := plan.UpgradeCandidate{
+		Source: shown, Schemas: map[ovndb.Database]plan.UpgradeSchema{},
+		Command: func(unit, action string) string {
+			return u.Env.Version.Render(juju.Command{Unit: unit, Action: action})
+		},
+	}
+	var sources []ovn.Source
+	for _, value := range []string{source, o.state.Settings.Overlay} {
+		one, err := ovn.ParseSource(value, u.OS)
+		if err != nil {
+			return plan.UpgradeReport{}, err
+		}
+		sources = append(sources, one)
+	}
+	offer, err := u.Packages.Preview(ctx, sources...)
+	if x.Offered = offer.Version; err != nil {
+		x.Unknown = strings.ReplaceAll(err.Error(), "\n", "; ")
+	}
+	for _, db := range ovndb.Databases() {
+		schema := plan.UpgradeSchema{Brought: offer.Schemas[db]}
+		served, err := u.Files.Schemas(ctx, db)
+		if schema.Served = served.Served; err != nil {
+			u.Log.InfoContext(ctx, "cannot compare the schemas", "database", db.Short(), "error", err)
+		} else if schema.Brought != "" {
+			if schema.Newer, err = ovn.Newer(schema.Brought, schema.Served); err != nil {
+				return plan.UpgradeReport{}, err
+			}
+		}
+		x.Schemas[db] = schema
+	}
+	if x.Disk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
+		return plan.UpgradeReport{}, err
+	}
+	x.Memory, _ = ovn.AvailableMemory()
+	return o.state.CheckUpgrade(x), nil
+}

@@ -1,0 +1,56 @@
+package functional
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// The check looks into the package that the source has: which schemas it brings, and what
+// that means for the databases. It changes nothing.
+func TestUpgradeCheckSaysWhatTheSourceBringsAndChangesNothing(t *testing.T) {
+	m := deploy(t, 3)
+	u := m.units[1]
+	before := u.Packages()
+	shown := m.act(u, "upgrade-check")["upgrade"]
+	assert.Contains(t, shown, "offered:   nothing newer")
+	assert.NotContains(t, shown, "converted to")
+
+	require.NoError(t, u.OfferVersion("99.0-1"))
+	require.NoError(t, u.OfferSchemas())
+	m.powerOff(m.units[2])
+	var found struct {
+		Offered   string
+		Newer     bool
+		Units     []string
+		Databases []struct {
+			Brought   string `json:"brought-schema"`
+			Converted bool
+			Schema    string
+		}
+		First []string
+	}
+	require.NoError(t, json.Unmarshal([]byte(m.act(u, "upgrade-check", "source=distro", "format=json")["upgrade"]), &found))
+	assert.True(t, found.Newer)
+	assert.Contains(t, found.Offered, "99.0-1")
+	require.Len(t, found.Databases, 2)
+	for _, d := range found.Databases {
+		assert.Equal(t, lab.NewerSchema, d.Brought)
+		assert.True(t, d.Converted)
+		assert.NotEqual(t, lab.NewerSchema, d.Schema)
+	}
+	assert.Contains(t, found.First, "a backup: juju run "+u.Name()+" backup")
+	m.eventually("the unit that is down is named", func() bool {
+		require.NoError(t, json.Unmarshal([]byte(m.act(u, "upgrade-check", "format=json")["upgrade"]), &found))
+		return len(found.Units) == 1 && found.Units[0] == m.units[2].Name()+" is down, or cut off"
+	})
+	assert.Equal(t, before, u.Packages())
+	r, err := m.RunAction(t.Context(), u, "upgrade-check", "source=cloud:jammy-best")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, "cannot be used")
+}
