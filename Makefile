@@ -45,7 +45,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb docs browser test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb docs browser test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -125,7 +125,10 @@ conversion: deps ## how long clients wait while a database of SIZE= MiB is conve
 	SIZE='$(SIZE)' TIMER='$(TIMER)' go test -run '^$$' -bench '^BenchmarkConversion$$' -benchtime 1x -timeout 30m ./internal/ovn
 
 demo: deps build ## see it work on real clusters; ends and cleans up by itself
-	go run ./tests/demo $(BINARY)
+	go run ./tests/demo -compare docs/tutorial/demo.cast $(BINARY)
+
+demo-recording: deps build ## record the demo, for asciinema play docs/tutorial/demo.cast
+	go run ./tests/demo -record docs/tutorial/demo.cast $(BINARY)
 
 # What fmt and slog call by reflection, deadcode can't see.
 lint: $(LINTER) $(DEAD) ## the linters of .golangci.yml, at the version of internal/tools/go.mod; no code that the program can't reach

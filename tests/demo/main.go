@@ -4,8 +4,11 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -19,13 +22,23 @@ const limit = 5 * time.Minute
 
 func main() {
 	lab.Intercept()
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: demo BINARY, the charm's, as `make demo` builds it")
+	record := flag.String("record", "", "write a recording of it to this file")
+	compared := flag.String("compare", "", "fail where this recording tells another story")
+	flag.Usage = func() {
+		fmt.Fprintln(os.Stderr, "usage: demo [flags] BINARY, the charm's, as `make demo` builds it")
+		flag.PrintDefaults()
+	}
+	if flag.Parse(); flag.NArg() != 1 {
+		flag.Usage()
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithTimeout(ctx, limit)
-	err := play(ctx, os.Args[1])
+	var printed bytes.Buffer
+	err := play(ctx, flag.Arg(0), io.MultiWriter(os.Stdout, &printed))
+	if err == nil {
+		err = keep(printed.Bytes(), *record, *compared)
+	}
 	cancel()
 	stop()
 	if err != nil {
@@ -34,7 +47,26 @@ func main() {
 	}
 }
 
-func play(ctx context.Context, binary string) (err error) {
+// keep writes a recording, or compares one.
+func keep(printed []byte, record, compared string) error {
+	if record != "" {
+		recording, err := cast(printed)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(record, recording, 0o644)
+	}
+	if compared == "" {
+		return nil
+	}
+	recording, err := os.ReadFile(compared)
+	if err != nil {
+		return err
+	}
+	return compare(recording, printed)
+}
+
+func play(ctx context.Context, binary string, out io.Writer) (err error) {
 	charm, err := os.MkdirTemp("", "charm-")
 	if err != nil {
 		return err
@@ -52,7 +84,7 @@ func play(ctx context.Context, binary string) (err error) {
 			err = closed
 		}
 	}()
-	s := &story{Lab: l, ctx: ctx, out: os.Stdout}
+	s := &story{Lab: l, ctx: ctx, out: out}
 	for _, chapter := range chapters {
 		if err := chapter(s); err != nil {
 			return err
