@@ -34,7 +34,8 @@ type agentRecord struct {
 // reconcileAgent has the agent run as it is configured, once the unit's servers are members, and
 // not while the unit is paused. A unit that is being removed keeps it until it leaves. What
 // goes wrong fails no hook: the databases don't depend on it.
-func (u *Reconciler) reconcileAgent(ctx context.Context, r *record, a *inputs, o Result) error {
+func (u *Reconciler) reconcileAgent(ctx context.Context, p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	if u.Program == "" || o.state.Dying || a.problem != "" {
 		return nil
 	}
@@ -43,7 +44,7 @@ func (u *Reconciler) reconcileAgent(ctx context.Context, r *record, a *inputs, o
 	case o.state.Paused:
 		err = u.haltAgent(ctx, r)
 	case o.Decision.Ready || r.Agent.Setup != "":
-		err = u.runAgent(ctx, r, a, o)
+		err = u.runAgent(ctx, p)
 	}
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -60,7 +61,8 @@ func (u *Reconciler) reconcileAgent(ctx context.Context, r *record, a *inputs, o
 
 // runAgent does nothing but ask whether it runs, in a hook that looks at everything, where
 // all is as it was.
-func (u *Reconciler) runAgent(ctx context.Context, r *record, a *inputs, o Result) error {
+func (u *Reconciler) runAgent(ctx context.Context, p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	program, err := fileStamp(u.Program)
 	if err != nil {
 		return err

@@ -79,7 +79,8 @@ func (u *Reconciler) wantedNorthd(a *inputs, snapshot observe.Snapshot) ovn.Nort
 	return ovn.NorthdParams{Units: addresses, Credentials: u.Paths.Credentials()}
 }
 
-func (u *Reconciler) writeDefaults(r *record, a *inputs, o Result) error {
+func (u *Reconciler) writeDefaults(p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	if o.state.Defaults == plan.NeedsRestart {
 		for _, db := range ovndb.Databases() {
 			if server(o, db).Condition == ovndb.Serving {
@@ -94,7 +95,8 @@ func (u *Reconciler) writeDefaults(r *record, a *inputs, o Result) error {
 	return atomicfile.Write(u.Paths.Defaults(), u.wantedDefaults(a).Render(), 0o644)
 }
 
-func (u *Reconciler) writeNorthdParams(r *record, a *inputs, o Result) error {
+func (u *Reconciler) writeNorthdParams(p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	if o.state.Services[ovndb.Northd].Active && o.state.NorthdParams == plan.NeedsRestart {
 		r.due(ovndb.Northd, "units have come or gone")
 		if err := u.saveRecord(r); err != nil {

@@ -97,7 +97,8 @@ func (u *Reconciler) firewallDrift(ctx context.Context, r *record, a *inputs, ru
 
 // configureFirewall sets the firewall. Where that can't be done, as in a container without its
 // kernel modules, the unit goes on, and says that its ports are open.
-func (u *Reconciler) configureFirewall(ctx context.Context, r *record, a *inputs, o Result) error {
+func (u *Reconciler) configureFirewall(ctx context.Context, p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	a.guarded = true
 	rules := u.rules(a, o.Snapshot)
 	_, err := u.Firewall.Initialize(ctx)

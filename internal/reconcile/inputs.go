@@ -98,7 +98,7 @@ func (u *Reconciler) observe(ctx context.Context, r *record, m observe.Applicati
 	if err := u.observeAddress(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := u.observeLeaderSettings(ctx, r, a, m); err != nil {
+	if err := u.observeLeaderSettings(ctx, r, a, m.AppData); err != nil {
 		return nil, err
 	}
 	listed := len(m.Remote[relation.Certificates]) > 0
@@ -157,7 +157,7 @@ func union[T comparable](parts ...[]T) (all []T) {
 
 // observeLeaderSettings reads the IDs of the clusters. Settings that are damaged must not
 // look as if there were none: the leader would make new clusters.
-func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *inputs, m observe.Application) error {
+func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *inputs, published relation.Data) error {
 	settings := r.Leader
 	if a.thorough || len(settings) == 0 {
 		var err error
@@ -165,7 +165,7 @@ func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *in
 		if errors.Is(err, juju.ErrNoTool) {
 			// Juju 4 has no leader settings any more. Without the relation there is
 			// nothing to be read, which says nothing of what stands there.
-			if settings, err = m.AppData.Values(), nil; m.AppData.Unread() {
+			if settings, err = published.Values(), nil; published.Unread() {
 				settings, a.unrelated, a.blind = r.Leader, len(r.Leader) == 0, true
 			}
 		}

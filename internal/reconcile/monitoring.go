@@ -44,16 +44,17 @@ func (w monitoringState) due(now time.Time) bool {
 // configureMonitoring keeps what watches the unit: the exporter, Nagios' checks, and what
 // Prometheus and the observability stack are told. What goes wrong with these is
 // logged once and kept in the record, and fails no hook: the error is the context's.
-func (u *Reconciler) configureMonitoring(ctx context.Context, r *record, a *inputs, o Result) error {
+func (u *Reconciler) configureMonitoring(ctx context.Context, p pass) error {
+	r, a := p.record, p.inputs
 	w := &r.Watch
 	if a.problem != "" || a.invalid[plan.OptionExporter] != "" || !a.thorough && !w.due(a.at) {
 		return nil // options that can't be read are not those of no exporter
 	}
 	var problems []string
-	for _, keep := range []func(context.Context, *monitoringState, *inputs, Result) error{
+	for _, keep := range []func(context.Context, pass) error{
 		u.keepExporter, u.tellPrometheus, u.tellAgent, u.keepChecks,
 	} {
-		err := keep(ctx, w, a, o)
+		err := keep(ctx, p)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -69,7 +70,8 @@ func (u *Reconciler) configureMonitoring(ctx context.Context, r *record, a *inpu
 }
 
 // keepExporter installs it once the databases are served, which come first.
-func (u *Reconciler) keepExporter(ctx context.Context, w *monitoringState, a *inputs, o Result) (err error) {
+func (u *Reconciler) keepExporter(ctx context.Context, p pass) (err error) {
+	w, a, o := &p.record.Watch, p.inputs, p.result
 	channel := monitoring.Channel(a.settings.ExporterChannel)
 	switch {
 	case channel != "" && !o.Decision.Ready, o.state.Dying:
@@ -96,7 +98,8 @@ func (u *Reconciler) alertRules() (relation.AlertRules, error) {
 
 // tellPrometheus asks for the relations in any case: those by an offer are not seen
 // otherwise.
-func (u *Reconciler) tellPrometheus(ctx context.Context, w *monitoringState, a *inputs, _ Result) error {
+func (u *Reconciler) tellPrometheus(ctx context.Context, p pass) error {
+	w, a := &p.record.Watch, p.inputs
 	ids, err := u.relations(ctx, relation.Metrics)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -130,7 +133,8 @@ func (u *Reconciler) tellPrometheus(ctx context.Context, w *monitoringState, a *
 	return nil
 }
 
-func (u *Reconciler) tellAgent(ctx context.Context, w *monitoringState, a *inputs, o Result) error {
+func (u *Reconciler) tellAgent(ctx context.Context, p pass) error {
+	w, a, o := &p.record.Watch, p.inputs, p.result
 	ids, err := u.subordinates(ctx, o, relation.COSAgent)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -157,7 +161,8 @@ func (u *Reconciler) tellAgent(ctx context.Context, w *monitoringState, a *input
 
 // keepChecks writes the checks once there is something that can be found running, and
 // takes them away with the relation.
-func (u *Reconciler) keepChecks(ctx context.Context, _ *monitoringState, a *inputs, o Result) error {
+func (u *Reconciler) keepChecks(ctx context.Context, p pass) error {
+	a, o := p.inputs, p.result
 	ids, err := u.subordinates(ctx, o, relation.NRPE)
 	if err != nil {
 		return err

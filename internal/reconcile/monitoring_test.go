@@ -106,7 +106,7 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 
 func (w *watching) watch(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.unit.configureMonitoring(t.Context(), &w.r, &w.a, w.o))
+	require.NoError(t, w.unit.configureMonitoring(t.Context(), pass{&w.r, &w.a, w.o}))
 }
 
 func TestWatchersAreToldOfTheUnit(t *testing.T) {
@@ -248,5 +248,5 @@ func TestAHookThatIsOutOfTimeSaysSo(t *testing.T) {
 	w := newWatching(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, w.unit.configureMonitoring(ctx, &w.r, &w.a, w.o), context.Canceled)
+	require.ErrorIs(t, w.unit.configureMonitoring(ctx, pass{&w.r, &w.a, w.o}), context.Canceled)
 }

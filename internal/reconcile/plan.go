@@ -26,7 +26,7 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 	}
 	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
 	o.agentStatus = u.agentStatus(ctx, record)
-	if o.state, err = u.state(ctx, record, inputs, o.Snapshot); err != nil {
+	if o.state, err = u.state(ctx, pass{record, inputs, o}); err != nil {
 		return o, err
 	}
 	o.Decision = plan.Decide(o.state)

@@ -18,8 +18,9 @@ import (
 
 // publish tells Juju, the peers, the provider of certificates and the clients
 // what they need to know of this unit.
-func (u *Reconciler) publish(ctx context.Context, r *record, a *inputs, o Result) error {
-	if err := u.publishToPeers(ctx, r, a, o); err != nil {
+func (u *Reconciler) publish(ctx context.Context, p pass) error {
+	r, a, o := p.record, p.inputs, p.result
+	if err := u.publishToPeers(ctx, p); err != nil {
 		return err
 	}
 	if a.thorough {
@@ -33,22 +34,23 @@ func (u *Reconciler) publish(ctx context.Context, r *record, a *inputs, o Result
 			}
 		}
 	}
-	if err := u.publishToClients(ctx, r, a, o); err != nil {
+	if err := u.publishToClients(ctx, p); err != nil {
 		return err
 	}
 	if err := u.publishToJuju(ctx, r, o); err != nil {
 		return err
 	}
 	u.configurePolicy(ctx, a)
-	return u.configureMonitoring(ctx, r, a, o)
+	return u.configureMonitoring(ctx, p)
 }
 
 // publishToPeers writes this unit's data, and as the leader the history, to every
 // peer relation. Where not thorough, what Juju was told before is not repeated; and
 // what it is told is not noted, since Juju drops it if the hook fails after all.
-func (u *Reconciler) publishToPeers(ctx context.Context, r *record, a *inputs, o Result) error {
+func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	databag, history := u.own(a, o).Databag(), map[string]string(nil)
-	maps.Copy(databag, u.deployment(r, a, o).Databag())
+	maps.Copy(databag, u.deployment(p).Databag())
 	if a.leader {
 		history = o.Snapshot.Application.History.Databag()
 		maps.Copy(history, members(o.Snapshot).Databag())
@@ -114,7 +116,8 @@ func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
 	return own
 }
 
-func (u *Reconciler) deployment(r *record, a *inputs, o Result) relation.UnitState {
+func (u *Reconciler) deployment(p pass) relation.UnitState {
+	r, a, o := p.record, p.inputs, p.result
 	d := relation.UnitState{Address: a.address, Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
@@ -144,7 +147,8 @@ func (u *Reconciler) aboutClients(r *record, o Result) map[ovndb.Database]int {
 // publishToClients gives the clients this unit's address once its servers are
 // members, and again when it changes. It is not taken back when a server is down
 // for a while: clients have the other units', and try all.
-func (u *Reconciler) publishToClients(ctx context.Context, r *record, a *inputs, o Result) error {
+func (u *Reconciler) publishToClients(ctx context.Context, p pass) error {
+	r, a, o := p.record, p.inputs, p.result
 	if !o.Decision.Ready {
 		return nil
 	}

@@ -69,6 +69,14 @@ type Result struct {
 	backup string
 }
 
+// pass is one pass over the unit: what it has recorded of itself, what was found out, and
+// what has come of it so far.
+type pass struct {
+	record *record
+	inputs *inputs
+	result Result
+}
+
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
 // machine to a member.
 const maxSteps = 60
@@ -98,7 +106,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	u.awaitLeaderConnections(ctx, &o)
 	made := map[string]bool{}
 	for steps := 0; ; steps++ {
-		if o.state, err = u.state(ctx, record, inputs, o.Snapshot); err != nil {
+		if o.state, err = u.state(ctx, pass{record, inputs, o}); err != nil {
 			return o, err
 		}
 		o.Decision = plan.Decide(o.state)
@@ -111,7 +119,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		}
 		made[step.String()] = true
 		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
-		err := u.apply(ctx, record, inputs, o, *step)
+		err := u.apply(ctx, pass{record, inputs, o}, *step)
 		if kept := u.saveRecord(record); kept != nil {
 			u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", kept)
 		}
@@ -138,10 +146,10 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	u.publishDamage(ctx, o)
 	u.trimMemory(ctx, record, o)
-	if err := u.publish(ctx, record, inputs, o); err != nil {
+	if err := u.publish(ctx, pass{record, inputs, o}); err != nil {
 		return o, err
 	}
-	if err := u.reconcileAgent(ctx, record, inputs, o); err != nil {
+	if err := u.reconcileAgent(ctx, pass{record, inputs, o}); err != nil {
 		return o, err
 	}
 	if err := u.guardStarts(ctx, o); err != nil {

@@ -143,7 +143,7 @@ func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.D
 		return nil, err
 	}
 	a.recovering = true
-	s, err := u.state(ctx, r, a, snapshot)
+	s, err := u.state(ctx, pass{r, a, Result{Snapshot: snapshot}})
 	return s.Recovery, err
 }
 

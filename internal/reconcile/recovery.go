@@ -17,7 +17,8 @@ import (
 
 // recoveries are what is known of each database where it may matter: a recovery was asked
 // for of a unit, this unit's server was stopped for one, or it knows no leader.
-func (u *Reconciler) recoveries(ctx context.Context, r *record, a *inputs, s plan.State, snapshot observe.Snapshot) (map[ovndb.Database]recovery.State, error) {
+func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[ovndb.Database]recovery.State, error) {
+	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	all := map[ovndb.Database]recovery.State{}
 	r.forget(a.clusters)
 	for _, db := range ovndb.Databases() {

@@ -98,7 +98,8 @@ func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db 
 const spareSpace = 16 << 20
 
 // supersede puts the new cluster in the place of the old one, for all units.
-func (u *Reconciler) supersede(ctx context.Context, r *record, a *inputs, o Result, s plan.Step) error {
+func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
+	r, a, o := p.record, p.inputs, p.result
 	if u.Now().After(a.at.Add(leadership)) {
 		return errStale
 	}

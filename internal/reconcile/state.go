@@ -15,7 +15,8 @@ import (
 )
 
 // state puts together what a decision is made from.
-func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot observe.Snapshot) (plan.State, error) {
+func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
+	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	m := snapshot.Application
 	s := plan.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
@@ -65,11 +66,11 @@ func (u *Reconciler) state(ctx context.Context, r *record, a *inputs, snapshot o
 	}
 	s.Databases = map[ovndb.Database]plan.Database{}
 	for _, db := range ovndb.Databases() {
-		if s.Databases[db], err = u.database(ctx, r, a, snapshot, db); err != nil {
+		if s.Databases[db], err = u.database(ctx, p, db); err != nil {
 			return s, err
 		}
 	}
-	if s.Recovery, err = u.recoveries(ctx, r, a, s, snapshot); err != nil {
+	if s.Recovery, err = u.recoveries(ctx, p, s); err != nil {
 		return s, err
 	}
 	s.Refused = r.Refused
@@ -127,7 +128,8 @@ func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Pe
 	return peers
 }
 
-func (u *Reconciler) database(ctx context.Context, r *record, a *inputs, snapshot observe.Snapshot, db ovndb.Database) (plan.Database, error) {
+func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (plan.Database, error) {
+	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	l := snapshot.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Text: l.Text(),

@@ -38,7 +38,8 @@ const (
 )
 
 // apply makes one step.
-func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, s plan.Step) error {
+func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
+	r, a, o := p.record, p.inputs, p.result
 	db := s.Database
 	switch s.Kind {
 	case plan.Install, plan.Upgrade:
@@ -52,14 +53,14 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
 		return u.installCertificate(ctx, a, o, s.Kind)
 	case plan.WriteDefaults:
-		return u.writeDefaults(r, a, o)
+		return u.writeDefaults(p)
 	case plan.WriteNorthdParams:
-		return u.writeNorthdParams(r, a, o)
+		return u.writeNorthdParams(p)
 	case plan.StageCluster:
 		_, err := u.Files.CreateCluster(ctx, db, ovndb.RaftAddress(db, a.address.String()), s.Timer)
 		return err
 	case plan.PublishClusters:
-		return u.claim(ctx, r, a, o, s.IDs)
+		return u.claim(ctx, p, s.IDs)
 	case plan.CommitCluster:
 		return u.Files.Commit(db)
 	case plan.DiscardCluster:
@@ -78,7 +79,7 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	case plan.RemakeCluster:
 		return u.remake(ctx, r, a, db)
 	case plan.Supersede:
-		return u.supersede(ctx, r, a, o, s)
+		return u.supersede(ctx, p, s)
 	case plan.RemoveDamaged:
 		return u.removeDamaged(ctx, o, s)
 	case plan.WithdrawRequest:
@@ -99,7 +100,7 @@ func (u *Reconciler) apply(ctx context.Context, r *record, a *inputs, o Result, 
 	case plan.RewriteFile:
 		return u.rewriteFile(ctx, a, db)
 	case plan.ConfigureFirewall:
-		return u.configureFirewall(ctx, r, a, o)
+		return u.configureFirewall(ctx, p)
 	}
 	return fmt.Errorf("no such step")
 }
@@ -114,7 +115,8 @@ var errStale = errors.New("it is too long since Juju said that this unit leads; 
 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
-func (u *Reconciler) claim(ctx context.Context, r *record, a *inputs, o Result, ids map[ovndb.Database]raft.ID) error {
+func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]raft.ID) error {
+	r, a, o := p.record, p.inputs, p.result
 	c := relation.Clusters{IDs: ids, Superseded: a.clusters.Superseded}
 	if len(ids) == len(ovndb.Databases()) && o.state.Databases[ovndb.NB].Staged == ids[ovndb.NB] {
 		c.CreatedBy = u.Env.Unit
