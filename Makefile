@@ -45,7 +45,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb docs browser test unit race functional recovery lab explore deployment gateways fuzz soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb docs browser test unit race functional recovery lab large explore deployment gateways fuzz soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -87,6 +87,9 @@ recovery: deps ## backup, restore, lost quorums and failing disks on real server
 
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
+
+large: deps ## waits on real servers with a database of 160 MiB; minutes, by hand
+	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
 
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
