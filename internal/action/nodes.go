@@ -56,6 +56,7 @@ type nodeParams struct {
 	confirmed            bool
 	clear, member, ready time.Duration
 	minMembers           int
+	force, dropFiles     bool
 }
 
 func (p params) node() (given nodeParams, err error) {
@@ -76,6 +77,12 @@ func (p params) node() (given nodeParams, err error) {
 	given.wait = seconds("wait", gateway.DefaultWait, 10*time.Minute)
 	confirmed, err := p.flag("i-really-mean-it")
 	given.confirmed, failures = confirmed, append(failures, err)
+	force, err := p.flag("force")
+	given.force, failures = force, append(failures, err)
+	if _, named := p["preserve-db"]; named {
+		preserve, err := p.flag("preserve-db")
+		given.dropFiles, failures = !preserve, append(failures, err)
+	}
 	if _, named := p["drain-node-timeout"]; named {
 		given.limits.Timeout = seconds("drain-node-timeout", maintenance.DefaultTimeout, maintenance.MaxTimeout)
 		given.limits.Grace = maintenance.GraceFor(given.limits.Timeout)
@@ -93,7 +100,7 @@ func (p params) node() (given nodeParams, err error) {
 func decommission(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
 	return s.Decommission(ctx, node.DecommissionRequest{
 		Node: p.node, Reason: p.reason, Drain: p.limits, Clear: p.clear, Member: p.member, Ready: p.ready,
-		MinMembers: p.minMembers, DryRun: p.dryRun, Confirmed: p.confirmed,
+		MinMembers: p.minMembers, DryRun: p.dryRun, Confirmed: p.confirmed, Force: p.force, DropFiles: p.dropFiles,
 	})
 }
 

@@ -23,6 +23,7 @@ type nodeFlags struct {
 	wait   time.Duration
 	dryRun bool
 	yes    bool
+	force  bool
 }
 
 // newNodes is for any OVN, also one without the charm.
@@ -102,11 +103,12 @@ func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *c
 			}
 			return s.Decommission(ctx, node.DecommissionRequest{
 				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: node.DefaultClearTimeout, Member: node.DefaultMemberTimeout,
-				Ready: node.DefaultReadyTimeout, DryRun: f.dryRun, Confirmed: f.yes,
+				Ready: node.DefaultReadyTimeout, DryRun: f.dryRun, Confirmed: f.yes, Force: f.force,
 			})
 		}))
 	f.limited(c)
 	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
+	c.Flags().BoolVar(&f.force, "force", false, "where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c
 }
 

@@ -84,7 +84,7 @@ const pollInterval = 250 * time.Millisecond
 // Observe reads both databases, and once more for a while where some ovn-controller lags.
 func (s *Service) Observe(ctx context.Context) (c *Inventory, err error) {
 	err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		c, err = observe(ctx, g)
+		c, err = observe(ctx, g, s.unresponsive)
 		return err
 	})
 	if err != nil {
@@ -110,7 +110,8 @@ func ReadInventory(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 	return BuildInventory(nb, sb), nil
 }
 
-func observe(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
+// observe does not wait again for those that were known to lag.
+func observe(ctx context.Context, g *ovsdb.Gateways, known map[string]bool) (*Inventory, error) {
 	patience, cancel := context.WithTimeout(ctx, grace)
 	defer cancel()
 	for {
@@ -118,7 +119,7 @@ func observe(ctx context.Context, g *ovsdb.Gateways) (*Inventory, error) {
 		if err != nil {
 			return nil, err
 		}
-		lags := func(x schedule.Chassis) bool { return x.Unresponsive && x.Gateway && !x.Remote }
+		lags := func(x schedule.Chassis) bool { return x.Unresponsive && x.Gateway && !x.Remote && !known[x.Name] }
 		if !slices.ContainsFunc(c.State.Chassis, lags) || poll.Wait(patience, pollInterval) != nil {
 			return c, nil
 		}

@@ -31,6 +31,11 @@ type DecommissionRequest struct {
 	// MinMembers is how many members of each database must be up in the end; 0 is a majority.
 	MinMembers        int
 	DryRun, Confirmed bool
+	// Force is for a node that is proved unreachable: its ports are taken off it.
+	Force bool
+	// DropFiles has the answer say how to delete what a member leaves on the machine; nothing
+	// does it from elsewhere.
+	DropFiles bool
 }
 
 // Decommission empties a node for good: it is drained, taken out of all lists of candidates,
@@ -46,7 +51,15 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 	case !r.DryRun && !r.Confirmed:
 		return maintenance.NewStatus(maintenance.BadRequest, "this takes "+n.Name()+" out of the cloud: confirm it", s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 	}
-	drained := s.Drain(ctx, DrainRequest{Node: n.Chassis, Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun})
+	if wrong := r.Drain.Check(); wrong != nil {
+		return *wrong
+	}
+	if r.Force && !r.DryRun {
+		if refused := s.unreachable(ctx, n); refused != nil {
+			return *refused
+		}
+	}
+	drained := s.Drain(ctx, DrainRequest{Node: n.Chassis, Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
 	if r.DryRun || drained.Reason == maintenance.BadRequest {
 		return drained
 	}
@@ -57,10 +70,14 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 	}{
 		{"drain", func() maintenance.Status { return drained }},
 		{"clear-labels", func() maintenance.Status { return s.clear(ctx, n, r.Clear) }},
+		{"evict", func() maintenance.Status { return s.evict(ctx, n) }},
 		{"remove-member", func() maintenance.Status { return s.awaitMembers(ctx, n, r.Member) }},
 		{"cluster-ready", func() maintenance.Status { return s.awaitReady(ctx, r.Ready, r.MinMembers) }},
 		{"shutdown", func() maintenance.Status { return s.shutdown(ctx, n) }},
 	} {
+		if step.name == "evict" && !r.Force {
+			continue
+		}
 		done := step.do()
 		s.progress(ctx, "decommission %s: %s: %s", n.Name(), step.name, done.Message)
 		steps = append(steps, maintenance.Message{Message: fmt.Sprintf("%s (%d): %s", done.Reason, done.Code, done.Message), Error: !done.OK(), Kind: maintenance.MessageStep, Name: step.name})
@@ -69,6 +86,9 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 			return maintenance.NewStatus(maintenance.DisassociateFailure, fmt.Sprintf("%s is not decommissioned: step %s: %s", n.Name(), step.name, done.Message), steps...).
 				With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 		}
+	}
+	if r.DropFiles {
+		steps = append(steps, maintenance.Message{Message: "what a unit of this charm has left stays on the machine, renamed; delete it there: rm /var/lib/ovn/*.left-*", Kind: maintenance.MessageStep, Name: "files"})
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
 		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))

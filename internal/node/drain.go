@@ -21,6 +21,8 @@ type DrainRequest struct {
 	Limits       maintenance.Limits
 	// DryRun only says what would be done.
 	DryRun bool
+	// Force waits for no port: the node is proved unreachable, and would release none.
+	Force bool
 }
 
 // attempts is how often a drain is begun anew because other clients cordon chassis meanwhile.
@@ -48,7 +50,7 @@ func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status 
 		case refused != nil:
 			return *refused
 		}
-		return s.await(ctx, n, r.Limits)
+		return s.await(ctx, n, r.Limits, r.Force)
 	}
 	return maintenance.NewStatus(maintenance.Conflict, "other clients go on cordoning nodes; run it again")
 }
@@ -229,11 +231,14 @@ const (
 )
 
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
-func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits) maintenance.Status {
+func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
 	for {
 		begun := s.Gateways.Now()
 		p, err := s.Step(ctx, n.Chassis)
+		if force {
+			p.Holds = maintenance.WithoutPorts(p.Holds)
+		}
 		now := s.Gateways.Now()
 		if err != nil {
 			s.progress(ctx, "drain %s: %v", n.Name(), err)

@@ -183,6 +183,41 @@ func (g *Gateways) RemoveChassis(ctx context.Context, was ChassisRow, types []st
 	return nil
 }
 
+// ReleasePorts takes the ports of the types off a chassis, all at once, as long as its
+// ovn-controller has followed nothing since it was read; otherwise it writes nothing and
+// returns [ErrChanged].
+func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []string) (released int, err error) {
+	fail := func(err error) (int, error) {
+		return 0, fmt.Errorf("cannot release the ports of chassis %s: %w", was.Name, err)
+	}
+	answers, err := read(ctx, g.sb, query{"Chassis_Private", nil, named("name", was.Name)}, query{"Chassis", nil, named("name", was.Name)})
+	if err != nil {
+		return fail(err)
+	}
+	if len(answers[0]) != 1 || len(answers[1]) != 1 {
+		return fail(ErrChanged)
+	}
+	ops := []ovsdb.Operation{unchanged("Chassis_Private", answers[0][0].uuid(), ovsdb.Row{configColumn: was.Follows})}
+	on := ovsdb.NewCondition("chassis", ovsdb.ConditionIncludes, ovsdb.UUID{GoUUID: answers[1][0].uuid()})
+	for _, kind := range types {
+		ops = append(ops, ovsdb.Operation{
+			Op: ovsdb.OperationUpdate, Table: "Port_Binding", Where: []ovsdb.Condition{on, ovsdb.NewCondition("type", ovsdb.ConditionEqual, kind)},
+			Row: ovsdb.Row{"chassis": set([]ovsdb.UUID{})},
+		})
+	}
+	results, err := send(ctx, g.sb, ops...)
+	if err != nil {
+		return fail(err)
+	}
+	if err := judge(results); err != nil {
+		return fail(err)
+	}
+	for _, r := range results {
+		released += r.Count
+	}
+	return released, nil
+}
+
 // none fails the transaction where a row fits the conditions, of which the first asks for the
 // value of the column. All such rows are the same in that column, and equal
 // rows are one to a wait (ovsdb_execute_wait in ovsdb/execution.c): there is none if they are

@@ -111,6 +111,60 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 	}
 }
 
+// 001-6: what is bound to a node is taken off it only where the node is proved unreachable, and
+// then the node can be removed.
+func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2")
+	for _, name := range []string{"c1", "c2"} {
+		c.sbctl("create", "Chassis_Private", "name="+name)
+	}
+	c.nbctl("--wait=sb", "sync")
+	s, ahead, late := c.nodeService(), time.Duration(0), false
+	s.Gateways.Now = func() time.Time { return time.Now().Add(ahead) }
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		if strings.Contains(line, "waiting for 180 s") { // which are over at once
+			ahead += 180 * time.Second
+		}
+		late = strings.Contains(line, ": clear-labels:")
+	}
+	t.Cleanup(s.Close)
+	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: time.Minute, Confirmed: true, Force: true, DropFiles: true}
+	decommission := func() maintenance.Status { return s.Decommission(t.Context(), r) }
+	assert.Contains(t, decommission().Message, "there is nothing to force: no port is bound to c1.example")
+	c.bind("c1", "vm-1", "vm-2", "cr-"+ports[0])
+	c.bind("c2", "cr-"+ports[1])
+	assert.Contains(t, decommission().Message, "it is not proved that only this node is unreachable", "c2 does not follow either")
+	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
+	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000")
+	said := decommission()
+	assert.Equal(t, 409, said.Code)
+	assert.Contains(t, said.Message, "its ovn-controller responds")
+	assert.Equal(t, 2, c.node("c1").Held("nova-compute").Count, "nothing was done")
+	assert.Nil(t, c.node("c1").Cordon)
+
+	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=0")
+	s.Units = func(context.Context) map[string]string { // asked when all was read
+		if late {
+			c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1")
+		}
+		return nil
+	}
+	said = decommission()
+	assert.Contains(t, said.Text(), "error  evict: DrainNodeError (500): ", "it came back meanwhile: %s", said.Text())
+	assert.Equal(t, 2, c.node("c1").Held("nova-compute").Count)
+
+	s.Units = nil
+	said = decommission()
+	require.Equal(t, 200, said.Code, said.Text())
+	assert.Contains(t, said.Text(), "evict: Success (200): 3 ports are released; virtual machines may run on there: cut its power")
+	assert.Contains(t, said.Text(), "rm /var/lib/ovn/*.left-*")
+	assert.Empty(t, c.node("c1").Holds)
+	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
+}
+
 // A group that no port uses refers to the node too.
 func TestGroupThatNoPortUsesKeepsTheNode(t *testing.T) {
 	t.Parallel()

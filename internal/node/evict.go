@@ -1,0 +1,97 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+// silenceInterval is how often it is looked whether a node follows after all.
+const silenceInterval = 5 * time.Second
+
+// unreachable waits until it is proved that a node can't be reached; the answer is nil then. It
+// is refused where nothing would be forced.
+func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintenance.Status {
+	refused := func(reason maintenance.Reason, format string, args ...any) *maintenance.Status {
+		status := maintenance.NewStatus(reason, fmt.Sprintf(format, args...), s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+		return &status
+	}
+	held := maintenance.PortHolds(n.Holds)
+	if len(held) == 0 {
+		return refused(maintenance.Conflict, "there is nothing to force: no port is bound to %s; run it without force", n.Name())
+	}
+	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
+		return refused(maintenance.ClusterNotAccessible, "it cannot be told whether %s is reachable: %v", n.Name(), err)
+	}
+	inventory, err := s.Gateways.Observe(ctx)
+	if err != nil {
+		failed := inaccessible(err)
+		return &failed
+	}
+	proof, said := maintenance.Silence{Chassis: n.Chassis, Asked: inventory.NB.Config}, false
+	for {
+		var sb ovsdb.Southbound
+		if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) (err error) {
+			sb, err = g.Southbound(ctx)
+			return err
+		}); err != nil {
+			failed := inaccessible(err)
+			return &failed
+		}
+		signs := make([]maintenance.Sign, 0, len(sb.Chassis))
+		for _, c := range sb.Chassis {
+			if !c.Remote() {
+				signs = append(signs, maintenance.Sign{Chassis: c.Name, Known: c.Known, Follows: c.Follows})
+			}
+		}
+		switch proof.Look(signs, s.Gateways.Now()) {
+		case maintenance.Unreachable:
+			s.progress(ctx, "decommission %s: its ovn-controller is unreachable", n.Name())
+			return nil
+		case maintenance.Reachable:
+			return refused(maintenance.Conflict, "%s cannot be forced: its ovn-controller responds; run it without force", n.Name())
+		case maintenance.Unprovable:
+			return refused(maintenance.Conflict, "%s cannot be forced: it is not proved that only this node is unreachable; look at node-status", n.Name())
+		}
+		if !said {
+			said = true
+			s.progress(ctx, "decommission %s: waiting for 180 s whether its ovn-controller responds", n.Name())
+		}
+		if poll.Wait(ctx, silenceInterval) != nil {
+			return refused(maintenance.DisassociateFailure, "%v", context.Cause(ctx))
+		}
+	}
+}
+
+// evict takes all ports off a node that is unreachable, at once, as long as its ovn-controller
+// does not respond. What they belong to may run on.
+func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Status {
+	failed := func(why string) maintenance.Status {
+		return maintenance.NewStatus(maintenance.DrainNodeError, why)
+	}
+	x, err := s.look(ctx)
+	if err != nil {
+		return failed(err.Error())
+	}
+	at := slices.IndexFunc(x.inventory.SB.Chassis, func(c ovsdb.ChassisRow) bool { return c.Name == n.Chassis })
+	if at < 0 {
+		return maintenance.NewStatus(maintenance.Success, "its chassis is gone, and with it what was bound to it")
+	}
+	was := x.inventory.SB.Chassis[at]
+	if !was.Known || was.Follows >= x.inventory.NB.Config {
+		return failed("its ovn-controller responds by now; run it without force")
+	}
+	released := 0
+	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) (err error) {
+		released, err = g.ReleasePorts(ctx, was, maintenance.HoldTypes())
+		return err
+	}); err != nil {
+		return failed(err.Error())
+	}
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: cut its power before they are started elsewhere", released))
+}
