@@ -44,6 +44,7 @@ type Service struct {
 	unresponsive map[string]bool
 	// slowest is the longest that ovn-northd took.
 	slowest time.Duration
+	pace    pace
 }
 
 // Close ends the connections.

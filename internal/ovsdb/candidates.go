@@ -101,10 +101,10 @@ func (g *Gateways) Close() {
 	g.sb.Close()
 }
 
-// Write writes lists of candidates in one transaction with a note of it, if every row of
+// Write writes lists of candidates in one transaction with notes of it, if every row of
 // them is still as it was read and NB_Global fits the guard; otherwise it writes nothing and
 // returns [ErrChanged], or [ErrFenced]. After any other error it may have been written or not: read again.
-func (g *Gateways) Write(ctx context.Context, note string, guard Guard, lists ...Candidates) error {
+func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	ops := slices.Clone(g.fence)
@@ -115,7 +115,9 @@ func (g *Gateways) Write(ctx context.Context, note string, guard Guard, lists ..
 		}
 		ops = append(ops, guard.operations(uuid)...)
 	}
-	ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()})
+	for _, note := range notes {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()})
+	}
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}

@@ -20,7 +20,7 @@ func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 	sleeper, next := connected(t, s), connected(t, s)
 	require.NoError(t, sleeper.Fence(t.Context(), "holder", "u/0"))
-	require.NoError(t, sleeper.Write(t.Context(), "before", ovsdb.Guard{}, port))
+	require.NoError(t, sleeper.Write(t.Context(), []string{"before"}, ovsdb.Guard{}, port))
 	notes, err := sleeper.Journal(t.Context())
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
@@ -30,12 +30,12 @@ func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	port.After = []ovsdb.CandidateRow{{Chassis: "c4", Priority: 1}}
 	tables := []string{"list", "Gateway_Chassis", "--", "list", "NB_Global", "--", "list", "DNS"}
 	before := s.ctlTool(t, tables...)
-	require.ErrorIs(t, sleeper.Write(t.Context(), "after", ovsdb.Guard{}, port), ovsdb.ErrFenced)
+	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
 	require.Error(t, sleeper.AmendJournal(t.Context(), nil, notes))
 	_, err = sleeper.SyncNorthd(t.Context())
 	require.Error(t, err)
 	assert.Equal(t, before, s.ctlTool(t, tables...))
 
 	require.NoError(t, next.Fence(t.Context(), "holder", "u/1"))
-	require.NoError(t, next.Write(t.Context(), "after", ovsdb.Guard{}, port))
+	require.NoError(t, next.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port))
 }

@@ -144,7 +144,7 @@ func TestCandidatesAreWrittenInBothForms(t *testing.T) {
 		x.After = []ovsdb.CandidateRow{kept, {Chassis: "c3", Priority: 9}}
 	}
 	g := connected(t, s)
-	require.NoError(t, g.Write(t.Context(), "a note", ovsdb.Guard{}, port, group))
+	require.NoError(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group))
 
 	nb := readNorthbound(t, s)
 	after, groupAfter := lists(t, nb)
@@ -186,7 +186,7 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 			s.ctlTool(t, change...)
 			before := s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
 			g := connected(t, s)
-			require.ErrorIs(t, g.Write(t.Context(), "a note", ovsdb.Guard{}, port, group), ovsdb.ErrChanged)
+			require.ErrorIs(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group), ovsdb.ErrChanged)
 			assert.Equal(t, before, s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
 			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)

@@ -18,8 +18,8 @@ func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	g := connected(t, s)
 	port, group := lists(t, readNorthbound(t, s))
 	port.After, group.After = port.Before[:1], group.Before[:1]
-	require.NoError(t, g.Write(t.Context(), `{"text": "first"}`, ovsdb.Guard{}, port))
-	require.NoError(t, g.Write(t.Context(), "second", ovsdb.Guard{}, group))
+	require.NoError(t, g.Write(t.Context(), []string{`{"text": "first"}`}, ovsdb.Guard{}, port))
+	require.NoError(t, g.Write(t.Context(), []string{"second"}, ovsdb.Guard{}, group))
 	notes, err := g.Journal(t.Context())
 	require.NoError(t, err)
 	require.Len(t, notes, 2, "and the row of somebody else is none")
@@ -54,7 +54,7 @@ func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
 		}
 	}
 	g := connected(t, s)
-	require.NoError(t, g.Write(t.Context(), "", ovsdb.Guard{}, x))
+	require.NoError(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x))
 	nb := readNorthbound(t, s)
 	for _, group := range nb.Groups {
 		if group.Name != "neutron-r3" {
@@ -71,7 +71,7 @@ func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
 	require.Len(t, nb.Groups, 2)
 
 	// Now the ports have one; and where they don't, there is one of that name.
-	require.ErrorIs(t, g.Write(t.Context(), "", ovsdb.Guard{}, x), ovsdb.ErrChanged)
+	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
 	s.ctlTool(t, "clear", "Logical_Router_Port", "lrp-3", "ha_chassis_group", "--", "clear", "Logical_Router_Port", "lrp-4", "ha_chassis_group")
-	require.ErrorIs(t, g.Write(t.Context(), "", ovsdb.Guard{}, x), ovsdb.ErrChanged)
+	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
 }

@@ -1,0 +1,82 @@
+package gateway
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// northd is an ovn-northd that takes so long at least, and so long more for each gateway.
+type northd struct{ base, each time.Duration }
+
+func (n northd) takes(gateways int) time.Duration { return n.base + time.Duration(gateways)*n.each }
+
+// played writes gateways at the pace, and says how long ovn-northd took in all, and for the
+// slowest batch.
+func played(gateways int, at func(batch int) northd) (all, slowest time.Duration, batches int) {
+	var p pace
+	p.took(0, at(0).takes(0))
+	for gateways > 0 {
+		n := min(p.next(), gateways)
+		d := at(batches).takes(n)
+		p.took(n, d)
+		gateways, all, slowest = gateways-n, all+d, max(slowest, d)
+		batches++
+	}
+	return all, slowest, batches
+}
+
+func steadily(n northd) func(int) northd { return func(int) northd { return n } }
+
+func TestBatchesFollowOvnNorthd(t *testing.T) {
+	t.Parallel()
+	for name, x := range map[string]struct {
+		northd northd
+		// atMost is how long the slowest batch may take, fewer how many batches there are at most.
+		atMost time.Duration
+		fewer  int
+	}{
+		"a small cloud":        {northd{20 * time.Millisecond, 100 * time.Microsecond}, othersWait, 10},
+		"as was measured":      {northd{6200 * time.Millisecond, 9 * time.Millisecond}, 12600 * time.Millisecond, 20},
+		"one that is too slow": {northd{time.Second, 50 * time.Millisecond}, 7 * time.Second, 600},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all, slowest, batches := played(10_000, steadily(x.northd))
+			t.Logf("%d batches, slowest %s, in all %s; in batches of 100: %s", batches, slowest, all, 100*x.northd.takes(100))
+			assert.LessOrEqual(t, slowest, x.atMost)
+			assert.LessOrEqual(t, batches, x.fewer)
+		})
+	}
+}
+
+// The requirement: 10,000 gateways in a third of what they take in batches of 100.
+func TestLargeCloudIsWrittenInAThirdOfTheTime(t *testing.T) {
+	t.Parallel()
+	n := northd{6200 * time.Millisecond, 9 * time.Millisecond}
+	all, _, _ := played(10_000, steadily(n))
+	assert.LessOrEqual(t, 3*all, 100*n.takes(100))
+}
+
+func TestBatchesShrinkWhereOvnNorthdFallsBehindAndGrowAgain(t *testing.T) {
+	t.Parallel()
+	var p pace
+	p.took(0, 100*time.Millisecond)
+	for range 10 {
+		p.took(p.next(), 100*time.Millisecond)
+	}
+	assert.Equal(t, largestBatch, p.next())
+	p.took(p.next(), 3*time.Second)
+	assert.Equal(t, 1310, p.next(), "longer than others are to wait: as many as fit")
+	p.took(p.next(), time.Minute)
+	assert.Equal(t, 1310/4, p.next(), "much longer")
+	for range 20 {
+		p.took(p.next(), time.Minute)
+	}
+	assert.Equal(t, smallestBatch, p.next(), "never nothing")
+	p.took(p.next(), 100*time.Millisecond)
+	assert.Equal(t, 2*smallestBatch, p.next())
+	p.took(5, 100*time.Millisecond)
+	assert.Equal(t, 2*smallestBatch, p.next(), "the last of a plan says nothing")
+}
