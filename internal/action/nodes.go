@@ -159,16 +159,9 @@ func (u Unit) units(ctx context.Context) map[string]string {
 }
 
 // health is how both clusters are, as this unit sees them.
-func (u Unit) health(ctx context.Context) (all []maintenance.DatabaseHealth) {
+func (u Unit) health(ctx context.Context) []maintenance.DatabaseHealth {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
-	for _, c := range u.Observer.Report(ctx, snapshot.Application, snapshot.Servers).Clusters {
-		_, leads := c.View.Leader()
-		all = append(all, maintenance.DatabaseHealth{
-			Name: string(c.Database), Accessible: c.Condition == ovndb.Serving, Why: string(c.Condition),
-			Leader: leads, Members: c.Quorum.Members, Up: c.Quorum.Up,
-		})
-	}
-	return all
+	return node.Health(u.Observer.Report(ctx, snapshot.Application, snapshot.Servers))
 }
 
 // clusterHealth is for programs that look at both clusters.

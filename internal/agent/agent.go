@@ -84,6 +84,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		return err
 	}
 	defer servers.close()
+	defer a.serveOperations(ctx)()
 	// What releases the record goes on for as long as that may take.
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()

@@ -73,6 +73,7 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
 	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "where programs of this machine ask")
 	flags.StringVar(&c.PeerListen, "peer-listen", "", "where other agents ask; without it this unit never acts")
+	flags.StringVar(&c.Socket, "socket", "", "where root of this machine operates on nodes: a socket that is made, which only its owner can open")
 	flags.StringArrayVar(&c.Peers, "peer", nil, "where another agent is asked; may be repeated")
 }
 
@@ -97,6 +98,7 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 		"mode": func() { read.Mode = c.Mode }, "lease-ttl": func() { read.TTL = c.TTL }, "hold-down": func() { read.HoldDown = c.HoldDown },
 		"schedule-neutron-gateways": func() { read.NeutronGateways = c.NeutronGateways },
 		"northd":                    func() { read.Northd = c.Northd },
+		"socket":                    func() { read.Socket = c.Socket },
 		"listen":                    func() { read.Listen = c.Listen }, "peer-listen": func() { read.PeerListen = c.PeerListen }, "peer": func() { read.Peers = c.Peers },
 	} {
 		if typed(flag) {

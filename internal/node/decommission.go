@@ -9,6 +9,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
@@ -92,6 +94,41 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is decommissioned: nothing needs it any more", steps...).
 		With(s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
+}
+
+// ClearLabels takes a node that is drained out of all lists of candidates: that step of a
+// decommission alone.
+func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Duration) maintenance.Status {
+	n, refused := s.find(ctx, id)
+	switch {
+	case refused != nil:
+		return *refused
+	case n.Drain == nil:
+		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is not drained: it hosts gateways, or may get them again", s.next(maintenance.OperationDrain, n))
+	}
+	return s.clear(ctx, n, timeout)
+}
+
+// RemoveMember waits until the units on a node's machine have left: that step of a decommission
+// alone.
+func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) maintenance.Status {
+	n, refused := s.find(ctx, id)
+	if refused != nil {
+		return *refused
+	}
+	return s.awaitMembers(ctx, n, timeout)
+}
+
+// Health is how both clusters are, by what a unit has observed of them.
+func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
+	for _, c := range seen.Clusters {
+		_, leads := c.View.Leader()
+		all = append(all, maintenance.DatabaseHealth{
+			Name: string(c.Database), Accessible: c.Condition == ovndb.Serving, Why: string(c.Condition),
+			Leader: leads, Members: c.Quorum.Members, Up: c.Quorum.Up,
+		})
+	}
+	return all
 }
 
 // clear takes the node out of all lists of candidates.

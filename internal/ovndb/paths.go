@@ -120,6 +120,9 @@ func (p Paths) unit(name string) string {
 // AgentConfig is the file that the agent is configured by.
 func (p Paths) AgentConfig() string { return filepath.Join(p.Etc, string(Agent)+".json") }
 
+// AgentSocket is where root of this machine operates on nodes.
+func (p Paths) AgentSocket() string { return filepath.Join(p.Run, string(Agent)+".sock") }
+
 // AgentProgram is the program that systemd runs: a copy, since Juju replaces the charm's
 // directory under what runs. It stands beside DB, in a directory of its own.
 func (p Paths) AgentProgram() string {

@@ -152,7 +152,8 @@ func (u *Reconciler) agentConfig(a *inputs, o Result) ([]byte, error) {
 		Unit: u.Env.Unit, Mode: config.Mode(s.Mode), TTL: s.TTL, HoldDown: s.HoldDown, NeutronGateways: s.NeutronGateways, Northd: true,
 		NB: []string{"unix:" + u.Paths.Socket(ovndb.NB)}, SB: []string{"unix:" + u.Paths.Socket(ovndb.SB)},
 		Listen: at("127.0.0.1", s.Port), PeerListen: at(a.address.String(), ovndb.AgentPeerPort),
-		Key: files.Key, Certificate: files.Certificate, CA: files.CA, Generation: digest(generation),
+		Socket: u.Paths.AgentSocket(),
+		Key:    files.Key, Certificate: files.Certificate, CA: files.CA, Generation: digest(generation),
 		Backups: u.Paths.Backups, BackupInterval: a.settings.Backup.Interval,
 	}
 	for _, unit := range o.Snapshot.Application.Others() {

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"path/filepath"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -8,10 +9,11 @@ import (
 
 // agentUnit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
 // root, since the servers' sockets and the unit's key are root's, and with none of root's
-// capabilities: it may read what root owns and connect, and change nothing on the machine.
+// capabilities: it may read what root owns and connect, and change nothing on the machine but
+// beside the servers' sockets, where it has its own.
 // Before systemd 254 each restart waits for RestartSec only.
 func agentUnit(p ovndb.Paths) string {
-	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig()).Replace(`[Unit]
+	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig(), "RUNDIR", filepath.Dir(p.AgentSocket())).Replace(`[Unit]
 Description=Agent of the charm ovn-central
 After=network-online.target ovn-central.service
 Wants=network-online.target
@@ -32,6 +34,7 @@ UMask=0077
 CapabilityBoundingSet=
 NoNewPrivileges=yes
 ProtectSystem=strict
+ReadWritePaths=-RUNDIR
 ProtectHome=yes
 ProtectClock=yes
 ProtectHostname=yes

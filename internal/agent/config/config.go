@@ -69,6 +69,8 @@ type Config struct {
 	PeerListen string
 	// Peers are where other agents can be asked. The holder is found by its record.
 	Peers []string
+	// Socket is where root of this machine operates on nodes; empty where nothing does.
+	Socket string
 	// Key, Certificate and CA are files for ssl: endpoints and for peers; without them
 	// peers are spoken to in the clear, on the loopback only.
 	Key, Certificate, CA string
@@ -124,7 +126,7 @@ func (c Config) MayAsk(hostPort string) bool {
 
 // Restarts says whether an agent that runs with c has to begin anew to run with next.
 func (c Config) Restarts(next Config) bool {
-	return c.Unit != next.Unit || c.Northd != next.Northd || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen ||
+	return c.Unit != next.Unit || c.Northd != next.Northd || c.TTL != next.TTL || c.Listen != next.Listen || c.PeerListen != next.PeerListen || c.Socket != next.Socket ||
 		c.Key != next.Key || c.Certificate != next.Certificate || c.CA != next.CA ||
 		!slices.Equal(c.NB, next.NB) || !slices.Equal(c.SB, next.SB)
 }

@@ -46,7 +46,7 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 func TestFileIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
 	c := plain()
-	c.NeutronGateways, c.Peers, c.Generation, c.Key = true, []string{"127.0.0.2:16402"}, "f00", "/key"
+	c.NeutronGateways, c.Peers, c.Generation, c.Key, c.Socket = true, []string{"127.0.0.2:16402"}, "f00", "/key", "/socket"
 	read, err := config.Parse(c.Render(), config.Config{})
 	require.NoError(t, err)
 	assert.Equal(t, c, read)

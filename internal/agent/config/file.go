@@ -19,6 +19,7 @@ type file struct {
 	Listen          string   `json:"listen"`
 	PeerListen      string   `json:"peer-listen"`
 	Peers           []string `json:"peers"`
+	Socket          string   `json:"socket"`
 	Key             string   `json:"private-key"`
 	Certificate     string   `json:"certificate"`
 	CA              string   `json:"ca-cert"`
@@ -44,7 +45,7 @@ func (s *span) UnmarshalText(text []byte) error {
 func (c Config) Render() []byte {
 	text, _ := json.MarshalIndent(file{ // texts and numbers always marshal
 		c.Unit, c.Mode, c.NB, c.SB, span(c.TTL), span(c.HoldDown), c.NeutronGateways, c.Northd, c.Listen, c.PeerListen, c.Peers,
-		c.Key, c.Certificate, c.CA, c.Backups, span(c.BackupInterval), c.Generation,
+		c.Socket, c.Key, c.Certificate, c.CA, c.Backups, span(c.BackupInterval), c.Generation,
 	}, "", "  ")
 	return append(text, '\n')
 }
@@ -55,13 +56,13 @@ func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
 		d.Unit, d.Mode, d.NB, d.SB, span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Northd, d.Listen, d.PeerListen, d.Peers,
-		d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
+		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, fmt.Errorf("cannot read the agent's configuration: %w", err)
 	}
 	return Config{
 		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Northd, f.Listen, f.PeerListen, f.Peers,
-		f.Key, f.Certificate, f.CA, f.Backups, time.Duration(f.BackupInterval), f.Generation,
+		f.Socket, f.Key, f.Certificate, f.CA, f.Backups, time.Duration(f.BackupInterval), f.Generation,
 	}, nil
 }

@@ -1,0 +1,215 @@
+package agent
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// maxOperations bounds operations on nodes that run at once; a node's are done one by one by
+// what stands in the database.
+const maxOperations = 8
+
+// operation is what a request asks for.
+type operation func(ctx context.Context, s *node.Service, id string) maintenance.Status
+
+// routes are the paths of document 002, and what each makes of its query. Its names of what is
+// etcd there are accepted beside ours.
+func routes() map[string]func(*query) operation {
+	member := func(q *query) operation {
+		timeout := q.seconds(node.DefaultMemberTimeout, 0, "timeout")
+		return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+			return s.RemoveMember(ctx, id, timeout)
+		}
+	}
+	health := func(q *query) operation {
+		least := q.number("min-members", 100)
+		return func(ctx context.Context, s *node.Service, _ string) maintenance.Status {
+			return maintenance.ClusterHealth(s.Health(ctx), least)
+		}
+	}
+	return map[string]func(*query) operation{
+		"POST /nodes/{id}/drain": func(q *query) operation {
+			r := node.DrainRequest{Limits: q.limits("timeout", "grace-period")}
+			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+				r.Node = id
+				return s.Drain(ctx, r)
+			}
+		},
+		"POST /nodes/{id}/clear-labels": func(q *query) operation {
+			timeout := q.seconds(node.DefaultClearTimeout, 1, "timeout")
+			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+				return s.ClearLabels(ctx, id, timeout)
+			}
+		},
+		"POST /nodes/{id}/remove-member": member,
+		"POST /nodes/{id}/remove-etcd":   member,
+		"POST /nodes/{id}/decommission": func(q *query) operation {
+			r := node.DecommissionRequest{
+				Drain: q.limits("drain-node-timeout", "drain-node-grace-period"), Clear: q.seconds(node.DefaultClearTimeout, 1, "clear-labels-timeout"),
+				Member:     q.seconds(node.DefaultMemberTimeout, 0, "remove-member-timeout", "remove-etcd-timeout"),
+				Ready:      q.seconds(node.DefaultReadyTimeout, 0, "cluster-ready-timeout", "etcd-ready-timeout"),
+				MinMembers: q.number("min-members", 100), Force: q.flag("force"), Confirmed: true,
+			}
+			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+				r.Node = id
+				return s.Decommission(ctx, r)
+			}
+		},
+		"POST /nodes/{id}/remove-from-cluster": func(*query) operation {
+			return func(ctx context.Context, s *node.Service, id string) maintenance.Status {
+				return s.Remove(ctx, node.RemoveRequest{Node: id, Confirmed: true})
+			}
+		},
+		"GET /cluster-health-statuses":      health,
+		"GET /etcd-cluster-health-statuses": health,
+	}
+}
+
+// operations serves them on a socket that only root can open.
+type operations struct {
+	agent   *Agent
+	running chan struct{}
+	// open makes a service; each request has its own.
+	open func() *node.Service
+}
+
+// handler answers each request with a Status, and with its code.
+func (o *operations) handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, route := range routes() {
+		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			q := newQuery(r.URL.Query())
+			do := route(q)
+			if wrong := q.wrong(); wrong != nil {
+				answerStatus(w, *wrong)
+				return
+			}
+			select {
+			case o.running <- struct{}{}:
+				defer func() { <-o.running }()
+			default:
+				answerStatus(w, maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%d operations are running already", maxOperations)))
+				return
+			}
+			ctx, cancel := context.WithTimeoutCause(r.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
+			defer cancel()
+			s := o.open()
+			defer s.Close()
+			answerStatus(w, do(ctx, s, r.PathValue("id")))
+		})
+	}
+	return mux
+}
+
+func answerStatus(w http.ResponseWriter, s maintenance.Status) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(s.Code)
+	_ = json.NewEncoder(w).Encode(s) // to a client that is gone
+}
+
+// serveOperations listens at the socket until what it returns is closed. It takes the place of
+// a socket that an earlier process has left. What fails is no reason not to take part.
+func (a *Agent) serveOperations(ctx context.Context) (end func()) {
+	path := a.config.Socket
+	if path == "" {
+		return func() {}
+	}
+	l, err := listenPrivately(ctx, path)
+	if err != nil {
+		a.log.Error("cannot serve operations on nodes", "error", err)
+		return func() {}
+	}
+	o := &operations{agent: a, running: make(chan struct{}, maxOperations), open: a.nodes}
+	// No ReadTimeout: net/http would end an operation that takes longer. A request of root has
+	// all the time of an operation to be answered.
+	s := &http.Server{
+		Handler: o.handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: node.Timeout + time.Minute,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+	go func() { _ = s.Serve(l) }() // it ends when it is closed
+	return func() {
+		_ = s.Close()
+		_ = os.Remove(path)
+	}
+}
+
+// listenPrivately makes a socket under another name, and gives it its own once only the owner
+// can open it.
+func listenPrivately(ctx context.Context, path string) (net.Listener, error) {
+	fresh := path + ".new"
+	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "unix", fresh)
+	if err != nil {
+		return nil, err
+	}
+	if u, is := l.(*net.UnixListener); is {
+		u.SetUnlinkOnClose(false)
+	}
+	if err = os.Chmod(fresh, 0o600); err == nil {
+		err = os.Rename(fresh, path)
+	}
+	if err != nil {
+		_ = l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// nodes is a service on the databases that the agent follows. What it writes needs no lease:
+// an operator asks for it.
+func (a *Agent) nodes() *node.Service {
+	c := a.config
+	return &node.Service{
+		Gateways: &gateway.Service{
+			Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", API", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+			Progress: func(_ context.Context, line string) { a.log.Info("operation on a node", "progress", line) },
+		},
+		Unit: c.Unit, Units: a.units, Command: apiCommand,
+		Health: func(context.Context) []maintenance.DatabaseHealth {
+			seen, _ := a.clusters.latest(a.now())
+			return node.Health(seen)
+		},
+	}
+}
+
+// apiCommand is what to ask for next; what the API does not have is an action.
+func apiCommand(operation, name string, _ ...string) string {
+	switch operation {
+	case maintenance.OperationDrain, maintenance.OperationDecommission:
+		return "POST /nodes/" + name + "/" + operation
+	case maintenance.OperationRemove:
+		return "POST /nodes/" + name + "/remove-from-cluster"
+	}
+	return "action " + operation + " node=" + name
+}
+
+// units are those of the agents that are known, by the address of their machine.
+func (a *Agent) units(context.Context) map[string]string {
+	all := map[string]string{}
+	add := func(at, unit string) {
+		if address, err := netip.ParseAddrPort(at); err == nil && unit != "" {
+			all[address.Addr().String()] = unit
+		}
+	}
+	for _, p := range a.peers.status(a.now()) {
+		add(p.Address, p.Unit)
+	}
+	add(a.config.PeerListen, a.config.Unit)
+	return all
+}

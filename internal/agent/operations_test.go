@@ -1,0 +1,58 @@
+package agent
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// What can't be understood is refused before anything is asked of a database.
+func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
+	t.Parallel()
+	o := &operations{running: make(chan struct{}, maxOperations), open: func() *node.Service {
+		assert.Fail(t, "the databases are asked")
+		return nil
+	}}
+	for request, says := range map[string]string{
+		"POST /nodes/c1/drain?timeout=1h":                         `timeout is "1h": it takes a whole number of seconds from 1 to 9000`,
+		"POST /nodes/c1/drain?timeout=0":                          `timeout is "0"`,
+		"POST /nodes/c1/drain?timeout=9001":                       `timeout is "9001"`,
+		"POST /nodes/c1/drain?drain-node-timeout=1":               "there is no parameter drain-node-timeout; there are [grace-period timeout]",
+		"POST /nodes/c1/decommission?remove-etcd-timeout=-1":      `remove-etcd-timeout is "-1"`,
+		"POST /nodes/c1/decommission?force=yes":                   `force is "yes": it takes true or false`,
+		"GET /etcd-cluster-health-statuses?min-members=101":       `min-members is "101"`,
+		"POST /nodes/c1/remove-from-cluster?i-really-mean-it=yes": "there is no parameter i-really-mean-it; there are []",
+	} {
+		method, target, _ := strings.Cut(request, " ")
+		w := httptest.NewRecorder()
+		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
+		assert.Equal(t, http.StatusBadRequest, w.Code, request)
+		var s maintenance.Status
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s), request)
+		assert.Equal(t, maintenance.BadRequest, s.Reason)
+		assert.Contains(t, s.Message, says, request)
+	}
+	for request, code := range map[string]int{"GET /nodes/c1/drain": 405, "POST /cluster-health-statuses": 405, "POST /nodes/c1/shutdown": 404, "GET /": 404} {
+		method, target, _ := strings.Cut(request, " ")
+		w := httptest.NewRecorder()
+		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
+		assert.Equal(t, code, w.Code, request)
+	}
+}
+
+func TestNoMoreOperationsRunThanABound(t *testing.T) {
+	t.Parallel()
+	o := &operations{running: make(chan struct{}, 1)}
+	o.running <- struct{}{}
+	w := httptest.NewRecorder()
+	o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/nodes/c1/drain", http.NoBody))
+	assert.Equal(t, http.StatusConflict, w.Code, w.Body.String())
+}

@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// query reads the parameters of a request, and notes what is wrong with them.
+type query struct {
+	values url.Values
+	known  map[string]bool
+	bad    []string
+}
+
+func newQuery(values url.Values) *query { return &query{values: values, known: map[string]bool{}} }
+
+// wrong is the answer to a request of which something can't be understood; nil where all can.
+func (q *query) wrong() *maintenance.Status {
+	for _, name := range slices.Sorted(maps.Keys(q.values)) {
+		if !q.known[name] {
+			q.bad = append(q.bad, fmt.Sprintf("there is no parameter %s; there are %v", name, slices.Sorted(maps.Keys(q.known))))
+		}
+	}
+	if len(q.bad) == 0 {
+		return nil
+	}
+	s := maintenance.NewStatus(maintenance.BadRequest, strings.Join(q.bad, "; "))
+	return &s
+}
+
+// one is the value of a parameter under the first of its names that is given.
+func (q *query) one(names ...string) (name, value string, given bool) {
+	for _, n := range names {
+		q.known[n] = true
+		if !given && q.values.Has(n) {
+			name, value, given = n, q.values.Get(n), true
+		}
+	}
+	return name, value, given
+}
+
+// seconds is a whole number of seconds, from least to what an operation waits at most.
+func (q *query) seconds(otherwise time.Duration, least int, names ...string) time.Duration {
+	name, value, given := q.one(names...)
+	if !given {
+		return otherwise
+	}
+	most := int(maintenance.MaxTimeout / time.Second)
+	n, err := strconv.Atoi(value)
+	if err != nil || n < least || n > most {
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number of seconds from %d to %d", name, value, least, most))
+	}
+	return time.Duration(n) * time.Second
+}
+
+// limits are those of a drain.
+func (q *query) limits(timeout, grace string) maintenance.Limits {
+	var l maintenance.Limits
+	l.Timeout = q.seconds(maintenance.DefaultTimeout, 1, timeout)
+	l.Grace = q.seconds(maintenance.GraceFor(l.Timeout), 0, grace)
+	return l
+}
+
+// number is a whole number from 0 to most, 0 where it is not given.
+func (q *query) number(name string, most int) int {
+	_, value, given := q.one(name)
+	if !given {
+		return 0
+	}
+	n, err := strconv.Atoi(value)
+	if err != nil || n < 0 || n > most {
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes a whole number from 0 to %d", name, value, most))
+	}
+	return n
+}
+
+// flag is true or false, false where it is not given.
+func (q *query) flag(name string) bool {
+	_, value, given := q.one(name)
+	if given && value != "true" && value != "false" {
+		q.bad = append(q.bad, fmt.Sprintf("%s is %q: it takes true or false", name, value))
+	}
+	return value == "true"
+}
