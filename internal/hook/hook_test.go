@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -215,11 +216,15 @@ func (m *machine) run(t *testing.T, name string) error {
 		Goal:     tools.GoalState,
 		Progress: func(context.Context, string) {},
 	}
-	return hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Observer: observer, Service: service, Reconciler: &reconcile.Reconciler{
-		Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
-		Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
-		Dialer: service.Dialer, Now: time.Now, Log: log,
-	}}, name)
+	var err error
+	synctest.Test(t, func(t *testing.T) { // it waits for a server to store what it has
+		err = hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Observer: observer, Service: service, Reconciler: &reconcile.Reconciler{
+			Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
+			Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
+			Dialer: service.Dialer, Now: time.Now, Log: log,
+		}}, name)
+	})
+	return err
 }
 
 // healthy is a machine whose nb has two other members, and whose sb leads three.
