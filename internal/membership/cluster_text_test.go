@@ -3,6 +3,7 @@ package membership_test
 import (
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -29,16 +30,17 @@ func TestR4NextPrintsIDsThatJujuKeeps(t *testing.T) {
 
 // Where Juju can't be asked, otherUnit() is this unit: it is told to kick itself.
 func TestR4CutOffUnitIsNotToldToKickItself(t *testing.T) {
-	t.Parallel() // it waits for an election
-	s := going(t)
-	s.goal, s.nb = nil, s.nb.cutOff()
-	_, err := s.on(new(machine)).Stop(t.Context(), s.model(), observe.Cache{})
-	require.Error(t, err)
-	for line := range strings.Lines(err.Error()) {
-		if i := strings.LastIndex(line, "juju run "); i >= 0 && strings.Contains(line[i:], " kick ") {
-			assert.NotEqual(t, s.unit, parse(t, line[i:]).unit, line)
+	synctest.Test(t, func(t *testing.T) { // it waits for an election
+		s := going(t)
+		s.goal, s.nb = nil, s.nb.cutOff()
+		_, err := s.on(new(machine)).Stop(t.Context(), s.model(), observe.Cache{})
+		require.Error(t, err)
+		for line := range strings.Lines(err.Error()) {
+			if i := strings.LastIndex(line, "juju run "); i >= 0 && strings.Contains(line[i:], " kick ") {
+				assert.NotEqual(t, s.unit, parse(t, line[i:]).unit, line)
+			}
 		}
-	}
+	})
 }
 
 // The most pressing thing comes first: a quorum that is lost, not a join.

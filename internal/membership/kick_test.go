@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -39,7 +40,6 @@ func unitKick(unit string) membership.KickRequest {
 
 // Every judgement of a kick, as the person who asked for it reads it.
 func TestKickIsJudged(t *testing.T) {
-	t.Parallel() // some wait for an election
 	dead := func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.led().sb.down("13fe") }
 	tests := map[string]struct {
 		scene   func(s *scene)
@@ -102,19 +102,20 @@ func TestKickIsJudged(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := joinedBy4(t)
-			test.scene(&s)
-			m := &machine{left: s.nb.condition == ovndb.Left}
-			results, err := s.on(m).Kick(t.Context(), s.model(), test.request)
-			require.NoError(t, err)
-			require.NotEmpty(t, results)
-			assert.Empty(t, m.told, "a dry run changes nothing")
-			var all []string
-			for _, r := range results {
-				all = append(all, fmt.Sprintf("%s: %s", r.Database.Short(), r))
-			}
-			goldentest.Equal(t, "kick/"+file(name), strings.Join(all, "\n")+"\n")
+			synctest.Test(t, func(t *testing.T) { // some wait for an election
+				s := joinedBy4(t)
+				test.scene(&s)
+				m := &machine{left: s.nb.condition == ovndb.Left}
+				results, err := s.on(m).Kick(t.Context(), s.model(), test.request)
+				require.NoError(t, err)
+				require.NotEmpty(t, results)
+				assert.Empty(t, m.told, "a dry run changes nothing")
+				var all []string
+				for _, r := range results {
+					all = append(all, fmt.Sprintf("%s: %s", r.Database.Short(), r))
+				}
+				goldentest.Equal(t, "kick/"+file(name), strings.Join(all, "\n")+"\n")
+			})
 		})
 	}
 }

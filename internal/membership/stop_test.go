@@ -5,6 +5,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -58,7 +59,11 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 			change(&s)
 			m := new(machine)
 			service := s.on(m)
-			fates, err := service.Stop(t.Context(), s.model(), observe.Cache{})
+			var fates []membership.LeaveResult
+			var err error
+			synctest.Test(t, func(t *testing.T) { // some wait for an election
+				fates, err = service.Stop(t.Context(), s.model(), observe.Cache{})
+			})
 			refused := (*membership.RefusedError)(nil)
 			require.ErrorAs(t, err, &refused)
 			assert.Empty(t, m.told, "nothing is touched")
