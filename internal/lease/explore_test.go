@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 )
 
 // What follows explores every order in which three units can take the lock, judge,
@@ -279,11 +281,11 @@ func (x *explorer) explore(first world) {
 	}
 }
 
-// everything explores all that three units can want in clusters of three to five, of
+// everything explores all that three units can want in clusters of three to largest, of
 // which the last one may be dead; it returns how many points there were, and the
 // first bad one.
-func everything(r rules) (points int, found string) {
-	for members := 3; members <= 5; members++ {
+func everything(r rules, largest int) (points int, found string) {
+	for members := 3; members <= largest; members++ {
 		for _, dead := range []bool{false, true} {
 			all := uint8(1)<<members - 1
 			up := all
@@ -321,9 +323,13 @@ func valid(ops [actors]op, up uint8) bool {
 	return true
 }
 
-// R1, R5.
+// R1, R5. Clusters of five are left to `make explore`.
 func TestNoOrderOfStepsStopsAndKillsLosesAQuorum(t *testing.T) {
-	points, found := everything(product())
+	largest := 4
+	if exploretest.Factor(t) > 1 {
+		largest = 5
+	}
+	points, found := everything(product(), largest)
 	require.Empty(t, found)
 	t.Logf("%d points", points)
 	assert.Greater(t, points, 100_000)
@@ -346,7 +352,7 @@ func TestWithoutOneOfTheRulesAQuorumIsLost(t *testing.T) {
 	} {
 		r := product()
 		change(&r)
-		_, found := everything(r)
+		_, found := everything(r, 5)
 		assert.NotEmpty(t, found, name)
 	}
 }

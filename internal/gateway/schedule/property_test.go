@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// instances is how many random states each property is tried on.
-const instances = 1000
+// instances is how many random states each property is tried on; `make explore` tries 10
+// times as many.
+const instances = 100
 
 // anyState is a cloud of a few chassis, networks and zones, in which not all is as it
 // should be.
@@ -61,7 +63,7 @@ func options(scheduler schedule.Scheduler, seed uint64) schedule.Options {
 func each(t *testing.T, property func(t *testing.T, r *rand.Rand, s schedule.State)) {
 	t.Helper()
 	t.Parallel()
-	for seed := range uint64(instances) {
+	for seed := range uint64(instances * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		s := anyState(r)
 		property(t, r, s)
