@@ -26,15 +26,31 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 	if cache.RemovedBefore(d, id) {
 		return true
 	}
+	var addresses []string
 	for _, unit := range m.Others() {
-		published, _ := relation.ParseUnitState(m.Data[unit].Values())
-		if !published.Address.IsValid() {
-			continue
+		if published, _ := relation.ParseUnitState(m.Data[unit].Values()); published.Address.IsValid() {
+			addresses = append(addresses, ovndb.RaftAddress(d, published.Address.String()))
 		}
-		address := ovndb.RaftAddress(d, published.Address.String())
-		removed, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, address)...)
-		if err == nil {
-			return removed[id] != ""
+	}
+	return s.removedBy(ctx, d, id, addresses)
+}
+
+// removedBy says whether any of the members at addresses has a record that a server was
+// removed. All are asked at the same time: each whose machine is off takes the whole of
+// [ProbeTimeout], and where a quorum is lost most are.
+func (s *Observer) removedBy(ctx context.Context, d ovndb.Database, id raft.ID, addresses []string) bool {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan bool, len(addresses))
+	for _, address := range addresses {
+		go func() {
+			removed, err := s.ReadRemovals(ctx, d, ovsdb.Endpoints(d, address)...)
+			answers <- err == nil && removed[id] != ""
+		}()
+	}
+	for range addresses {
+		if <-answers {
+			return true
 		}
 	}
 	return false
@@ -79,13 +95,7 @@ func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Ca
 	if cache.RemovedBefore(l.Database, l.Status.Server) {
 		return true
 	}
-	for _, address := range OtherAddresses(l.Status) {
-		removed, err := s.ReadRemovals(ctx, l.Database, ovsdb.Endpoints(l.Database, address)...)
-		if err == nil && removed[l.Status.Server] != "" {
-			return true
-		}
-	}
-	return false
+	return s.removedBy(ctx, l.Database, l.Status.Server, OtherAddresses(l.Status))
 }
 
 // WasRemoved says whether the members that remain are known to have removed this

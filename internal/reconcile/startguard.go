@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/netip"
 	"os"
 	"slices"
@@ -15,7 +16,7 @@ import (
 // its cluster was given up in a recovery. It takes the agent's program, and fails no hook:
 // a unit without it is stopped by its next hook.
 func (u *Reconciler) guardStarts(ctx context.Context, o Result) error {
-	if _, missing := os.Stat(u.Paths.AgentProgram()); missing != nil || o.state.Dying {
+	if _, err := os.Stat(u.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) || o.state.Dying {
 		return nil // the agent's first start copies it
 	}
 	peers := memberAddresses(o.Snapshot)
