@@ -144,7 +144,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	value = ids[lockKey]
 	if r, err = lease.Parse(value); err != nil {
 		k.service.Log.WarnContext(ctx, "the lock's value is damaged; waiting for its time to pass", "database", k.database.Short(), "value", value)
-		r.Holder = "somebody"
+		r.Holder = "another unit"
 	}
 	return ids, value, r, nil
 }

@@ -28,7 +28,7 @@ const (
 )
 
 // ErrChanged is returned where a row is no longer as it was read: nothing was written.
-var ErrChanged = errors.New("somebody else has changed it meanwhile")
+var ErrChanged = errors.New("another client has changed it meanwhile")
 
 // Candidates is what to write of one list of candidates.
 type Candidates struct {

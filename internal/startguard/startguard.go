@@ -68,7 +68,7 @@ func (g Guard) Check(ctx context.Context, db ovndb.Database) (reason string, err
 		err = json.Unmarshal(text, &c)
 	}
 	if err != nil {
-		return "", fmt.Errorf("cannot read whom to ask: %w", err)
+		return "", fmt.Errorf("cannot read which servers to ask: %w", err)
 	}
 	own, err := g.Files.Cluster(ctx, db)
 	if err != nil {
