@@ -17,7 +17,7 @@ import (
 // a unit without it is stopped by its next hook.
 func (u *Reconciler) guardStarts(ctx context.Context, o Result) error {
 	if _, err := os.Stat(u.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) || o.state.Dying {
-		return nil //nolint:nilerr // the agent's first start copies it
+		return nil // the agent's first start copies it
 	}
 	peers := memberAddresses(o.Snapshot)
 	for _, unit := range o.Snapshot.Application.Others() {
