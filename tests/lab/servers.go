@@ -19,7 +19,7 @@ import (
 
 // commandTimeout bounds a program that the lab runs for a unit, where ctx
 // doesn't.
-const commandTimeout = 30 * time.Second
+const commandTimeout = 2 * time.Minute
 
 // appctlTimeout bounds a question to a server, which may hang. In seconds, as
 // ovs-appctl takes it.
