@@ -95,7 +95,7 @@ explore: ## EXPLORE=10 times what go test explores of orders, faults and schedul
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
 deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
-	go test -count=1 -parallel 4 -timeout 40m ./tests/deployment
+	go test -count=1 -parallel 4 -timeout 60m ./tests/deployment
 
 gateways: deps ## gateways on real databases, then on real chassis in network namespaces; needs root; 5 minutes
 	go test -race -count=1 -p 1 -parallel 6 -timeout 15m ./tests/gateways ./tests/dataplane

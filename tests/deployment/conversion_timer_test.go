@@ -79,7 +79,9 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 		})
 	}
 	require.NoError(t, c.Configure(t.Context(), archive(1)))
-	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, units...) && c.allActive() })
+	c.tick(t, "both databases are of the newer schema, and the timer is back", func() bool {
+		return c.converted(t, units...) && c.allActive() && raftOf(t, units[0], lab.SB).ElectionTimer == time.Second
+	})
 	c.requireConfigured(t, 1, 60)
 	mu.Lock()
 	defer mu.Unlock()
