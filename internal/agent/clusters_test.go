@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -76,8 +77,11 @@ func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := played(t)
-		health := ovndb.NorthdUnresponsive
-		a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, health }
+		var health atomic.Value
+		health.Store(ovndb.NorthdUnresponsive)
+		a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+			return observe.Report{}, health.Load().(ovndb.NorthdHealth)
+		} //nolint:forcetypeassert // nothing else is stored
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
@@ -86,7 +90,7 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, "this unit's ovn-northd: does not answer", a.Status().Northd)
 		assert.Contains(t, a.Status().Text(), "ovn-northd: does not answer: this unit does not act")
-		health = ovndb.NorthdStandby
+		health.Store(ovndb.NorthdStandby)
 		time.Sleep(clusterPause)
 		synctest.Wait()
 		assert.Empty(t, a.Status().Northd)
