@@ -35,7 +35,7 @@ type Agent struct {
 	peers *peers
 	// gateways are what it is all for.
 	gateways *gateways
-	// clusters are seen beside it, for those who ask.
+	// clusters is what this unit sees of both databases, and how its ovn-northd is.
 	clusters *clusters
 
 	mu       sync.Mutex
