@@ -64,18 +64,23 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 
 	var mu sync.Mutex
 	var conversions []string // the unit's status, as each begins
-	terms := map[uint64]bool{}
+	terms := map[uint64]bool{} // as each conversion begins, and as the timer begins to be put back
+	putBack := false
 	for _, u := range units {
 		u.OnCall(func(call string) {
-			if !isConversion(call) {
-				return
-			}
-			s := raftOf(t, u, lab.SB)
-			assert.GreaterOrEqual(t, s.ElectionTimer, 12*time.Second)
 			mu.Lock()
 			defer mu.Unlock()
-			terms[s.Term] = true
-			conversions = append(conversions, u.Workload().Status+": "+u.Workload().Message)
+			switch {
+			case isConversion(call):
+				s := raftOf(t, u, lab.SB)
+				assert.GreaterOrEqual(t, s.ElectionTimer, 12*time.Second)
+				terms[s.Term] = true
+				conversions = append(conversions, u.Workload().Status+": "+u.Workload().Message)
+			case len(conversions) > 0 && strings.Contains(call, "cluster/change-election-timer OVN_Southbound"):
+				if s := raftOf(t, u, lab.SB); s.ElectionTimer >= 12*time.Second {
+					terms[s.Term], putBack = true, true // lower, a busy machine alone costs an election
+				}
+			}
 		})
 	}
 	require.NoError(t, c.Configure(t.Context(), archive(1)))
@@ -87,7 +92,8 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	defer mu.Unlock()
 	require.Len(t, conversions, 1)
 	assert.Regexp(t, `^maintenance: sb: its schema is being converted; its clients may wait for up to 1\d s$`, conversions[0])
-	assert.Equal(t, map[uint64]bool{raftOf(t, units[0], lab.SB).Term: true}, terms, "there was an election")
+	assert.True(t, putBack, "from where it was raised to")
+	assert.Len(t, terms, 1, "there was an election while the timer was raised")
 }
 
 // A unit that is killed with the timer raised, or before it is put back, leaves nothing
