@@ -67,8 +67,8 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&c.Certificate, "certificate", "", "certificate for ssl: and for other agents")
 	flags.StringVar(&c.CA, "ca-cert", "", "certificate of the CA for ssl: and for other agents")
 	flags.StringVar((*string)(&c.Mode), "mode", string(config.Advise), "off: never act; advise: say what there is to do; on: do it")
-	flags.DurationVar(&c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
-	flags.DurationVar(&c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or a gateway must be as it is before anything is done about it")
+	secondsVar(flags, &c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
+	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or a gateway must be as it is before anything is done about it")
 	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
 	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
 	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "where programs of this machine ask")
@@ -120,7 +120,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	defer signal.Stop(hangups)
 	for {
 		databases := databaseFlags{
-			nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), format: "text",
+			nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), output: "text",
 			credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
 		}
 		if err := databases.check(); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,18 +42,18 @@ const (
 // usageError marks a command line that can't be understood.
 type usageError struct{ error }
 
-// loggedError marks an error that stands in Juju's log already, where what a hook
-// writes to stderr goes too.
-type loggedError struct{ error }
+// shownError marks an error that was shown already: of a hook in Juju's log, where what
+// it writes to stderr goes too; of an operation on a node as its answer.
+type shownError struct{ error }
 
-// Unwrap gives the error that was logged.
-func (e loggedError) Unwrap() error { return e.error }
+// Unwrap gives the error that was shown.
+func (e shownError) Unwrap() error { return e.error }
 
 // Main runs what was asked for and returns the exit code.
 func Main(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
 	root := Root(getenv, stderr)
 	if len(args) > 0 && filepath.Base(args[0]) == GatewaysName {
-		root = Gateways()
+		root = Gateways(getenv)
 	}
 	root.SetArgs(append([]string{}, Route(args, getenv)...))
 	root.SetOut(stdout)
@@ -61,7 +62,7 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	if err == nil {
 		return exitOK
 	}
-	if !errors.As(err, new(loggedError)) {
+	if !errors.As(err, new(shownError)) {
 		fmt.Fprintf(stderr, "error: %s\n", run.Redact(err.Error()))
 	}
 	switch {
@@ -83,14 +84,12 @@ const (
 )
 
 // Gateways is the command tree of the binary under that name.
-func Gateways() *cobra.Command {
-	root := newGateways(GatewaysName)
+func Gateways(getenv func(string) string) *cobra.Command {
+	root := newGateways(GatewaysName, getenv)
 	root.Use, root.SilenceErrors, root.SilenceUsage = GatewaysName, true, true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	for _, c := range root.Commands() {
-		c.Args = usage(c.Args)
-	}
 	v := newVersion()
+	v.Args = usage(v.Args)
 	v.Example = "  " + GatewaysName + " version"
 	root.AddCommand(v)
 	return root
@@ -120,20 +119,29 @@ EXIT STATUS
 	}
 	root.Args = usage(root.Args)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways"), newNodes(), newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
+	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways", getenv), newNodes(getenv), newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}
 	return root
 }
 
-// usage makes a wrong number of arguments a usage error.
+// usage makes a wrong number of arguments a usage error, which says what to type.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if err := check(cmd, args); err != nil {
-			return usageError{err}
+		err := check(cmd, args)
+		if err == nil {
+			return nil
 		}
-		return nil
+		name, takes, _ := strings.Cut(cmd.Use, " ")
+		if cmd.HasSubCommands() || strings.HasPrefix(err.Error(), "invalid argument") {
+			return usageError{err} // which names what it does not know
+		}
+		given := ""
+		if len(args) > 0 {
+			given = fmt.Sprintf(", not %q", strings.Join(args, " "))
+		}
+		return usageError{fmt.Errorf("%s takes %s%s; type: %s", name, cmp.Or(takes, "no arguments"), given, cmd.UseLine())}
 	}
 }
 
@@ -157,7 +165,7 @@ HOOKS
 			for line := range strings.Lines(err.Error()) {
 				p.log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // told to people: why the hook failed
 			}
-			return loggedError{err}
+			return shownError{err}
 		},
 	}
 }

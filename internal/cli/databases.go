@@ -23,17 +23,31 @@ import (
 type databaseFlags struct {
 	nb, sb      string
 	credentials ovndb.Credentials
-	format      string
+	output      string
+	getenv      func(string) string
 }
 
 // add puts the flags into a set.
 func (f *databaseFlags) add(flags *pflag.FlagSet) {
-	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
-	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")
+	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas (default $OVN_NB_DB, else this machine's)")
+	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is (default $OVN_SB_DB, else this machine's)")
 	flags.StringVar(&f.credentials.Key, "private-key", "", "key for ssl:")
 	flags.StringVar(&f.credentials.Certificate, "certificate", "", "certificate for ssl:")
 	flags.StringVar(&f.credentials.CA, "ca-cert", "", "certificate of the CA for ssl:")
-	flags.StringVar(&f.format, "format", "text", "text, yaml or json")
+	flags.StringVarP(&f.output, "output", "o", "text", "text, yaml or json")
+	flags.StringVar(&f.output, "format", "text", "as the actions' parameter is called")
+	if err := flags.MarkHidden("format"); err != nil {
+		panic(err) // the line before defines it
+	}
+}
+
+// complete fills in what was not typed, as ovn-nbctl(8) and ovn-sbctl(8) do, and finds
+// what is wrong with the flags.
+func (f *databaseFlags) complete() error {
+	paths := ovndb.PathsFromEnv(f.getenv)
+	f.nb = cmp.Or(f.nb, f.getenv("OVN_NB_DB"), "unix:"+paths.Socket(ovndb.NB))
+	f.sb = cmp.Or(f.sb, f.getenv("OVN_SB_DB"), "unix:"+paths.Socket(ovndb.SB))
+	return f.check()
 }
 
 // check finds what is wrong with the flags.
@@ -47,8 +61,8 @@ func (f *databaseFlags) check() error {
 		return usageError{fmt.Errorf("--sb %q is not unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, nor several of them with commas", f.sb)}
 	case strings.Contains(f.nb+","+f.sb, "ssl:") && (f.credentials.Key == "" || f.credentials.Certificate == "" || f.credentials.CA == ""):
 		return usageError{fmt.Errorf("ssl: needs --private-key, --certificate and --ca-cert")}
-	case f.format != "text" && f.format != "yaml" && f.format != "json":
-		return usageError{fmt.Errorf("--format %q is none of text, yaml, json", f.format)}
+	case f.output != "text" && f.output != "yaml" && f.output != "json":
+		return usageError{fmt.Errorf("--output %q is none of text, yaml, json", f.output)}
 	}
 	return nil
 }
@@ -76,7 +90,7 @@ func (f *databaseFlags) words() []string {
 func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
 	return &gateway.Service{
 		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
-		By:       operator(os.Getenv),
+		By:       operator(f.getenv),
 		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
 	}
 }
@@ -97,7 +111,7 @@ func operator(getenv func(string) string) string {
 // show prints a document in the form that was asked for.
 func (f *databaseFlags) show(out io.Writer, document interface{ Text() string }) (err error) {
 	text := strings.TrimSuffix(document.Text(), "\n")
-	switch f.format {
+	switch f.output {
 	case "yaml":
 		text, err = render.YAML(document)
 	case "json":

@@ -36,20 +36,24 @@ type gatewayFlags struct {
 }
 
 // newGateways is for any OVN, also one without the charm.
-func newGateways(program string) *cobra.Command {
+func newGateways(program string, getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "gateways",
 		Short: "See and move the gateways of routers",
 		Long: `See where the gateways of routers are and should be, and move them. It works
-with any OVN whose databases can be reached.`,
+with any OVN whose databases can be reached: without --nb and --sb, with those of
+this machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
 		},
 	}
-	f := gatewayFlags{program: program}
+	f := gatewayFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
 	f.databaseFlags.add(c.PersistentFlags())
 	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
+	for _, sub := range c.Commands() {
+		sub.Args = usage(sub.Args)
+	}
 	return c
 }
 
@@ -63,7 +67,7 @@ func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
 	f.addNetworks(flags)
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
-	flags.DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
+	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
 	f.addPlanning(flags)
 }
 
@@ -79,10 +83,10 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use:     "status",
 		Short:   "Show how gateways are spread, what is wrong, and what would fix it",
-		Example: "  " + f.program + " status --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock",
+		Example: "  " + f.program + " status --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:6642 --private-key key.pem --certificate cert.pem --ca-cert ca.pem",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := f.check(); err != nil {
+			if err := f.complete(); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
@@ -102,11 +106,10 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 
 func newReschedule(f *gatewayFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use:   "reschedule",
-		Short: "Give every gateway all the candidates it can have; working gateways do not move",
-		Example: "  " + f.program + " reschedule --nb unix:/var/run/ovn/ovnnb_db.sock " +
-			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
-		Args: cobra.NoArgs,
+		Use:     "reschedule",
+		Short:   "Give every gateway all the candidates it can have; working gateways do not move",
+		Example: "  " + f.program + " reschedule --dry-run",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, (*gateway.Service).Reschedule)
 		},
@@ -122,9 +125,8 @@ func newRebalance(f *gatewayFlags) *cobra.Command {
 		Long: `Move gateways from chassis that host many of a provider network to those that
 host few. Each gateway that moves is interrupted for about a second, so this needs
 --yes.`,
-		Example: "  " + f.program + " rebalance --nb unix:/var/run/ovn/ovnnb_db.sock " +
-			"--sb unix:/var/run/ovn/ovnsb_db.sock --dry-run",
-		Args: cobra.NoArgs,
+		Example: "  " + f.program + " rebalance --dry-run",
+		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, (*gateway.Service).Rebalance)
 		},
@@ -136,13 +138,12 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 
 func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 	return &cobra.Command{
-		Use:   "history [PLAN]",
-		Short: "List what was changed, when and by whom; for one plan, each gateway before and after",
-		Example: "  " + f.program + " history --nb unix:/var/run/ovn/ovnnb_db.sock " +
-			"--sb unix:/var/run/ovn/ovnsb_db.sock",
-		Args: cobra.MaximumNArgs(1),
+		Use:     "history [PLAN]",
+		Short:   "List what was changed, when and by whom; for one plan, each gateway before and after",
+		Example: "  " + f.program + " history",
+		Args:    cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := f.check(); err != nil {
+			if err := f.complete(); err != nil {
 				return err
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
@@ -167,9 +168,9 @@ func (f *gatewayFlags) request(show func(schedule.Plan) error) gateway.Request {
 	}
 }
 
-// check finds what is wrong with the flags.
-func (f *gatewayFlags) check() error {
-	if err := f.databaseFlags.check(); err != nil {
+// complete fills in what was not typed, and finds what is wrong with the flags.
+func (f *gatewayFlags) complete() error {
+	if err := f.databaseFlags.complete(); err != nil {
 		return err
 	}
 	switch {
@@ -185,14 +186,14 @@ func (f *gatewayFlags) check() error {
 
 // run shows a plan, and carries it out.
 func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, context.Context, gateway.Request) error) error {
-	if err := f.check(); err != nil {
+	if err := f.complete(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
 	defer cancel()
 	out := cmd.OutOrStdout()
 	progress := out
-	if f.format != "text" {
+	if f.output != "text" {
 		progress = cmd.ErrOrStderr() // what a program reads is one document
 	}
 	s := f.service(progress)

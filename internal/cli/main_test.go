@@ -3,6 +3,7 @@ package cli_test
 import (
 	"bytes"
 	"context"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -137,11 +138,17 @@ func TestCommandLineThatIsNotUnderstood(t *testing.T) {
 		"nothing":           {[]string{"ovn-central-operator"}, "nothing to do: Juju sets JUJU_DISPATCH_PATH, a person names a command"},
 		"unknown option":    {[]string{"ovn-central-operator", "--frobnicate"}, "unknown flag: --frobnicate"},
 		"option of a hook":  {[]string{"ovn-central-operator", "hook", "stop", "--force"}, "unknown flag: --force"},
-		"hook of no name":   {[]string{"ovn-central-operator", "hook"}, "accepts 1 arg(s), received 0"},
-		"two hooks":         {[]string{"ovn-central-operator", "hook", "stop", "start"}, "accepts 1 arg(s), received 2"},
-		"action of no name": {[]string{"ovn-central-operator", "action"}, "accepts 1 arg(s), received 0"},
+		"hook of no name":   {[]string{"ovn-central-operator", "hook"}, "takes NAME; type: ovn-central-operator"},
+		"two hooks":         {[]string{"ovn-central-operator", "hook", "stop", "start"}, "takes NAME, not "},
+		"action of no name": {[]string{"ovn-central-operator", "action"}, "takes NAME; type: ovn-central-operator"},
 		"unknown action":    {[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
-		"version of what":   {[]string{"ovn-central-operator", "version", "x"}, "x"},
+		"version of what":   {[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
+		"unknown command":   {[]string{"ovn-central-operator", "frobnicate"}, `unknown command "frobnicate"`},
+		"too many plans":    {[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
+		"no node":           {[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
+		"no duration":       {[]string{"ovn-central-operator", "nodes", "drain", "x", "--timeout=soon"}, "a number of seconds, or such as 90s"},
+		"no form of output": {[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml" is none of text, yaml, json`},
+		"in its other name": {[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml" is none of`},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -153,6 +160,32 @@ func TestCommandLineThatIsNotUnderstood(t *testing.T) {
 			assert.Equal(t, 1, strings.Count(stderr, "\n"), "one line: %q", stderr)
 			assert.Empty(t, stdout)
 			assert.Empty(t, called(t, dir), "nothing was done")
+		})
+	}
+}
+
+// The databases are those of this machine, or of OVN's own variables, unless they are named;
+// a number is one of seconds, as in the actions.
+func TestDatabasesOfThisMachineAreThoseThatAreMeant(t *testing.T) {
+	for name, test := range map[string]struct {
+		env  map[string]string
+		args []string
+		says string
+	}{
+		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file"},
+		"a variable":   {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"}, says: "unix:/elsewhere: connect: no such file"},
+		"named":        {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"}, says: "unix:/here: connect: no such file"},
+		"seconds":      {args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"}, says: "grace-period 120 is not smaller than timeout 90"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			env, _ := prepare(t)
+			env["OVN_RUNDIR"] = "/nowhere"
+			maps.Copy(env, test.env)
+			code, stdout, stderr := mainOf(t, env, append([]string{"ovn-central-operator", "nodes"}, test.args...)...)
+			assert.NotZero(t, code)
+			assert.Contains(t, stderr, test.says)
+			assert.Equal(t, 1, strings.Count(stderr, "\n"), "once: %q", stderr)
+			assert.Empty(t, stdout)
 		})
 	}
 }

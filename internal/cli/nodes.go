@@ -27,19 +27,19 @@ type nodeFlags struct {
 }
 
 // newNodes is for any OVN, also one without the charm.
-func newNodes() *cobra.Command {
+func newNodes(getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "See nodes, and take them out of a cloud and put them back",
 		Long: `See what stands on each chassis, keep new gateways off it, and say what holds it.
 A node is named by its host name or by the name of its chassis. It works with any
-OVN whose databases can be reached.`,
+OVN whose databases can be reached: without --nb and --sb, with those of this machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}
 		},
 	}
-	var f nodeFlags
+	f := nodeFlags{databaseFlags: databaseFlags{getenv: getenv}}
 	f.add(c.PersistentFlags())
 	reason := func(c *cobra.Command) *cobra.Command {
 		c.Flags().StringVar(&f.reason, "reason", "", "why, for others to read")
@@ -88,8 +88,8 @@ func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Co
 
 // limited adds the flags of a drain.
 func (f *nodeFlags) limited(c *cobra.Command) {
-	c.Flags().DurationVar(&f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
-	c.Flags().DurationVar(&f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go by itself; less than timeout")
+	secondsVar(c.Flags(), &f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
+	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go by itself; less than timeout")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 }
 
@@ -129,21 +129,20 @@ func (f *nodeFlags) undrains() *cobra.Command {
 		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
 			return s.Undrain(ctx, args[0], f.wait, f.dryRun)
 		})
-	c.Flags().DurationVar(&f.wait, "wait", gateway.DefaultWait, "how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
+	secondsVar(c.Flags(), &f.wait, "wait", gateway.DefaultWait, "how long to wait for ovn-controller, and for gateways to be bound as expected; 0 skips verification")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 	return c
 }
 
 // example is a command line that works on a unit.
 func example(use string) string {
-	words := strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
-	return "  ovn-central-operator nodes " + words + " --nb unix:/var/run/ovn/ovnnb_db.sock --sb unix:/var/run/ovn/ovnsb_db.sock"
+	return "  ovn-central-operator nodes " + strings.NewReplacer("NODE", "compute-3", "NAME", "ovn-bgp-agent").Replace(use)
 }
 
 // shows is a command that changes nothing.
 func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := f.complete(); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
@@ -161,13 +160,13 @@ func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.C
 // operates is a command that ends in an answer.
 func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, operate func(context.Context, *node.Service, []string) maintenance.Status) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
-		if err := f.check(); err != nil {
+		if err := f.complete(); err != nil {
 			return err
 		}
 		ctx, cancel := context.WithTimeoutCause(cmd.Context(), node.Timeout, fmt.Errorf("timed out after %s", node.Timeout))
 		defer cancel()
 		progress := cmd.OutOrStdout()
-		if f.format != "text" {
+		if f.output != "text" {
 			progress = cmd.ErrOrStderr() // what a program reads is one document
 		}
 		s := f.service(progress)
@@ -176,18 +175,23 @@ func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, opera
 	}}
 }
 
-// answer shows how an operation ended. Text goes out once: what failed is the error.
+// answer shows how an operation ended: what failed, to a person, where errors stand.
 func (f *nodeFlags) answer(cmd *cobra.Command, status maintenance.Status) error {
-	if err := f.databaseFlags.show(cmd.OutOrStdout(), status); err != nil {
+	out := cmd.OutOrStdout()
+	if !status.OK() && f.output == "text" {
+		out = cmd.ErrOrStderr()
+	}
+	if err := f.databaseFlags.show(out, status); err != nil || status.OK() {
 		return err
 	}
-	switch {
-	case status.OK():
-		return nil
-	case status.Reason == maintenance.BadRequest:
-		return usageError{errors.New(status.Message)}
+	failed := errors.New(status.Message)
+	if status.Reason == maintenance.BadRequest {
+		failed = usageError{failed}
 	}
-	return errors.New(status.Message)
+	if f.output == "text" {
+		failed = shownError{failed}
+	}
+	return failed
 }
 
 func (f *nodeFlags) service(progress io.Writer) *node.Service {

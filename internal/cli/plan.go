@@ -21,9 +21,8 @@ func newPlan(f *gatewayFlags) *cobra.Command {
 		Long: `Show what a rebalancing, or a reschedule, would change, and change nothing. With
 --picture it is drawn as well: chassis as columns, the gateways that change as rows
 with their ranks before and after, and an arrow for each that moves.`,
-		Example: "  " + f.program + " plan rebalance --nb unix:/var/run/ovn/ovnnb_db.sock " +
-			"--sb unix:/var/run/ovn/ovnsb_db.sock --picture plan.svg",
-		Args:      usage(cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs)),
+		Example:   "  " + f.program + " plan rebalance --picture plan.svg",
+		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"rebalance", "reschedule"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			operate := (*gateway.Service).Rebalance

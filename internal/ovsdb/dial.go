@@ -103,6 +103,9 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 		return nil, err
 	}
 	if err := c.Connect(ctx); err != nil {
+		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
+			return nil, refused.Err // the library and net name the endpoint again, three times
+		}
 		return nil, err
 	}
 	return c, nil

@@ -34,7 +34,7 @@ func write(out, date string) error {
 	if err != nil {
 		return fmt.Errorf("cannot read -date: %w", err)
 	}
-	root := cli.Gateways()
+	root := cli.Gateways(func(string) string { return "" })
 	root.InitDefaultCompletionCmd()
 	root.DisableAutoGenTag = true // it has the day of the build
 	files := map[string]func(*bytes.Buffer) error{
