@@ -63,7 +63,7 @@ func TestElectionTimerIsRaisedForAConversionAndPutBack(t *testing.T) {
 	upgradeOffered(t, units...)
 
 	var mu sync.Mutex
-	var conversions []string // the unit's status, as each begins
+	var conversions []string   // the unit's status, as each begins
 	terms := map[uint64]bool{} // as each conversion begins, and as the timer begins to be put back
 	putBack := false
 	for _, u := range units {
