@@ -64,14 +64,14 @@ deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for 
 	go run ./tools/manpages -date $(DEB_DATE) -out build/deb
 	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(NFPM) package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
 
-# Of tests/functional: copies, lost quorums and disks that fail. The rest is about who is a member.
+# Of tests/functional: copies, lost quorums and disks that fail. The rest is about membership.
 RECOVERY := Backup|Recovery|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
 APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak
 
-test: deps unit race functional fuzz ## unit tests, who is a member on real servers, fuzz targets; installs what is missing; 15 minutes
+test: deps unit race functional fuzz ## unit tests, membership on real servers, fuzz targets; installs what is missing; 15 minutes
 
 unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, none of OVN's programs; a minute
 	tests/go-alone

@@ -146,7 +146,7 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, "parameter i-really-mean-it is true"},
 		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "nb: refused: abcd is no member"},
 		"garbage":                   {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true}, `nb: refused: "zzzz" is not an ID`},
-		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: refused: this unit can't kick anybody"},
+		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: refused: this unit can't kick a member"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

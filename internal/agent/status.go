@@ -12,7 +12,7 @@ import (
 // seen is what the agent has seen of the lease, to say it once.
 type seen struct {
 	holder, address string
-	last            string // the last unit that held it: between two nobody may
+	last            string // the last unit that held it: between two none may
 	previous        string // the one before it
 	term            uint64
 	acts            bool

@@ -1,6 +1,6 @@
 // Package atomicfile puts a whole new file in the place of an old one, or leaves
-// the old one as it was: whoever reads, at whatever moment the writer is killed
-// or the disk is full, finds one of the two and never a part of either.
+// the old one as it was: a reader finds one of the two and never a part of either,
+// at whatever moment the writer is killed or the disk is full.
 package atomicfile
 
 import (
@@ -59,7 +59,7 @@ func write(path string, data []byte, mode fs.FileMode) error {
 	if dir == "" {
 		dir = "."
 	}
-	// Opened as 0600, so nobody else can look into it at any time.
+	// Opened as 0600, so no other user can look into it at any time.
 	f, err := os.CreateTemp(dir, temporary(base))
 	if err != nil {
 		return cause(err)
@@ -124,7 +124,7 @@ func syncDir(dir string) error {
 	return err
 }
 
-// cause leaves out the names of temporary files, which tell nobody anything.
+// cause leaves out the names of temporary files, which tell nothing.
 func cause(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err

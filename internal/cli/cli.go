@@ -77,7 +77,7 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 }
 
 // name is the binary's, GatewaysName the one under which it is only what it does for
-// gateways, for those who have no charm.
+// gateways, on machines without the charm.
 const (
 	name         = "ovn-central-operator"
 	GatewaysName = "ovn-gateways"

@@ -95,7 +95,7 @@ func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
 	}
 }
 
-// operator is who runs the program: also behind sudo(8), which says it in SUDO_USER.
+// operator is the person who runs the program: also behind sudo(8), which says it in SUDO_USER.
 func operator(getenv func(string) string) string {
 	name := getenv("SUDO_USER")
 	if u, err := user.Current(); err == nil && name == "" {

@@ -31,8 +31,8 @@ type Changes struct{ Added, Deleted []string }
 type Firewall struct{ Runner run.Runner }
 
 // Initialize switches ufw on, with everything allowed that no rule forbids, so that
-// nobody who works on the machine is cut off. It does nothing where ufw is on:
-// whoever did that has said what the default is. It returns whether it did, and
+// no person who works on the machine is cut off. It does nothing where ufw is on:
+// then its default was chosen. It returns whether it did, and
 // [ErrAbsent] without ufw.
 func (f Firewall) Initialize(ctx context.Context) (bool, error) {
 	if _, err := f.rules(ctx); !errors.Is(err, ErrInactive) {
@@ -81,8 +81,8 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 	return done, f.delete(ctx, &done, p.stale)
 }
 
-// Admit lets peers in beside those who may connect already, and takes nothing from
-// anybody. It fails as [Firewall.Ensure] does.
+// Admit lets peers in beside those that may connect already, and takes nothing from
+// any. It fails as [Firewall.Ensure] does.
 func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) (Changes, error) {
 	var done Changes
 	have, err := f.rules(ctx)
@@ -112,7 +112,7 @@ func (f Firewall) Drifted(ctx context.Context, want Rules) (bool, error) {
 	// Where ufw does not do IPv6, no rule of that family is missing.
 	six := slices.ContainsFunc(have, func(r rule) bool { return r.from.Addr().Is6() })
 	lacks := func(port uint16) bool {
-		return len(undecidedIn(have, []uint16{port}, everybody4)) > 0 || six && len(undecidedIn(have, []uint16{port}, everybody6)) > 0
+		return len(undecidedIn(have, []uint16{port}, anywhere4)) > 0 || six && len(undecidedIn(have, []uint16{port}, anywhere6)) > 0
 	}
 	return len(p.misplaced)+len(p.admit)+len(p.stale) > 0 || slices.ContainsFunc(append(p.open, p.closed...), lacks), nil
 }
@@ -130,11 +130,11 @@ func (f Firewall) Remove(ctx context.Context) (Changes, error) {
 	return done, f.delete(ctx, &done, rules)
 }
 
-// forAll adds a rule about each port for everybody, of both families. Where ufw does
+// forAll adds a rule about each port for all addresses, of both families. Where ufw does
 // not do IPv6, half of them are always missing, and ufw skips what it has.
 func (f Firewall) forAll(ctx context.Context, done *Changes, what action, ports []uint16) error {
 	for _, port := range ports {
-		words := rule{ports: []uint16{port}, from: everybody4}.words()
+		words := rule{ports: []uint16{port}, from: anywhere4}.words()
 		if err := f.add(ctx, done, append([]string{string(what)}, words...)); err != nil {
 			return err
 		}
@@ -151,7 +151,7 @@ func (f Firewall) add(ctx context.Context, done *Changes, words []string) error 
 }
 
 // delete removes rules by what they say, not by their number: that may be another
-// rule's by now. One command takes a rule for everybody from both families.
+// rule's by now. One command takes a rule for all addresses from both families.
 func (f Firewall) delete(ctx context.Context, done *Changes, rules []rule) error {
 	for _, r := range rules {
 		words := append([]string{string(r.action)}, r.words()...)

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// changes is what has to be done, in this order: whoever may connect is let in before
-// anybody is shut out, and whoever may not any more is shut out last.
+// changes is what has to be done, in this order: an address that may connect is let in before
+// any is shut out, and one that may not any more is shut out last.
 type changes struct {
 	// misplaced are rules of ours that stand behind one that makes them void; each
 	// is added again, which ufw would refuse to do twice.
@@ -20,8 +20,8 @@ type changes struct {
 }
 
 // compare plans how the rules that there are become those that are wanted. Rules
-// that are not ours are left as they are, and count: where one lets somebody in, or
-// decides about a port for everybody, none of ours is added.
+// that are not ours are left as they are, and count: where one lets an address in, or
+// decides about a port for all addresses, none of ours is added.
 func compare(have []rule, want Rules) changes {
 	var p changes
 	var kept []rule
@@ -51,17 +51,17 @@ func compare(have []rule, want Rules) changes {
 	return p
 }
 
-// wanted says whether the rule is one that the charm would write: it admits nobody
-// who isn't granted it, and closes or opens no other ports than it should.
+// wanted says whether the rule is one that the charm would write: it admits no address
+// that isn't granted it, and closes or opens no other ports than it should.
 func (r rule) wanted(grants []grant) bool {
-	everybody := r.from == everybody4 || r.from == everybody6
+	anywhere := r.from == anywhere4 || r.from == anywhere6
 	for _, port := range r.ports {
 		switch {
-		case everybody && r.action == reject:
+		case anywhere && r.action == reject:
 			if !slices.Contains(peerPorts, port) {
 				return false
 			}
-		case everybody && r.action == allow:
+		case anywhere && r.action == allow:
 			if !slices.Contains(openPorts, port) {
 				return false
 			}
@@ -86,16 +86,16 @@ func admitted(rules []rule, g grant) bool {
 	return false
 }
 
-// undecided are those of the ports of which some family has no rule for everybody.
+// undecided are those of the ports of which some family has no rule for all addresses.
 func undecided(rules []rule, ports []uint16) []uint16 {
-	four, six := undecidedIn(rules, ports, everybody4), undecidedIn(rules, ports, everybody6)
+	four, six := undecidedIn(rules, ports, anywhere4), undecidedIn(rules, ports, anywhere6)
 	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool { return !slices.Contains(four, port) && !slices.Contains(six, port) })
 }
 
 // undecidedIn are those of which this family has none.
-func undecidedIn(rules []rule, ports []uint16, everybody netip.Prefix) []uint16 {
+func undecidedIn(rules []rule, ports []uint16, anywhere netip.Prefix) []uint16 {
 	return slices.DeleteFunc(slices.Clone(ports), func(port uint16) bool {
-		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, everybody) })
+		return slices.ContainsFunc(rules, func(r rule) bool { return r.forAll(port, anywhere) })
 	})
 }
 
@@ -106,7 +106,7 @@ func (r rule) words() []string {
 		ports = append(ports, fmt.Sprint(port))
 	}
 	words := []string{"to", "any", "port", strings.Join(ports, ","), "proto", "tcp"}
-	if r.from == everybody4 || r.from == everybody6 {
+	if r.from == anywhere4 || r.from == anywhere6 {
 		return words
 	}
 	from := r.from.String()

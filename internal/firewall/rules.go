@@ -1,4 +1,4 @@
-// Package firewall keeps the ports of the databases for those who need them, by
+// Package firewall keeps the ports of the databases for the machines that need them, by
 // the host's ufw: what Raft's members say to each other, and what clients say
 // without RBAC, is for the units and the CMS only.
 package firewall
@@ -20,11 +20,11 @@ var (
 	peerPorts = []uint16{ovndb.NorthboundPort, ovndb.NorthboundRaftPort, ovndb.SouthboundRaftPort, ovndb.AgentPeerPort, ovndb.ManagementPort}
 	// clientPorts are what a CMS needs of a unit.
 	clientPorts = []uint16{ovndb.NorthboundPort, ovndb.ManagementPort}
-	// openPorts are for everybody, whatever the firewall's default.
+	// openPorts are for all addresses, whatever the firewall's default.
 	openPorts = []uint16{ovndb.SouthboundPort}
 )
 
-// Rules say who may connect to this unit. Whoever is not in them reaches only SB's
+// Rules say which addresses may connect to this unit. Others reach only SB's
 // client port.
 type Rules struct {
 	// Peers are the other units' addresses, Clients those of the CMS. This unit's

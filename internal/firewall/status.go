@@ -17,10 +17,10 @@ const (
 	deny   action = "deny"
 )
 
-// everybody is where a rule without an address holds, in either family.
+// A rule without an address is of one of these, by its family.
 var (
-	everybody4 = netip.MustParsePrefix("0.0.0.0/0")
-	everybody6 = netip.MustParsePrefix("::/0")
+	anywhere4 = netip.MustParsePrefix("0.0.0.0/0")
+	anywhere6 = netip.MustParsePrefix("::/0")
 )
 
 // rule is one of ufw's for incoming connections over TCP to any address of the
@@ -38,9 +38,9 @@ func (r rule) matches(g grant) bool {
 	return (r.ports == nil || slices.Contains(r.ports, g.port)) && r.from.Contains(g.from)
 }
 
-// forAll says whether the rule names the port and holds for everybody of a family.
-func (r rule) forAll(port uint16, everybody netip.Prefix) bool {
-	return r.from == everybody && slices.Contains(r.ports, port)
+// forAll says whether the rule names the port and holds for all addresses of a family.
+func (r rule) forAll(port uint16, anywhere netip.Prefix) bool {
+	return r.from == anywhere && slices.Contains(r.ports, port)
 }
 
 // numbered is a line of `ufw status numbered`: number, to, action, from, comment.
@@ -93,9 +93,9 @@ func parsePorts(to string) (ports []uint16, ok bool) {
 func parseFrom(text string) (from netip.Prefix, ok bool) {
 	switch text {
 	case "Anywhere":
-		return everybody4, true
+		return anywhere4, true
 	case "Anywhere (v6)":
-		return everybody6, true
+		return anywhere6, true
 	}
 	if addr, err := netip.ParseAddr(text); err == nil {
 		return netip.PrefixFrom(addr, addr.BitLen()), true

@@ -25,7 +25,7 @@ const attempts = 20
 type Planner func(s schedule.State, done int) schedule.Plan
 
 // Apply carries plans out until there is nothing left to do, and returns what it has
-// changed of groups. Where somebody else has changed what a batch was planned from, or
+// changed of groups. Where another client has changed what a batch was planned from, or
 // a server is lost, a new plan is made of what there is then. After an error each group
 // is as it was or as it was planned. What is changed is noted in the journal, and that
 // earlier runs are finished by it.
@@ -129,7 +129,7 @@ func (s *Service) apply(ctx context.Context, plan Planner, record *journalRecord
 		done = append(done, some...)
 		s.progress(ctx, fmt.Sprintf("%d of %d gateways written", len(done), len(p.Changes)))
 		if len(done) == len(p.Changes) {
-			break // whoever wants to know looks at SB
+			break // the check that follows reads SB
 		}
 		if err := s.sync(ctx, len(some)); err != nil {
 			return done, err

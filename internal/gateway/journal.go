@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// How much of the journal is kept: everybody who follows NB has a copy of it. The newest
+// How much of the journal is kept: each client that monitors NB has a copy of it. The newest
 // plan is kept whatever its size; a gateway takes about 500 bytes.
 const (
 	keptPlans    = 20
@@ -114,7 +114,7 @@ func byRun(all []journalRecord) (each [][]journalRecord) {
 	return each
 }
 
-// newEntry is of one run's records. A group that somebody else changed meanwhile may stand on
+// newEntry is of one run's records. A group that another client changed meanwhile may stand on
 // several: what there was at first and in the end counts.
 func newEntry(some []journalRecord) Entry {
 	last := some[len(some)-1]

@@ -14,7 +14,7 @@ import (
 // the chassis of a group have yet to hear one another, some more.
 const DefaultWait = 60 * time.Second
 
-// Request is what somebody wants to be done to gateways.
+// Request is what is to be done to gateways.
 type Request struct {
 	Options schedule.Options
 	// Seed is what the random scheduler chooses by.
@@ -30,10 +30,10 @@ type Request struct {
 	Show func(schedule.Plan) error
 }
 
-// UnconfirmedError says that traffic would be interrupted, and nobody has agreed.
+// UnconfirmedError says that traffic would be interrupted, which was not confirmed.
 type UnconfirmedError struct{ Moves int }
 
-// Error says what would be interrupted; how to agree depends on who is asked.
+// Error says what would be interrupted; how to confirm depends on the caller.
 func (e *UnconfirmedError) Error() string {
 	if e.Moves == 1 {
 		return "this would interrupt 1 gateway for about a second"
@@ -47,7 +47,7 @@ type MisplacedError struct {
 	Wait  time.Duration
 }
 
-// Error counts the ports; whoever shows it names them.
+// Error counts the ports; the caller names them.
 func (e *MisplacedError) Error() string {
 	return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Ports), e.Wait)
 }
@@ -121,8 +121,8 @@ func addAll(all map[string]bool, names []string) {
 	}
 }
 
-// Rebalance moves gateways, or takes a plan back. Where traffic would be interrupted and
-// nobody has agreed it is an [*UnconfirmedError]; where there is no such plan an
+// Rebalance moves gateways, or takes a plan back. Where traffic would be interrupted without
+// a confirmation it is an [*UnconfirmedError]; where there is no such plan an
 // [*UnknownPlanError].
 func (s *Service) Rebalance(ctx context.Context, r Request) error {
 	earlier, err := s.unfinished(ctx, "rebalance", "revert")

@@ -2,7 +2,7 @@ package gateway
 
 import "time"
 
-// What is written waits for ovn-northd after each batch, and so do everybody's changes, for as
+// What is written waits for ovn-northd after each batch, and so do all clients' changes, for as
 // long as ovn-northd takes. That is to be no longer than this, or than twice what it takes for a
 // single change: in a large cloud each takes longer than any fixed time.
 const (

@@ -20,7 +20,7 @@ type Service struct {
 	Dialer *ovsdb.Dialer
 	// NB and SB are endpoints of the databases.
 	NB, SB []string
-	// By is who asks, for the journal.
+	// By is the person or unit that asks, for the journal.
 	By string
 	// Fence are pairs of external_ids of NB_Global that must stand there whenever candidates are
 	// written: what gives the right to.

@@ -18,7 +18,7 @@ const stableFor = 3 * time.Second
 
 // Verify waits until every port of what was changed is active where it should be, and stays
 // there for a moment. It names those that are not when the time is over, but for those that
-// somebody else has changed since. A server that is lost meanwhile is only a delay.
+// another client has changed since. A server that is lost meanwhile is only a delay.
 func (s *Service) Verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]schedule.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
@@ -58,7 +58,7 @@ func (s *Service) southbound(ctx context.Context) (sb ovsdb.Southbound, err erro
 	return sb, err
 }
 
-// stillApplied are the changes that nobody has changed again since, nor deleted.
+// stillApplied are the changes that no other client has changed since, nor deleted.
 func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Change) {
 	now := map[string][]ovsdb.CandidateRow{}
 	for name, s := range inv.stored {

@@ -75,7 +75,7 @@ func (t *Tools) ActionFail(ctx context.Context, message string) error {
 	return nil
 }
 
-// ActionLog shows message to who waits for the running action, at once. In a
+// ActionLog shows message to the client that waits for the running action, at once. In a
 // hook it is [ErrNotAnAction].
 func (t *Tools) ActionLog(ctx context.Context, message string) error {
 	if err := t.tell(ctx, "action-log", "--", argument(run.Redact(message))); err != nil {

@@ -41,10 +41,10 @@ func levelWord(level slog.Level) string {
 
 // NewLogHandler returns a handler that sends each record to Juju's log as one
 // line, `message key=value group.key=value`; the time is Juju's. A nil level is
-// [slog.LevelInfo]: each record is a process, so what nobody asked for is dropped
+// [slog.LevelInfo]: each record is a process, so what was not asked for is dropped
 // before it costs one.
 //
-// Logging never fails who logs, and outlives the caller's context. The first time
+// Logging never fails the caller, and outlives its context. The first time
 // that juju-log fails, stderr says so, and that record and all later ones go
 // there; Juju adds a hook's stderr to the unit's log.
 //

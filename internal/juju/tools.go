@@ -22,14 +22,14 @@ import (
 // Timeout bounds one call of a hook tool. A call takes about 5 ms; where the
 // agent must ask the controller it takes as long as that does. It is our own
 // choice: long enough for a controller that fails over, short enough for a
-// hook that makes a few such calls to end while somebody still waits for it.
+// hook that makes a few such calls to end while a person still waits for it.
 const Timeout = 30 * time.Second
 
 // What a caller can decide by. Each is wrapped together with the [run.Error]
 // that holds the tool's own words; the tools have no other sign than these.
 var (
 	// ErrNotFound: there is no such relation, or none such that this unit may
-	// read, or nobody of that name was ever in it.
+	// read, or no unit of that name was ever in it.
 	ErrNotFound = errors.New("no such relation data")
 	// ErrNoTool: the tool is not in PATH. This is not a hook or an action, or the
 	// running Juju has no such tool any more.

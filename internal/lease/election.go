@@ -8,7 +8,7 @@ import "time"
 //
 // The record in the store changes only when the holder does (every write to the Northbound
 // database makes ovn-northd compute everything anew). That a holder lives, the agents tell
-// each other: each asks all others every [Election.Beat]. So the record alone says who may
+// each other: each asks all others every [Election.Beat]. So the record alone says which unit may
 // act, and each change that a holder makes waits in its transaction for the record that it
 // has written: two may think that they hold it, but only what one of them sends commits.
 //
@@ -109,7 +109,7 @@ func (e *Election) Saw(value string, asked time.Duration) {
 	}
 	before := e.record
 	record, err := Parse(value)
-	if err != nil { // nobody holds it; the next one writes one that is well-formed
+	if err != nil { // no unit holds it; the next one writes one that is well-formed
 		record = Record{Term: before.Term}
 	}
 	if e.known && record.Holder != "" && before.Holder != "" && record.Holder != before.Holder {
@@ -228,7 +228,7 @@ func (e *Election) isFresh(now time.Duration) bool {
 func (e *Election) resigns(now time.Duration) bool { return !e.eligible && now-e.unfit >= e.TTL }
 
 // mayTake says whether the holder is gone: it gave the record up, was this unit's process of
-// before, says itself that it does not act though the database can be seen, or nobody has
+// before, says itself that it does not act though the database can be seen, or no agent has
 // heard it.
 func (e *Election) mayTake(now time.Duration) bool {
 	if e.record.Holder == "" || e.record.Holder == e.Unit {

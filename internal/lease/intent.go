@@ -22,7 +22,7 @@ const (
 	Unknown Kind = ""
 )
 
-// Intent is a change that was noted before it was begun. It stands until who noted
+// Intent is a change that was noted before it was begun. It stands until the unit that noted
 // it has seen its end, or its server is seen to be gone for good.
 type Intent struct {
 	// ID is the server that goes, or is taken down.
@@ -32,13 +32,13 @@ type Intent struct {
 	// of a kick another one than ID.
 	By   string `json:"by,omitempty"`
 	From string `json:"from,omitempty"`
-	// Seen is when the unit of the server has first seen a mark that nobody else will
+	// Seen is when the unit of the server has first seen a mark that no other unit will
 	// take back, in seconds since 1970 on that unit's clock; 0 where it has not.
 	Seen int64 `json:"seen,omitempty"`
 }
 
-// orphanTimeout is how long a mark that nobody else will take back stands once the
-// server that it is about is known to be a plain member. Who noted it may be a process
+// orphanTimeout is how long a mark that no other unit will take back stands once the
+// server that it is about is known to be a plain member. What noted it may be a process
 // that was stopped and goes on; no hook and no action, of a version that told no kinds
 // either, begins anything 20 minutes after its start.
 const orphanTimeout = 30 * time.Minute
@@ -105,7 +105,7 @@ func (r Record) WithoutIntents(over func(Intent) bool) Record {
 }
 
 // UnfinishedIntents are the marks that the server's end does not settle. gone says whether
-// a server is proved to be no member any more.
+// a server is proved to be no longer a member.
 func (r Record) UnfinishedIntents(gone func(server string) bool) []Intent {
 	var marks []Intent
 	for _, m := range r.Intents {
@@ -137,7 +137,7 @@ func (r Record) HolderIsDone(gone func(server string) bool) bool {
 // it was asked to do before, it has done or passed on to its leader.
 type Owner struct {
 	Unit, Server string
-	// Gone says whether a server is proved to be no member any more.
+	// Gone says whether a server is proved to be no longer a member.
 	Gone func(server string) bool
 	Now  time.Time
 }

@@ -1,6 +1,6 @@
-// Package lease decides who may act, where several could. It is pure: it takes
-// what stands in the shared store and the time, and says what may be done. What
-// reads and writes the store is somebody else's business.
+// Package lease decides which unit may act, where several could. It is pure: it takes
+// what stands in the shared store and the time, and says what may be done. The caller
+// reads and writes the store.
 //
 // OVSDB's own locks are no use for this: each server of a cluster grants them by
 // itself, so that two clients can hold the same one. What a cluster does
@@ -18,7 +18,7 @@ import (
 
 // Record is what stands in the store. An absent record is the zero value.
 type Record struct {
-	// Holder is the unit that may act; empty when nobody may, so that anybody
+	// Holder is the unit that may act; empty when none may, so that any unit
 	// can take it.
 	Holder string `json:"holder,omitempty"`
 	// Term is one higher each time the record is taken. Sequence is one higher
@@ -34,7 +34,7 @@ type Record struct {
 	Instance string `json:"instance,omitempty"`
 	Address  string `json:"address,omitempty"`
 	// Intents are the changes that holders have begun and that have not been seen
-	// finished by who may say so. They outlive their holder.
+	// finished by a unit that may say so. They outlive their holder.
 	Intents []Intent `json:"-"`
 	// Pad makes the record long; see [Record.Padded].
 	Pad string `json:"pad,omitempty"`
@@ -95,7 +95,7 @@ func (r Record) Released() Record {
 	return r
 }
 
-// Watch follows a record that somebody else may hold. Only time that passed
+// Watch follows a record that another unit may hold. Only time that passed
 // between two looks of this very process counts, so that the clocks of two
 // machines need not agree.
 type Watch struct {

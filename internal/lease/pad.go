@@ -12,7 +12,7 @@ import (
 const padBytes = 8 << 10
 
 // Padded is the record with a text in it that is longer than what is left of a file's
-// last page: whoever stores it has space on the disk, while a full one still takes what
+// last page: a server that stores it has space on the disk, while a full one still takes what
 // is short. The text is another one each time. The next record of the holder is without.
 func (r Record) Padded() Record {
 	var seed [16]byte

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// attempts bounds the search for a network that nobody has: of 64,000 a run of all tests
+// attempts bounds the search for a network that is free: of 64,000 a run of all tests
 // has some tens at once.
 const attempts = 1000
 

@@ -162,7 +162,7 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 		},
 	}, observe.Cache{})
 	require.Len(t, m.Problems, 2)
-	assert.Contains(t, m.Problems[0], "ovn-central/1 publishes nonsense: nb-identity")
+	assert.Contains(t, m.Problems[0], "ovn-central/1 published invalid data: nb-identity")
 	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
 	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][ovndb.SB].Server)
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][full("13fe")].Unit)

@@ -1,4 +1,4 @@
-// Package membership changes who is a member of the databases' clusters: a unit leaves,
+// Package membership changes the members of the databases' clusters: a unit leaves,
 // kicks what another left behind, or takes its own server down for a while. What may be
 // done is decided by package raft, from what package observe finds; here it is done
 // under a lock, in small steps, and proved.

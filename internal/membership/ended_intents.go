@@ -8,7 +8,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ClearEndedIntents takes out of a lock that nobody holds what this unit knows to have ended,
+// ClearEndedIntents takes out of a lock that no unit holds what this unit knows to have ended,
 // where its server is a plain member: a restart cancels a leave, a kick that was lost
 // is never carried out, a server that was taken down is back. Until then the others
 // reckon with it.

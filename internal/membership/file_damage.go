@@ -36,8 +36,8 @@ func (e *DamagedFileError) Unwrap() error { return e.Err }
 
 // RewriteFile makes a server whose file lacks entries write it anew, from what it has in
 // memory, and proves by ovsdb-tool that it then can be loaded. Nothing is deleted, and
-// a server whose file is whole is not asked for anything. Whoever is about to stop a
-// server calls it first. The error is a [*DamagedFileError] where the file is still as bad.
+// a server whose file is whole is not asked for anything. It is called before a server is
+// stopped. The error is a [*DamagedFileError] where the file is still as bad.
 func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	l := s.Observer.ObserveServer(ctx, d)
 	lost, err := s.Observer.MissingEntries(ctx, l)

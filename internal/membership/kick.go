@@ -210,8 +210,8 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 	if k.resolve(ctx); !evaluateKicks(ctx, []*kickOperation{k}) || !k.unresolved() {
 		return k.result.Done()
 	}
-	who := status.Describe(k.application, d, k.target)
-	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), who, k.id))
+	member := status.Describe(k.application, d, k.target)
+	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), member, k.id))
 	limited, cancel, err := k.lock.recordIntent(ctx, lease.Kick, k.target.Longest())
 	if err != nil {
 		k.refuse(err.Error(), "run the same command again")
@@ -223,18 +223,18 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 			k.withdrawn = true
 			k.refuse(err.Error(), "run the same command again, once the database has a leader")
 		} else {
-			k.pending(fmt.Sprintf("the kick of %s was sent, and may yet be done: %v", who, err))
+			k.pending(fmt.Sprintf("the kick of %s was sent, and may yet be done: %v", member, err))
 		}
 		return false
 	}
 	if reason := k.await(ctx); reason != "" {
-		k.pending(fmt.Sprintf("%s is not proved to be gone: %s", who, reason))
+		k.pending(fmt.Sprintf("%s is not proved to be gone: %s", member, reason))
 		return false
 	}
 	s.Progress(ctx, d.Short()+": proved to be removed")
 	k.removed = s.removedText(k.application.LastUnit(d, k.target), "kicked")
 	k.result.Outcome = Removed
-	k.result.Text = fmt.Sprintf("%s is no member of %s any more", who, d)
+	k.result.Text = fmt.Sprintf("%s is no longer a member of %s", member, d)
 	return true
 }
 
@@ -295,7 +295,7 @@ func (k *kickOperation) await(ctx context.Context) (reason string) {
 	}
 }
 
-// longest is the target's ID in the longest form that anybody has named: the
+// longest is the target's ID in the longest known form: the
 // server itself, should it come back, finds its record by the whole of it.
 func (k *kickOperation) longest() raft.ID {
 	if id, ok := raft.ParseID(k.request.IDs[k.server.Database].Text); ok && id.Short() == k.target.Short {

@@ -50,7 +50,7 @@ func noneKnown(kicks []*kickOperation) bool {
 func (k *kickOperation) resolve(ctx context.Context) {
 	k.result = KickResult{Database: k.server.Database}
 	if !k.server.Member() {
-		k.refuse("this unit can't kick anybody: "+k.server.Text(), "run the action on a unit whose server is a member")
+		k.refuse("this unit can't kick a member: "+k.server.Text(), "run the action on a unit whose server is a member")
 		return
 	}
 	if k.request.Unit != "" {
@@ -135,7 +135,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	d, unit := k.server.Database, k.request.Unit
 	ids := k.application.ServersOf(d, unit)
 	if len(ids) == 0 {
-		// Not known is not the same as gone, where a member is nobody's.
+		// Not known is not the same as gone, where a member belongs to no unit.
 		k.id = noRecord
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
 		if unknown := k.unknownMembers(); unknown != none && k.result.Outcome == AlreadyGone {
@@ -234,24 +234,24 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 	if !k.target.Up {
 		state = "not known to be up (" + k.target.Why + ")"
 	}
-	who := status.Describe(k.application, d, k.target)
-	if !strings.Contains(who, k.target.Address) {
-		who += " at " + k.target.Address
+	member := status.Describe(k.application, d, k.target)
+	if !strings.Contains(member, k.target.Address) {
+		member += " at " + k.target.Address
 	}
-	who += ", " + state
+	member += ", " + state
 	arithmetic := fmt.Sprintf("now %s; after it %s", plan.Before, plan.After)
-	if plan.Before.Up == 0 { // from here nobody can be called up or down
+	if plan.Before.Up == 0 { // from here no member can be called up or down
 		arithmetic = fmt.Sprintf("%d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
 	}
 	if plan.Refusal != nil {
-		k.refuse(fmt.Sprintf("%s: %s; %s", who, plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
+		k.refuse(fmt.Sprintf("%s: %s; %s", member, plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
 	if text := status.UpWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
 		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
 	}
-	k.result.Text = fmt.Sprintf("%s; %s", who, arithmetic)
+	k.result.Text = fmt.Sprintf("%s; %s", member, arithmetic)
 }
 
 // advice is the command that would be right.

@@ -186,7 +186,7 @@ func notSent(err error) bool {
 	return false
 }
 
-// leaveAlreadyRemoved lets a server that is no member any more find that out. Where it
+// leaveAlreadyRemoved lets a server that is no longer a member find that out. Where it
 // can't, the record says so all the same.
 func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 	s, db := d.service, d.server.Database

@@ -109,7 +109,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 			next := record.Taken(k.service.Env.Unit, ttl)
 			next.Intents = record.UnfinishedIntents(gone)
 			if status.Role == raft.Leader {
-				next = next.Padded() // who has no space on its disk lags behind in the judgement that follows
+				next = next.Padded() // a member without space on its disk lags behind in the judgement that follows
 			}
 			ok, err := k.swap(ctx, value, next)
 			if err != nil {
@@ -150,7 +150,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 }
 
 // provenRemoved says which of the servers that the record's marks are about are proved to be
-// no members any more. ending says that one is absent already by an entry that is
+// no longer members. ending says that one is absent already by an entry that is
 // not seen committed yet, which is worth another look.
 func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string]string, proofs map[string]*raft.RemovalWatcher) (gone func(string) bool, ending bool) {
 	known := map[string]bool{}

@@ -118,7 +118,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			func(s *scene) { s.nb = s.nb.down("aa04") },
 			[]string{
 				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
-				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is stale: no unit of the model stands behind it",
+				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is stale: it belongs to no unit of the model",
 				"nb: 4 members; an even number tolerates no more failures than 3",
 			},
 		},
@@ -129,7 +129,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			},
 			[]string{
 				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
-				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is stale: no unit of the model stands behind it",
+				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is stale: it belongs to no unit of the model",
 				"nb: two members have the address ssl:10.0.0.12:6643: aa02 (ovn-central/2) and aa04 (UNKNOWN (was ovn-central/4))",
 				"nb: 4 members; an even number tolerates no more failures than 3",
 			},

@@ -20,7 +20,7 @@ import (
 // majority without it; the refusal is a [*RefusedError]. Before that its clients get
 // some time to settle. A lock that another
 // unit held for too long is a [*BusyError]. Where this unit's server is the only
-// member, or is none, there is nobody to wait for.
+// member, or is none, there is no other member to wait for.
 //
 // The lock is kept, through the other members, for as long as act runs. That the
 // server is taken down stands in it from before act until act has ended well; where
@@ -125,12 +125,12 @@ func (r *restartOperation) release(ctx context.Context) {
 	}
 }
 
-// Gate is asked right before a server is taken down: who was stopped meanwhile may
+// Gate is asked right before a server is taken down: a process that was stopped meanwhile may
 // have lost the lock. It returns the moment until which that may be begun, or why it
-// may not. Who does not ask has taken nothing down.
+// may not. What does not ask has taken nothing down.
 type Gate func() (until time.Time, err error)
 
-// OpenGate is for a server that nobody needs to ask about.
+// OpenGate is for a server that needs no lock.
 func OpenGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
 
 // And is open where both are.

@@ -25,8 +25,8 @@ type LeaveResult struct {
 	Text string
 }
 
-// errTeardown means that no unit of the application stays: there is no
-// cluster to leave to anybody.
+// errTeardown means that no unit of the application stays: no unit would go on
+// with the cluster.
 var errTeardown = errors.New("every unit of the application is being removed")
 
 // Stop takes this unit out of both clusters, stops the services, and puts away
@@ -145,7 +145,7 @@ func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) L
 	}
 	switch l.Condition {
 	case ovndb.Unreadable:
-		return s.keptData(l.Database) // refused before, if anybody stayed
+		return s.keptData(l.Database) // refused before, if any unit stayed
 	case ovndb.Left:
 		f.Gone, f.Text = true, "the server has left already"
 	case ovndb.Absent:

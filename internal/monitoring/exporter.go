@@ -55,7 +55,7 @@ type Exporter struct{ Runner run.Runner }
 
 // Ensure makes the snap follow channel, one that [Channel] gives: installs it, moves
 // it there, or removes it where channel is empty; connects its plugs; and sees that
-// it runs, unless somebody has disabled it. A snap that was installed from a file
+// it runs, unless an operator has disabled it. A snap that was installed from a file
 // follows no channel and is left where it is. It does nothing where all is so
 // already: three calls of snap. installed says whether the snap is there, also
 // beside an error. Without snapd the error is [ErrNoSnapd].
@@ -106,7 +106,7 @@ func (e Exporter) tracking(ctx context.Context) (channel string, installed bool,
 
 // connect connects the plugs that are not. The exporter is stopped for it, since a
 // process keeps the system calls that it was started with; as long as it is
-// stopped, whoever comes next knows that there is something to finish.
+// stopped, the next hook knows that there is something to finish.
 func (e Exporter) connect(ctx context.Context) error {
 	rows, err := e.table(ctx, "connections", snap)
 	if err != nil {

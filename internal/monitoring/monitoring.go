@@ -1,7 +1,7 @@
 // Package monitoring puts on the machine what watches it: the exporter of metrics,
 // a snap, and the checks of Nagios. It also holds the alert rules and the
 // dashboard that go with the exporter's metrics. Nothing here is needed for the
-// databases to work: who calls decides what a failure means, which is a warning.
+// databases to work: the caller decides what a failure means, which is a warning.
 package monitoring
 
 import (

@@ -182,7 +182,7 @@ func (n Nagios) write(checks []check, c Checks) (changed bool, err error) {
 }
 
 // commandFile is what the NRPE server reads (nrpe.cfg(5)). The comment with the
-// groups is one that charm-helpers writes, for who collects these files.
+// groups is one that charm-helpers writes, for the programs that collect these files.
 func (c check) commandFile(checks Checks) []byte {
 	return fmt.Appendf(nil, "# Written by the charm of %s.\n# servicegroups: %s\ncommand[%s]=%s\n",
 		checks.Unit, checks.Groups, c.commandName(), c.command)

@@ -29,8 +29,8 @@ type DrainRequest struct {
 const attempts = 20
 
 // Drain empties a node: it is cordoned, its gateways move to others, and it is waited until
-// nothing holds it. The intent stands in the database: whoever ends the command does not end
-// the drain, and the command joins one that runs.
+// nothing holds it. The intent stands in the database: the drain goes on where the command is
+// ended, and the command joins one that runs.
 func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status {
 	if wrong := r.Limits.Check(); wrong != nil {
 		return *wrong

@@ -26,7 +26,7 @@ const deadFor = 15 * time.Second
 // holds it and no gateway has it as a candidate (R13).
 func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Status {
 	if !r.DryRun {
-		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on it shows who responds
+		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
 			return maintenance.NewStatus(maintenance.DeleteNodeError, err.Error())
 		}
 	}

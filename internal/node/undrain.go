@@ -81,7 +81,7 @@ func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
 func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (maintenance.Node, *maintenance.Status) {
 	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
 	defer cancel()
-	if err := s.Gateways.SyncNorthd(patience); err != nil { // from now on it shows who responds
+	if err := s.Gateways.SyncNorthd(patience); err != nil { // from now on SB shows which ovn-controllers respond
 		failed := s.unfinished(n, err)
 		return n, &failed
 	}

@@ -138,7 +138,7 @@ func (m *Application) mayHavePublished(listed []string) []string {
 func (m *Application) read(unit string, databag map[string]string) {
 	published, problems := relation.ParseIdentities(databag)
 	for _, p := range problems {
-		m.Problems = append(m.Problems, fmt.Sprintf("%s publishes nonsense: %s", unit, p))
+		m.Problems = append(m.Problems, fmt.Sprintf("%s published invalid data: %s", unit, p))
 	}
 	m.Data[unit] = relation.Read(databag)
 	if !m.Data[unit].Empty() { // else what is remembered of it stays
@@ -194,7 +194,7 @@ type Owner struct {
 	Was string
 	// Stale (rule R16): every unit of the model has published both identities, in
 	// one cluster, all of them are members, and none of them is this one. Only then may
-	// anybody be told to kick it. One that is up at the address of a unit's own server
+	// a kick of it be advised. One that is up at the address of a unit's own server
 	// is not: that unit may have yet to say that it has joined anew. Nor is one that is up
 	// and whose unit has just been removed: it may be leaving.
 	Stale bool
@@ -256,7 +256,7 @@ func (m Application) staleIdentity(d ovndb.Database, id raft.ID) string {
 }
 
 // oneCluster says whether all units publish one cluster of a database. Where there
-// are two, what is nobody's in one may be somebody's in the other.
+// are two, what is no unit's in one may be a unit's in the other.
 func (m Application) oneCluster(d ovndb.Database) bool {
 	clusters := map[raft.ID]bool{}
 	for _, unit := range m.Published {

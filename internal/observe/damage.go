@@ -17,7 +17,7 @@ import (
 // DamagedPrefix followed by a full server ID, is the key in external_ids of
 // NB_Global and SB_Global that says of a member that it has lost entries of its log:
 // it stands there from when its own unit has found that it can't be mended until it
-// was, so that it is down for everybody (rule R0). No other way reaches all who judge.
+// was, so that it is down for every unit (rule R0). No other way reaches all units.
 const DamagedPrefix = "ovn-central:unhealthy/"
 
 // DamagedServers returns the full IDs of the servers that ids, the external_ids of
@@ -32,7 +32,7 @@ func DamagedServers(ids map[string]string) (lost []raft.ID) {
 }
 
 // unhealthy reads from this unit's own server which members have lost entries. Where
-// that can't be read, what is seen of the members has to do; who has the lock reads it
+// that can't be read, what is seen of the members has to do; the lock's holder reads it
 // there, or does nothing.
 func (s *Observer) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)

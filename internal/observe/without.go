@@ -12,7 +12,7 @@ import (
 )
 
 // QuorumWithout finds out what the other members of a cluster are without this unit's
-// server, which does not run. Its file says who they are and where, since when it
+// server, which does not run. Its file says which they are and where; since it
 // stopped some may have joined or been removed. Removed says that this server was.
 func (s *Observer) QuorumWithout(ctx context.Context, m Application, d ovndb.Database, cache Cache, file ovn.File, end ovn.LogEnd) (q raft.Quorum, removed bool) {
 	members := maps.Clone(end.Addresses)

@@ -12,7 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// ErrLocked says that somebody else was changing packages for as long as could be
+// ErrLocked says that another process was changing packages for as long as could be
 // waited.
 var ErrLocked = errors.New("packages are locked by another process")
 
@@ -33,7 +33,7 @@ var locked = []string{"Could not get lock", "Unable to acquire the dpkg frontend
 // interrupted is how apt refuses to work after a dpkg that was killed.
 const interrupted = "dpkg was interrupted"
 
-// apt runs apt-get without asking anybody. It waits for locks, and finishes what
+// apt runs apt-get without questions. It waits for locks, and finishes what
 // an earlier dpkg was killed at.
 func (p Packages) apt(ctx context.Context, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, aptTimeout)

@@ -27,9 +27,9 @@ const controlTimeout = 5 * time.Second
 // What a server's control socket can answer instead of a result. A caller tells
 // them apart with errors.Is.
 var (
-	// ErrNotRunning: nobody listens on the control socket.
+	// ErrNotRunning: nothing listens on the control socket.
 	ErrNotRunning = errors.New("server is not running")
-	// ErrHung: somebody listens, but does not answer in time.
+	// ErrHung: a process listens, but does not answer in time.
 	ErrHung = errors.New("server does not answer")
 	// ErrDenied: this user may not open the socket.
 	ErrDenied = errors.New("no permission to open the server's control socket")
@@ -182,11 +182,11 @@ func (c Control) askServer(ctx context.Context, d ovndb.Database, command ...str
 	return c.ask(ctx, string(d)+"'s server", c.Paths.Control(d), command...)
 }
 
-// ask runs one command on who listens on the socket. ovs-appctl's own time-out ends
+// ask sends one command to the process at the socket. ovs-appctl's own time-out ends
 // it even where this process is killed or stopped meanwhile, within a second of the
 // deadline. A command that was sent to a server that hangs is carried out when the
 // server goes on, whatever became of ovs-appctl.
-func (c Control) ask(ctx context.Context, who, socket string, command ...string) (string, error) {
+func (c Control) ask(ctx context.Context, program, socket string, command ...string) (string, error) {
 	timeout := cmp.Or(c.Timeout, controlTimeout)
 	if until, limited := ctx.Deadline(); limited {
 		timeout = min(timeout, max(time.Until(until), 0))
@@ -196,7 +196,7 @@ func (c Control) ask(ctx context.Context, who, socket string, command ...string)
 	own := strconv.Itoa(int(timeout/time.Second) + 1)
 	args := append([]string{"-T", own, "-t", socket}, command...)
 	if _, err := os.Lstat(socket); errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("cannot ask %s for %s: %w", who, command[0], ErrNotRunning) // and no process is needed to tell
+		return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], ErrNotRunning) // and no process is needed to tell
 	}
 	out, err := c.Runner.Run(ctx, run.Command{Name: "ovs-appctl", Args: args})
 	if err == nil {
@@ -206,7 +206,7 @@ func (c Control) ask(ctx context.Context, who, socket string, command ...string)
 	if run.Missing(err) && !listening(ctx, socket) {
 		err = fmt.Errorf("%w: %w", ErrNotRunning, err)
 	}
-	return "", fmt.Errorf("cannot ask %s for %s: %w", who, command[0], err)
+	return "", fmt.Errorf("cannot ask %s for %s: %w", program, command[0], err)
 }
 
 // listening says whether a server listens, where ovs-appctl is missing and can't.

@@ -58,7 +58,7 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 	return f.stage(d, made)
 }
 
-// Staged is the file that CreateCluster has made and nobody has committed yet.
+// Staged is the file that CreateCluster has made and that is not committed yet.
 func (f Files) Staged(ctx context.Context, d ovndb.Database) (File, error) {
 	return f.inspect(ctx, d, f.staged(d))
 }

@@ -43,7 +43,7 @@ type Files struct {
 }
 
 // Inspect reads the file of database d. A file of another database is an error,
-// so that nobody publishes its ID.
+// so that its ID is not published.
 func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
 	return f.inspect(ctx, d, f.Paths.File(d))
 }

@@ -76,7 +76,7 @@ func (s Services) startable(ctx context.Context, service ovndb.Service) error {
 	return nil
 }
 
-// awaitExit waits until nobody listens on the server's control socket. It gives
+// awaitExit waits until nothing listens on the server's control socket. It gives
 // up with ErrHung.
 func awaitExit(ctx context.Context, c Control, d ovndb.Database, patience time.Duration) error {
 	limited, cancel := context.WithTimeout(ctx, patience)

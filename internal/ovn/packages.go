@@ -41,7 +41,7 @@ type Packages struct {
 	// Getenv gives the variables in which Juju tells charms of proxies
 	// (JUJU_CHARM_HTTPS_PROXY, ...); nil is none. apt has its own settings.
 	Getenv func(string) string
-	// Patience bounds the wait for somebody else's lock; 0 is 5 min.
+	// Patience bounds the wait for another process's lock; 0 is 5 min.
 	Patience time.Duration
 	// Pause is the time between two tries meanwhile; 0 is 5 s.
 	Pause time.Duration
@@ -83,7 +83,7 @@ func (p Packages) update(ctx context.Context, options ...string) error {
 
 // Install installs the payload, unless it is, and finishes what was interrupted.
 // The caller has masked the services that may not run yet, since nothing else keeps
-// the next boot from starting them. A lock that somebody else holds for longer than
+// the next boot from starting them. A lock that another process holds for longer than
 // Patience is [ErrLocked].
 func (p Packages) Install(ctx context.Context) error {
 	if _, ok, err := p.Installed(ctx); ok || err != nil {
@@ -109,7 +109,7 @@ func (p Packages) Install(ctx context.Context) error {
 
 // Upgrade brings the payload to the newest version that apt knows. What runs goes
 // on running as the old one: the caller restarts it, one after another. A lock that
-// somebody else holds for longer than Patience is [ErrLocked].
+// another process holds for longer than Patience is [ErrLocked].
 func (p Packages) Upgrade(ctx context.Context) error {
 	err := p.held(ctx, func() error {
 		return p.apt(ctx, append([]string{"install", "--only-upgrade"}, upgraded...)...)

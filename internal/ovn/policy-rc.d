@@ -1,7 +1,7 @@
 #!/bin/sh
 # What packages' scripts ask before they start, stop or restart a service: 0 is yes,
 # 101 no (https://people.debian.org/~hmh/invokerc.d-policyrc.d-specification.txt).
-# Each file *.policy forbids something to somebody, in the form of charm-helpers; what
+# Each file *.policy forbids something to a package, in the form of charm-helpers; what
 # was forbidden is noted, for its charm to do later.
 policies=@POLICIES@
 deferred=@DEFERRED@

@@ -19,7 +19,7 @@ import (
 //go:embed policy-rc.d
 var policyProgram string
 
-// Policy keeps packages' scripts from restarting the services, whoever upgrades the
+// Policy keeps packages' scripts from restarting the services, whatever upgrades the
 // packages: by policy-rc.d, with the files that charm-helpers has for it
 // (contrib/openstack/policy_rcd.py), so that charms on one machine share them.
 type Policy struct {

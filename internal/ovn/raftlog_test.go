@@ -181,7 +181,7 @@ func TestServerThatIsOutsideOfItsFilesMembersIsSeen(t *testing.T) {
 		outside bool
 	}{
 		"a member":                          {[]string{record(logHeader), members(2, other, ownID), entry(3, 1)}, false},
-		"no member any more":                {[]string{record(logHeader), members(2, other), entry(3, 1)}, true},
+		"no longer a member":                {[]string{record(logHeader), members(2, other), entry(3, 1)}, true},
 		"a removal that was taken back":     {[]string{record(logHeader), members(2, other, ownID), members(3, other), entry(3, 2)}, false},
 		"a removal that is committed":       {[]string{record(logHeader), members(2, other), commit(2), entry(3, 1)}, true},
 		"a member again":                    {[]string{record(logHeader), members(2, other), commit(2), members(3, ownID)}, false},

@@ -31,7 +31,7 @@ type logRecord struct {
 	Index, Term uint64
 	// Commit is the index up to which entries are committed.
 	Commit uint64
-	// Vote is who was voted for in Term.
+	// Vote is the member that was voted for in Term.
 	Vote string
 	// Note is free text.
 	Note string

@@ -75,7 +75,7 @@ func (s Services) Active(ctx context.Context, service ovndb.Service) (bool, erro
 	return state.Running() || state.Active == "activating", err
 }
 
-// Mask keeps the services from being started by anybody, the packages' scripts
+// Mask keeps the services from being started by anything, the packages' scripts
 // included, until [Services.Unmask]. It does not stop them. They need not be
 // installed.
 func (s Services) Mask(ctx context.Context, services ...ovndb.Service) error {

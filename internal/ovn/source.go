@@ -41,7 +41,7 @@ func (e *SourceError) Error() string {
 	return fmt.Sprintf("source %q cannot be used: %s", e.Value, e.Text)
 }
 
-// What can stand in `source`, for those who typed something else.
+// What can stand in `source`, told where it holds something else.
 const (
 	allowedUbuntu = "allowed are distro, an OpenStack release (caracal), cloud:SERIES-RELEASE[/proposed|/staging], " +
 		"ppa:OWNER/NAME, and a deb line or URL, with |KEY if need be"
@@ -198,7 +198,7 @@ func debLine(value string, release OS) (Source, string) {
 	return source, ""
 }
 
-// isKeyID accepts no ID of 8 digits: anybody can make a key for it.
+// isKeyID accepts no ID of 8 digits: a key for it can be forged.
 var isKeyID = regexp.MustCompile(`^(0x)?([0-9A-Fa-f]{16}|[0-9A-Fa-f]{40})$`)
 
 func isArmoured(text string) bool {

@@ -215,7 +215,7 @@ func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]Candidate
 // northdInterval is how often it is looked whether ovn-northd has caught up.
 const northdInterval = 50 * time.Millisecond
 
-// SyncNorthd asks for a sign of life of everybody, as `ovn-nbctl --wait=sb sync` does, and
+// SyncNorthd has ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and
 // returns when ovn-northd has taken all that was written before to SB; the number is
 // what ovn-controllers will have in nb_cfg when they have it too.
 func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {

@@ -26,7 +26,7 @@ const (
 	probeField       = "inactivity_probe"
 )
 
-// conflictPause is how long to wait for somebody else's write, which was first, to
+// conflictPause is how long to wait for another client's write, which was first, to
 // arrive at the server that is asked.
 const conflictPause = 50 * time.Millisecond
 
@@ -193,7 +193,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: connectionTable, UUIDName: name, Row: row})
 	}
 	if state.global == "" {
-		// As in insertRow: of two who insert it, one fails.
+		// As in insertRow: of two inserts, one fails.
 		return append(ops, ovsdb.Operation{
 			Op: ovsdb.OperationInsert, Table: l.global, UUIDName: "global", Row: ovsdb.Row{connectionsField: set(made)},
 		})

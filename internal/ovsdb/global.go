@@ -84,7 +84,7 @@ func stringMap(value any) map[string]string {
 
 // Swap replaces the value of key by next, if it still is old when the leader
 // commits it; an empty old means that the key is not there, or empty. It says
-// whether it did: false means that somebody else was first. After an error, the
+// whether it did: false means that another client was first. After an error, the
 // swap may have been made or not: read again.
 func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) {
 	uuid, ids, err := g.row(ctx)
@@ -120,12 +120,12 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	if uuid == "" {
 		return true, nil
 	}
-	// An insert into a map does not overwrite: the value tells who was first.
+	// An insert into a map does not overwrite: the value tells which client was first.
 	after := results[len(results)-1].Rows
 	return len(after) == 1 && stringMap(after[0][externalIDs])[key] == next, nil
 }
 
-// Put sets pairs in external_ids, whoever has set them before.
+// Put sets pairs in external_ids, whatever stood there before.
 func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
 	uuid, _, err := g.row(ctx)
 	if err != nil {
@@ -144,7 +144,7 @@ func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
 	return nil
 }
 
-// Drop takes keys out of external_ids, whoever has set them.
+// Drop takes keys out of external_ids, whatever their values.
 func (g *Global) Drop(ctx context.Context, keys ...string) error {
 	uuid, _, err := g.row(ctx)
 	if err != nil || uuid == "" {
@@ -161,7 +161,7 @@ func (g *Global) Drop(ctx context.Context, keys ...string) error {
 }
 
 // insertRow makes the row, which ovn-northd else makes when it first starts. The
-// schema allows one row only, so that of two who insert it one fails.
+// schema allows one row only, so that of two inserts one fails.
 func (g *Global) insertRow(key, next string) ([]ovsdb.Operation, error) {
 	value, err := ovsdb.NewOvsMap(map[string]string{key: next})
 	return []ovsdb.Operation{{

@@ -16,7 +16,7 @@ type Connection struct {
 	// Target is `pssl:PORT[:ADDRESS]`, as in ovsdb-server(1). Without an address
 	// it is IPv4's 0.0.0.0 alone; `[::]` serves both families.
 	Target string
-	// Role is the RBAC role of those who connect; empty gives every right. The
+	// Role is the RBAC role of clients that connect; empty gives every right. The
 	// Northbound schema has no roles.
 	Role string
 	// InactivityProbe is kept in whole milliseconds. 0 turns probes off, ProbeUnset
@@ -59,7 +59,7 @@ func (c Connection) listener() string {
 	return strings.TrimSuffix(strings.TrimSuffix(c.Target, anyIPv4), anyIPv6)
 }
 
-// serves says whether everybody whom want serves is served by c, with the same
+// serves says whether all clients that want serves are served by c, with the same
 // rights. One for both families is never narrowed to IPv4: with units of both, the
 // leaders would take turns at it.
 func (c Connection) serves(want Connection) bool {

@@ -10,7 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// answerTimeout bounds the question of who leads. A server that hangs goes on to accept
+// answerTimeout bounds the question of which server leads. One that hangs goes on to accept
 // connections, and would be waited for.
 const answerTimeout = 2 * time.Second
 

@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// Restricted says whether the Southbound server at the endpoint keeps whoever
-// connects there to the rights of a role. The role in the row does not tell: before
+// Restricted says whether the Southbound server at the endpoint keeps clients that
+// connect there to the rights of a role. The role in the row does not tell: before
 // OVS 3.3.0 a server goes by the role that the row had when it opened the listener.
 // Nothing is written: what is tried is aborted where it is allowed.
 func (d *Dialer) Restricted(ctx context.Context, endpoint string) (bool, error) {

@@ -63,7 +63,7 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 	return w, nil
 }
 
-// monitor has changes of the key wake who waits for [Watch.Changed]. Of what the library
+// monitor has changes of the key wake callers of [Watch.Changed]. Of what the library
 // keeps nothing is read.
 func (w *Watch) monitor(ctx context.Context) error {
 	c := w.global.client

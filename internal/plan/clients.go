@@ -12,7 +12,7 @@ const idlePerBusy = 20
 
 // ClientsSettled says whether the clients of a server have come and have what they wanted, by
 // the last looks at them: none has come since the first, and in one of the looks as
-// good as nothing was on its way. Where there is no client, nobody is kept waiting by a
+// good as nothing was on its way. Where there is no client, none is kept waiting by a
 // restart.
 //
 // Clients of a server that ends connect to another at once, and then stay there

@@ -57,7 +57,7 @@ func since(ovs string, major, minor int) bool {
 // planConversion brings a database to the schema of the packages, once every server of the
 // application runs them: a server of before OVS 3.2 that gets a conversion of a
 // newer one ends, and can't start on its file again. It says whether it has to do with
-// the election timer: that is raised before, by whoever leads, and is the option's again
+// the election timer: the leader raises it before, and it is the option's again
 // when there is nothing to convert any more. So no note of it is needed, and a unit that
 // is killed in between, or loses the lead, is followed by the next hook of any.
 func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {

@@ -267,7 +267,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 }
 
 // mayServe is the first peer that may have the application's cluster though nothing
-// that was read says so, and why: nobody may be told that it is lost before all
+// that was read says so, and why: it must not be called lost before all
 // units of the model are known not to have it.
 func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	for _, p := range s.Peers {
@@ -278,7 +278,7 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 			return p.Unit, "what it publishes could not be read"
 		case p.Data == NothingPublished && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
-		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and tells nobody any more
+		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing any more
 			return p.Unit, "it is being removed, and may have joined"
 		case p.Data == NothingPublished:
 			return p.Unit, "it has published nothing yet"

@@ -126,11 +126,11 @@ func (s Step) String() string {
 type Decision struct {
 	// Step is nil where there is nothing to do.
 	Step *Step
-	// Blocked is what somebody has to mend, Waiting what ends by itself, Notes what
+	// Blocked is what an operator has to mend, Waiting what ends by itself, Notes what
 	// an operator should know of a unit that works. Each is one line; the first is
 	// the most pressing.
 	Blocked, Waiting, Notes []string
-	// Options are those that can't be used, each a line. Somebody has to mend them,
+	// Options are those that can't be used, each a line. An operator has to mend them,
 	// but nothing else waits for that.
 	Options []string
 	// Ready says that this unit's servers are members that clients may be sent to.

@@ -36,7 +36,7 @@ type View struct {
 	// may be up now, and count as down.
 	Down []ID
 	// Lost are the members that are known to have lost entries of their logs, which
-	// they acknowledge all the same: they count as down for everybody.
+	// they acknowledge all the same: they count as down on every unit.
 	Lost []ID
 	// Full says that this server's own disk is full: it can store nothing more, and counts
 	// as down, as it does for a leader that waits for it.
@@ -157,7 +157,7 @@ func (s Status) fresh(m Member) bool { return m.LastMsg != nil && *m.LastMsg < s
 // gone after milliseconds, whatever the election timer. Elsewhere it is up if and
 // only if its connection to this server stands and it has answered on its client
 // port, as the same server of the same cluster, in touch with a majority.
-// Whatever is not known counts as down, and so does who may be taken down at any
+// Whatever is not known counts as down, and so does a member that may be taken down at any
 // moment.
 func (v View) Peers() []Peer {
 	peers := make([]Peer, 0, len(v.Status.Servers))

@@ -42,7 +42,7 @@ func (e *ParseError) Error() string {
 // The one thing that it cannot see is a text that was cut off below "Servers:".
 // The first members are then right and the others are missing; the last one may
 // lack values, and if the cut went through the digits of its match_index, has a
-// smaller one. Who fetches the text must make sure that it is whole.
+// smaller one. The caller must make sure that the text is whole.
 //
 // Texts above 1 MiB, and those of servers with "unix:" addresses, whose
 // nicknames are file names, are refused. The error is always a [*ParseError].

@@ -19,8 +19,8 @@ type Change struct {
 	// Force permits what rule R4 otherwise refuses, and nothing else.
 	Force bool
 	// Pending are the IDs of members whose own leave or kick was begun by a unit
-	// that did not see it end (rule R5): they are judged as if they were going. Who is
-	// taken down and comes back stands in the view.
+	// that did not see it end (rule R5): they are judged as if they were going. A member that
+	// is taken down and comes back stands in the view.
 	Pending []ID
 }
 
@@ -35,8 +35,8 @@ type Plan struct {
 	Warnings []string
 }
 
-// PlanLeave judges the leave of a member: this server's own, or, for those who
-// want to know what another unit waits for, another's (rules R1, R2, R5, R11).
+// PlanLeave judges the leave of a member: this server's own, or, to say what another
+// unit waits for, another's (rules R1, R2, R5, R11).
 func PlanLeave(c Change) Plan {
 	return c.finish(c.begin("leaving"))
 }
@@ -193,7 +193,7 @@ func (p *Plan) warn() {
 }
 
 // pendingPhase says what other change the server itself has under way. A server
-// that joins and only catches up has no vote yet and hinders nobody. Only a leader takes
+// that joins and only catches up has no vote yet and hinders no other. Only a leader takes
 // phases further and ends them: one that has lost the leadership shows those that it knew
 // then for as long as it runs (raft_become_follower() and raft_run_reconfigure() in
 // ovsdb/raft.c), and its configuration has what became of them.

@@ -41,7 +41,7 @@ func quorumOf(peers []Peer, gone func(Peer) bool) Quorum {
 
 // QuorumWithout counts the members of a cluster, and those of them that are up without a
 // member whose server does not run: by what they have answered on their client ports.
-// members has all of them, that one included, with their Raft addresses. Who has not
+// members has all of them, that one included, with their Raft addresses. A member that has not
 // answered, or says that it is out of touch with the cluster, counts as down.
 func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quorum {
 	q := Quorum{Members: len(members)}
@@ -56,7 +56,7 @@ func QuorumWithout(members map[ID]string, cluster ID, answers []ProbeResult) Quo
 }
 
 // Quorum counts the members of the view. Up is 0 where no leader that answers
-// is known: then nothing can be committed, whoever is reachable.
+// is known: then nothing can be committed, whichever members are reachable.
 func (v View) Quorum() Quorum {
 	q := quorumOf(v.Peers(), nil)
 	if !v.LeaderUp() {

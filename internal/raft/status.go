@@ -148,7 +148,7 @@ type Member struct {
 	Nick, Short, Address string
 	Self                 bool
 	Phase                Phase
-	// VotedFor is who this member voted for, as a candidate sees it; empty if
+	// VotedFor is the member that this one voted for, as a candidate sees it; empty if
 	// not printed.
 	VotedFor string
 	// Next and Match are the leader's view of the member's log; nil elsewhere.

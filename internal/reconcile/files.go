@@ -63,7 +63,7 @@ func (u *Reconciler) northdParams(a *inputs, snapshot observe.Snapshot) (plan.Dr
 }
 
 // wantedNorthd are all units that have servers, in the order of their addresses,
-// so that it changes only when they do: those who say so, and all members, whether
+// so that it changes only when they do: those that say so, and all members, whether
 // or not their unit is still known. One that is going may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs says nothing of its servers.

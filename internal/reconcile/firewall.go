@@ -57,7 +57,7 @@ func (u *Reconciler) rules(a *inputs, snapshot observe.Snapshot) firewall.Rules 
 	return rules
 }
 
-// Admit lets the other units in, beside those who may connect already: while this
+// Admit lets the other units in, beside those that may connect already: while this
 // unit waits to leave with the only copy, no hook of it but `stop` sees those that
 // come to take it over. Which clients there are it can't know any more.
 func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {

@@ -59,7 +59,7 @@ type inputs struct {
 	firewallDrifted *bool
 	// What follows is known only where thorough is set.
 	certificates certificates
-	// clients are the relations to those who use the databases.
+	// clients are the relations to applications that use the databases.
 	clients []client
 }
 
@@ -189,7 +189,7 @@ func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *in
 
 // observeCertificates reads what the provider has issued for what this unit has
 // asked for. A request that still covers the unit's addresses is kept as it is,
-// whoever made it: every other one would bring a new certificate. Names don't
+// whichever version made it: every other one would bring a new certificate. Names don't
 // count: Open vSwitch looks at none (stream-ssl.c).
 func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err error) {
 	c := &a.certificates

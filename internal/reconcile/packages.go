@@ -20,7 +20,7 @@ type payload struct {
 }
 
 // installed asks dpkg once a hook, and again after a step of this unit's that changes
-// packages. An upgrade by somebody else meanwhile is seen by the next hook.
+// packages. An upgrade by another process meanwhile is seen by the next hook.
 func (u *Reconciler) installed(ctx context.Context, a *inputs) (version ovndb.Version, installed bool, err error) {
 	if a.payload == nil {
 		var p payload

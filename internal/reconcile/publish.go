@@ -97,8 +97,8 @@ func members(snapshot observe.Snapshot) relation.Members {
 }
 
 // own are the identities of this unit's servers. A database that was on the
-// machine before, of a cluster that is not the application's, is nobody's; and a
-// server that still joins can let nobody else join through it.
+// machine before, of a cluster that is not the application's, is no unit's; and a
+// server that still joins can let no other join through it.
 func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
 	own := maps.Clone(o.Snapshot.Own)
 	for _, db := range ovndb.Databases() {

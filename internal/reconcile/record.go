@@ -125,7 +125,7 @@ func (r *record) started(service ovndb.Service, version ovndb.Version) {
 }
 
 // pending are the restarts that are due: those that were noted, and those of
-// services that run another version than is installed, whoever installed it.
+// services that run another version than is installed, whatever installed it.
 func (r *record) pending(installed ovndb.Version) map[ovndb.Service]string {
 	all := maps.Clone(r.Pending)
 	for service, running := range r.Running {

@@ -65,7 +65,7 @@ func asked(r *record, s plan.State, db ovndb.Database) bool {
 	})
 }
 
-// ownCopy finds out how far this unit's copy goes, and who the members are by its file.
+// ownCopy finds out how far this unit's copy goes, and which members its file has.
 func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot observe.Snapshot) error {
 	db := state.Database
 	if x.Condition == ovndb.Absent || x.Cluster() != state.Cluster {
@@ -129,7 +129,7 @@ type serving struct {
 const servingAge = 10 * time.Second
 
 // askServing are the addresses at which a server of one of the clusters answers clients and
-// is connected to a leader. Those that don't answer in time serve nobody, as far as can be
+// is connected to a leader. Those that don't answer in time serve no client, as far as can be
 // seen from here.
 func (u *Reconciler) askServing(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)

@@ -106,7 +106,7 @@ func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Pe
 	for _, unit := range m.Others() {
 		published, problems := relation.ParseUnitState(m.Data[unit].Values())
 		for _, p := range problems {
-			u.Log.WarnContext(ctx, "a peer publishes nonsense", "unit", unit, "problem", p)
+			u.Log.WarnContext(ctx, "a peer published invalid data", "unit", unit, "problem", p)
 		}
 		p := plan.Peer{
 			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Data[unit]),

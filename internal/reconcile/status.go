@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// Status is the unit's workload status: one word and one line, what somebody has
+// Status is the unit's workload status: one word and one line, what an operator has
 // to mend first. Options that can't be used come behind a quorum that is lost and a
 // server that does not run, and before all else.
 func (u *Reconciler) Status(o Result) (juju.StatusWord, string) {

@@ -21,7 +21,7 @@ const (
 	// joinPatience is how long a server that was started may take to become a
 	// member; it takes 50 ms, and longer where the database is large.
 	joinPatience = 30 * time.Second
-	// leaderConnectionPatience is the same for one that was started by somebody else, and is a
+	// leaderConnectionPatience is the same for one that this hook did not start, and is a
 	// member that its leader has yet to reach.
 	leaderConnectionPatience = 12 * time.Second
 	// restartPatience is the same for a member that was restarted, during which no
@@ -107,7 +107,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 
 // leadership is how long Juju keeps a unit the leader after it has said so
 // (is-leader in Juju's reference of hook tools: 30 s); less a margin. The settings
-// of the leader are read once a hook: after that time somebody else may have
+// of the leader are read once a hook: after that time another leader may have
 // claimed its own clusters.
 const leadership = 20 * time.Second
 

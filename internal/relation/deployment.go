@@ -231,7 +231,7 @@ func (c Clusters) Settings() map[string]string {
 }
 
 // ParseClusters reads the leader settings. What is malformed is left out and
-// named in problems: then nobody may take it that there are no clusters.
+// named in problems: then it must not be taken to mean that there are no clusters.
 func ParseClusters(settings map[string]string) (c Clusters, problems []string) {
 	c = Clusters{IDs: map[ovndb.Database]raft.ID{}, Superseded: map[ovndb.Database][]raft.ID{}, CreatedBy: settings[keyCreatedBy]}
 	for _, d := range ovndb.Databases() {
@@ -278,7 +278,7 @@ func Claim(unit string, northbound raft.ID) map[string]string {
 }
 
 // ParseClaim is the cluster that a unit has claimed, by the application's data; empty
-// where it has claimed none. What is malformed stands for one that nobody knows.
+// where it has claimed none. What is malformed stands for an unknown one.
 func ParseClaim(data map[string]string, unit string) raft.ID {
 	return raft.ID(data[claimKey(unit)])
 }

@@ -9,7 +9,7 @@ import (
 
 // keyMembers, after the database's short name, are the Raft addresses of its
 // members. A unit that is being removed may have the only copy and its data be out
-// of reach already: whoever joins still finds it by these.
+// of reach already: a unit that joins still finds it by these.
 const keyMembers = "-members"
 
 // Members are the Raft addresses of a database's members.

@@ -64,7 +64,7 @@ func (u Identities) Databag() map[string]string {
 func (u Identities) Complete() bool { return u[ovndb.NB].Server != "" && u[ovndb.SB].Server != "" }
 
 // ParseIdentities reads what a unit has published. What is malformed is left out and
-// named in problems: a peer that writes nonsense must not hide the others. A
+// named in problems: a peer that writes invalid data must not hide the others. A
 // unit that publishes the four digits only has these as its Server.
 func ParseIdentities(databag map[string]string) (u Identities, problems []string) {
 	u = Identities{}

@@ -11,7 +11,7 @@ import (
 // hidden stands where a secret stood.
 const hidden = "…"
 
-// login is who logs in at an address (the user information of RFC 3986, section
+// login is the user and password in an address (the user information of RFC 3986, section
 // 3.2.1). A password is often typed as it is, with an @ in it, so everything up to
 // the last one before the next space or quote goes.
 var login = regexp.MustCompile(`://[^\s"'<>|]*@`)
@@ -37,7 +37,7 @@ func Redact(text string) string {
 }
 
 // HasLogin says whether text holds an address with a login, so that a file with it
-// is nobody else's to read.
+// is for root alone to read.
 func HasLogin(text string) bool { return login.MatchString(text) }
 
 // minSecret is the length, in bytes, below which a password is hidden only where it

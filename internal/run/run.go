@@ -72,8 +72,8 @@ type Error struct {
 }
 
 // Error is one line: the program, what it said, else how it ended. What the
-// program was given is not in it: that may be a secret, and who reads it knows from
-// the rest of the message what was tried.
+// program was given is not in it: that may be a secret, and the rest of the message
+// says what was tried.
 func (e *Error) Error() string { return e.Command.redact(e.text()) }
 
 func (e *Error) text() string {

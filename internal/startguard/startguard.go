@@ -107,7 +107,7 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (reco
 	}
 }
 
-// Install writes whom to ask, and what has systemd ask before each start. It says whether
+// Install writes which units to ask, and has systemd ask them before each start. It says whether
 // systemd is to read its files again.
 func Install(p ovndb.Paths, c Config) (reload bool, err error) {
 	text, err := json.MarshalIndent(c, "", "  ")

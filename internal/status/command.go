@@ -1,6 +1,6 @@
 // Package status says how a unit and its clusters are, and what to do about it: the
 // status line, warnings, remedies, and the commands that are printed. Its functions
-// decide and print by what package observe has found, and ask nobody.
+// decide and print by what package observe has found, and ask nothing.
 package status
 
 import (

@@ -11,7 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// NoQuorumRemediation are those where this unit's server has no leader. Nobody is named as
+// NoQuorumRemediation are those where this unit's server has no leader. No member is named as
 // dead: this unit may be the one that is cut off.
 func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
@@ -63,7 +63,7 @@ func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Applicatio
 		case b.owner.Stale:
 			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, kickBlocker(b, b.targets, clusters, m)))
 		default:
-			advice = append(advice, fmt.Sprintf("find out whose %s is before anybody kicks it (%s)", what, strings.Join(m.Unpublished(), "; ")))
+			advice = append(advice, fmt.Sprintf("find out whose %s is before you kick it (%s)", what, strings.Join(m.Unpublished(), "; ")))
 		}
 	}
 	return advice

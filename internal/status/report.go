@@ -93,17 +93,17 @@ func Warnings(r observe.Report) []string {
 func warnings(r observe.Report, c observe.Cluster, row observe.Row) []string {
 	var all []string
 	name := c.Database.Short()
-	who := fmt.Sprintf("%s: %s at %s, %s,", name, row.Short, row.Address, row.Label())
+	member := fmt.Sprintf("%s: %s at %s, %s,", name, row.Short, row.Address, row.Label())
 	if !row.Up && c.Quorum.Up > 0 {
-		all = append(all, fmt.Sprintf("%s is down: %s", who, row.Why))
+		all = append(all, fmt.Sprintf("%s is down: %s", member, row.Why))
 	}
 	if owner := wrongDatabase(r, c.Database, row); owner != "" {
-		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", who, owner))
+		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", member, owner))
 	} else if row.Owner.Stale {
-		all = append(all, who+" is stale: no unit of the model stands behind it"+UpWithoutUnit(row.Up))
+		all = append(all, member+" is stale: it belongs to no unit of the model"+UpWithoutUnit(row.Up))
 	}
 	if row.Extra != "" {
-		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", who, row.Extra))
+		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", member, row.Extra))
 	}
 	for _, other := range c.Rows {
 		if other.Address == row.Address && other.Short < row.Short {

@@ -21,7 +21,7 @@ func Next(r observe.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		if c.Member() && c.Quorum.Up == 0 {
-			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))} // first of all, who sees a leader
+			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))} // first of all, which unit sees a leader
 		}
 	}
 	for _, k := range staleMembers(r) {
@@ -40,7 +40,7 @@ func kickStale(r observe.Report, k *stale) string {
 	return KickCommand(r.Application, on, shortened(k.targets), k.force)
 }
 
-// staleMembers lists the members that nobody stands behind and that may be kicked now,
+// staleMembers lists the members that belong to no unit and that may be kicked now,
 // those of one former unit together.
 func staleMembers(r observe.Report) []*stale {
 	var all []*stale

@@ -24,7 +24,7 @@ type Info struct {
 	// SANs are the names, then the addresses, each sorted.
 	SANs []string
 	// Authorities are the fingerprints of the certificates in the CA file, in
-	// their order: who is trusted. See [Fingerprints] for the form.
+	// their order: the issuers that are trusted. See [Fingerprints] for the form.
 	Authorities []string
 	// Issuer is the fingerprint of the one that signed the certificate; empty
 	// where none of them did.
@@ -78,7 +78,7 @@ func checkTime(what string, c *x509.Certificate, now time.Time) *Problem {
 	return nil
 }
 
-// checkTrust finds out who signed the leaf. It is as strict as the servers are:
+// checkTrust finds out which CA signed the leaf. It is as strict as the servers are:
 // the chain has to end at a self-signed certificate and to be complete in the CA
 // file, whatever the certificate's own file holds.
 func checkTrust(leaf *x509.Certificate, authorities []*x509.Certificate, now time.Time) (*x509.Certificate, *Problem) {

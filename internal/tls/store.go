@@ -19,7 +19,7 @@ var errIncomplete = errors.New("a part of them is empty")
 // Files are the paths of the three files that the servers are told of.
 type Files struct{ Key, Certificate, CA string }
 
-// Modes of the files. The key is root's, as whom the servers run.
+// Modes of the files. The key is root's: the servers run as root.
 const (
 	secret fs.FileMode = 0o600
 	public fs.FileMode = 0o644
@@ -61,7 +61,7 @@ func (f Files) Read() (Credentials, error) {
 //   - both are written even if only one of them differs: a certificate that was
 //     renewed for the same key would never be loaded;
 //   - a key older than its certificate is the trace of a Write that was killed;
-//   - the CA, which is looked at on its own, is first: who gets the new certificate
+//   - the CA, which is looked at on its own, is first: a peer that gets the new certificate
 //     shall already trust its issuer.
 //
 // A server that starts between the certificate and the key has neither, until the

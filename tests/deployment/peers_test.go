@@ -57,7 +57,7 @@ func TestNonsenseFromAPeerHarmsNobody(t *testing.T) {
 	c.requireOneCluster(t, units...)
 }
 
-// A unit that joins leaves out the peer that publishes nonsense.
+// A unit that joins leaves out the peer that published invalid data.
 func TestUnitJoinsThoughAPeerPublishesNonsense(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{})

@@ -2,7 +2,7 @@
 // It is pure: it is given what the databases hold and the time, and returns what a plan is
 // to be made from, and which gateways it is about.
 //
-// It goes by what there is, not by events: what it missed while nobody looked is seen at
+// It goes by what there is, not by events: what changed between two looks is seen at
 // the next look, and what came and went in between is nothing.
 package drift
 

@@ -12,7 +12,7 @@ const (
 	undoneWindow = time.Hour
 )
 
-// Undone knows where somebody else undoes what was done.
+// Undone knows where another client undoes what was done.
 type Undone struct {
 	written map[string]string
 	times   map[string][]time.Duration

@@ -37,8 +37,8 @@ type Plan struct {
 	// Blocked are the groups that a drain leaves where they are, or that are not wholly put
 	// back, and why.
 	Blocked []Finding `json:"blocked,omitempty" yaml:"blocked,omitempty"`
-	// Added are the chassis that were added and get something: who finishes the plan has
-	// to know, since they don't look like it once they have a part of it.
+	// Added are the chassis that were added and get something: the run that finishes the plan
+	// needs them, since they don't look new once they have a part of it.
 	Added []string `json:"-" yaml:"-"`
 }
 
@@ -160,7 +160,7 @@ type Host struct {
 type Failure struct {
 	Most  int `json:"most" yaml:"most"`
 	Least int `json:"least" yaml:"least"`
-	// Lost is how many gateways would have nobody.
+	// Lost is how many gateways would have no chassis.
 	Lost int `json:"lost" yaml:"lost"`
 	// Best is the largest load that no plan can go below: that of an even spread.
 	Best int `json:"best" yaml:"best"`

@@ -134,7 +134,7 @@ func swapsOf(groups []*group, short, load, total []int) (swaps []swap) {
 	return swaps
 }
 
-// fill gives a chassis the rest of its share: the last places of those who have most.
+// fill gives a chassis the rest of its share: the last places of those that have most.
 // First backups are not taken: they were chosen for what happens when a master fails.
 func (e *entries) fill(in *instance, c int) {
 	type place struct {

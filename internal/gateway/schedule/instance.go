@@ -42,7 +42,7 @@ type group struct {
 	class *class
 	// weight is how many of its ports are in each network.
 	weight []share
-	// order is who may host it, best first: at first what is valid of what is there,
+	// order is the chassis that may host it, best first: at first what is valid of what is there,
 	// in the end what is planned.
 	order []int
 	// was is the order at first; gone is what was not valid of it.

@@ -40,8 +40,8 @@ func costOf(changes []Change) Cost {
 	return cost
 }
 
-// changes says whether the group is to have other candidates, or others first. Who may not
-// host it is dropped by a reschedule alone: the others leave alone what they do not move.
+// changes says whether the group is to have other candidates, or others first. A chassis that
+// may not host it is dropped by a reschedule alone: the others leave alone what they do not move.
 func (g *group) changes(operation string) bool {
 	invalid := len(g.gone) > 0 && operation == reschedule
 	return !g.held && len(g.order) > 0 && (invalid || !slices.Equal(g.order, g.was))
@@ -91,8 +91,8 @@ func (in *instance) findLostFollowers() {
 	}
 }
 
-// followerOrder is the order of a group of external ports, if it has to change: whoever
-// hosts the router's gateway comes first.
+// followerOrder is the order of a group of external ports, if it has to change: the chassis
+// that hosts the router's gateway comes first.
 func (in *instance) followerOrder(f Group) ([]int, map[string]string) {
 	lead := in.groupNamed(f.Follows)
 	if lead == nil || lead.held || len(lead.order) == 0 {

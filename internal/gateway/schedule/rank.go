@@ -25,7 +25,7 @@ func dense(sorted []Candidate) bool {
 }
 
 // prioritized gives the chassis of an order their priorities, such that few rows of
-// those before change: n to 1 where it was so; else what stays, stays, and who takes
+// those before change: n to 1 where it was so; else what stays, stays, and a chassis that takes
 // another one's place takes its priority.
 func prioritized(before []Candidate, order []string) []Candidate {
 	sorted := ranked(before)

@@ -211,7 +211,7 @@ func (r *rebalancing) slotLoads(n int, load []int) (all []int) {
 	return all
 }
 
-// promote makes a chassis the master of the candidates that there were; who was it takes
+// promote makes a chassis the master of the candidates that there were; the old master takes
 // its place.
 func (in *instance) promote(g *group, c int) {
 	old := g.was[0]

@@ -131,7 +131,7 @@ func (g *group) explain(in *instance, reason string, chassis ...int) {
 	}
 }
 
-// unhosted are the groups without a candidate; those that nobody may host are told of.
+// unhosted are the groups without a candidate; those that no chassis may host are reported.
 func (in *instance) unhosted() (all []*group) {
 	for _, g := range in.groups {
 		switch {

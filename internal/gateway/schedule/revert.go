@@ -9,7 +9,7 @@ import (
 // Revert takes groups back to the candidates that they had before an earlier plan, as far
 // as the rules of the other operations allow: to chassis that may host them and live, a
 // master only to a candidate unless new ones are allowed, and without dropping one that a
-// group needs to have [MaxCandidates]. What somebody else has changed since then stays.
+// group needs to have [MaxCandidates]. What another client has changed since then stays.
 func Revert(s State, o Options, taken []AppliedChange) Plan {
 	in := newInstance(s)
 	in.hold(o)

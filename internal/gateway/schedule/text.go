@@ -64,7 +64,7 @@ func (p Plan) summary() string {
 	return what + ": " + p.Cost.text()
 }
 
-// text is what is to be changed, and who notices.
+// text is what is to be changed, and whether traffic is interrupted.
 func (c Cost) text() string {
 	interrupts := "interrupts nothing"
 	switch {

@@ -42,7 +42,7 @@ type Note struct {
 // or removed.
 type Drain struct {
 	Note `yaml:",inline"`
-	// TimeoutSeconds and GraceSeconds are those of who began it.
+	// TimeoutSeconds and GraceSeconds are those of the command that began it.
 	TimeoutSeconds int `json:"timeout" yaml:"timeout"`
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
 	// Undrain says that the ranks are being put back.
@@ -64,7 +64,7 @@ func ParseRecords(ids map[string]string) Records {
 		value := ids[key]
 		if chassis, is := strings.CutPrefix(key, cordonKey); is && value != uncordoned {
 			var n Note
-			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // who and why are for people
+			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // by and reason are for people
 			r.Cordons[chassis] = n
 		}
 		if rest, is := strings.CutPrefix(key, holdKey); is {

@@ -32,7 +32,7 @@ type Sign struct {
 }
 
 // Silence proves that the ovn-controller of a node can't be reached. It is told of what stands
-// there, in the order of time, from when everybody was asked for a sign of life.
+// there, in the order of time, from when a sync was asked for.
 type Silence struct {
 	Chassis string
 	// Asked is the nb_cfg that is to be followed.
