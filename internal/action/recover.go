@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
@@ -61,21 +60,28 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if len(found.Waiting) > 0 && found.Result == nil {
 		shown["waiting"] = lines(found.Waiting)
 	}
+	var proof []string
+	for _, p := range found.Proofs {
+		proof = append(proof, p.Lines()...)
+	}
+	if len(proof) > 0 {
+		shown["proof"] = lines(proof)
+	}
 	if found.Result != nil {
 		word, text := u.Reconciler.Status(*found.Result)
 		shown["status"] = fmt.Sprintf("%s: %s", word, text)
-		shown["next"] = lines(append([]string{u.progress(word)}, clientsAfter...))
+		shown["next"] = lines(append([]string{afterRecovery(found.Proven)}, clientsAfter...))
 		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
 	}
 	return shown, failure
 }
 
-// progress is what an operator does next.
-func (u Unit) progress(word juju.StatusWord) string {
-	if word == juju.Active {
-		return "once all units are active: add units until there are three again, and remove those that were given up (juju remove-unit --force)"
+// afterRecovery is what an operator does next.
+func afterRecovery(proven bool) string {
+	if proven {
+		return "add units until there are three again, and remove those that were given up (juju remove-unit --force)"
 	}
-	return "watch juju status until all units are active; the same command says what it waits for, and goes on"
+	return "watch juju status until all units are active, then run the same command again: it goes on, writes to the new cluster and reads that back from each unit"
 }
 
 // databases are the one that is named; none stands for all.

@@ -60,6 +60,9 @@ type record struct {
 	Requests map[ovndb.Database]recovery.Request `json:"recovery,omitempty"`
 	Refused  map[ovndb.Database]string           `json:"recovery-refused,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
+	// Remade are the requests of this unit whose new cluster has taken the old one's place:
+	// the same action, run again, proves that it serves.
+	Remade map[ovndb.Database]recovery.Request `json:"remade,omitempty"`
 	// Rejoin are the servers that other units are asked to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
 	// Unrelated says that the relation to the provider of certificates was broken, and none

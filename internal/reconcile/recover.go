@@ -2,8 +2,10 @@ package reconcile
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
@@ -26,6 +28,10 @@ type RecoverRequest struct {
 type RecoverResult struct {
 	// Plan and Waiting are as in [recovery.Verdict]; Lead is what comes first.
 	Plan, Waiting []string
+	// Proofs are of the databases whose new cluster has taken the old one's place; Proven
+	// says that all that were asked for have, and that each proof is complete.
+	Proofs []recovery.Proof
+	Proven bool
 	// Result is how the unit is afterwards; nil where nothing was begun.
 	Result *Result
 }
@@ -57,6 +63,11 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	}
 	if len(request.Databases) == 0 {
 		request.Databases = withoutLeader(states, request.Backup != "")
+		for _, db := range ovndb.Databases() {
+			if r.remade(request, states[db], db) && !slices.Contains(request.Databases, db) {
+				request.Databases = append(request.Databases, db)
+			}
+		}
 	}
 	if len(request.Databases) == 0 {
 		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost"}}
@@ -78,6 +89,10 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	for _, db := range request.Databases {
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
+		if r.remade(request, state, db) {
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has taken the place of %s; it is written to, and that is read back from each unit", db.Short(), r.Remade[db].Cluster))
+			continue
+		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
 			q = *state.Request // it is published: it goes on as it was asked for
@@ -91,7 +106,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		asked[db] = q
 	}
 	for name, databases := range unknown {
-		if databases == len(request.Databases) {
+		if databases == len(asked) {
 			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
 		}
 	}
@@ -110,6 +125,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	for db, q := range asked {
 		r.Requests[db] = q
 		delete(r.Refused, db)
+		delete(r.Remade, db)
 	}
 	r.Settled = false
 	if err := u.saveRecord(r); err != nil {
@@ -117,19 +133,58 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	}
 	o, err := u.Reconcile(ctx, true)
 	found.Result = &o
-	if err == nil {
-		if r, err = u.loadRecord(); err == nil {
-			for _, db := range request.Databases {
-				if reason := r.Refused[db]; reason != "" {
-					refusals = append(refusals, reason)
-				}
-			}
+	if err != nil {
+		return found, err
+	}
+	return found, u.conclude(ctx, o, request.Databases, &found)
+}
+
+// conclude says what has become of requests, and proves those that came about.
+func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.Database, found *RecoverResult) error {
+	r, err := u.loadRecord()
+	if err != nil {
+		return err
+	}
+	var withdrawn []string
+	remade := map[ovndb.Database]recovery.Request{}
+	for _, db := range databases {
+		if reason := r.Refused[db]; reason != "" {
+			withdrawn = append(withdrawn, reason)
+		} else if request, there := r.Remade[db]; there {
+			remade[db] = request
 		}
 	}
-	if err == nil && len(refusals) > 0 {
-		err = &RecoverError{refusals}
+	found.Proofs = u.prove(ctx, o, remade)
+	found.Proven = len(found.Proofs) == len(databases)
+	var broken []string
+	for _, p := range found.Proofs {
+		found.Proven = found.Proven && p.Complete()
+		broken = append(broken, p.Broken()...)
+		if p.Complete() && remade[p.Database].Backup != "" {
+			delete(r.Remade, p.Database) // the same command restores it again from now on
+		}
 	}
-	return found, err
+	if err := u.saveRecord(r); err != nil {
+		return err
+	}
+	switch {
+	case len(withdrawn) > 0:
+		return &RecoverError{withdrawn}
+	case len(broken) > 0:
+		return fmt.Errorf("%w: %s", errNotProved, strings.Join(broken, "; "))
+	}
+	return nil
+}
+
+// errNotProved is returned where the new cluster has taken the old one's place, and does not
+// serve all units that are its members.
+var errNotProved = errors.New("the new cluster is in place, but not every member serves it; see to that unit's server, then run the same command again")
+
+// remade says whether what is asked for has come about, so that only the proof is left. A
+// server that knows no leader may have lost its quorum anew.
+func (r *record) remade(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
+	q, there := r.Remade[db]
+	return there && q.Backup == request.Backup && (state.Own == nil || state.Own.HasLeader)
 }
 
 // recoveryStates are what is known of both databases for a judgement.

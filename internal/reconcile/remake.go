@@ -122,12 +122,18 @@ func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 	return nil
 }
 
-// forget drops the requests that are over, and what was held for them.
+// forget drops the requests that are over, and remembers that they came about.
 func (r *record) forget(c relation.Clusters) {
 	for _, db := range ovndb.Databases() {
-		if id := r.Requests[db].Cluster; id != "" && c.IDs[db] != "" && id != c.IDs[db] {
-			delete(r.Requests, db)
+		q := r.Requests[db]
+		if q.Cluster == "" || c.IDs[db] == "" || q.Cluster == c.IDs[db] {
+			continue
 		}
+		if r.Remade == nil {
+			r.Remade = map[ovndb.Database]recovery.Request{}
+		}
+		r.Remade[db] = q
+		delete(r.Requests, db)
 	}
 }
 

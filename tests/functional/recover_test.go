@@ -112,6 +112,9 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	t.Log(shown["status"], shown["next"])
 	m.tick("a new cluster", allMembers(m, before), before)
+	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
+	m.requireProof(shown, before)
+	assert.Contains(t, shown["proof"], "nb: "+m.units[2].Name()+" was given up, and is no member")
 	now, err := m.status(before, lab.NB)
 	require.NoError(t, err)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
@@ -137,7 +140,26 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 		left, _ := leftFiles(t, u)
 		assert.Len(t, left, 2, "what was there is kept")
 	}
+	m.requireProof(m.act(before, "recover", lost, "i-really-mean-it=true"), m.units...)
 	m.requireWritable()
+}
+
+// requireProof requires of a recover's results that an acknowledged write was read back from
+// both servers of each unit, and that nothing of it is left.
+func (m *model) requireProof(shown map[string]string, units ...*lab.Unit) {
+	m.t.Helper()
+	for _, db := range []string{"nb", "sb"} {
+		for _, u := range units {
+			assert.Contains(m.t, shown["proof"], db+": "+u.Name()+" is a member, and an acknowledged write was read back from its server")
+		}
+	}
+	for _, command := range []string{"ovn-nbctl", "ovn-sbctl"} {
+		db := map[string]lab.DB{"ovn-nbctl": lab.NB, "ovn-sbctl": lab.SB}[command]
+		out, err := units[0].Exec(m.t.Context(), command, "--timeout=20", "--db="+m.Remotes(db), "--bare", "--columns=external_ids", "list", strings.ToUpper(command[4:6])+"_Global")
+		require.NoError(m.t, err)
+		assert.NotContains(m.t, out, "recovery-proof")
+	}
+	assert.Contains(m.t, shown["next"], "add units until there are three again")
 }
 
 // The newest copy is on a unit that does not lead the application, and that is what is
@@ -215,5 +237,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Contains(t, m.seen(u), "before")
 		assert.NotContains(t, m.seen(u), "after")
 	}
+	m.requireProof(m.act(u, "restore", "from="+dir, "i-really-mean-it=true"), m.units...)
+	assert.Contains(t, m.seen(u), "before", "the same command has proved it, and restored nothing again")
 	m.requireWritable()
 }

@@ -1,0 +1,158 @@
+package reconcile
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// proofKey, with the unit's name, is the key of external_ids in NB_Global and SB_Global that
+// is written to prove that a new cluster serves, and taken away again.
+const proofKey = "ovn-central:recovery-proof/"
+
+const (
+	// acknowledgement is how long a write may take: some elections at the default timer.
+	acknowledgement = 30 * time.Second
+	// readBack is how long another server may lag behind what was acknowledged, and readPoll
+	// how often it is asked.
+	readBack = 10 * time.Second
+	readPoll = 100 * time.Millisecond
+)
+
+// prove writes to each database whose new cluster has taken the place of the one of a
+// request, and reads that back from every unit's server. Both at the same time.
+func (u *Reconciler) prove(ctx context.Context, o Result, requests map[ovndb.Database]recovery.Request) []recovery.Proof {
+	var wg sync.WaitGroup
+	found := map[ovndb.Database]*recovery.Proof{}
+	for db, request := range requests {
+		p := &recovery.Proof{Database: db}
+		found[db] = p
+		wg.Go(func() { u.proveOne(ctx, o, request, p) })
+	}
+	wg.Wait()
+	var all []recovery.Proof
+	for _, db := range ovndb.Databases() {
+		if p := found[db]; p != nil {
+			all = append(all, *p)
+		}
+	}
+	return all
+}
+
+func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Request, p *recovery.Proof) {
+	db, s := p.Database, server(o, p.Database)
+	x := o.state.Databases[db]
+	if !x.Member() || x.Cluster() != o.state.Clusters.IDs[db] {
+		p.Waiting = "this unit is no member of the new cluster yet"
+		return
+	}
+	addresses := map[string]string{u.Env.Unit: o.state.Address}
+	for _, peer := range o.state.Peers {
+		if !peer.Dying {
+			addresses[peer.Unit] = peer.Address
+		}
+	}
+	for unit, address := range addresses {
+		at := ovndb.RaftAddress(db, address)
+		member := address != "" && slices.ContainsFunc(s.Status.Servers, func(row raft.Member) bool { return row.Address == at })
+		p.Units = append(p.Units, recovery.UnitProof{Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit), Member: member})
+	}
+	slices.SortFunc(p.Units, func(a, b recovery.UnitProof) int { return observe.CompareUnits(a.Unit, b.Unit) })
+
+	key, value := proofKey+u.Env.Unit, rand.Text()
+	defer func() {
+		if err := u.dropProof(ctx, db, o.state.Address, key); err != nil {
+			u.Log.WarnContext(ctx, "cannot take away what was written for the proof; the next recover or restore does", "database", db.Short(), "key", key, "error", err)
+		}
+	}()
+	if err := u.writeProof(ctx, db, o.state.Address, key, value); err != nil {
+		p.Failure = err.Error()
+		return
+	}
+	var wg sync.WaitGroup
+	for i := range p.Units {
+		if unit := &p.Units[i]; unit.Member {
+			wg.Go(func() {
+				if err := u.readProof(ctx, db, addresses[unit.Unit], key, value); err != nil {
+					unit.Failure = err.Error()
+				}
+			})
+		}
+	}
+	wg.Wait()
+}
+
+// writeProof returns once a majority has stored it.
+func (u *Reconciler) writeProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
+	ctx, cancel := context.WithTimeout(ctx, acknowledgement)
+	defer cancel()
+	global, err := u.global(ctx, db, address)
+	if err != nil {
+		return err
+	}
+	defer global.Close()
+	ids, err := global.Read(ctx)
+	if err != nil {
+		return err
+	}
+	swapped, err := global.Swap(ctx, key, ids[key], value)
+	if err == nil && !swapped {
+		err = fmt.Errorf("another process writes %s", key)
+	}
+	return err
+}
+
+// readProof asks one server, whether or not it leads.
+func (u *Reconciler) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readBack, fmt.Errorf("not seen within %s", readBack))
+	defer cancel()
+	for {
+		seen, err := u.readKey(ctx, db, address, key)
+		if err == nil && seen == value {
+			return nil
+		}
+		if poll.Wait(ctx, readPoll) != nil {
+			if err == nil || ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return err
+		}
+	}
+}
+
+func (u *Reconciler) readKey(ctx context.Context, db ovndb.Database, address, key string) (string, error) {
+	global, err := u.global(ctx, db, address)
+	if err != nil {
+		return "", err
+	}
+	defer global.Close()
+	ids, err := global.Read(ctx)
+	return ids[key], err
+}
+
+// dropProof takes the key away, also where the action is out of its time.
+func (u *Reconciler) dropProof(ctx context.Context, db ovndb.Database, address, key string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), acknowledgement)
+	defer cancel()
+	global, err := u.global(ctx, db, address)
+	if err != nil {
+		return err
+	}
+	defer global.Close()
+	return global.Drop(ctx, key)
+}
+
+// global connects to the server of one unit.
+func (u *Reconciler) global(ctx context.Context, db ovndb.Database, address string) (*ovsdb.Global, error) {
+	return u.Dialer.Global(ctx, db, ovsdb.Endpoints(db, ovndb.RaftAddress(db, address))...)
+}
