@@ -53,17 +53,13 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 }
 
 // operateGateways shows a plan for gateways, and carries it out.
-func operateGateways(operate func(*gateway.Service, context.Context, gateway.Request) error) func(context.Context, Unit, params) (results, error) {
+func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error)) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
 		r, format, err := p.gateways()
 		if err != nil {
 			return nil, err
 		}
 		found := results{}
-		r.Show = func(plan schedule.Plan) (err error) {
-			found["plan"], err = shown(format, plan)
-			return err
-		}
 		s := u.gateways(ctx)
 		defer s.Close()
 		said := ""
@@ -71,7 +67,13 @@ func operateGateways(operate func(*gateway.Service, context.Context, gateway.Req
 			said = line
 			u.Service.Progress(ctx, line)
 		}
-		err = operate(s, ctx, r)
+		operation, err := prepare(s, ctx, r)
+		if err == nil {
+			found["plan"], err = shown(format, operation.Plan)
+		}
+		if err == nil {
+			err = operation.Apply(ctx)
+		}
 		if said != "" {
 			found["result"] = said
 		}

@@ -93,7 +93,7 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 			defer cancel()
 			s := f.service(io.Discard)
 			defer s.Close()
-			status, err := s.Status(ctx, f.request(nil).Options)
+			status, err := s.Status(ctx, f.request().Options)
 			if err != nil {
 				return err
 			}
@@ -159,12 +159,12 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 	}
 }
 
-func (f *gatewayFlags) request(show func(schedule.Plan) error) gateway.Request {
+func (f *gatewayFlags) request() gateway.Request {
 	return gateway.Request{
 		Options: schedule.Options{
 			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
 		},
-		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait, Show: show,
+		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait,
 	}
 }
 
@@ -185,7 +185,7 @@ func (f *gatewayFlags) complete() error {
 }
 
 // run shows a plan, and carries it out.
-func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, context.Context, gateway.Request) error) error {
+func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error)) error {
 	if err := f.complete(); err != nil {
 		return err
 	}
@@ -198,14 +198,16 @@ func (f *gatewayFlags) run(cmd *cobra.Command, operate func(*gateway.Service, co
 	}
 	s := f.service(progress)
 	defer s.Close()
-	err := operate(s, ctx, f.request(func(p schedule.Plan) error {
-		if f.drawn != nil {
-			if err := f.drawn(p); err != nil {
-				return err
-			}
-		}
-		return f.show(out, p)
-	}))
+	operation, err := prepare(s, ctx, f.request())
+	if err == nil && f.drawn != nil {
+		err = f.drawn(operation.Plan)
+	}
+	if err == nil {
+		err = f.show(out, operation.Plan)
+	}
+	if err == nil {
+		err = operation.Apply(ctx)
+	}
 	var misplaced *gateway.MisplacedError
 	switch {
 	case errors.As(err, new(*gateway.UnconfirmedError)):

@@ -26,8 +26,17 @@ type Request struct {
 	// Wait is how long to wait for gateways to be active where they should be; 0 doesn't
 	// look.
 	Wait time.Duration
-	// Show is given the first plan, before anything is done.
-	Show func(schedule.Plan) error
+}
+
+// Operation is what is to be done to gateways, planned and not begun.
+type Operation struct {
+	// Plan is what [Operation.Apply] does; what other clients change meanwhile is planned anew.
+	Plan schedule.Plan
+
+	service *Service
+	request Request
+	planner Planner
+	earlier []Entry
 }
 
 // UnconfirmedError says that traffic would be interrupted, which was not confirmed.
@@ -74,18 +83,19 @@ func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Stat
 	return status, nil
 }
 
-// Reschedule gives every gateway its candidates. It finishes what earlier runs have begun.
-func (s *Service) Reschedule(ctx context.Context, r Request) error {
+// Reschedule plans to give every gateway its candidates, and to finish what earlier runs have
+// begun.
+func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error) {
 	earlier, err := s.unfinished(ctx, "reschedule")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	added := map[string]bool{}
 	for _, e := range earlier {
 		addAll(added, e.Added)
 	}
 	r.Confirmed = true // it interrupts only what may not stay
-	return s.operate(ctx, r, func(state schedule.State, _ int) schedule.Plan {
+	return s.plan(ctx, r, func(state schedule.State, _ int) schedule.Plan {
 		o := r.Options
 		// From the beginning for each plan: what is done is what was shown.
 		o.Draw = rand.New(rand.NewPCG(r.Seed, 0)).IntN //nolint:gosec // a schedule is no secret
@@ -121,26 +131,25 @@ func addAll(all map[string]bool, names []string) {
 	}
 }
 
-// Rebalance moves gateways, or takes a plan back. Where traffic would be interrupted without
-// a confirmation it is an [*UnconfirmedError]; where there is no such plan an
-// [*UnknownPlanError].
-func (s *Service) Rebalance(ctx context.Context, r Request) error {
+// Rebalance plans to move gateways, or to take a plan back. Where there is no such plan it is
+// an [*UnknownPlanError].
+func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) {
 	earlier, err := s.unfinished(ctx, "rebalance", "revert")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	plan := schedule.Rebalance
 	if r.Revert != "" {
 		h, err := s.History(ctx, r.Revert)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		plan = func(state schedule.State, o schedule.Options) schedule.Plan {
 			return schedule.Revert(state, o, h.Plans[0].Changes)
 		}
 	}
 	shown := -1
-	return s.operate(ctx, r, func(state schedule.State, done int) schedule.Plan {
+	return s.plan(ctx, r, func(state schedule.State, done int) schedule.Plan {
 		p := plan(state, r.Options)
 		switch left := shown - done; {
 		case shown < 0:
@@ -158,33 +167,37 @@ func (s *Service) Rebalance(ctx context.Context, r Request) error {
 	}, earlier...)
 }
 
-func (s *Service) operate(ctx context.Context, r Request, plan Planner, earlier ...Entry) error {
+func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier ...Entry) (*Operation, error) {
 	// An ovn-controller that died since the last sign of life looks as if it lived, and
 	// takes over nothing. Without ovn-northd there is no use in changing anything.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
 		if err := s.SyncNorthd(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	inventory, err := s.Observe(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	p := plan(inventory.State, 0)
+	p := planner(inventory.State, 0)
 	p.Findings = append(p.Findings, inventory.Findings...)
-	if err := r.Show(p); err != nil {
-		return err
-	}
+	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
+}
+
+// Apply carries the plan out, unless it is a dry run, and verifies it. Where traffic would be
+// interrupted without a confirmation it is an [*UnconfirmedError].
+func (o *Operation) Apply(ctx context.Context) error {
+	s, r := o.service, o.request
 	switch {
-	case p.Empty() && (r.DryRun || len(earlier) == 0):
+	case o.Plan.Empty() && (r.DryRun || len(o.earlier) == 0):
 		return nil
 	case r.DryRun:
 		s.progress(ctx, "dry run: nothing changed")
 		return nil
-	case !r.Confirmed && p.Moves() > 0:
-		return &UnconfirmedError{p.Moves()}
+	case !r.Confirmed && o.Plan.Moves() > 0:
+		return &UnconfirmedError{o.Plan.Moves()}
 	}
-	changed, err := s.Apply(ctx, plan, earlier...)
+	changed, err := s.Apply(ctx, o.planner, o.earlier...)
 	if err != nil {
 		return err
 	}

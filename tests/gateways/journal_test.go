@@ -143,7 +143,7 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	s := c.service()
 	s.NorthdTimeout = patience
 	s.Progress = func(context.Context, string) { cancel() }
-	require.ErrorIs(t, s.Reschedule(ctx, gateway.Request{Show: func(schedule.Plan) error { return nil }}), context.Canceled)
+	require.ErrorIs(t, reschedule(ctx, s), context.Canceled)
 	part := entries("c6")
 	assert.Positive(t, part)
 	assert.Less(t, part, 120)
@@ -163,7 +163,7 @@ func TestShareOfAnAddedChassisIsFinishedByTheNextRun(t *testing.T) {
 	assert.Contains(t, c.operated("reschedule", "--wait", "0"), "reschedule: nothing to do")
 }
 
-// Whoever says yes says it to the plan that was shown: not to what others make of it.
+// A confirmation is of the plan that was shown, not of what others make of it.
 func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
@@ -172,11 +172,11 @@ func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
 	s := c.service()
 	var told []string
 	s.Progress = func(_ context.Context, line string) { told = append(told, line) }
-	require.NoError(t, s.Rebalance(t.Context(), gateway.Request{Confirmed: true, Show: func(p schedule.Plan) error {
-		assert.Equal(t, 4, p.Moves())
-		ports = append(ports, c.addGateways(9, "c1", "c2", "c3")...)
-		return nil
-	}}))
+	operation, err := s.Rebalance(t.Context(), gateway.Request{Confirmed: true})
+	require.NoError(t, err)
+	assert.Equal(t, 4, operation.Plan.Moves())
+	ports = append(ports, c.addGateways(9, "c1", "c2", "c3")...)
+	require.NoError(t, operation.Apply(t.Context()))
 	moved := c.masters(ports...)
 	assert.Equal(t, 4, moved["c2"]+moved["c3"], "of 10 that it would take now: %v", moved)
 	assert.Contains(t, strings.Join(told, "\n"), "the plan now exceeds the 4 confirmed moves")

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -113,7 +112,7 @@ func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
 	c.addNetwork("physnet1")
 	ports := c.addGateways(4, "c1", "c2")
 	s := c.service()
-	require.NoError(t, s.Reschedule(t.Context(), gateway.Request{Show: showThen(func() { c.answer("cordon", "c3") })}))
+	require.NoError(t, reschedule(t.Context(), s, func() { c.answer("cordon", "c3") }))
 	for _, port := range ports {
 		assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(port))
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// shown is a request to whoever has seen the plan.
-var shown = gateway.Request{Show: func(schedule.Plan) error { return nil }}
-
-// showThen is who sees a plan, and then does something.
-func showThen(do func()) func(schedule.Plan) error {
-	return func(schedule.Plan) error {
-		do()
-		return nil
+// reschedule carries a rescheduling out as it was planned, with what happens in between.
+func reschedule(ctx context.Context, s *gateway.Service, meanwhile ...func()) error {
+	operation, err := s.Reschedule(ctx, gateway.Request{})
+	if err != nil {
+		return err
 	}
+	for _, do := range meanwhile {
+		do()
+	}
+	return operation.Apply(ctx)
 }
 
 // What is written stays, and what isn't is left for later: there is no use in going on.
@@ -34,14 +34,14 @@ func TestNothingMoreIsWrittenWithoutOvnNorthd(t *testing.T) {
 	s := c.service()
 	s.NorthdTimeout = time.Second
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
-	require.EqualError(t, s.Reschedule(t.Context(), shown),
+	require.EqualError(t, reschedule(t.Context(), s),
 		"ovn-northd did not process the changes within 1s; check that it is running and what its log says, then run this again")
 	assert.Len(t, c.candidates(ports[99]), 2)
 	assert.Len(t, c.candidates(ports[100]), 1)
 
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
 	s.NorthdTimeout = patience
-	require.NoError(t, s.Reschedule(t.Context(), shown))
+	require.NoError(t, reschedule(t.Context(), s))
 	c.complete(ports, 2)
 }
 
@@ -56,11 +56,11 @@ func TestRunThatIsOutOfTimeSaysHowFarItCame(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	s.Progress = func(context.Context, string) { cancel(errors.New("timed out after 30m")) }
-	require.EqualError(t, s.Reschedule(ctx, shown), "stopped after 100 gateways: timed out after 30m; run it again to continue")
+	require.EqualError(t, reschedule(ctx, s), "stopped after 100 gateways: timed out after 30m; run it again to continue")
 
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
 	s.Progress = nil
-	require.NoError(t, s.Reschedule(t.Context(), shown))
+	require.NoError(t, reschedule(t.Context(), s))
 	c.complete(ports, 2)
 }
 
@@ -89,7 +89,7 @@ func TestOvnNorthdThatIsKnownToBeSlowIsWaitedFor(t *testing.T) {
 			pause(longer)
 		}
 	}
-	require.NoError(t, s.Reschedule(t.Context(), shown))
+	require.NoError(t, reschedule(t.Context(), s))
 	assert.GreaterOrEqual(t, time.Since(begun), longer)
 	c.complete(ports, 2)
 }
