@@ -89,19 +89,6 @@ func (m *Machine) WriteFile(path string, data []byte, mode os.FileMode) error {
 	return disk.Chmod(path, mode)
 }
 
-// Copy copies a file of the host to the machine's disk.
-func (m *Machine) Copy(from, to string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return err
-	}
-	data, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	return m.WriteFile(to, data, info.Mode().Perm())
-}
-
 // ReadFile reads a file of the machine's disk, also of one that is off.
 func (m *Machine) ReadFile(path string) ([]byte, error) {
 	disk, err := os.OpenRoot(m.Root())

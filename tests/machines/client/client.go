@@ -139,11 +139,6 @@ func (c *Client) FollowCertificate(ctx context.Context) error {
 	return err
 }
 
-// FollowRemotes gives the remotes of now to ovn-controller, which goes on.
-func (c *Client) FollowRemotes(ctx context.Context) error {
-	return c.configure(ctx, `ovs-vsctl set open . "external-ids:ovn-remote=\"$(cat "$1/chassis")\""`)
-}
-
 func (c *Client) configure(ctx context.Context, script string) error {
 	_, err := c.Machine.Shell(ctx, script, dir, c.Machine.Address().String())
 	return err

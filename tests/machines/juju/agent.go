@@ -46,15 +46,6 @@ func (c *Controller) StartAgent(ctx context.Context, unit string, m *machines.Ma
 	return nil
 }
 
-// Deploy adds a unit on a machine and starts its agent, which installs the charm.
-func (c *Controller) Deploy(ctx context.Context, m *machines.Machine) (string, error) {
-	unit, err := c.AddUnit(ctx, m)
-	if err != nil {
-		return "", err
-	}
-	return unit, c.StartAgent(ctx, unit, m)
-}
-
 // AgentService is the name of the service that is a unit's agent.
 func AgentService(unit string) string {
 	return "jujud-unit-" + strings.ReplaceAll(unit, "/", "-") + ".service"

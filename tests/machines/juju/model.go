@@ -83,11 +83,6 @@ func (c *Controller) Run(ctx context.Context, unit, action string, args ...strin
 	return result, err
 }
 
-// SetLeader makes a unit Juju's leader.
-func (c *Controller) SetLeader(ctx context.Context, unit string) error {
-	return c.do(ctx, "set-leader", map[string]any{"unit": unit}, nil)
-}
-
 // RemoveUnit is `juju remove-unit`: the unit is dying when it returns.
 func (c *Controller) RemoveUnit(ctx context.Context, unit string, force bool) error {
 	return c.do(ctx, "remove-unit", map[string]any{"unit": unit, "force": force}, nil)
