@@ -9,10 +9,12 @@ import (
 
 // trimMemory has servers that don't do it by themselves give memory back after each
 // compaction. A server that was started since forgets it, and can't be asked: so they are
-// told in every hook. What goes wrong with it fails no hook.
+// told in every hook. One that did not say yet which version it is waits for the hook in
+// which it does ([Reconciler.complete]). What goes wrong with it fails no hook.
 func (u *Reconciler) trimMemory(ctx context.Context, r *record, o Result) {
 	for _, db := range ovndb.Databases() {
-		if server(o, db).Condition != ovndb.Serving || plan.TrimsMemory(r.Running[ovndb.ServiceOf(db)].OVS) {
+		ovs := r.Running[ovndb.ServiceOf(db)].OVS
+		if server(o, db).Condition != ovndb.Serving || ovs == "" || plan.TrimsMemory(ovs) {
 			continue
 		}
 		if err := u.Control.TrimMemory(ctx, db); err != nil {

@@ -26,7 +26,8 @@ func TestOnlyOldServersThatRunAreToldToGiveMemoryBack(t *testing.T) {
 		"both are old":          {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}}, both, ovndb.Databases()},
 		"one was restarted":     {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "2.17.9"}}, both, []ovndb.Database{ovndb.SB}},
 		"neither is old":        {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "3.3.0"}, ovndb.SouthboundServer: {OVS: "3.3.0"}}, both, nil},
-		"their age isn't known": {nil, map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down}, []ovndb.Database{ovndb.NB}},
+		"one is down":           {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVS: "2.17.9"}, ovndb.SouthboundServer: {OVS: "2.17.9"}}, map[ovndb.Database]ovndb.Condition{ovndb.NB: ovndb.Serving, ovndb.SB: ovndb.Down}, []ovndb.Database{ovndb.NB}},
+		"their age isn't known": {map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "22.03.0-1"}}, both, nil},
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()

@@ -45,10 +45,19 @@ func (u *Reconciler) archive(ctx context.Context, a *inputs, l observe.ServerSta
 }
 
 // start starts services at the same time. What becomes of one does not hinder the
-// others.
+// others. What one that never ran will run is noted before: it may do so although its start
+// took too long, and a hook that is killed meanwhile notes nothing afterwards.
 func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services []ovndb.Service) error {
 	version, _, err := u.installed(ctx, a)
 	if err != nil {
+		return err
+	}
+	for _, service := range services {
+		if _, ran := r.Running[service]; !ran && service != ovndb.Umbrella {
+			r.started(service, version)
+		}
+	}
+	if err := u.saveRecord(r); err != nil {
 		return err
 	}
 	var wg sync.WaitGroup

@@ -2,12 +2,15 @@ package reconcile
 
 import (
 	"encoding/json"
+	"log/slog"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
 
 func TestWhatRunsIsPublishedAndNotWhatIsInstalled(t *testing.T) {
@@ -45,4 +48,33 @@ func TestRecordOfTheVersionOfOVNAloneIsStillRead(t *testing.T) {
 	r.started(ovndb.NorthboundServer, ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"})
 	assert.Equal(t, map[ovndb.Service]string{ovndb.NorthboundServer: "upgrade of openvswitch from 3.1.0-2 to 4.0.0-1"},
 		r.pending(ovndb.Version{OVN: "23.03.1-1", OVS: "4.0.0-1"}), "a newer openvswitch-common alone")
+}
+
+// A machine was so slow that systemctl did not return in time: the server runs all the same.
+func TestServiceThatWasSlowToStartIsKnownToRunWhatIsInstalled(t *testing.T) {
+	t.Parallel()
+	slow := []runtest.Call{
+		runtest.Expect("systemctl", "unmask", "ovn-ovsdb-server-nb"),
+		runtest.Expect("systemctl", "unmask", "--runtime", "ovn-ovsdb-server-nb"),
+		runtest.Expect("systemctl", "start", "ovn-ovsdb-server-nb").Fails(1, "Job for ovn-ovsdb-server-nb.service timed out.\n"),
+	}
+	for title, c := range map[string]struct {
+		ran, want map[ovndb.Service]ovndb.Version
+	}{
+		"it never ran": {nil, map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "25.03", OVS: "3.5"}}},
+		"it ran an older one, which may be the one that failed": {
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
+			map[ovndb.Service]ovndb.Version{ovndb.NorthboundServer: {OVN: "23.03", OVS: "3.1"}},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Services: ovn.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}
+			installed := &inputs{payload: &payload{version: ovndb.Version{OVN: "25.03", OVS: "3.5"}, installed: true}}
+			require.ErrorContains(t, u.start(t.Context(), &record{Running: c.ran}, installed, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
+			kept, err := u.loadRecord()
+			require.NoError(t, err)
+			assert.Equal(t, c.want, kept.Running)
+		})
+	}
 }

@@ -126,8 +126,7 @@ func onlyLooks(call string) bool {
 	case "systemctl":
 		return has("show", "is-active", "is-enabled")
 	case "ovs-appctl":
-		// A server can't be asked whether it gives memory back: it is told again.
-		return has("cluster/status", "status", "nb-connection-status", "sb-connection-status", "ovsdb-server/memory-trim-on-compaction")
+		return has("cluster/status", "status", "nb-connection-status", "sb-connection-status")
 	case "ovsdb-tool":
 		return !has("create", "create-cluster", "join-cluster", "convert", "compact")
 	case "ovsdb-client":
