@@ -16,7 +16,13 @@ import (
 // else changes, and with the value from before all is well again.
 func TestBadOptionBlocksAndChangesNothing(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c := newCloud(t, lab.Options{})
+	// An agent that takes the lease meanwhile, or gives it back, changes what there is.
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "off"}))
+	c.relateVault(t)
+	c.relateClients(t)
+	units := c.addFresh(t, 3)
+	requireActive(t, units...)
 	for _, test := range []struct{ option, value, before, wants string }{
 		{"ovsdb-server-election-timer", "0", "4", "1 to 60"},
 		{"ovsdb-server-election-timer", "61", "4", "1 to 60"},
