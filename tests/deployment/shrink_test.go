@@ -136,7 +136,8 @@ func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 	require.Equal(t, "stop", failed.Hook)
 
 	c.updateStatus(t, stays)
-	says(t, stays, "active", leader.Name()+" waits to leave")
+	says(t, stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
+		"juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers)")
 	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
 	require.NoError(t, err)
 	assert.Equal(t, "connected\n", connected)
