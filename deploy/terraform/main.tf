@@ -1,6 +1,6 @@
 resource "juju_application" "ovn_central" {
   name        = var.app_name
-  model       = var.model
+  model_uuid  = var.model_uuid
   units       = var.units
   config      = var.config
   constraints = var.constraints

@@ -1,5 +1,5 @@
-variable "model" {
-  description = "Name of the Juju model to deploy to."
+variable "model_uuid" {
+  description = "UUID of the Juju model to deploy to: juju show-model MODEL."
   type        = string
 }
 

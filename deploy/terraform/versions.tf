@@ -4,7 +4,7 @@ terraform {
   required_providers {
     juju = {
       source  = "juju/juju"
-      version = ">= 0.14, < 1.0"
+      version = ">= 1.0, < 3.0"
     }
   }
 }

@@ -1,11 +1,6 @@
 package charm_test
 
 import (
-	"maps"
-	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -39,24 +34,5 @@ func TestJujuAcceptsTheBundleAndItsOverlay(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// The module names the endpoints that there are, and the bases. Terraform itself and its
-// provider for Juju aren't run here.
-func TestTerraformModuleNamesWhatTheCharmHas(t *testing.T) {
-	read := func(name string) string {
-		text, err := os.ReadFile(filepath.Join(root, "deploy", "terraform", name))
-		require.NoError(t, err)
-		return string(text)
-	}
-	var named []string
-	for _, m := range regexp.MustCompile(`(?m)^    \w+ += "([a-z-]+)"$`).FindAllStringSubmatch(read("outputs.tf"), -1) {
-		named = append(named, m[1])
-	}
-	meta := readCharm(t).Meta()
-	assert.ElementsMatch(t, slices.Concat(slices.Collect(maps.Keys(meta.Requires)), slices.Collect(maps.Keys(meta.Provides))), named)
-	for _, base := range readCharm(t).Manifest().Bases {
-		assert.Contains(t, read("variables.tf"), base.Name+"@"+base.Channel.Track)
 	}
 }
