@@ -3,12 +3,14 @@ package deb_test
 
 import (
 	"compress/gzip"
+	_ "embed"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -71,4 +73,37 @@ func TestPackageHasTheCommandItsPagesAndItsCompletions(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, string(text), `.TH "OVN-GATEWAYS-PLAN" "1"`)
 	assert.Contains(t, string(text), `\fB--picture\fP`)
+}
+
+//go:embed install.sh
+var installScript string
+
+// This machine's apt and dpkg install and purge it, on a layer of their own over this
+// machine: nothing of it stays here. What its users do with it is done in between.
+func TestPackageIsInstalledUsedAndPurgedByAPT(t *testing.T) {
+	deb, _ := build(t)
+	deb, err := filepath.Abs(deb)
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), "bash", "-c", installScript, "install.sh", deb, t.TempDir())
+	cmd.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS} // its mounts end with it
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	parts := map[string]string{}
+	for _, part := range strings.Split("\n"+string(out), "\n== ")[1:] {
+		name, text, _ := strings.Cut(part, "\n")
+		parts[name] = strings.TrimSpace(text)
+	}
+	assert.Regexp(t, `^ii \s*0~\S+$`, parts["state"])
+	assert.Empty(t, parts["verify"], "what is there is what was packed")
+	assert.NotEmpty(t, parts["version"])
+	for _, heading := range []string{"NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "SEE ALSO"} {
+		assert.Regexp(t, `(?m)^`+heading+`$`, parts["man"])
+	}
+	assert.Contains(t, parts["man"], "--picture")
+	assert.Empty(t, parts["warnings"], "groff understands the page")
+	assert.Regexp(t, `^ovn-gateways-rebalance \(1\) +- \S+`, parts["whatis"], "mandb has found its name and what it does")
+	assert.Contains(t, parts["complete"], "complete -o default -F __start_ovn-gateways ovn-gateways", "found where bash-completion looks for it")
+	assert.Contains(t, parts["complete"], "offers: rebalance")
+	assert.Contains(t, parts["purge"], "Removing ovn-gateways")
+	assert.Empty(t, parts["left"])
 }
