@@ -33,6 +33,7 @@ type drains struct {
 // drain is one that is followed.
 type drain struct {
 	follower maintenance.Follower
+	recheck  maintenance.Recheck
 	watch    maintenance.Watch
 	changed  time.Duration
 	text     string
@@ -96,6 +97,12 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 		d.all[chassis] = x
 	}
 	due, next := x.follower.Look(p.Left, d.agent.now())
+	if x.recheck.Due(p, time.Unix(0, 0).Add(d.agent.now())) {
+		if err = d.service.Gateways.SyncNorthd(ctx); err != nil {
+			return said, 0, err
+		}
+		due = true
+	}
 	if due {
 		d.agent.log.Info("going on with a drain", "chassis", chassis, "left", p.Text())
 		if p, err = d.service.Step(ctx, chassis); err != nil {

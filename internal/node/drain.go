@@ -233,6 +233,7 @@ const (
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
+	var recheck maintenance.Recheck
 	for {
 		begun := s.Gateways.Now()
 		p, err := s.Step(ctx, n.Chassis)
@@ -252,6 +253,13 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			}
 			if outcome != maintenance.GoOn {
 				return s.ended(n, outcome, p, watch)
+			}
+			if recheck.Due(p, now) {
+				s.progress(ctx, "drain %s: looking which chassis respond", n.Name())
+				if err := s.Gateways.SyncNorthd(ctx); err != nil {
+					s.progress(ctx, "drain %s: %v", n.Name(), err)
+				}
+				continue
 			}
 		}
 		rest := min(max(shortestPause, restFactor*now.Sub(begun)), longestPause)

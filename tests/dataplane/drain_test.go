@@ -78,8 +78,7 @@ func TestTrafficWhileEveryChassisIsDrainedRebootedAndPutBack(t *testing.T) {
 // reboot ends what moves packets on the chassis, and what controls it, and starts it again.
 func (c *chassis) reboot() {
 	c.world.t.Helper()
-	c.controller.kill()
-	c.vswitch.kill()
+	c.crash()
 	c.vswitch = c.world.start(c.at, c.dir, "ovs-vswitchd", c.socket())
 	// The bridge is a new device.
 	var number int

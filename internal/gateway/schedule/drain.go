@@ -105,6 +105,11 @@ func (d *draining) moveMasters() {
 		r := at - len(slices.DeleteFunc(slices.Clone(names[:at]), func(name string) bool { return !slices.Contains(g.gone, name) }))
 		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return exists && c == number })
 		d.concerned[g] = true
+		if d.awaitsSilent(g) {
+			silent := d.instance.chassis[g.order[0]].Name
+			g.reasons[silent] = "not bound to any chassis: ovn-controller on " + silent + " is not responding"
+			r = 0
+		}
 		switch {
 		case slices.ContainsFunc(g.order[:r], g.accepts): // one that is better lives
 			d.touched[g] = r == 1
@@ -122,6 +127,12 @@ func (d *draining) moveMasters() {
 			g.order = append(g.order, number)
 		}
 	}
+}
+
+// awaitsSilent says whether a group is active nowhere since all wait for a chassis of which the
+// ovn-controller has died, as one may right after gateways were moved to it.
+func (d *draining) awaitsSilent(g *group) bool {
+	return g.nowhere && len(g.order) > 0 && d.instance.chassis[g.order[0]].Unresponsive
 }
 
 // hostSingle moves the groups of one port such that the load gets as even as can be.

@@ -63,6 +63,28 @@ func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
 	}
 }
 
+// A chassis dies right after gateways were moved to it: those that wait for it go on, the others
+// stay where they are.
+func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{}
+	for _, name := range []string{"c0", "c1", "c2", "c3"} {
+		s.Chassis = append(s.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"n"}, Cordoned: name == "c0", Unresponsive: name == "c1"})
+	}
+	candidates := []schedule.Candidate{{Chassis: "c1", Priority: 3}, {Chassis: "c2", Priority: 2}, {Chassis: "c0", Priority: 1}}
+	for name, active := range map[string]string{"waits": "", "works": "c2"} {
+		s.Groups = append(s.Groups, schedule.Group{Name: name, Candidates: candidates, Ports: []schedule.Port{{Name: name, Network: "n", Active: active, Router: "r"}}})
+	}
+	p := schedule.Drain(s, schedule.Options{}, "c0", nil)
+	require.Len(t, p.Changes, 1)
+	assert.Equal(t, []string{"c2", "c1", "c0"}, order(applied(s, p), "waits"))
+	rows := p.Changes[0].Rows
+	at := slices.IndexFunc(rows, func(r schedule.Row) bool { return r.Chassis == "c1" })
+	assert.Equal(t, "not bound to any chassis: ovn-controller on c1 is not responding", rows[at].Reason)
+	again := schedule.Drain(applied(s, p), schedule.Options{}, "c0", nil)
+	assert.True(t, again.Empty(), again.Text())
+}
+
 // fewestSquares is the least sum of squares of the masters that a drain can bring about.
 func fewestSquares(s schedule.State, chassis string) int {
 	load := map[string]int{}

@@ -39,3 +39,34 @@ func (f *Follower) Look(left int, now time.Duration) (due bool, next time.Durati
 func (w *Watch) Stalled(p Progress, now time.Time) bool {
 	return !p.Done() && !p.Ended && now.Sub(w.changed) >= stalledAfter
 }
+
+// Bounds of the pause before a sign of life is asked for again: each makes ovn-northd compute
+// everything anew.
+const (
+	firstRecheck = 5 * time.Second
+	lastRecheck  = 10 * time.Minute
+)
+
+// Recheck says when a drain asks every ovn-controller for a sign of life once more: where gateways
+// are on no chassis for longer than a failover takes (up to 4 s), the one that they were moved to may
+// have died since. It is told of every look, in the order of time.
+type Recheck struct {
+	since time.Time
+	pause time.Duration
+}
+
+// Due is told where the drain is.
+func (r *Recheck) Due(p Progress, now time.Time) bool {
+	switch {
+	case len(p.Unbound) == 0:
+		*r = Recheck{}
+		return false
+	case r.since.IsZero():
+		r.since, r.pause = now, firstRecheck
+		return false
+	case now.Sub(r.since) < r.pause:
+		return false
+	}
+	r.since, r.pause = now, min(2*r.pause, lastRecheck)
+	return true
+}

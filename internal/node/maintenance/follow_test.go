@@ -50,3 +50,22 @@ func TestDrainWithoutProgressHasStalled(t *testing.T) {
 	w.Next(p, begun.Add(301*time.Second))
 	assert.False(t, w.Stalled(p, begun.Add(302*time.Second)))
 }
+
+// Gateways are on no chassis for a while whenever they move: only where that lasts a sign of life
+// is asked for, and more and more rarely.
+func TestDrainLooksWhichChassisLiveWhereGatewaysStayUnbound(t *testing.T) {
+	t.Parallel()
+	var r maintenance.Recheck
+	begun := time.Unix(0, 0)
+	var asked []int
+	for at := range 3600 {
+		p := maintenance.Progress{Unbound: []string{"lrp-1"}}
+		if at == 4 {
+			p = maintenance.Progress{}
+		}
+		if r.Due(p, begun.Add(time.Duration(at)*time.Second)) {
+			asked = append(asked, at)
+		}
+	}
+	assert.Equal(t, []int{10, 20, 40, 80, 160, 320, 640, 1240, 1840, 2440, 3040}, asked)
+}
