@@ -7,6 +7,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +22,7 @@ import (
 
 // nbKick names a member of nb as a person types it.
 func nbKick(id string) membership.KickRequest {
-	return membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: given(id)}}
+	return membership.KickRequest{DryRun: true, IDs: map[ovndb.Database]raft.IDArgument{ovndb.NB: observetest.Given(id)}}
 }
 
 func forced(r membership.KickRequest) membership.KickRequest {
@@ -30,7 +32,7 @@ func forced(r membership.KickRequest) membership.KickRequest {
 
 func bothKick(nb, sb string) membership.KickRequest {
 	r := nbKick(nb)
-	r.IDs[ovndb.SB] = given(sb)
+	r.IDs[ovndb.SB] = observetest.Given(sb)
 	return r
 }
 
@@ -40,76 +42,76 @@ func unitKick(unit string) membership.KickRequest {
 
 // Every judgement of a kick, as the person who asked for it reads it.
 func TestKickIsJudged(t *testing.T) {
-	dead := func(s *scene) { s.nb, s.sb = s.nb.down("aa04"), s.led().sb.down("13fe") }
+	dead := func(s *observetest.Scenario) { s.NB, s.SB = s.NB.Down("aa04"), s.Led().SB.Down("13fe") }
 	tests := map[string]struct {
-		scene   func(s *scene)
-		request membership.KickRequest
+		scenario func(s *observetest.Scenario)
+		request  membership.KickRequest
 	}{
 		"dead stale member":                {dead, nbKick("aa04")},
-		"by the whole ID":                  {dead, nbKick(string(full("aa04")))},
+		"by the whole ID":                  {dead, nbKick(string(observetest.Full("aa04")))},
 		"what a former unit left behind":   {dead, unitKick("ovn-central/4")},
 		"both databases":                   {dead, bothKick("aa04", "13fe")},
-		"unit that nothing is known of":    {func(s *scene) { dead(s); s.history = nil }, unitKick("ovn-central/4")},
-		"unit that has nothing any more":   {func(*scene) {}, unitKick("ovn-central/4")},
-		"unit that is in the model":        {func(s *scene) { s.led() }, unitKick("ovn-central/2")},
-		"this unit":                        {func(s *scene) { s.led() }, unitKick("ovn-central/0")},
-		"own member":                       {func(*scene) {}, nbKick("aa00")},
-		"live member of a unit":            {func(*scene) {}, nbKick("aa02")},
-		"live member of a unit with force": {func(*scene) {}, forced(nbKick("aa02"))},
-		"live stale member":                {func(s *scene) { s.nb.rows = append(s.nb.rows, row{identity: "aa04"}) }, nbKick("aa04")},
-		"dead member of a unit":            {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, nbKick("aa02")},
+		"unit that nothing is known of":    {func(s *observetest.Scenario) { dead(s); s.History = nil }, unitKick("ovn-central/4")},
+		"unit that has nothing any more":   {func(*observetest.Scenario) {}, unitKick("ovn-central/4")},
+		"unit that is in the model":        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/2")},
+		"this unit":                        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/0")},
+		"own member":                       {func(*observetest.Scenario) {}, nbKick("aa00")},
+		"live member of a unit":            {func(*observetest.Scenario) {}, nbKick("aa02")},
+		"live member of a unit with force": {func(*observetest.Scenario) {}, forced(nbKick("aa02"))},
+		"live stale member":                {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04")},
+		"dead member of a unit":            {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, nbKick("aa02")},
 		"live member while another is dead, with force": {
-			func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, forced(nbKick("aa01")),
+			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, forced(nbKick("aa01")),
 		},
 		"live member while a stale one is dead, with force": {
-			func(s *scene) { s.nb = up("aa00", "aa01").down("aa04") }, forced(nbKick("aa01")),
+			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") }, forced(nbKick("aa01")),
 		},
-		"no quorum":                       {func(s *scene) { s.nb = up("aa00").down("aa01", "aa04").cutOff() }, nbKick("aa04")},
-		"no quorum as the leader sees it": {func(s *scene) { s.nb = up("aa00").down("aa01", "aa04") }, nbKick("aa04")},
-		"sole member with garbage":        {func(s *scene) { s.nb = up("aa00") }, nbKick("zzzz")},
-		"sole member with another ID":     {func(s *scene) { s.nb = up("aa00") }, nbKick("ffff")},
-		"sole member itself":              {func(s *scene) { s.nb = up("aa00") }, nbKick("aa00")},
-		"ID of the other database":        {func(*scene) {}, nbKick("bb01")},
-		"one digit":                       {func(*scene) {}, nbKick("a")},
-		"three digits":                    {func(*scene) {}, nbKick("aa0")},
-		"too long":                        {func(*scene) {}, nbKick(string(full("aa04")) + "0")},
+		"no quorum":                       {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa04").CutOff() }, nbKick("aa04")},
+		"no quorum as the leader sees it": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa04") }, nbKick("aa04")},
+		"sole member with garbage":        {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, nbKick("zzzz")},
+		"sole member with another ID":     {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, nbKick("ffff")},
+		"sole member itself":              {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, nbKick("aa00")},
+		"ID of the other database":        {func(*observetest.Scenario) {}, nbKick("bb01")},
+		"one digit":                       {func(*observetest.Scenario) {}, nbKick("a")},
+		"three digits":                    {func(*observetest.Scenario) {}, nbKick("aa0")},
+		"too long":                        {func(*observetest.Scenario) {}, nbKick(string(observetest.Full("aa04")) + "0")},
 		"another ID that begins the same": {dead, nbKick("aa04ffff-0000-4000-8000-000000000000")},
-		"unknown ID":                      {func(*scene) {}, nbKick("ffff")},
+		"unknown ID":                      {func(*observetest.Scenario) {}, nbKick("ffff")},
 		"ID of a unit that has yet to join": {
-			func(s *scene) {
-				s.goal["ovn-central/5"], s.published["ovn-central/5"] = "waiting", [2]string{"aa05", "bb05"}
+			func(s *observetest.Scenario) {
+				s.Goal["ovn-central/5"], s.Published["ovn-central/5"] = "waiting", [2]string{"aa05", "bb05"}
 			}, nbKick("aa05"),
 		},
 		"ID that two members have": {
-			func(s *scene) {
-				s.history = nil
-				s.nb.rows = append(s.nb.rows, row{identity: "aa04", down: true}, row{identity: "aa04", down: true, address: "ssl:10.0.0.19:6643"})
+			func(s *observetest.Scenario) {
+				s.History = nil
+				s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04", Down: true}, observetest.Row{Identity: "aa04", Down: true, Address: "ssl:10.0.0.19:6643"})
 			}, nbKick("aa04"),
 		},
-		"decimal number":         {func(s *scene) { s.nb, s.history[ovndb.NB] = s.nb.down("3974"), nil }, nbKick("3974")},
-		"octal number":           {func(s *scene) { s.nb, s.history[ovndb.NB] = s.nb.down("0017"), nil }, nbKick("0017")},
-		"number with exponent":   {func(s *scene) { s.nb, s.history[ovndb.NB] = s.nb.down("13e4"), nil }, nbKick("13e4")},
-		"number that is no ID":   {func(*scene) {}, nbKick("9999")},
-		"while another one goes": {func(s *scene) { dead(s); s.nb.rows[1].phase = raft.RemovingPhase }, nbKick("aa04")},
+		"decimal number":         {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("3974"), nil }, nbKick("3974")},
+		"octal number":           {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("0017"), nil }, nbKick("0017")},
+		"number with exponent":   {func(s *observetest.Scenario) { s.NB, s.History[ovndb.NB] = s.NB.Down("13e4"), nil }, nbKick("13e4")},
+		"number that is no ID":   {func(*observetest.Scenario) {}, nbKick("9999")},
+		"while another one goes": {func(s *observetest.Scenario) { dead(s); s.NB.Rows[1].Phase = raft.RemovingPhase }, nbKick("aa04")},
 		"one of two is refused":  {dead, bothKick("aa04", "bb02")},
-		"server down":            {func(s *scene) { s.nb = members{condition: ovndb.Down} }, nbKick("aa04")},
+		"server down":            {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Down} }, nbKick("aa04")},
 		"server down, the other database not": {
-			func(s *scene) { dead(s); s.nb = members{condition: ovndb.Down} }, bothKick("aa04", "13fe"),
+			func(s *observetest.Scenario) { dead(s); s.NB = observetest.Members{Condition: ovndb.Down} }, bothKick("aa04", "13fe"),
 		},
-		"server that joins":  {func(s *scene) { s.nb = up("aa00", "aa01").in(raft.JoiningCluster) }, nbKick("aa01")},
-		"server that leaves": {func(s *scene) { s.nb = up("aa00", "aa01").in(raft.LeavingCluster) }, nbKick("aa01")},
-		"server that left":   {func(s *scene) { s.nb = members{condition: ovndb.Left} }, nbKick("aa01")},
+		"server that joins":  {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").In(raft.JoiningCluster) }, nbKick("aa01")},
+		"server that leaves": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").In(raft.LeavingCluster) }, nbKick("aa01")},
+		"server that left":   {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Left} }, nbKick("aa01")},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // some wait for an election
-				s := joinedBy4(t)
-				test.scene(&s)
-				m := &machine{left: s.nb.condition == ovndb.Left}
-				results, err := s.on(m).Kick(t.Context(), s.model(), test.request)
+				s := observetest.JoinedBy4(t)
+				test.scenario(&s)
+				m := &observetest.Machine{Left: s.NB.Condition == ovndb.Left}
+				results, err := on(s, m).Kick(t.Context(), s.Application(), test.request)
 				require.NoError(t, err)
 				require.NotEmpty(t, results)
-				assert.Empty(t, m.told, "a dry run changes nothing")
+				assert.Empty(t, m.Told, "a dry run changes nothing")
 				var all []string
 				for _, r := range results {
 					all = append(all, fmt.Sprintf("%s: %s", r.Database.Short(), r))
@@ -120,18 +122,12 @@ func TestKickIsJudged(t *testing.T) {
 	}
 }
 
-// led makes this unit lead sb too, so that nobody need be asked who is up.
-func (s *scene) led() *scene {
-	s.sb = up("bb00", "bb01", "bb02")
-	return s
-}
-
 // R8: what the records know as removed is no error.
 func TestR8KickOfWhatWasRemovedEarlierIsDone(t *testing.T) {
-	s := joinedBy4(t)
-	model := s.model()
-	model.History = model.History.Merge(relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}})
-	results, err := s.on(new(machine)).Kick(t.Context(), model, nbKick("aa04"))
+	s := observetest.JoinedBy4(t)
+	model := s.Application()
+	model.History = model.History.Merge(relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}}})
+	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), model, nbKick("aa04"))
 	require.NoError(t, err)
 	require.Len(t, results, 1)
 	assert.Equal(t, membership.AlreadyGone, results[0].Outcome)
@@ -174,22 +170,22 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 // R4: the commands that a refusal prints pass our own rules.
 func TestR4CommandsOfARefusalAreNotRefused(t *testing.T) {
 	tests := map[string]struct {
-		scene   func(s *scene)
-		request membership.KickRequest
+		scenario func(s *observetest.Scenario)
+		request  membership.KickRequest
 		// printed counts the commands: none kicks what is up and a unit's.
 		printed int
 	}{
-		"live member of a unit":                        {func(*scene) {}, nbKick("aa02"), 0},
-		"dead member of a unit":                        {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, nbKick("aa02"), 1},
-		"live stale member":                            {func(s *scene) { s.nb.rows = append(s.nb.rows, row{identity: "aa04"}) }, nbKick("aa04"), 1},
-		"live one, while one of another unit is dead":  {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, forced(nbKick("aa01")), 1},
-		"live one, while one of a former unit is dead": {func(s *scene) { s.nb = up("aa00", "aa01").down("aa04") }, forced(nbKick("aa01")), 1},
+		"live member of a unit":                        {func(*observetest.Scenario) {}, nbKick("aa02"), 0},
+		"dead member of a unit":                        {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, nbKick("aa02"), 1},
+		"live stale member":                            {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04"), 1},
+		"live one, while one of another unit is dead":  {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, forced(nbKick("aa01")), 1},
+		"live one, while one of a former unit is dead": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") }, forced(nbKick("aa01")), 1},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := joinedBy4(t)
-			test.scene(&s)
-			results, err := s.on(new(machine)).Kick(t.Context(), s.model(), test.request)
+			s := observetest.JoinedBy4(t)
+			test.scenario(&s)
+			results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), test.request)
 			require.NoError(t, err)
 			require.Len(t, results, 1)
 			require.Equal(t, membership.Refused, results[0].Outcome)
@@ -197,7 +193,7 @@ func TestR4CommandsOfARefusalAreNotRefused(t *testing.T) {
 			for _, n := range results[0].Next {
 				if i := strings.Index(n, "juju run"); i >= 0 {
 					printed++
-					accepts(t, s, n[i:])
+					observetest.Accepts(t, s, n[i:])
 				}
 			}
 			assert.Equal(t, test.printed, printed, results[0].Next)

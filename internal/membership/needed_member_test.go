@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -22,10 +24,10 @@ import (
 func clustered(identities ...string) string {
 	members := make([]string, len(identities))
 	for i, identity := range identities {
-		members[i] = fmt.Sprintf(`"%s":"tcp:127.255.255.%d:6643"`, full(identity), i+1)
+		members[i] = fmt.Sprintf(`"%s":"tcp:127.255.255.%d:6643"`, observetest.Full(identity), i+1)
 	}
 	text := fmt.Sprintf(`{"server_id":"%s","local_address":"tcp:127.255.255.1:6643","name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_servers":{%s}}`+"\n",
-		full("aa00"), strings.Join(members, ","))
+		observetest.Full("aa00"), strings.Join(members, ","))
 	return fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)
 }
 
@@ -53,24 +55,24 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := going(t)
-			s.goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
-			s.nb, s.sb = members{condition: ovndb.Down}, members{condition: ovndb.Absent}
+			s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
+			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Absent}
 			command := "juju run ovn-central/0 resume"
 			if test.condition != "" {
-				s.nb.condition = test.condition
+				s.NB.Condition = test.condition
 				command = `juju ssh ovn-central/0 "sudo systemctl unmask ovn-ovsdb-server-nb && sudo systemctl restart ovn-ovsdb-server-nb"`
 			}
-			m := new(machine)
-			service := s.on(m)
+			m := new(observetest.Machine)
+			service := on(s, m)
 			require.NoError(t, os.WriteFile(service.Files.Paths.File(ovndb.NB), []byte(test.file), 0o600))
 			cache := observe.Cache{}
 			if test.removed {
-				cache.History = relation.History{ovndb.NB: {full("aa00"): {Unit: "ovn-central/0", Removed: now}}}
+				cache.History = relation.History{ovndb.NB: {observetest.Full("aa00"): {Unit: "ovn-central/0", Removed: observetest.Now}}}
 			}
-			_, err := service.Stop(t.Context(), s.model(), cache)
+			_, err := service.Stop(t.Context(), s.Application(), cache)
 			if test.refused == "" {
 				require.NoError(t, err)
-				assert.Equal(t, stops, m.told)
+				assert.Equal(t, stops, m.Told)
 				return
 			}
 			refused := (*membership.RefusedError)(nil)
@@ -80,7 +82,7 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 			require.ErrorContains(t, err, "nb: without this unit's server the others are no majority: "+test.refused)
 			require.ErrorContains(t, err, "next: start it again: "+command+"\n")
 			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
-			assert.Empty(t, m.told, "nothing is touched")
+			assert.Empty(t, m.Told, "nothing is touched")
 		})
 	}
 }

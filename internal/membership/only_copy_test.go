@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -16,10 +18,10 @@ import (
 // R9: the file on the disk of a server that is down is the only copy where no unit
 // that stays has joined, as far as is known.
 func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
-	isSole := relation.Configuration{Server: full("aa00"), Members: []string{"aa00"}, Since: 3}
-	two := relation.Configuration{Server: full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
+	isSole := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00"}, Since: 3}
+	two := relation.Configuration{Server: observetest.Full("aa00"), Members: []string{"aa00", "aa01"}, Since: 3}
 	peer := func(since uint64) relation.Identities {
-		return relation.Identities{ovndb.NB: {Server: full("aa01"), Since: since}}
+		return relation.Identities{ovndb.NB: {Server: observetest.Full("aa01"), Since: since}}
 	}
 	tests := map[string]struct {
 		seen    relation.Configuration
@@ -35,20 +37,20 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 		"two, the other stays":                        {seen: two, goal: "active", peer: peer(0)},
 		"sole, the other was a member and is removed": {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
 		"never seen as a member":                      {goal: "active", peer: peer(0)},
-		"the memory is of another server":             {seen: relation.Configuration{Server: full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
+		"the memory is of another server":             {seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := going(t)
-			s.goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
-			s.nb, s.sb = members{condition: ovndb.Down}, members{condition: ovndb.Absent}
-			m := new(machine)
-			service := s.on(m)
-			model := s.model()
+			s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": test.goal}
+			s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Absent}
+			m := new(observetest.Machine)
+			service := on(s, m)
+			model := s.Application()
 			model.Published = relation.UnitIdentities{"ovn-central/1": test.peer}
 			cache := observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: test.seen}}
 			if test.removed {
-				cache.History = relation.History{ovndb.NB: {full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
+				cache.History = relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}
 			}
 			_, err := service.Stop(t.Context(), model, cache)
 			if !test.refused {
@@ -59,7 +61,7 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 			require.ErrorContains(t, err, "nb: no unit that stays has joined the cluster, so the only copy of the database is in "+service.Files.Paths.File(ovndb.NB))
 			require.ErrorContains(t, err, "next: start it again: juju run ovn-central/0 resume\n")
 			require.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
-			assert.Empty(t, m.told)
+			assert.Empty(t, m.Told)
 		})
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,49 +26,51 @@ var stops = []string{
 }
 
 // going is three units of which this one, which leads both clusters, is removed.
-func going(t *testing.T) scene {
+func going(t *testing.T) observetest.Scenario {
 	t.Helper()
-	s := joinedBy4(t)
-	s.goal["ovn-central/0"] = "dying"
-	s.led()
+	s := observetest.JoinedBy4(t)
+	s.Goal["ovn-central/0"] = "dying"
+	s.Led()
 	return s
 }
 
 // R9: what would break a quorum fails before anything is touched, with all ways
 // out.
 func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
-	tests := map[string]func(s *scene){
-		"one of three dead and stale":  func(s *scene) { s.nb = up("aa00", "aa01").down("aa04") },
-		"one of three dead in both":    func(s *scene) { s.nb, s.sb = up("aa00", "aa01").down("aa04"), up("bb00", "bb01").down("13fe") },
-		"one of three dead, of a unit": func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") },
-		"one of three dead, of nobody": func(s *scene) { s.nb, s.history = up("aa00", "aa01").down("aa04"), nil },
-		"one of three dead, not known whose": func(s *scene) {
-			s.nb, s.goal["ovn-central/5"] = up("aa00", "aa01").down("aa04"), "waiting"
+	tests := map[string]func(s *observetest.Scenario){
+		"one of three dead and stale": func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa04") },
+		"one of three dead in both": func(s *observetest.Scenario) {
+			s.NB, s.SB = observetest.Up("aa00", "aa01").Down("aa04"), observetest.Up("bb00", "bb01").Down("13fe")
 		},
-		"two of five dead": func(s *scene) {
-			s.history[ovndb.NB]["aa05"] = "ovn-central/5"
-			s.nb = up("aa00", "aa01", "aa02").down("aa04", "aa05")
+		"one of three dead, of a unit": func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") },
+		"one of three dead, of nobody": func(s *observetest.Scenario) { s.NB, s.History = observetest.Up("aa00", "aa01").Down("aa04"), nil },
+		"one of three dead, not known whose": func(s *observetest.Scenario) {
+			s.NB, s.Goal["ovn-central/5"] = observetest.Up("aa00", "aa01").Down("aa04"), "waiting"
 		},
-		"the other of two dead":                func(s *scene) { s.nb = up("aa00").down("aa01") },
-		"no leader":                            func(s *scene) { s.nb = up("aa00", "aa01", "aa02").cutOff() },
-		"sole member while others are to come": func(s *scene) { s.nb, s.sb = up("aa00"), up("bb00") },
-		"sole member that was told to leave":   func(s *scene) { s.nb = up("aa00").in(raft.LeavingCluster) },
-		"another removal is not finished":      func(s *scene) { s.nb.rows[2].phase = raft.RemovingPhase },
+		"two of five dead": func(s *observetest.Scenario) {
+			s.History[ovndb.NB]["aa05"] = "ovn-central/5"
+			s.NB = observetest.Up("aa00", "aa01", "aa02").Down("aa04", "aa05")
+		},
+		"the other of two dead":                func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01") },
+		"no leader":                            func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01", "aa02").CutOff() },
+		"sole member while others are to come": func(s *observetest.Scenario) { s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00") },
+		"sole member that was told to leave":   func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").In(raft.LeavingCluster) },
+		"another removal is not finished":      func(s *observetest.Scenario) { s.NB.Rows[2].Phase = raft.RemovingPhase },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := going(t)
 			change(&s)
-			m := new(machine)
-			service := s.on(m)
+			m := new(observetest.Machine)
+			service := on(s, m)
 			var fates []membership.LeaveResult
 			var err error
 			synctest.Test(t, func(t *testing.T) { // some wait for an election
-				fates, err = service.Stop(t.Context(), s.model(), observe.Cache{})
+				fates, err = service.Stop(t.Context(), s.Application(), observe.Cache{})
 			})
 			refused := (*membership.RefusedError)(nil)
 			require.ErrorAs(t, err, &refused)
-			assert.Empty(t, m.told, "nothing is touched")
+			assert.Empty(t, m.Told, "nothing is touched")
 			for _, d := range ovndb.Databases() {
 				assert.FileExists(t, service.Files.Paths.File(d))
 			}
@@ -83,10 +87,10 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 				}
 				command := line[strings.LastIndex(line, "juju run "):]
 				if refused.Refusals[0].Reason == raft.NoQuorum { // it is meant for a unit that has one
-					assert.NotEqual(t, s.unit, parse(t, command).unit)
+					assert.NotEqual(t, s.Unit, observetest.Parse(t, command).Unit)
 					continue
 				}
-				accepts(t, s, command)
+				observetest.Accepts(t, s, command)
 			}
 		})
 	}
@@ -94,42 +98,47 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 
 // R9: where failing protects nothing, the removal must not be held up.
 func TestR9StopThatProtectsNothingEnds(t *testing.T) {
-	both := func(c ovndb.Condition) func(*scene) {
-		return func(s *scene) { s.nb, s.sb = members{condition: c}, members{condition: c} }
+	both := func(c ovndb.Condition) func(*observetest.Scenario) {
+		return func(s *observetest.Scenario) {
+			s.NB, s.SB = observetest.Members{Condition: c}, observetest.Members{Condition: c}
+		}
 	}
 	tests := map[string]struct {
-		scene func(s *scene)
-		left  bool
+		scenario func(s *observetest.Scenario)
+		left     bool
 		// fate is how the text of each database's fate begins.
 		fate string
 	}{
-		"no server runs":       {both(ovndb.Down), false, "the server is not running; it stays a member until it is kicked"},
-		"no database":          {both(ovndb.Absent), false, "there is no database"},
-		"standalone":           {both(ovndb.Standalone), false, "the database is standalone; it stays in "},
-		"disk full":            {both(ovndb.Failed), false, "the server runs but has given up the database"},
-		"left already":         {both(ovndb.Left), true, "the server has left already; its file is now "},
-		"had not joined":       {func(s *scene) { s.nb, s.sb = s.nb.in(raft.JoiningCluster), s.sb.in(raft.JoiningCluster) }, false, "the server had not joined yet"},
-		"every unit goes":      {everybodyGoes, false, "no unit stays that could go on with the database; its data stay in "},
-		"the last unit goes":   {func(s *scene) { s.goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays"},
-		"the last member goes": {func(s *scene) { everybodyGoes(s); s.nb, s.sb = up("aa00"), up("bb00") }, false, "no unit stays"},
-		"the last units go without a quorum": {func(s *scene) {
+		"no server runs":     {both(ovndb.Down), false, "the server is not running; it stays a member until it is kicked"},
+		"no database":        {both(ovndb.Absent), false, "there is no database"},
+		"standalone":         {both(ovndb.Standalone), false, "the database is standalone; it stays in "},
+		"disk full":          {both(ovndb.Failed), false, "the server runs but has given up the database"},
+		"left already":       {both(ovndb.Left), true, "the server has left already; its file is now "},
+		"had not joined":     {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.In(raft.JoiningCluster), s.SB.In(raft.JoiningCluster) }, false, "the server had not joined yet"},
+		"every unit goes":    {everybodyGoes, false, "no unit stays that could go on with the database; its data stay in "},
+		"the last unit goes": {func(s *observetest.Scenario) { s.Goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays"},
+		"the last member goes": {func(s *observetest.Scenario) {
 			everybodyGoes(s)
-			s.nb, s.sb = up("aa00").down("aa01", "aa02").cutOff(), up("bb00").down("bb01", "bb02").cutOff()
+			s.NB, s.SB = observetest.Up("aa00"), observetest.Up("bb00")
+		}, false, "no unit stays"},
+		"the last units go without a quorum": {func(s *observetest.Scenario) {
+			everybodyGoes(s)
+			s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01", "bb02").CutOff()
 		}, false, "no unit stays"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := going(t)
-			test.scene(&s)
-			m, want := &machine{left: test.left}, stops
+			test.scenario(&s)
+			m, want := &observetest.Machine{Left: test.left}, stops
 			if name == "had not joined" { // each is looked at once it is down
-				m.joining = true
+				m.Joining = true
 				want = append([]string{"systemctl stop ovn-ovsdb-server-nb", "systemctl stop ovn-ovsdb-server-sb"}, stops...)
 			}
-			service := s.on(m)
-			fates, err := service.Stop(t.Context(), s.model(), observe.Cache{})
+			service := on(s, m)
+			fates, err := service.Stop(t.Context(), s.Application(), observe.Cache{})
 			require.NoError(t, err)
-			assert.Equal(t, want, m.told, "the services end, and nothing else is done")
+			assert.Equal(t, want, m.Told, "the services end, and nothing else is done")
 			require.Len(t, fates, 2)
 			for _, f := range fates {
 				assert.Truef(t, strings.HasPrefix(f.Text, test.fate), "%s: %s", f.Database.Short(), f.Text)
@@ -137,7 +146,7 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 				path := service.Files.Paths.File(f.Database)
 				if test.left { // R10
 					assert.NoFileExists(t, path)
-					path = fmt.Sprintf("%s.left-%s", path, now.Format("20060102T150405Z"))
+					path = fmt.Sprintf("%s.left-%s", path, observetest.Now.Format("20060102T150405Z"))
 				}
 				if _, err := os.Stat(path); name != "no database" {
 					assert.NoError(t, err, "the data stay")
@@ -147,20 +156,20 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 	}
 }
 
-func everybodyGoes(s *scene) {
-	for unit := range s.goal {
-		s.goal[unit] = "dying"
+func everybodyGoes(s *observetest.Scenario) {
+	for unit := range s.Goal {
+		s.Goal[unit] = "dying"
 	}
 }
 
 // R9: an unreadable goal state means that others stay.
 func TestR9StopWithoutAnAnswerFromJujuIsJudged(t *testing.T) {
 	s := going(t)
-	s.goal, s.nb = nil, up("aa00")
-	m := new(machine)
-	_, err := s.on(m).Stop(t.Context(), s.model(), observe.Cache{})
+	s.Goal, s.NB = nil, observetest.Up("aa00")
+	m := new(observetest.Machine)
+	_, err := on(s, m).Stop(t.Context(), s.Application(), observe.Cache{})
 	require.ErrorAs(t, err, new(*membership.RefusedError))
-	assert.Empty(t, m.told)
+	assert.Empty(t, m.Told)
 }
 
 // A server that may well vote must not be stopped because it can't be asked.
@@ -171,13 +180,13 @@ func TestR9StopOfAServerThatCannotBeAskedIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := going(t)
-			m := new(machine)
-			service := s.on(m)
-			m.errors[ovndb.NB] = said
-			_, err := service.Stop(t.Context(), s.model(), observe.Cache{})
+			m := new(observetest.Machine)
+			service := on(s, m)
+			m.Errors[ovndb.NB] = said
+			_, err := service.Stop(t.Context(), s.Application(), observe.Cache{})
 			require.ErrorAs(t, err, new(*membership.RefusedError))
 			assert.ErrorContains(t, err, "juju resolved --no-retry ovn-central/0")
-			assert.Empty(t, m.told)
+			assert.Empty(t, m.Told)
 		})
 	}
 }

@@ -15,15 +15,12 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
-
-var now = time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
-
-func full(identity string) raft.ID { return raft.ID(identity + "7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b") }
 
 // rememberer is an observer that has nothing but a folder and a log.
 func rememberer(dir string) (*observe.Observer, *bytes.Buffer) {
@@ -39,10 +36,10 @@ const memoryName = "ovn-central-operator.json"
 func memory() observe.Cache {
 	return observe.Cache{
 		History: relation.History{
-			ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now}, full("0017"): {Unit: "ovn-central/5"}},
+			ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now}, observetest.Full("0017"): {Unit: "ovn-central/5"}},
 		},
-		Published:      relation.UnitIdentities{"ovn-central/1": {ovndb.SB: {Server: full("13e4"), Cluster: "c1a57c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}}},
-		Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: {Server: full("aa00"), Members: []string{"0017", "aa00"}}},
+		Published:      relation.UnitIdentities{"ovn-central/1": {ovndb.SB: {Server: observetest.Full("13e4"), Cluster: "c1a57c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"}}},
+		Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: {Server: observetest.Full("aa00"), Members: []string{"0017", "aa00"}}},
 	}
 }
 
@@ -112,7 +109,7 @@ func TestMemoryThatHoldsNothingCanBeAddedTo(t *testing.T) {
 		status, err := raft.Parse(string(alone))
 		require.NoError(t, err)
 		local := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: status}
-		s.Now = func() time.Time { return now }
+		s.Now = func() time.Time { return observetest.Now }
 		next := s.UpdateCache(m, &model, map[ovndb.Database]observe.ServerState{ovndb.NB: local})
 		assert.Equal(t, []string{status.Server.Short()}, next.Configurations[ovndb.NB].Members, text)
 	}
@@ -136,7 +133,7 @@ func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
 
 	larger := memory()
 	for i := range 200 {
-		id := relation.Identity{Server: full(fmt.Sprintf("%04x", i))}
+		id := relation.Identity{Server: observetest.Full(fmt.Sprintf("%04x", i))}
 		larger.History = larger.History.Publish(relation.UnitIdentities{fmt.Sprintf("ovn-central/%d", i): {ovndb.SB: id}})
 	}
 	require.ErrorContains(t, s.SaveCache(larger), "cannot write what this unit remembers")

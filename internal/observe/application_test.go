@@ -1,4 +1,4 @@
-package membership_test
+package observe_test
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -28,9 +30,9 @@ func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
 	line = strings.Join(strings.Fields(line), " ")
 	switch answer := a[line].(type) {
 	case nil:
-		return nil, failed(c, 1, "ERROR settings not found\n")
+		return nil, observetest.Failed(c, 1, "ERROR settings not found\n")
 	case error:
-		return nil, failed(c, 1, "ERROR "+answer.Error()+"\n")
+		return nil, observetest.Failed(c, 1, "ERROR "+answer.Error()+"\n")
 	default:
 		return json.Marshal(answer)
 	}
@@ -39,7 +41,7 @@ func (a agent) Run(_ context.Context, c run.Command) ([]byte, error) {
 // bag is what a unit publishes.
 func bag(nb, sb string) map[string]string {
 	return relation.Identities{
-		ovndb.NB: {Server: full(nb), Cluster: cluster(ovndb.NB)}, ovndb.SB: {Server: full(sb), Cluster: cluster(ovndb.SB)},
+		ovndb.NB: {Server: observetest.Full(nb), Cluster: observetest.Cluster(ovndb.NB)}, ovndb.SB: {Server: observetest.Full(sb), Cluster: observetest.Cluster(ovndb.SB)},
 	}.Databag()
 }
 
@@ -49,7 +51,7 @@ func unit(nb, sb string) relation.Identities {
 }
 
 // thisUnit has just seen that both its servers are members, where the logs of
-// scenes end.
+// scenarios end.
 func thisUnit() relation.Identities {
 	u := unit("aa00", "bb00")
 	for d, id := range u {
@@ -72,7 +74,7 @@ func goal(units ...string) map[string]any {
 // agent's answers and of what it remembers.
 func modelOf(t *testing.T, a agent, cache observe.Cache) observe.Application {
 	t.Helper()
-	observer := three(t).observerOn(new(machine))
+	observer := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	require.NoError(t, observer.SaveCache(cache))
 	snapshot := observer.Observe(t.Context(), juju.New(a))
 	assert.Equal(t, thisUnit(), snapshot.Own)
@@ -87,14 +89,14 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1":     bag("aa01", "bb01"),
 		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.SB: {full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.SB: {observetest.Full("13fe"): {Unit: "ovn-central/4"}}}.Databag(),
 	}, observe.Cache{})
 	assert.Empty(t, m.Problems)
 	assert.Equal(t, relation.UnitIdentities{
 		"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/2": {},
 	}, m.Published)
-	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][full("13fe")].Unit)
-	assert.Equal(t, "ovn-central/1", m.History[ovndb.NB][full("aa01")].Unit, "what is published is remembered")
+	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
+	assert.Equal(t, "ovn-central/1", m.History[ovndb.NB][observetest.Full("aa01")].Unit, "what is published is remembered")
 	assert.Equal(t, []string{"ovn-central/2 has published no nb and no sb identity"}, m.Unpublished())
 }
 
@@ -116,7 +118,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 		Published: relation.UnitIdentities{
 			"ovn-central/0": unit("ff00", "ff01"), "ovn-central/1": unit("aa01", "bb01"), "ovn-central/9": unit("aa09", "bb09"),
 		},
-		History: relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4"}}},
+		History: relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}}},
 	}
 	for name, a := range map[string]agent{
 		"gone":      {"relation-ids ovsdb-peer": []string{}},
@@ -136,7 +138,7 @@ func TestR9ModelWithoutTheRelationIsWhatThisUnitRemembers(t *testing.T) {
 			m := modelOf(t, a, remembered)
 			assert.Equal(t, relation.UnitIdentities{"ovn-central/0": thisUnit(), "ovn-central/1": unit("aa01", "bb01")}, m.Published,
 				"its own servers as they are now, and only units that exist")
-			assert.Equal(t, "ovn-central/4", m.History[ovndb.NB][full("aa04")].Unit)
+			assert.Equal(t, "ovn-central/4", m.History[ovndb.NB][observetest.Full("aa04")].Unit)
 			assert.True(t, m.OthersStay())
 		})
 	}
@@ -148,7 +150,7 @@ func TestModelWithoutAnAnswerFromJuju(t *testing.T) {
 	assert.True(t, m.OthersStay())
 	assert.Contains(t, m.Published, "ovn-central/1")
 	assert.Len(t, m.Problems, 2, "what went wrong is said: %v", m.Problems)
-	assert.False(t, m.Owner(ovndb.NB, peer("ffff", full("ffff"))).Stale)
+	assert.False(t, m.Owner(ovndb.NB, peer("ffff", observetest.Full("ffff"))).Stale)
 }
 
 func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
@@ -158,14 +160,14 @@ func TestModelNamesNonsenseAndKeepsTheRest(t *testing.T) {
 		"relation-list -r ovsdb-peer:0":                []string{"ovn-central/1"},
 		"relation-get -r ovsdb-peer:0 - ovn-central/1": map[string]string{"nb-identity": "AA01", "sb-identity": "0017"},
 		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{
-			"nb-servers": "{", "sb-servers": `{"` + string(full("13fe")) + `":{"unit":"ovn-central/4"}}`,
+			"nb-servers": "{", "sb-servers": `{"` + string(observetest.Full("13fe")) + `":{"unit":"ovn-central/4"}}`,
 		},
 	}, observe.Cache{})
 	require.Len(t, m.Problems, 2)
 	assert.Contains(t, m.Problems[0], "ovn-central/1 published invalid data: nb-identity")
 	assert.Contains(t, m.Problems[1], "the application's data are damaged: nb-servers")
 	assert.Equal(t, raft.ID("0017"), m.Published["ovn-central/1"][ovndb.SB].Server)
-	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][full("13fe")].Unit)
+	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 }
 
 // What could not be read is neither empty nor gone, and the reason is kept.
@@ -179,7 +181,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 			list:                      []string{"ovn-central/1"},
 			get:                       bag("aa01", "bb01"),
 			"relation-get -r ovsdb-peer:0 - ovn-central/2": bag("aa02", "bb02"),
-			app: map[string]string{"nb_cid": string(cluster(ovndb.NB))},
+			app: map[string]string{"nb_cid": string(observetest.Cluster(ovndb.NB))},
 		}
 	}
 	remembered := observe.Cache{Published: relation.UnitIdentities{"ovn-central/1": unit("aa01", "bb01")}}
@@ -229,12 +231,12 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 
 // A failed removal or a unit's own forgetting must not undo what is known.
 func TestModelNeverForgetsARemoval(t *testing.T) {
-	removed := relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4", Removed: now.Add(-time.Hour)}}}
+	removed := relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4", Removed: observetest.Now.Add(-time.Hour)}}}
 	m := modelOf(t, agent{
 		"goal-state":                                       goal("ovn-central/0 active"),
 		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
 		"relation-list -r ovsdb-peer:0":                    []string{},
-		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.NB: {full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": relation.History{ovndb.NB: {observetest.Full("aa04"): {Unit: "ovn-central/4"}}}.Databag(),
 	}, observe.Cache{History: removed})
-	assert.Equal(t, removed[ovndb.NB][full("aa04")], m.History[ovndb.NB][full("aa04")])
+	assert.Equal(t, removed[ovndb.NB][observetest.Full("aa04")], m.History[ovndb.NB][observetest.Full("aa04")])
 }

@@ -1,9 +1,11 @@
-package membership_test
+package status_test
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -70,52 +72,54 @@ func TestTextIsThatOfTheSpecification(t *testing.T) {
 }
 
 func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
-	s := three(t)
-	s.nb.rows[1].extra = " (learner)"
-	s.nb.unread = []string{"Snapshot: 7"}
-	text := status.ClusterText(s.report().Clusters[0])
+	s := observetest.Three(t)
+	s.NB.Rows[1].Extra = " (learner)"
+	s.NB.Unread = []string{"Snapshot: 7"}
+	text := status.ClusterText(s.Report().Clusters[0])
 	assert.Contains(t, text, "match_index=11 (learner) ovn-central/1\n")
 	assert.Contains(t, text, "Snapshot: 7")
 }
 
 func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
-	s := three(t)
-	s.sb = members{condition: ovndb.Absent}
-	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", status.ClusterText(s.report().Clusters[1]))
+	s := observetest.Three(t)
+	s.SB = observetest.Members{Condition: ovndb.Absent}
+	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", status.ClusterText(s.Report().Clusters[1]))
 }
 
 func TestFaultTolerance(t *testing.T) {
 	tests := map[string]struct {
-		scene func(s *scene)
-		text  string
+		scenario func(s *observetest.Scenario)
+		text     string
 	}{
-		"three up":                               {func(*scene) {}, "nb: 1 more of 3 members may fail (3 up); sb: 1 more of 3 members may fail (3 up)"},
-		"one down":                               {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02") }, "nb: 0 more of 3 members may fail (2 up); sb: 1 more of 3 members may fail (3 up)"},
-		"no quorum":                              {func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() }, "nb: no quorum as seen from this unit (1 of 3 members answer; none from ovn-central/1, ovn-central/2); sb: 1 more of 3 members may fail (3 up)"},
-		"an election":                            {func(s *scene) { s.nb = up("aa00").searching("aa01").down("aa02").cutOff() }, "nb: not known (a leader is being elected; 2 of 3 members answer); sb: 1 more of 3 members may fail (3 up)"},
-		"sole":                                   {func(s *scene) { s.nb = up("aa00") }, "nb: 0 more of 1 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
-		"sole, and its disk is full":             {func(s *scene) { s.nb = up("aa00"); s.nb.full = true }, "nb: 0 more of 1 members may fail (0 up); sb: 1 more of 3 members may fail (3 up)"},
-		"one down, and this unit's disk is full": {func(s *scene) { s.nb = up("aa00", "aa01").down("aa02"); s.nb.full = true }, "nb: 0 more of 3 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
-		"joining":                                {func(s *scene) { s.sb = members{state: raft.JoiningCluster, role: raft.Follower} }, "nb: 1 more of 3 members may fail (3 up); sb: not known (joining)"},
-		"one not here":                           {func(s *scene) { s.nb = members{condition: ovndb.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
+		"three up":                               {func(*observetest.Scenario) {}, "nb: 1 more of 3 members may fail (3 up); sb: 1 more of 3 members may fail (3 up)"},
+		"one down":                               {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, "nb: 0 more of 3 members may fail (2 up); sb: 1 more of 3 members may fail (3 up)"},
+		"no quorum":                              {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff() }, "nb: no quorum as seen from this unit (1 of 3 members answer; none from ovn-central/1, ovn-central/2); sb: 1 more of 3 members may fail (3 up)"},
+		"an election":                            {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Searching("aa01").Down("aa02").CutOff() }, "nb: not known (a leader is being elected; 2 of 3 members answer); sb: 1 more of 3 members may fail (3 up)"},
+		"sole":                                   {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00") }, "nb: 0 more of 1 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
+		"sole, and its disk is full":             {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00"); s.NB.Full = true }, "nb: 0 more of 1 members may fail (0 up); sb: 1 more of 3 members may fail (3 up)"},
+		"one down, and this unit's disk is full": {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02"); s.NB.Full = true }, "nb: 0 more of 3 members may fail (1 up); sb: 1 more of 3 members may fail (3 up)"},
+		"joining": {func(s *observetest.Scenario) {
+			s.SB = observetest.Members{State: raft.JoiningCluster, Role: raft.Follower}
+		}, "nb: 1 more of 3 members may fail (3 up); sb: not known (joining)"},
+		"one not here": {func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Down} }, "nb: not known (down); sb: 1 more of 3 members may fail (3 up)"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := three(t)
-			test.scene(&s)
-			assert.Equal(t, test.text, strings.Join(status.Tolerance(s.report()), "; "))
+			s := observetest.Three(t)
+			test.scenario(&s)
+			assert.Equal(t, test.text, strings.Join(status.Tolerance(s.Report()), "; "))
 		})
 	}
 }
 
 func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 	tests := map[string]struct {
-		scene    func(s *scene)
+		scenario func(s *observetest.Scenario)
 		warnings []string
 	}{
-		"nothing": {func(*scene) {}, nil},
+		"nothing": {func(*observetest.Scenario) {}, nil},
 		"a stale member that is down": {
-			func(s *scene) { s.nb = s.nb.down("aa04") },
+			func(s *observetest.Scenario) { s.NB = s.NB.Down("aa04") },
 			[]string{
 				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
 				"nb: aa04 at ssl:10.0.0.13:6643, UNKNOWN (was ovn-central/4), is stale: it belongs to no unit of the model",
@@ -123,9 +127,9 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			},
 		},
 		"a stale and a new member at one address": {
-			func(s *scene) {
-				s.nb = s.nb.down("aa04")
-				s.nb.rows[3].address = address(ovndb.NB, 2)
+			func(s *observetest.Scenario) {
+				s.NB = s.NB.Down("aa04")
+				s.NB.Rows[3].Address = observetest.Address(ovndb.NB, 2)
 			},
 			[]string{
 				"nb: aa04 at ssl:10.0.0.12:6643, UNKNOWN (was ovn-central/4), is down: its last message is 3600.0 s old, election timer 4.0 s",
@@ -135,16 +139,16 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			},
 		},
 		"a member of the wrong database, known by its ID": {
-			func(s *scene) { s.sb.rows = append(s.sb.rows, row{identity: "aa02"}) },
+			func(s *observetest.Scenario) { s.SB.Rows = append(s.SB.Rows, observetest.Row{Identity: "aa02"}) },
 			[]string{
 				"sb: aa02 at ssl:10.0.0.13:6644, UNKNOWN, is a server of OVN_Northbound, of ovn-central/2: it votes here and holds nothing",
 				"sb: 4 members; an even number tolerates no more failures than 3",
 			},
 		},
 		"a member of the wrong database, known by its port": {
-			func(s *scene) {
-				s.goal["ovn-central/3"] = "waiting"
-				s.nb.rows = append(s.nb.rows, row{identity: "cc03", address: "ssl:10.0.0.13:6644"})
+			func(s *observetest.Scenario) {
+				s.Goal["ovn-central/3"] = "waiting"
+				s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "cc03", Address: "ssl:10.0.0.13:6644"})
 			},
 			[]string{
 				"nb: cc03 at ssl:10.0.0.13:6644, UNKNOWN, is a server of OVN_Southbound: it votes here and holds nothing",
@@ -153,25 +157,25 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			},
 		},
 		"a unit that has yet to publish one identity": {
-			func(s *scene) { s.published["ovn-central/2"] = [2]string{"aa02", ""} },
+			func(s *observetest.Scenario) { s.Published["ovn-central/2"] = [2]string{"aa02", ""} },
 			[]string{"ovn-central/2 has published no sb identity"},
 		},
 		"too few members": {
-			func(s *scene) { s.nb = up("aa00", "aa01") },
+			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01") },
 			[]string{"nb: 2 members; fewer than 3 tolerate no failure"},
 		},
 		"no quorum, of which nobody is named as dead": {
-			func(s *scene) { s.nb = up("aa00").down("aa01", "aa02").cutOff() },
+			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff() },
 			[]string{"nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)"},
 		},
 		"a database that is not served": {
-			func(s *scene) {
-				s.sb = members{condition: ovndb.Hung, err: errors.New("server does not answer within 5s")}
+			func(s *observetest.Scenario) {
+				s.SB = observetest.Members{Condition: ovndb.Hung, Err: errors.New("server does not answer within 5s")}
 			},
 			[]string{"sb: the server hangs: server does not answer within 5s"},
 		},
 		"something new": {
-			func(s *scene) { s.sb.rows[1].extra, s.sb.unread = " (learner)", []string{"Snapshot: 7"} },
+			func(s *observetest.Scenario) { s.SB.Rows[1].Extra, s.SB.Unread = " (learner)", []string{"Snapshot: 7"} },
 			[]string{
 				`sb: bb01 at ssl:10.0.0.11:6644, ovn-central/1, has something that this charm does not know: " (learner)"`,
 				`sb: ovsdb-server says something that this charm does not know: "Snapshot: 7"`,
@@ -180,27 +184,27 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := three(t)
-			s.history = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}}
-			test.scene(&s)
-			assert.Equal(t, test.warnings, status.Warnings(s.report()))
+			s := observetest.Three(t)
+			s.History = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}}
+			test.scenario(&s)
+			assert.Equal(t, test.warnings, status.Warnings(s.Report()))
 		})
 	}
 }
 
 func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
-	s := three(t)
-	r := s.report()
+	s := observetest.Three(t)
+	r := s.Report()
 	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
-	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: full("aa02"), Cluster: foreign}
+	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
-		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(cluster(ovndb.NB)),
+		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(observetest.Cluster(ovndb.NB)),
 	}, status.Warnings(r))
 }
 
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
-	s := three(t)
-	r := s.report()
+	s := observetest.Three(t)
+	r := s.Report()
 	r.Application.Problems = []string{"cannot read goal state: goal-state: program not found"}
 	assert.Equal(t, r.Application.Problems, status.Warnings(r))
 }

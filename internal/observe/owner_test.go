@@ -1,9 +1,11 @@
-package membership_test
+package observe_test
 
 import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,64 +25,66 @@ func peer(identity string, id raft.ID) raft.Peer {
 func TestR16OwnerOfAMember(t *testing.T) {
 	twin := raft.ID("aa01ffff-0000-4000-8000-000000000000")
 	tests := map[string]struct {
-		scene func(s *scene)
-		peer  raft.Peer
-		owner observe.Owner
+		scenario func(s *observetest.Scenario)
+		peer     raft.Peer
+		owner    observe.Owner
 	}{
 		"a unit's, by the whole ID": {
-			func(*scene) {}, peer("aa01", full("aa01")), observe.Owner{Unit: "ovn-central/1"},
+			func(*observetest.Scenario) {}, peer("aa01", observetest.Full("aa01")), observe.Owner{Unit: "ovn-central/1"},
 		},
 		"a unit's, by the identity": {
-			func(*scene) {}, peer("aa01", ""), observe.Owner{Unit: "ovn-central/1"},
+			func(*observetest.Scenario) {}, peer("aa01", ""), observe.Owner{Unit: "ovn-central/1"},
 		},
 		"this unit's own": {
-			func(*scene) {}, peer("aa00", full("aa00")), observe.Owner{Unit: "ovn-central/0"},
+			func(*observetest.Scenario) {}, peer("aa00", observetest.Full("aa00")), observe.Owner{Unit: "ovn-central/0"},
 		},
 		"another ID with the same identity": {
-			func(*scene) {}, peer("aa01", twin), observe.Owner{Stale: true},
+			func(*observetest.Scenario) {}, peer("aa01", twin), observe.Owner{Stale: true},
 		},
 		"an ID of the other database": {
-			func(*scene) {}, peer("bb01", full("bb01")), observe.Owner{Stale: true},
+			func(*observetest.Scenario) {}, peer("bb01", observetest.Full("bb01")), observe.Owner{Stale: true},
 		},
 		"of a unit that is gone": {
-			func(*scene) {}, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4", Stale: true},
+			func(*observetest.Scenario) {}, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4", Stale: true},
 		},
 		"of a unit that is gone, by the identity": {
-			func(*scene) {}, peer("aa04", ""), observe.Owner{Was: "ovn-central/4", Stale: true},
+			func(*observetest.Scenario) {}, peer("aa04", ""), observe.Owner{Was: "ovn-central/4", Stale: true},
 		},
 		"an earlier one of a unit that has another now": {
-			func(s *scene) { s.history[ovndb.NB]["aa0f"] = "ovn-central/1" },
-			peer("aa0f", full("aa0f")),
+			func(s *observetest.Scenario) { s.History[ovndb.NB]["aa0f"] = "ovn-central/1" },
+			peer("aa0f", observetest.Full("aa0f")),
 			observe.Owner{Was: "ovn-central/1", Stale: true},
 		},
 		"nobody's, while a unit has published nothing": {
-			func(s *scene) { s.goal["ovn-central/3"] = "waiting" }, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4"},
+			func(s *observetest.Scenario) { s.Goal["ovn-central/3"] = "waiting" }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while a unit has published only one": {
-			func(s *scene) { s.published["ovn-central/2"] = [2]string{"aa02", ""} },
-			peer("aa04", full("aa04")),
+			func(s *observetest.Scenario) { s.Published["ovn-central/2"] = [2]string{"aa02", ""} },
+			peer("aa04", observetest.Full("aa04")),
 			observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while this unit itself has published nothing": {
-			func(s *scene) { s.published["ovn-central/0"] = [2]string{} }, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4"},
+			func(s *observetest.Scenario) { s.Published["ovn-central/0"] = [2]string{} }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while a unit that is being removed has published nothing": {
-			func(s *scene) { s.goal["ovn-central/2"], s.published["ovn-central/2"] = "dying", [2]string{} },
-			peer("aa04", full("aa04")),
+			func(s *observetest.Scenario) {
+				s.Goal["ovn-central/2"], s.Published["ovn-central/2"] = "dying", [2]string{}
+			},
+			peer("aa04", observetest.Full("aa04")),
 			observe.Owner{Was: "ovn-central/4"},
 		},
 		"nobody's, while Juju cannot be asked": {
-			func(s *scene) { s.goal = nil }, peer("aa04", full("aa04")), observe.Owner{Was: "ovn-central/4"},
+			func(s *observetest.Scenario) { s.Goal = nil }, peer("aa04", observetest.Full("aa04")), observe.Owner{Was: "ovn-central/4"},
 		},
 		"a unit's, while Juju cannot be asked": {
-			func(s *scene) { s.goal = nil }, peer("aa02", full("aa02")), observe.Owner{Unit: "ovn-central/2"},
+			func(s *observetest.Scenario) { s.Goal = nil }, peer("aa02", observetest.Full("aa02")), observe.Owner{Unit: "ovn-central/2"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := joinedBy4(t)
-			test.scene(&s)
-			assert.Equal(t, test.owner, s.model().Owner(ovndb.NB, test.peer))
+			s := observetest.JoinedBy4(t)
+			test.scenario(&s)
+			assert.Equal(t, test.owner, s.Application().Owner(ovndb.NB, test.peer))
 		})
 	}
 }
@@ -88,26 +92,26 @@ func TestR16OwnerOfAMember(t *testing.T) {
 // A unit whose server was removed joins again with another one, and publishes the one
 // from before until its hook has ended well: then nobody may be called stale.
 func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
-	unknown := peer("aa0e", full("aa0e"))
-	m := joinedBy4(t).model()
+	unknown := peer("aa0e", observetest.Full("aa0e"))
+	m := observetest.JoinedBy4(t).Application()
 	require.True(t, m.Owner(ovndb.NB, unknown).Stale)
 
-	removed := joinedBy4(t).model()
-	removed.History = removed.History.Remove(ovndb.NB, full("aa01"), "ovn-central/1", now)
+	removed := observetest.JoinedBy4(t).Application()
+	removed.History = removed.History.Remove(ovndb.NB, observetest.Full("aa01"), "ovn-central/1", observetest.Now)
 	assert.False(t, removed.Owner(ovndb.NB, unknown).Stale)
 	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which was removed"}, removed.Unpublished())
 
-	absent := joinedBy4(t).model()
+	absent := observetest.JoinedBy4(t).Application()
 	absent.Members = map[ovndb.Database][]string{ovndb.NB: {"aa00", "aa02", "aa0e"}}
 	assert.False(t, absent.Owner(ovndb.NB, unknown).Stale)
-	assert.False(t, absent.Owner(ovndb.SB, peer("bb0e", full("bb0e"))).Stale, "of the other database neither")
+	assert.False(t, absent.Owner(ovndb.SB, peer("bb0e", observetest.Full("bb0e"))).Stale, "of the other database neither")
 	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which is no member"}, absent.Unpublished())
 }
 
 func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
-	m := joinedBy4(t).model()
+	m := observetest.JoinedBy4(t).Application()
 	m.Data = map[string]relation.Data{"ovn-central/1": relation.Read(relation.BoundAddress(netip.MustParseAddr("10.0.0.10")))}
-	p := peer("aa0e", full("aa0e"))
+	p := peer("aa0e", observetest.Full("aa0e"))
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
 	p.Up = true
 	assert.False(t, m.Owner(ovndb.NB, p).Stale)
@@ -115,9 +119,9 @@ func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 
 // Juju 4 takes a unit out of the model while its `stop` still runs.
 func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) {
-	m := joinedBy4(t).model()
+	m := observetest.JoinedBy4(t).Application()
 	m.Departed = []string{"ovn-central/4"}
-	p := peer("aa04", full("aa04"))
+	p := peer("aa04", observetest.Full("aa04"))
 	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more")
 	p.Up = true
 	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(ovndb.NB, p))
@@ -126,7 +130,7 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 }
 
 func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
-	s := three(t).observerOn(new(machine))
+	s := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	begun := s.Now()
 	cache := observe.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
 	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
@@ -147,7 +151,7 @@ func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 }
 
 func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
-	s := three(t).observerOn(new(machine))
+	s := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	now := s.Now()
 	cache := observe.Cache{Departed: map[string]time.Time{"ovn-central/1": now}}
 	learn := func(at time.Time) []string {
@@ -163,10 +167,10 @@ func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {
 }
 
 func TestR16AddressDoesNotMakeAnOwner(t *testing.T) {
-	s := joinedBy4(t)
-	s.nb = s.nb.down("aa04")
-	s.nb.rows[3].address = address(ovndb.NB, 1)
-	rows := s.report().Clusters[0].Rows
+	s := observetest.JoinedBy4(t)
+	s.NB = s.NB.Down("aa04")
+	s.NB.Rows[3].Address = observetest.Address(ovndb.NB, 1)
+	rows := s.Report().Clusters[0].Rows
 	assert.Equal(t, "ovn-central/1", rows[1].Label())
 	assert.Equal(t, "UNKNOWN (was ovn-central/4)", rows[3].Label())
 	assert.True(t, rows[3].Owner.Stale)
@@ -198,22 +202,22 @@ func TestOthersStay(t *testing.T) {
 		"Juju knows of no unit more": {map[string]string{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := three(t)
-			s.goal = test.goal
-			assert.Equal(t, test.stay, s.model().OthersStay())
+			s := observetest.Three(t)
+			s.Goal = test.goal
+			assert.Equal(t, test.stay, s.Application().OthersStay())
 		})
 	}
 }
 
 func TestUnitsThatHaveNotPublishedAreInOrder(t *testing.T) {
-	s := three(t)
+	s := observetest.Three(t)
 	for _, unit := range []string{"ovn-central/10", "ovn-central/9", "ovn-central/11"} {
-		s.goal[unit] = "waiting"
+		s.Goal[unit] = "waiting"
 	}
-	s.published["ovn-central/10"] = [2]string{"aa10", ""}
+	s.Published["ovn-central/10"] = [2]string{"aa10", ""}
 	assert.Equal(t, []string{
 		"ovn-central/9 has published no nb and no sb identity",
 		"ovn-central/10 has published no sb identity",
 		"ovn-central/11 has published no nb and no sb identity",
-	}, s.model().Unpublished())
+	}, s.Application().Unpublished())
 }

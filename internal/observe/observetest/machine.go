@@ -1,0 +1,101 @@
+package observetest
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+// Machine stands for the programs of a machine. It answers what a scenario says and
+// keeps what it was told to do.
+type Machine struct {
+	// Answers are the statuses of servers, Errors what is said in their place.
+	Answers, Errors map[ovndb.Database]string
+	// Left and Joining say what ovsdb-tool finds in the files.
+	Left, Joining bool
+	// Told are the commands that change something.
+	Told []string
+
+	mu sync.Mutex
+}
+
+// Run implements run.Runner.
+func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch {
+	case c.Name == "ovs-appctl" && slices.Contains(c.Args, "cluster/status"):
+		d := ovndb.Database(c.Args[len(c.Args)-1])
+		if said := m.Errors[d]; said != "" {
+			return nil, Failed(c, 2, said+"\novs-appctl: server returned an error\n")
+		}
+		return []byte(m.Answers[d]), nil
+	case c.Name == "ovsdb-tool" && c.Args[0] == "db-name":
+		return []byte(map[string]string{"ovnnb_db.db": "OVN_Northbound", "ovnsb_db.db": "OVN_Southbound"}[filepath.Base(c.Args[1])]), nil
+	case c.Name == "ovsdb-tool" && c.Args[0] == "db-sid":
+		return []byte(Full("aa00")), nil
+	case c.Name == "ovsdb-tool" && c.Args[0] == "db-cid":
+		return nil, Failed(c, 2, "ovsdb-tool: cluster ID not yet known\n")
+	case c.Name == "ovsdb-tool" && c.Args[0] == "check-cluster" && m.Left:
+		return []byte(c.Args[1] + ": record 9 shows that the server left the cluster\n"), nil
+	case c.Name == "ovsdb-tool" && c.Args[0] == "check-cluster" && m.Joining:
+		return nil, Failed(c, 1, c.Args[1]+" has not joined the cluster, omitting\novsdb-tool: all logs are empty\n")
+	case c.Name == "ovsdb-tool":
+		return nil, nil
+	case c.Name == "systemctl" && c.Args[0] == "show":
+		return runtest.Stopped(), nil
+	case c.Name == "systemctl":
+		m.Told = append(m.Told, c.String())
+		return nil, nil
+	}
+	m.Told = append(m.Told, c.String())
+	return nil, Failed(c, 1, "this machine has no "+c.String()+"\n")
+}
+
+// Failed is the error of a program that ended with that code.
+func Failed(c run.Command, code int, stderr string) error {
+	return &run.Error{Command: c, ExitCode: code, Stderr: stderr, Err: errors.New("exit status")}
+}
+
+// ObserverOn puts the unit of a scenario on a machine.
+func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
+	m.Answers = map[ovndb.Database]string{}
+	if m.Errors == nil {
+		m.Errors = map[ovndb.Database]string{}
+	}
+	for d, c := range map[ovndb.Database]Members{ovndb.NB: s.NB, ovndb.SB: s.SB} {
+		switch c.Condition {
+		case "":
+			m.Answers[d] = s.View(d, c).Status.String()
+		case ovndb.Standalone:
+			m.Errors[d] = `"cluster/status" is not a valid command (use "list-commands" to see a list of valid commands)`
+		case ovndb.Left, ovndb.Failed:
+			m.Errors[d] = "unknown cluster"
+		default:
+			m.Errors[d] = `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Connection refused)`
+		}
+	}
+	dir := s.T.TempDir()
+	observer := s.Observer()
+	observer.Control = ovn.Control{Runner: m, Paths: ovndb.Paths{Run: dir, DB: dir}}
+	observer.Files = ovn.Files{Runner: m, Paths: observer.Control.Paths}
+	observer.Services = ovn.Services{Runner: m}
+	for d, c := range map[ovndb.Database]Members{ovndb.NB: s.NB, ovndb.SB: s.SB} {
+		require.NoError(s.T, os.WriteFile(observer.Control.Paths.Control(d), nil, 0o600))
+		if c.Condition != ovndb.Absent {
+			require.NoError(s.T, os.WriteFile(observer.Files.Paths.File(d), []byte("a database"), 0o600))
+		}
+	}
+	return observer
+}

@@ -1,0 +1,265 @@
+// Package observetest has applications and their clusters as one unit sees them, for the tests
+// of what observes, reports and changes them.
+package observetest
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// Now is the time of every test.
+var Now = time.Date(2026, 11, 20, 18, 0, 0, 0, time.UTC)
+
+// Full is a server's whole ID, given its identity.
+func Full(identity string) raft.ID { return raft.ID(identity + "7c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b") }
+
+// Scenario is an application and its clusters, as one unit sees them.
+type Scenario struct {
+	T *testing.T
+	// Unit is the one that observes; it runs this version of Juju.
+	Unit, Version string
+	// Goal is the status of each unit that Juju wants; nil: Juju can't be asked.
+	Goal map[string]string
+	// Published has the identities nb and sb of each unit; empty: none.
+	Published map[string][2]string
+	// History has the unit that once had a server, by its identity.
+	History map[ovndb.Database]map[string]string
+	// NB and SB are the clusters.
+	NB, SB Members
+}
+
+// Members are those of one cluster, by their identities.
+type Members struct {
+	// Condition stands in the place of a cluster.
+	Condition ovndb.Condition
+	Err       error
+	State     raft.State
+	Role      raft.Role
+	// Leader is the identity of the leader: none if it is empty.
+	Leader string
+	Rows   []Row
+	Unread []string
+	// Full: this unit's own disk is.
+	Full bool
+}
+
+// Row is a member: up, unless it says otherwise.
+type Row struct {
+	Identity string
+	Down     bool
+	// Searching: it answers that it is out of touch with the cluster.
+	Searching bool
+	// Closed: its client port does not answer.
+	Closed  bool
+	Address string
+	Phase   raft.Phase
+	Extra   string
+}
+
+// Up are members that work, the first of them this unit's own, which leads.
+func Up(identities ...string) Members {
+	m := Members{State: raft.ClusterMember, Role: raft.Leader, Leader: identities[0]}
+	for _, id := range identities {
+		m.Rows = append(m.Rows, Row{Identity: id})
+	}
+	return m
+}
+
+// Down are members that do not.
+func (m Members) Down(identities ...string) Members {
+	for _, id := range identities {
+		m.Rows = append(m.Rows, Row{Identity: id, Down: true})
+	}
+	return m
+}
+
+// Searching are members that answer and hear no leader.
+func (m Members) Searching(identities ...string) Members {
+	for _, id := range identities {
+		m.Rows = append(m.Rows, Row{Identity: id, Searching: true})
+	}
+	return m
+}
+
+// Closed are members that work, and whose client ports don't answer.
+func (m Members) Closed(identities ...string) Members {
+	for _, id := range identities {
+		m.Rows = append(m.Rows, Row{Identity: id, Closed: true})
+	}
+	return m
+}
+
+// Following makes the leader another member than this unit's own.
+func (m Members) Following(leader string) Members {
+	m.Role, m.Leader = raft.Follower, leader
+	return m
+}
+
+// CutOff is a server that knows no leader any more.
+func (m Members) CutOff() Members {
+	m.State, m.Role, m.Leader = raft.Disconnected, raft.Candidate, ""
+	return m
+}
+
+// In is a server in a state that is no member's.
+func (m Members) In(state raft.State) Members {
+	m.State, m.Role, m.Leader = state, raft.Follower, ""
+	return m
+}
+
+// Three is a healthy application whose nb is led by this unit, and sb by another.
+func Three(t *testing.T) Scenario {
+	t.Helper()
+	return Scenario{
+		T: t, Unit: "ovn-central/0", Version: "3.6.11",
+		Goal: map[string]string{"ovn-central/0": "active", "ovn-central/1": "active", "ovn-central/2": "active"},
+		Published: map[string][2]string{
+			"ovn-central/0": {"aa00", "bb00"}, "ovn-central/1": {"aa01", "bb01"}, "ovn-central/2": {"aa02", "bb02"},
+		},
+		NB: Up("aa00", "aa01", "aa02"), SB: Up("bb00", "bb01", "bb02").Following("bb01"),
+	}
+}
+
+// Led makes this unit lead sb too, so that no other server need be asked.
+func (s *Scenario) Led() *Scenario {
+	s.SB = Up("bb00", "bb01", "bb02")
+	return s
+}
+
+// JoinedBy4 is three units, and members that ovn-central/4 has left behind.
+func JoinedBy4(t *testing.T) Scenario {
+	t.Helper()
+	s := Three(t)
+	s.History = map[ovndb.Database]map[string]string{ovndb.NB: {"aa04": "ovn-central/4"}, ovndb.SB: {"13fe": "ovn-central/4"}}
+	return s
+}
+
+// Application is what the unit knows of it.
+func (s Scenario) Application() observe.Application {
+	m := observe.Application{Unit: s.Unit, Version: juju.ReadEnv(func(string) string { return s.Version }).Version, Published: relation.UnitIdentities{}, History: relation.History{}, Relations: []string{"ovsdb-peer:0"}}
+	if s.Goal != nil {
+		m.Goal = map[string]juju.UnitGoal{}
+	}
+	for unit, status := range s.Goal {
+		m.Goal[unit] = juju.UnitGoal{Status: status}
+	}
+	for unit, ids := range s.Published {
+		m.Published[unit] = relation.Identities{}
+		for i, d := range ovndb.Databases() {
+			if ids[i] != "" {
+				m.Published[unit][d] = relation.Identity{Server: Full(ids[i]), Cluster: Cluster(d)}
+			}
+		}
+	}
+	m.History = m.History.Publish(m.Published)
+	for d, servers := range s.History {
+		for identity, unit := range servers {
+			m.History = m.History.Merge(relation.History{d: {Full(identity): {Unit: unit}}})
+		}
+	}
+	return m
+}
+
+// Cluster is the ID of each scenario's cluster of a database.
+func Cluster(d ovndb.Database) raft.ID {
+	return raft.ID(map[ovndb.Database]string{ovndb.NB: "c1", ovndb.SB: "c2"}[d] + "000000-0000-4000-8000-000000000000")
+}
+
+// View is what this unit sees of one cluster.
+func (s Scenario) View(d ovndb.Database, m Members) raft.View {
+	cid := Cluster(d)
+	status := raft.Status{
+		Name: string(d), Cluster: &cid, State: m.State, Role: m.Role, Leader: raft.UnknownRef, Vote: raft.UnknownRef,
+		Term: 3, ElectionTimer: 4 * time.Second, Log: raft.Log{Start: 2, End: 12}, Address: Address(d, 0),
+	}
+	if m.Leader != "" {
+		status.Leader = raft.Ref(m.Leader)
+	}
+	v := raft.View{Names: s.Application().Names(d), Full: m.Full}
+	for i, r := range m.Rows {
+		member := raft.Member{Nick: r.Identity, Short: r.Identity, Address: r.Address, Self: i == 0, Phase: r.Phase, Extra: r.Extra}
+		if member.Address == "" {
+			member.Address = Address(d, i)
+		}
+		ago, match := 20*time.Millisecond, status.Committed()
+		if r.Down {
+			ago, match = time.Hour, match-3
+		}
+		if i > 0 {
+			member.LastMsg = &ago
+		}
+		switch {
+		case i == 0:
+			status.Nick, status.Server = r.Identity, Full(r.Identity)
+			if m.Leader == r.Identity {
+				status.Leader = raft.Self
+			}
+		case m.Role == raft.Leader:
+			member.Match, member.Next = &match, &status.Log.End
+		case !r.Down && !r.Closed:
+			v.Probes = append(v.Probes, raft.ProbeResult{
+				Address: member.Address, Server: Full(r.Identity), Cluster: cid, Connected: !r.Searching, Leader: r.Identity == m.Leader,
+			})
+		}
+		if i > 0 && !r.Down {
+			status.Connections = append(status.Connections, raft.Connection{Peer: r.Identity, Incoming: true, Up: true})
+		}
+		status.Servers = append(status.Servers, member)
+	}
+	for i, text := range m.Unread {
+		status.Unknown = append(status.Unknown, raft.Unknown{Line: 30 + i, Text: text})
+	}
+	v.Status = status
+	return v
+}
+
+// Address is the Raft address of the member in row i.
+func Address(d ovndb.Database, i int) string {
+	return "ssl:10.0.0.1" + string(rune('0'+i)) + ":" + fmt.Sprint(ovndb.RaftPort(d))
+}
+
+// Cluster is what the unit reports of one cluster.
+func (s Scenario) Cluster(d ovndb.Database, m Members) observe.Cluster {
+	c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving}}
+	if m.Condition != "" {
+		c.Condition, c.Err = m.Condition, m.Err
+		return c
+	}
+	c.View = s.View(d, m)
+	c.Status, c.Quorum = c.View.Status, c.View.Quorum()
+	model := s.Application()
+	for _, p := range c.View.Peers() {
+		o := model.Owner(d, p)
+		c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
+	}
+	return c
+}
+
+// Report is what the unit reports of both.
+func (s Scenario) Report() observe.Report {
+	return observe.Report{Application: s.Application(), Clusters: []observe.Cluster{s.Cluster(ovndb.NB, s.NB), s.Cluster(ovndb.SB, s.SB)}}
+}
+
+// Observer is the unit's, on a machine without programs.
+func (s Scenario) Observer() *observe.Observer {
+	env := map[string]string{"JUJU_UNIT_NAME": s.Unit, "JUJU_VERSION": s.Version}
+	return &observe.Observer{Machine: &observe.Machine{
+		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
+		Control: ovn.Control{Paths: ovndb.Paths{DB: s.T.TempDir()}},
+		Dialer:  new(ovsdb.Dialer),
+		Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
+		Now:     func() time.Time { return Now },
+		Log:     slog.New(slog.DiscardHandler),
+	}}
+}
