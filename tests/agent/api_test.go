@@ -23,7 +23,7 @@ func TestAPIIsReadOnlyAndPeersNeedACertificate(t *testing.T) {
 			assert.Equal(t, http.StatusMethodNotAllowed, p.code(method, a.url+"/", p.client))
 		}
 		assert.Equal(t, http.StatusNotFound, p.code(http.MethodGet, a.url+"/other", p.client))
-		require.Eventually(t, func() bool {
+		eventually(t, func() bool {
 			for _, peer := range p.status(a).Peers {
 				if peer.AnsweredSecondsAgo < 0 || peer.Unit == "" {
 					return false
@@ -98,6 +98,6 @@ func TestSlowClientsDoNotDisturbTheLease(t *testing.T) {
 	for _, c := range open {
 		_ = c.Close()
 	}
-	require.Eventually(t, func() bool { return p.status(holder).Acts }, patience, 50*time.Millisecond)
+	eventually(t, func() bool { return p.status(holder).Acts }, patience, 50*time.Millisecond)
 	assert.Equal(t, term, p.status(holder).Term, "the lease was never taken over")
 }

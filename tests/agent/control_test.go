@@ -138,7 +138,7 @@ func (p *plane) start(env []string, name string, args ...string) *process {
 func (p *plane) server(base string) {
 	p.t.Helper()
 	p.start(nil, "ovsdb-server", "-vconsole:off", "--unixctl="+base+".ctl", "--remote=punix:"+base+".sock", base+".db")
-	require.Eventually(p.t, func() bool {
+	eventually(p.t, func() bool {
 		return exec.CommandContext(p.t.Context(), "ovs-appctl", "-t", base+".ctl", "version").Run() == nil
 	}, patience, 10*time.Millisecond, "ovsdb-server does not start")
 }
@@ -234,7 +234,7 @@ func (p *plane) status(a *process) (s report.Status) {
 // holder waits until one of the agents acts and all say so, and returns it.
 func (p *plane) holder(agents ...*process) (holder *process) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool {
+	eventually(p.t, func() bool {
 		acting := 0
 		for _, a := range agents {
 			if p.status(a).Acts {

@@ -26,7 +26,7 @@ func (p *plane) intend(chassis string) {
 // leaves waits until no gateway has the chassis first.
 func (p *plane) leaves(chassis string, gateways int) {
 	p.t.Helper()
-	require.Eventually(p.t, func() bool {
+	eventually(p.t, func() bool {
 		for i := range gateways {
 			if list := p.candidates(fmt.Sprint("r", i)); len(list) != 3 || list[2] != chassis {
 				return false
@@ -56,22 +56,22 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	next, _ := p.replaced(first, time.Now())
 	p.leaves("c1", 3)
 	require.NoError(t, first.Signal(syscall.SIGCONT))
-	require.Eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 100*time.Millisecond)
+	eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 100*time.Millisecond)
 
 	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c1", "20") // as Neutron does for a router
 	p.leaves("c1", 3)
 	for _, by := range p.journal() {
 		assert.Equal(t, next.unit+", agent", by)
 	}
-	require.Eventually(t, func() bool { d := p.status(next).Drains; return len(d) == 1 && d[0].Done }, patience, 100*time.Millisecond)
+	eventually(t, func() bool { d := p.status(next).Drains; return len(d) == 1 && d[0].Done }, patience, 100*time.Millisecond)
 	assert.Empty(t, p.status(first).Drains, "it is told by the unit that acts")
 	assert.Contains(t, p.get(next, "/metrics"), `ovn_central_drains{state="done"} 1`)
 
 	p.nb("remove", "NB_Global", ".", "external_ids", `"ovn-central:drain/c1"`)
-	require.Eventually(t, func() bool { return len(p.status(next).Drains) == 0 }, patience, 100*time.Millisecond, "it ends with the intent")
+	eventually(t, func() bool { return len(p.status(next).Drains) == 0 }, patience, 100*time.Millisecond, "it ends with the intent")
 	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c1", "20")
 	before, wrote := len(p.journal()), time.Now()
-	require.Eventually(t, func() bool {
+	eventually(t, func() bool {
 		ago := p.status(next).Gateways.LookedSecondsAgo
 		return ago >= 0 && ago < time.Since(wrote).Seconds()
 	}, patience, 100*time.Millisecond, "it has seen that")

@@ -37,7 +37,7 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}
 	t.Cleanup(client.CloseIdleConnections)
-	require.Eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, patience, 50*time.Millisecond)
+	eventually(t, func() bool { _, err := os.Stat(socket); return err == nil }, patience, 50*time.Millisecond)
 	found, err := os.Stat(socket)
 	require.NoError(t, err)
 	assert.Equal(t, os.ModeSocket|0o600, found.Mode())

@@ -21,7 +21,7 @@ const ttl = 5 * time.Second
 func (p *plane) replaced(gone *process, begun time.Time) (next *process, took time.Duration) {
 	p.t.Helper()
 	others := p.but(gone)
-	require.Eventually(p.t, func() bool {
+	eventually(p.t, func() bool {
 		for _, a := range others {
 			if p.status(a).Acts {
 				next, took = a, time.Since(begun)
@@ -29,7 +29,7 @@ func (p *plane) replaced(gone *process, begun time.Time) (next *process, took ti
 		}
 		return next != nil
 	}, patience, 10*time.Millisecond, "no other agent takes over")
-	require.Eventually(p.t, func() bool { return p.all(others, next.unit) }, ttl, 10*time.Millisecond, "/ is not right within the TTL")
+	eventually(p.t, func() bool { return p.all(others, next.unit) }, ttl, 10*time.Millisecond, "/ is not right within the TTL")
 	return next, took
 }
 
@@ -100,15 +100,7 @@ func TestIdleAgentsWriteNothing(t *testing.T) {
 	holder := p.holder(p.agents...)
 	before := p.database()
 	assert.Positive(t, before.Committed())
-	over := time.After(idle)
-	for waiting := true; waiting; {
-		select {
-		case <-over:
-			waiting = false
-		case <-time.After(ttl / 4):
-			require.True(t, p.status(holder).Acts)
-		}
-	}
+	always(t, func() bool { return p.status(holder).Acts }, idle, ttl/4)
 	after := p.database()
 	require.Equal(t, before.Term, after.Term, "the database has had an election")
 	assert.Equal(t, before.Committed(), after.Committed(), "commits in %s", idle)
