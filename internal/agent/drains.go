@@ -128,15 +128,8 @@ const drainLook = 30 * time.Second
 
 // open makes a service that writes under the record of that value only.
 func (d *drains) open(value string) {
-	c := d.agent.config
 	d.value, d.all, d.retry = value, map[string]*drain{}, 0
-	d.service = &node.Service{
-		Gateways: &gateway.Service{
-			Dialer: d.agent.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", agent", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
-			Key: RecordKey, Value: value,
-		},
-		Unit: c.Unit,
-	}
+	d.service = &node.Service{Gateways: d.agent.service(value), Unit: d.agent.config.Unit}
 }
 
 func (d *drains) close() {

@@ -36,8 +36,12 @@ type gateways struct {
 	detector drift.Detector
 	undone   drift.Undone
 	acted    string // the record under which everything was looked at
-	retry    time.Duration
-	drains   drains
+	// unfinished are runs of agents that were interrupted, as read under the record noted:
+	// this process' own or those of agents that may write no more, since their term is over.
+	unfinished []gateway.Entry
+	noted      string
+	retry      time.Duration
+	drains     drains
 
 	mu     sync.Mutex
 	report gatewayReport
@@ -126,6 +130,9 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 		g.acted = value
 		d.Everything(now)
 	}
+	if err := g.readRuns(reading, f, inv, value, acts); err != nil {
+		return n, err
+	}
 	plan, due := schedule.Plan{}, d.Due(now)
 	if due {
 		if plan = d.Plan(inv.State, func(string) bool { return true }); plan.Empty() {
@@ -147,6 +154,10 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 	}
 	if again != 0 && (n.at == 0 || again < n.at) {
 		n.at = again
+	}
+	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
+		g.endRuns(ctx, value)
+		return next{max(g.agent.now(), g.retry), n.acting}, nil
 	}
 	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {
 		return n, nil
@@ -171,12 +182,9 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go g.whileHeld(ctx, value, cancel)
-	c := g.agent.config
-	s := &gateway.Service{
-		Dialer: g.agent.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", agent", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
-		Key: RecordKey, Value: value,
-	}
+	s := g.agent.service(value)
 	defer s.Close()
+	g.noted = ""
 	changed, err := s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, may) })
 	for _, change := range changed {
 		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
@@ -190,6 +198,15 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		return fmt.Errorf("after %d gateways: %w", len(changed), err)
 	}
 	return nil
+}
+
+// service writes under the record that this agent holds.
+func (a *Agent) service(value string) *gateway.Service {
+	c := a.config
+	return &gateway.Service{
+		Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + byAgent, Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+		Key: RecordKey, Value: value,
+	}
 }
 
 // whileHeld ends what is done once this agent doesn't hold the record any more. What is on

@@ -18,6 +18,7 @@ const maxListed = 200
 // gatewayReport is what the last look has found, and what was done.
 type gatewayReport struct {
 	inventory *gateway.Inventory
+	orphans   []schedule.Finding
 	at        time.Duration // of the look; 0: none yet
 	err       error
 	held      map[string]time.Duration
@@ -57,8 +58,9 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 	if r.err != nil {
 		lines = append(lines, line{"gateways are seen again", nil})
 	}
-	lines = append(lines, tellOrphans(orphans(r.inventory), orphans(inv))...)
-	r.inventory, r.at, r.err = inv, now, nil
+	orphans := append(inv.Orphans(), interrupted(g.unfinished)...)
+	lines = append(lines, tellOrphans(r.orphans, orphans)...)
+	r.inventory, r.orphans, r.at, r.err = inv, orphans, now, nil
 	r.held = g.detector.Held(now)
 	if due {
 		before := r.planned
@@ -89,14 +91,6 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 		}
 	}
 	return lines
-}
-
-// orphans of an inventory; none before the first look.
-func orphans(inv *gateway.Inventory) []schedule.Finding {
-	if inv == nil {
-		return nil
-	}
-	return inv.Orphans()
 }
 
 // tellOrphans says which of them have come or gone.
@@ -162,7 +156,7 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	if r.inventory != nil {
 		s.LookedSecondsAgo = (now - r.at).Seconds()
 		s.Chassis, s.Gateways = len(r.inventory.State.Chassis), len(r.inventory.State.Groups)
-		s.Orphans = append(s.Orphans, r.inventory.Orphans()...)
+		s.Orphans = append(s.Orphans, r.orphans...)
 	}
 	for name, until := range r.held {
 		if until > now && len(s.HeldDown) < maxListed {

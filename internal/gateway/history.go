@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // History is what was done to gateways, the newest first.
@@ -53,6 +54,33 @@ func (s *Service) History(ctx context.Context, id string) (History, error) {
 		return History{}, &UnknownPlanError{id, known}
 	}
 	return h, nil
+}
+
+// ReadUnfinished reads which runs of the journal were not finished, without their changes:
+// they run still, or were interrupted.
+func ReadUnfinished(ctx context.Context, g *ovsdb.Gateways) ([]Entry, error) {
+	rows, err := g.Journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := parseJournal(rows)
+	var unfinished []Entry
+	for _, run := range byRun(all) {
+		if e := newEntry(run); e.Left > 0 {
+			e.Changes = nil
+			unfinished = append(unfinished, e)
+		}
+	}
+	return unfinished, nil
+}
+
+// End notes in one transaction that these runs have nothing left to do.
+func (s *Service) End(ctx context.Context, runs []Entry) error {
+	var ids []string
+	for _, e := range runs {
+		ids = append(ids, e.ID)
+	}
+	return s.tidy(ctx, ids...)
 }
 
 // Shortened is the journal with no more changes of a plan than so many.

@@ -1,0 +1,66 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// byAgent ends the name in the journal of what an agent has done.
+const byAgent = ", agent"
+
+// readRuns reads from the journal, under each record once and after each own run, which runs
+// of agents were interrupted. They are this process' own, or of one that may write no more,
+// since its term is over: that of a unit which is gone by now, say. A drain whose intent
+// stands is gone on with. A unit that does not act says nothing of them.
+func (g *gateways) readRuns(ctx context.Context, f *ovsdb.Followed, inv *gateway.Inventory, value string, acts bool) error {
+	if !acts {
+		g.unfinished, g.noted = nil, ""
+		return nil
+	}
+	if value == g.noted {
+		return nil
+	}
+	runs, err := gateway.ReadUnfinished(ctx, f.Gateways)
+	if err != nil {
+		return err
+	}
+	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
+	g.unfinished = slices.DeleteFunc(runs, func(e gateway.Entry) bool {
+		_, stands := drains[e.Chassis]
+		return !strings.HasSuffix(e.By, byAgent) || stands
+	})
+	g.noted = value
+	return nil
+}
+
+// endRuns notes, in one transaction that waits for the record, that runs of agents which
+// were interrupted have nothing left to do. What they changed stays in the journal: it is how
+// that is taken back.
+func (g *gateways) endRuns(ctx context.Context, value string) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	s := g.agent.service(value)
+	defer s.Close()
+	if err := s.End(ctx, g.unfinished); err != nil {
+		g.retry = g.agent.now() + retryPause
+		g.detector.Everything(g.retry) // so that it is looked at again
+		g.agent.log.Warn("cannot note that earlier runs are over", "error", err)
+		return
+	}
+	g.noted = ""
+}
+
+// interrupted are the runs of agents that ended before they were done.
+func interrupted(runs []gateway.Entry) (all []schedule.Finding) {
+	for _, e := range runs {
+		all = append(all, schedule.Finding{Where: "plan " + e.ID, Text: fmt.Sprintf("%s was interrupted with %d gateways left (%s)", e.Operation, e.Left, e.By)})
+	}
+	return all
+}

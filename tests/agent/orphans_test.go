@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// interrupted notes a run in the journal, as one leaves it that was cut short.
+func (p *plane) interrupted(id, by string) {
+	p.t.Helper()
+	p.nb("create", "DNS", "external_ids:ovn-central-operator=gateways",
+		`external_ids:"ovn-central-operator:plan"="{\"id\":\"`+id+`\",\"number\":1,\"at\":\"2026-01-02T03:04:05Z\",\"operation\":\"reschedule\",\"by\":\"`+by+`\",\"left\":2,\"changes\":[]}"`)
+}
+
+// 003-6, R14, R15: what is orphaned is told of when it comes and when it goes, in the status,
+// the metrics and the log, and stays; but that agents of units which are gone have runs to
+// finish, the unit that acts takes away itself, in one write, once nothing is left to do.
+func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--hold-down", "1s")
+	p.nb("init")
+	p.arrive("c1")
+	p.gateways(1)
+	p.arrive("c2") // so that there is something left to do
+	first := p.holder(p.agents...)
+	p.interrupted("g1", "ovn-central/9, agent")
+	p.interrupted("g2", "ovn-central/9")
+	require.NoError(t, first.Signal(syscall.SIGTERM))
+	holder, _ := p.replaced(first, time.Now())
+	is := func(want ...string) func() bool {
+		return func() bool { return slices.Equal(p.status(holder).Gateways.OrphanLines(), want) }
+	}
+	run := "plan g1: reschedule was interrupted with 2 gateways left (ovn-central/9, agent)"
+	eventually(t, is(run), patience, 100*time.Millisecond)
+	assert.Contains(t, p.get(holder, "/metrics"), "\novn_central_orphans 1")
+	for _, other := range p.but(holder) {
+		if other != first {
+			assert.Empty(t, p.status(other).Gateways.Orphans, "the unit that acts tells of them")
+		}
+	}
+	eventually(t, func() bool { return len(p.status(holder).Gateways.Advice) == 1 }, patience, 100*time.Millisecond)
+	before := p.database().Committed()
+	assert.True(t, is(run)(), "there is something left to do")
+
+	p.depart("c2")
+	eventually(t, is(), patience, 100*time.Millisecond, "nothing is left to do")
+	assert.Equal(t, before+1, p.database().Committed(), "in one write")
+	assert.Len(t, p.journal(), 2, "what was done can be taken back still")
+	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`, "what a person has begun is no agent's")
+
+	halves := []string{
+		"c1: Chassis without Chassis_Private", "c7: Chassis_Private without Chassis: nothing that waits for all chassis ends",
+		"c8: a candidate of gateways, and no chassis",
+	}
+	p.sb("create", "Chassis_Private", "name=c7", "--", "--if-exists", "destroy", "Chassis_Private", "c1")
+	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c8", "1")
+	eventually(t, is(halves...), patience, 100*time.Millisecond)
+	assert.Contains(t, p.get(holder, "/metrics"), "\novn_central_orphans 3")
+	always(t, is(halves...), 3*time.Second, time.Second, "they are deleted by people only")
+	p.sb("destroy", "Chassis_Private", "c7")
+	p.nb("lrp-del-gateway-chassis", "lrp-r0", "c8")
+	eventually(t, is(), patience, 100*time.Millisecond)
+	log := holder.log.String()
+	for _, c := range []string{"plan g1", "c1", "c7", "c8"} {
+		assert.Regexp(t, `msg=orphan where="?`+c+`"? `, log)
+		assert.Regexp(t, `orphan is gone" where="?`+c+`"? `, log)
+	}
+}
