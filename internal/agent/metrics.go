@@ -49,7 +49,7 @@ var (
 	heldDownMetric = prometheus.NewDesc("ovn_central_held_down",
 		"Chassis and gateways whose change is held down.", nil, nil)
 	orphansMetric = prometheus.NewDesc("ovn_central_orphans",
-		"Rows of chassis of which a half is missing, candidates that are no chassis, and members that are down and no unit's.", nil, nil)
+		"Rows of chassis of which a half is missing, candidates that are no chassis, members that are down and no unit's, and runs of agents that are gone.", nil, nil)
 	membersMetric = prometheus.NewDesc("ovn_central_members",
 		"Members of the database's cluster, as this unit's server has them; no series where it is not a member.", []string{"database"}, nil)
 	membersUpMetric = prometheus.NewDesc("ovn_central_members_up",

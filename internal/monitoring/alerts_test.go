@@ -36,6 +36,8 @@ type member struct {
 	// acts is 1 where the unit's agent does; changes, advised and stalled are what it counts.
 	acts, stalled    int
 	changes, advised string
+	// holder is the unit that the agent says acts; empty where it knows none.
+	holder string
 	// file and grown are bytes of its database's file; polls how often its server was silent
 	// in an hour, longest for how many seconds; ahead is a peer's clock.
 	file, grown, polls, longest, ahead int
@@ -53,7 +55,7 @@ func scene(n int) []member {
 	var all []member
 	for i := range n {
 		m := member{role: 1, status: 1, cluster: "c1", term: steady(7), peers: n - 1, connected: n - 1, uncommitted: steady(0), pending: steady(0), northd: 100, up: 1}
-		m.backup = "0+60x120"
+		m.backup, m.holder = "0+60x120", "ovn-central/0"
 		if m.changes, m.advised = steady(0), steady(0); i == 0 {
 			m.role, m.acts = 3, 1
 		}
@@ -89,6 +91,9 @@ func (m member) metrics(unit int) []series {
 	}
 	if m.changes != "" {
 		agent := `job="ovn_ovn-central-agent"`
+		if m.holder != "" {
+			all = append(all, one("ovn_central_lease_holder", fmt.Sprintf("%s,unit=%q", agent, m.holder), steady(1)))
+		}
 		all = append(all, one("ovn_central_lease_acts", agent, steady(m.acts)), one("ovn_central_agent_takes_part", agent, steady(1)),
 			one("ovn_central_lease_changes_total", agent, m.changes), one("ovn_central_gateways_to_schedule_seconds", agent, m.advised),
 			one("ovn_central_drains", agent+`,state="stalled"`, steady(m.stalled)), one("ovn_central_drains", agent+`,state="running"`, steady(1)))
@@ -151,6 +156,7 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 		"quorum lost": {n: 3, change: func(m []member) []member {
 			m[0] = member{role: 2, cluster: "c1", term: "7+1x120", peers: 2, uncommitted: steady(2), pending: steady(0), northd: 100, up: 1}
 			m[1].down, m[2].down = true, true
+			m[1].holder, m[2].holder = "", "" // it is not known without the database
 			return m
 		}, firing: []string{"OVNAgentNowhere", "OVNFrequentElections", "OVNLogBacklog", "OVNMemberWithoutQuorum", "OVNQuorumLost", "OVNServerDown"}},
 		"one cut off": {n: 3, change: func(m []member) []member {
@@ -194,8 +200,25 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 		}, firing: []string{"OVNNorthdDown", "OVNNorthdNowhere"}},
 		"no agent acts": {n: 3, change: func(m []member) []member {
 			m[0].acts = 0
+			for i := range m {
+				m[i].holder = ""
+			}
 			return m
 		}, firing: []string{"OVNAgentNowhere"}},
+		"one that is said to act, and does not": {n: 3, change: func(m []member) []member {
+			m[0].acts = 0
+			return m
+		}, firing: []string{"OVNAgentNowhere"}},
+		"none for agents that are not scraped, as by metrics-endpoint alone": {n: 3, change: func(m []member) []member {
+			for i := range m {
+				m[i].changes = ""
+			}
+			return m
+		}},
+		"none where the agent that acts is the one that is not scraped": {n: 3, change: func(m []member) []member {
+			m[0].changes = ""
+			return m
+		}},
 		"agents that take turns": {n: 3, change: func(m []member) []member {
 			m[1].changes = "0x60 0+1x60"
 			return m

@@ -47,6 +47,7 @@ var exported = map[string]string{
 	"ovn_cluster_pending_entry_count":     "component server_id cluster_id",
 	// The agent's own (internal/agent/metrics.go).
 	"ovn_central_lease_acts":                   "",
+	"ovn_central_lease_holder":                 "unit",
 	"ovn_central_agent_takes_part":             "",
 	"ovn_central_lease_changes_total":          "",
 	"ovn_central_gateways_to_schedule_seconds": "",

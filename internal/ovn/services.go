@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -57,6 +59,22 @@ func (s Services) Disable(ctx context.Context, services ...ovndb.Service) error 
 
 // Reload has systemd read its files again.
 func (s Services) Reload(ctx context.Context) error { return s.systemctl(ctx, nil, "daemon-reload") }
+
+// Version is the release of the systemd that runs, such as 252.
+func (s Services) Version(ctx context.Context) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, serviceTimeout)
+	defer cancel()
+	out, err := s.Runner.Run(ctx, run.Command{Name: "systemctl", Args: []string{"show", "--property=Version", "--value"}})
+	if err != nil {
+		return 0, fmt.Errorf("cannot ask systemd for its version: %w", err)
+	}
+	text := strings.TrimPrefix(strings.TrimSpace(string(out)), "v")
+	version, err := strconv.Atoi(text[:len(text)-len(strings.TrimLeft(text, "0123456789"))])
+	if err != nil {
+		return 0, fmt.Errorf("cannot read systemd's version: %q", text)
+	}
+	return version, nil
+}
 
 // HangUp sends a service SIGHUP.
 func (s Services) HangUp(ctx context.Context, service ovndb.Service) error {

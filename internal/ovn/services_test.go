@@ -130,3 +130,16 @@ func install(t *testing.T, scripts map[string]string) (dir string) {
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 	return dir
 }
+
+func TestReleaseOfSystemdIsReadFromItsVersion(t *testing.T) {
+	for text, version := range map[string]int{"252.39-1~deb12u2": 252, "255.4-1ubuntu8.8": 255, "v257.7": 257, "249": 249} {
+		dir := install(t, map[string]string{"systemctl": keepCalls + "; echo " + text})
+		got, err := ovn.Services{Runner: run.Exec{}}.Version(t.Context())
+		require.NoError(t, err)
+		assert.Equal(t, version, got)
+		assert.Equal(t, []string{"show --property=Version --value"}, calls(t, dir))
+	}
+	install(t, map[string]string{"systemctl": "echo"})
+	_, err := ovn.Services{Runner: run.Exec{}}.Version(t.Context())
+	require.EqualError(t, err, `cannot read systemd's version: ""`)
+}

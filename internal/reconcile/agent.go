@@ -27,6 +27,8 @@ type agentRecord struct {
 	// was to be run: a digest.
 	Program string `json:"program,omitempty"`
 	Setup   string `json:"setup,omitempty"`
+	// Systemd is the release of systemd for which the service was written; 0: not known.
+	Systemd int `json:"systemd,omitempty"`
 	// Problem is why it is not as it should be; empty if it is.
 	Problem string `json:"problem,omitempty"`
 }
@@ -67,7 +69,12 @@ func (u *Reconciler) runAgent(ctx context.Context, p pass) error {
 	if err != nil {
 		return err
 	}
-	unit, settings, err := []byte(agentUnit(u.Paths)), []byte(nil), error(nil)
+	if a.thorough || r.Agent.Setup == "" {
+		if version, err := u.Services.Version(ctx); err == nil { // else what every systemd knows will do
+			r.Agent.Systemd = version
+		}
+	}
+	unit, settings, err := []byte(agentUnit(u.Paths, r.Agent.Systemd)), []byte(nil), error(nil)
 	if !agentOptionsInvalid(a.invalid) {
 		if settings, err = u.agentConfig(a, o); err != nil {
 			return err

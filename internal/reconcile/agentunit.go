@@ -7,13 +7,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
+// steppedRestarts is the release of systemd since which restarts can wait longer and longer
+// (RestartSteps in systemd.service(5)). Before it, each waits for RestartSec, and systemd warns
+// of a key that it doesn't know.
+const steppedRestarts = 254
+
 // agentUnit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
 // root, since the servers' sockets and the unit's key are root's, and with none of root's
 // capabilities: it may read what root owns and connect, and change nothing on the machine but
 // beside the servers' sockets, where it has its own.
-// Before systemd 254 each restart waits for RestartSec only.
-func agentUnit(p ovndb.Paths) string {
-	return strings.NewReplacer("PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig(), "RUNDIR", filepath.Dir(p.AgentSocket())).Replace(`[Unit]
+func agentUnit(p ovndb.Paths, systemd int) string {
+	backoff := ""
+	if systemd >= steppedRestarts {
+		backoff = "RestartSteps=5\nRestartMaxDelaySec=60\n"
+	}
+	return strings.NewReplacer("BACKOFF\n", backoff, "PROGRAM", p.AgentProgram(), "CONFIG", p.AgentConfig(), "RUNDIR", filepath.Dir(p.AgentSocket())).Replace(`[Unit]
 Description=Agent of the charm ovn-central
 After=network-online.target ovn-central.service
 Wants=network-online.target
@@ -26,8 +34,7 @@ ExecStart=PROGRAM agent --config CONFIG
 ExecReload=kill -HUP $MAINPID
 Restart=on-failure
 RestartSec=2
-RestartSteps=5
-RestartMaxDelaySec=60
+BACKOFF
 WatchdogSec=30
 TimeoutStopSec=15
 UMask=0077

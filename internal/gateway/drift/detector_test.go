@@ -2,7 +2,6 @@ package drift_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -10,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -44,7 +42,7 @@ func newWorld(t *testing.T, chassis, gateways, agents int) *world {
 	for range agents {
 		w.agents = append(w.agents, &drift.Detector{HoldDown: hold})
 	}
-	w.run(hold + time.Second)
+	w.passes(hold + time.Second)
 	w.plans = nil
 	return w
 }
@@ -240,72 +238,4 @@ func TestWhatIsUndoneTwiceInAnHourIsLeft(t *testing.T) {
 	}
 	assert.Equal(t, []string{"g"}, play(20*time.Minute), "and it is said once")
 	assert.Empty(t, play(90*time.Minute))
-}
-
-// Chassis come, go, lag and change, another client takes candidates away, agents hand over,
-// begin anew and miss what happens: in the end everything is as it should be, each gateway
-// was written once for what has happened to it at most, and never without a reason.
-// `make explore` plays 10 times as many.
-func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
-	t.Parallel()
-	for seed := range 50 * exploretest.Factor(t) {
-		r := rand.New(rand.NewPCG(uint64(seed), 7))
-		w := newWorld(t, 3+r.IntN(4), 2+r.IntN(4), 2)
-		events := 0
-		for range 6 {
-			switch n := r.IntN(8); r.IntN(7) {
-			case 0, 1:
-				w.remove(n)
-			case 2:
-				w.add(n)
-			case 3:
-				name := fmt.Sprintf("c%03d", n)
-				if c, found := w.chassis[name]; found {
-					c.Unresponsive, c.Gateway = r.IntN(3) == 0, r.IntN(4) > 0
-					w.chassis[name] = c
-				}
-			case 4:
-				if g := &w.groups[r.IntN(len(w.groups))]; len(g.Candidates) > 1 {
-					g.Candidates = g.Candidates[:1]
-				}
-			case 5:
-				w.acting = -1
-			case 6:
-				w.acting = r.IntN(2)
-				if r.IntN(2) == 0 {
-					w.agents[w.acting] = &drift.Detector{HoldDown: hold}
-				}
-				w.agents[w.acting].Everything(w.now)
-			}
-			events++
-			for end := w.now + time.Duration(r.IntN(200))*time.Second; w.now < end; w.now += 10 * time.Second {
-				w.look()
-			}
-		}
-		if w.acting < 0 {
-			w.acting = 0
-			w.agents[0].Everything(w.now)
-		}
-		for end := w.now + 4*hold; w.now < end; w.now += 10 * time.Second {
-			w.look()
-		}
-		for _, c := range schedule.Reschedule(w.state(), schedule.Options{}).Changes {
-			// A plan for all gateways may order backups better than those for some.
-			require.ElementsMatch(t, chassisOf(c.Before), chassisOf(c.After), "seed %d: %+v", seed, c)
-			require.Equal(t, c.From(), c.To(), "seed %d: %+v", seed, c)
-		}
-		require.LessOrEqual(t, len(w.plans), events, "seed %d", seed)
-		done := len(w.plans)
-		for end := w.now + 3*hold; w.now < end; w.now += 10 * time.Second {
-			w.look()
-		}
-		require.Len(t, w.plans, done, "seed %d: nothing happens, and something is done", seed)
-	}
-}
-
-func chassisOf(candidates []schedule.Candidate) (names []string) {
-	for _, c := range candidates {
-		names = append(names, c.Chassis)
-	}
-	return names
 }

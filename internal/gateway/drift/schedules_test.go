@@ -1,0 +1,143 @@
+package drift_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// passes lets time pass as an agent does: it looks when something happens, and when the
+// detector says that something may be due.
+func (w *world) passes(d time.Duration) {
+	end := w.now + d
+	for w.look(); ; w.look() {
+		next := end
+		for _, a := range w.agents {
+			if at := a.Next(w.now); at > w.now && at < next {
+				next = at
+			}
+		}
+		if w.now = next; next == end {
+			return
+		}
+	}
+}
+
+// event is something that happens to chassis, to the agents, or by another client.
+func (w *world) event(r *rand.Rand) {
+	n := r.IntN(8)
+	switch r.IntN(9) {
+	case 0, 1:
+		w.remove(n)
+	case 2:
+		w.add(n)
+	case 3:
+		name := fmt.Sprintf("c%03d", n)
+		if c, found := w.chassis[name]; found {
+			c.Unresponsive, c.Gateway = r.IntN(3) == 0, r.IntN(4) > 0
+			w.chassis[name] = c
+		}
+	case 4: // another client takes candidates away
+		if g := &w.groups[r.IntN(len(w.groups))]; len(g.Candidates) > 1 {
+			g.Candidates = g.Candidates[:1]
+		}
+	case 5: // Neutron writes the candidates that it would choose, of chassis that are there
+		g := &w.groups[r.IntN(len(w.groups))]
+		g.Candidates = nil
+		for _, i := range r.Perm(8) {
+			if name := fmt.Sprintf("c%03d", i); w.chassis[name].Gateway && len(g.Candidates) < 5 {
+				g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: name, Priority: 5 - len(g.Candidates)})
+			}
+		}
+	case 6: // Neutron makes a gateway
+		name := fmt.Sprintf("new-%03d", len(w.groups))
+		w.groups = append(w.groups, schedule.Group{
+			Name: name, Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: name, Router: "r" + name, Network: "net"}},
+		})
+	case 7:
+		w.acting = -1
+	case 8:
+		w.acting = r.IntN(2)
+		if r.IntN(2) == 0 {
+			w.agents[w.acting] = &drift.Detector{HoldDown: hold}
+		}
+		w.agents[w.acting].Everything(w.now)
+	}
+}
+
+// played is how many schedules `go test` plays; `make explore` plays 10 times as many.
+const played = 1000
+
+// Chassis come, go, lag and change, Neutron writes, agents hand over, begin anew and miss what
+// happens. In the end each gateway has the candidates that it should, no event was acted on
+// twice, and nothing is done without one.
+func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
+	t.Parallel()
+	reordered, acted := 0, 0
+	for seed := range played * exploretest.Factor(t) {
+		r := rand.New(rand.NewPCG(uint64(seed), 7))
+		w := newWorld(t, 3+r.IntN(4), 2+r.IntN(4), 2)
+		const events = 6
+		for range events {
+			w.event(r)
+			w.passes(time.Duration(r.IntN(200)) * time.Second)
+		}
+		if w.acting < 0 {
+			w.acting = 0
+			w.agents[0].Everything(w.now)
+		}
+		w.passes(4 * hold)
+		require.LessOrEqual(t, len(w.plans), events+1, "seed %d", seed)
+		acted += len(w.plans)
+
+		// A plan is about what the events concern. One about everything may order the backups of
+		// other gateways more evenly, and give a chassis its share that nothing names since Neutron
+		// wrote: that, and nothing else, may be left.
+		left := schedule.Reschedule(w.state(), schedule.Options{})
+		named := map[string]bool{}
+		for _, g := range w.groups {
+			for _, name := range chassisOf(g.Candidates) {
+				named[name] = true
+			}
+		}
+		for _, c := range left.Changes {
+			require.Equal(t, c.From(), c.To(), "seed %d: %+v", seed, c)
+			require.Len(t, c.After, len(c.Before), "seed %d: %+v", seed, c)
+			for _, name := range chassisOf(c.After) {
+				require.True(t, !named[name] || slices.Contains(chassisOf(c.Before), name), "seed %d: %s in %+v", seed, name, c)
+			}
+		}
+		done := len(w.plans)
+		w.passes(3 * hold)
+		require.Len(t, w.plans, done, "seed %d: nothing happens, and something is done", seed)
+
+		// The next one that takes over looks at everything: it makes just that, once.
+		w.acting = 1 - w.acting
+		w.agents[w.acting].Everything(w.now)
+		w.passes(3 * hold)
+		require.Empty(t, schedule.Reschedule(w.state(), schedule.Options{}).Changes, "seed %d", seed)
+		if left.Empty() {
+			require.Len(t, w.plans, done, "seed %d: there was nothing to do", seed)
+		} else {
+			reordered++
+			require.Len(t, w.plans, done+1, "seed %d", seed)
+		}
+	}
+	require.Greater(t, acted, played, "this test can fail")
+	t.Logf("%d plans; in %d schedules backups were ordered anew by the next that took over", acted, reordered)
+}
+
+func chassisOf(candidates []schedule.Candidate) (names []string) {
+	for _, c := range candidates {
+		names = append(names, c.Chassis)
+	}
+	return names
+}
