@@ -41,11 +41,10 @@ type RecoverError struct{ Reasons []string }
 
 // Error is a line for each reason.
 func (e *RecoverError) Error() string {
-	text := "nothing was done"
-	for _, reason := range e.Reasons {
-		text += "\n" + reason
+	if len(e.Reasons) == 1 {
+		return "nothing was done: " + e.Reasons[0]
 	}
-	return text
+	return "nothing was done\n" + strings.Join(e.Reasons, "\n")
 }
 
 // Recover makes new clusters of the data that this unit has, or of a backup. It plans,

@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // CheckUpgrade says what the packages of a source would bring; an empty one is that of the
@@ -17,12 +19,9 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 	if err != nil {
 		return plan.UpgradeReport{}, err
 	}
-	shown := source
-	if source == "" {
-		source, shown = o.state.Settings.Source, o.state.Settings.AllSources()
-	}
+	source = cmp.Or(source, o.state.Settings.Source, "distro")
 	x := plan.UpgradeCandidate{
-		Source: shown, Schemas: map[ovndb.Database]plan.UpgradeSchema{},
+		Source: shownSources(source, o.state.Settings.Overlay), Schemas: map[ovndb.Database]plan.UpgradeSchema{},
 		Command: func(unit, action string) string {
 			return u.Env.Version.Render(juju.Command{Unit: unit, Action: action})
 		},
@@ -56,4 +55,12 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 	}
 	x.Memory, _ = ovn.AvailableMemory()
 	return o.state.CheckUpgrade(x), nil
+}
+
+// shownSources names the sources of packages, without a password that may stand in them.
+func shownSources(source, overlay string) string {
+	if overlay != "" && overlay != "distro" {
+		source += ", ovn-source " + overlay
+	}
+	return run.Redact(source)
 }

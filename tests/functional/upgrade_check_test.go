@@ -17,6 +17,7 @@ func TestUpgradeCheckSaysWhatTheSourceBringsAndChangesNothing(t *testing.T) {
 	u := m.units[1]
 	before := u.Packages()
 	shown := m.act(u, "upgrade-check")["upgrade"]
+	assert.Contains(t, shown, "source:    distro\n")
 	assert.Contains(t, shown, "offered:   nothing newer")
 	assert.NotContains(t, shown, "converted to")
 
