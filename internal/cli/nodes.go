@@ -75,7 +75,7 @@ OVN whose databases can be reached: without --nb and --sb, with those of this ma
 // drains is the command that empties a node.
 func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Command {
 	var c *cobra.Command
-	c = reason(f.operates("drain NODE", "Move every gateway off a node, and wait until nothing stands on it", cobra.ExactArgs(1),
+	c = reason(f.operates("drain NODE", "Move every gateway off a node, and wait until the node is empty", cobra.ExactArgs(1),
 		func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
 			if !c.Flags().Changed("grace-period") {
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)

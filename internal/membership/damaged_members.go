@@ -27,7 +27,7 @@ func (s *Changer) PublishDamage(ctx context.Context, l observe.ServerState, lost
 			return nil
 		}
 	}
-	return fmt.Errorf("cannot tell the others how this unit's server of %s is: %w", l.Database, err)
+	return fmt.Errorf("cannot record for the other units how this unit's server of %s is: %w", l.Database, err)
 }
 
 func (s *Changer) publishDamage(ctx context.Context, l observe.ServerState, lost string, endpoints []string) error {

@@ -244,7 +244,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 		if err != nil {
 			s.progress(ctx, "drain %s: %v", n.Name(), err)
 			if now.Sub(watch.Begun) >= l.Timeout || ctx.Err() != nil {
-				return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the intent stands, run it again to go on", n.Name(), err), s.next("drain", n))
+				return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is not drained: %v; the drain is recorded; run it again to continue", n.Name(), err), s.next("drain", n))
 			}
 		} else {
 			outcome, line := watch.Next(p, now)
@@ -267,7 +267,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			rest = min(rest, lastPause)
 		}
 		if poll.Wait(ctx, rest) != nil {
-			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the intent stands, run it again to go on", n.Name(), context.Cause(ctx)), s.next("drain", n))
+			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the drain is recorded; run it again to continue", n.Name(), context.Cause(ctx)), s.next("drain", n))
 		}
 	}
 }
@@ -275,7 +275,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 // ended is how a drain has ended.
 func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maintenance.Progress, w maintenance.Watch) maintenance.Status {
 	if outcome == maintenance.Drained {
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is drained: nothing stands on it, and nothing new is put there", s.next("undrain", n))
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is drained: it is empty, and nothing new is scheduled on it", s.next("undrain", n))
 	}
 	if outcome == maintenance.GivenUp {
 		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is no longer drained: the drain was undone meanwhile")
@@ -284,7 +284,7 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maint
 	if outcome == maintenance.GraceOver {
 		message = fmt.Sprintf("%s is not drained: what is left did not go by itself within the grace period of %s: %s", n.Name(), w.Grace, p.Text())
 	}
-	failed := maintenance.NewStatus(maintenance.DrainNodeError, message+"; the intent stands, run it again to go on", blocked(p.Blocked)...)
+	failed := maintenance.NewStatus(maintenance.DrainNodeError, message+"; the drain is recorded; run it again to continue", blocked(p.Blocked)...)
 	for _, name := range p.Unbound {
 		failed = failed.With(maintenance.Message{Message: "not bound to any chassis", Error: true, Kind: maintenance.MessageGateway, Name: name})
 	}

@@ -84,7 +84,7 @@ func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
 	if len(why) == 0 {
 		return nil
 	}
-	refused := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons stand against it", n.Name(), len(why)), why...)
+	refused := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons", n.Name(), len(why)), why...)
 	if n.First+n.Backups > 0 {
 		refused = refused.With(s.next(maintenance.OperationDecommission, n))
 	}

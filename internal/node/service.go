@@ -145,7 +145,7 @@ func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Sta
 	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
 		return inaccessible(err)
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is put there, and what is there stays", s.next("uncordon", n))
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n))
 }
 
 // Uncordon takes a cordon back. A node that is drained is put back by undrain.

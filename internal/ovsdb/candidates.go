@@ -225,7 +225,7 @@ func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
 		return 0, err
 	}
 	if len(answers[0]) != 1 {
-		return 0, fmt.Errorf("cannot ask for a sign of life: NB has %d rows in %s", len(answers[0]), table)
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: it has %d rows in %s", len(answers[0]), table)
 	}
 	where := at(answers[0][0].uuid())
 	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence),
@@ -236,7 +236,7 @@ func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
 		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
 	)...)
 	if err != nil {
-		return 0, fmt.Errorf("cannot ask for a sign of life: %w", err)
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
 	}
 	config = row(results[len(results)-1].Rows[0]).number(configColumn)
 	for {

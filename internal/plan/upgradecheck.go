@@ -193,7 +193,7 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	case needed >= longestConversionTimer:
 		all = append(all, fmt.Sprintf("%s: 5 minutes may not be enough for its conversion; then the unit is blocked with the command to type at an hour when clients may wait", name))
 	case d.TimerSeconds < d.NeededTimerSeconds:
-		all = append(all, fmt.Sprintf("%s: nothing to be typed: the charm raises its election timer from %g to %g s for the conversion, and puts it back; meanwhile a leader that dies is replaced late", name, d.TimerSeconds, d.NeededTimerSeconds))
+		all = append(all, fmt.Sprintf("%s: nothing to do: the charm raises its election timer from %g to %g s for the conversion, and puts it back; meanwhile a leader that dies is replaced late", name, d.TimerSeconds, d.NeededTimerSeconds))
 	}
 	return all
 }

@@ -160,7 +160,7 @@ func readElectionTimer(s *Status, v string) (err error) {
 		return errors.New("not \"N (changing to N)\"")
 	}
 	if s.ChangingTo, err = readMillis(ms); err == nil && s.ChangingTo == 0 {
-		err = errors.New("changing to no time at all")
+		err = errors.New("changing to 0")
 	}
 	return err
 }

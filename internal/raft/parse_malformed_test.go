@@ -63,7 +63,7 @@ func TestParseNamesTheLineAndWhatIsWrongWithIt(t *testing.T) {
 		"timer overflows":           {leader, "timer: 1000", "timer: 18446744073709551615", `line 14 "Election timer: 18446744073709551615": more milliseconds than a duration holds`},
 		"timer does not change":     {changer, "changing to 2000", "stays", `line 14 "Election timer: 1000 (stays)": not "N (changing to N)"`},
 		"timer changes to a word":   {changer, "to 2000", "to x", `line 14 "Election timer: 1000 (changing to x)": not a number`},
-		"timer changes to nothing":  {changer, "to 2000", "to 0", `line 14 "Election timer: 1000 (changing to 0)": changing to no time at all`},
+		"timer changes to nothing":  {changer, "to 2000", "to 0", `line 14 "Election timer: 1000 (changing to 0)": changing to 0`},
 		"log without brackets":      {leader, "[2, 6]", "2, 6", `line 15 "Log: 2, 6": not "[START, END]"`},
 		"log with one bound":        {leader, "[2, 6]", "[2]", `line 15 "Log: [2]": not "[START, END]"`},
 		"log without a start":       {leader, "[2, 6]", "[, 6]", `line 15 "Log: [, 6]": not a number`},

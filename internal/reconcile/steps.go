@@ -111,7 +111,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 // claimed its own clusters.
 const leadership = 20 * time.Second
 
-var errStale = errors.New("it is too long since Juju said that this unit leads; the next hook goes on")
+var errStale = errors.New("the leadership that Juju confirmed may be over; the next hook goes on")
 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.

@@ -91,7 +91,7 @@ func (s State) plan(r Request, looked int, joining, away []string) []string {
 	case surelyComplete(n, looked):
 		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are looked at, and a majority had each change", db, looked, n))
 	default:
-		lines = append(lines, fmt.Sprintf("%s: lost is every change that only the %d of %d members which are given up have stored; how many, nothing can tell", db, n-looked, n))
+		lines = append(lines, fmt.Sprintf("%s: each change that only the %d of %d members which are given up have stored is lost; how many is not known", db, n-looked, n))
 	}
 	return lines
 }

@@ -60,7 +60,7 @@ func TestTrafficWhileEveryChassisIsDrainedRebootedAndPutBack(t *testing.T) {
 	}
 	for _, name := range w.but("") {
 		gaps("drain of "+name, swapGap, func() {
-			assert.Contains(t, w.nodes("drain", name, "--timeout", "80s", "--grace-period", "60s"), name+".example is drained: nothing stands on it")
+			assert.Contains(t, w.nodes("drain", name, "--timeout", "80s", "--grace-period", "60s"), name+".example is drained: it is empty")
 		})
 		placed := w.bound()
 		assert.Empty(t, placed.on(name))

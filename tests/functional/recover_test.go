@@ -106,7 +106,7 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	shown := m.act(before, "recover", lost, "dry-run=true")
 	t.Log(shown["plan"])
 	assert.Contains(t, shown["plan"], "a new cluster is made of the file of "+before.Name())
-	assert.Contains(t, shown["plan"], "lost is every change that only the 2 of 3 members")
+	assert.Contains(t, shown["plan"], "each change that only the 2 of 3 members")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")

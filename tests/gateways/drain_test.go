@@ -214,7 +214,7 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 	}
 	cut := s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}})
 	assert.Equal(t, maintenance.DrainNodeError, cut.Reason, cut.Text())
-	assert.Contains(t, cut.Message, "the intent stands, run it again to go on")
+	assert.Contains(t, cut.Message, "the drain is recorded; run it again to continue")
 	assert.Equal(t, 50, c.masters(ports...)["c1"])
 	assert.Contains(t, c.listed("c1"), " draining ")
 

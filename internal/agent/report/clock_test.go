@@ -42,8 +42,8 @@ func TestOnlyClocksBeyondTheSlackOfACertificateAreWrong(t *testing.T) {
 		lines = append(lines, c.String())
 	}
 	assert.Equal(t, []string{
-		"clock: that of ovn-central/2 is 31s ahead of this unit's: certificates are not valid for both; look at: juju ssh ovn-central/2 timedatectl",
-		"clock: that of ovn-central/3 is 2h0m behind this unit's: certificates are not valid for both; look at: juju ssh ovn-central/3 timedatectl",
+		"clock: ovn-central/2 is 31s ahead of this unit: certificates are not valid for both; look at: juju ssh ovn-central/2 timedatectl",
+		"clock: ovn-central/3 is 2h0m behind this unit: certificates are not valid for both; look at: juju ssh ovn-central/3 timedatectl",
 	}, lines)
 	assert.Contains(t, s.Text(), lines[1]+"\n", "agent-status shows it too")
 }
