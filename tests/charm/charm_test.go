@@ -12,6 +12,7 @@ import (
 	"github.com/juju/charm/v12/hooks"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 )
@@ -46,6 +47,17 @@ func TestJujuAcceptsTheFiles(t *testing.T) {
 	assert.Equal(t, "ovn-central", dir.Meta().Name)
 	assert.NotEmpty(t, dir.Meta().Summary)
 	assert.Empty(t, dir.Meta().Series, "manifest.yaml says where the charm runs")
+}
+
+// Charmhub shows these beside the charm; Juju's reader leaves them alone.
+func TestMetadataLeadsToDocumentsIssuesAndPeople(t *testing.T) {
+	text, err := os.ReadFile(root + "/metadata.yaml")
+	require.NoError(t, err)
+	links := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(text, &links))
+	for _, key := range []string{"docs", "issues", "source", "website", "contact"} {
+		assert.Regexp(t, `^https://\S+$`, links[key], key)
+	}
 }
 
 // What the charm is related to already stays related when it is refreshed from
