@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -120,6 +124,26 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 		assert.Contains(t, a.results["warnings"], "nb: 1 members; fewer than 3 tolerate no failure")
 		assert.Empty(t, a.other, "nothing else is run")
 	}
+}
+
+// Two machines of a test have one clock: what the agent found out of another's is played,
+// its answer is its own.
+func TestClusterStatusNamesAUnitWhoseClockDiffers(t *testing.T) {
+	u := unit(t, new(agent))
+	u.Service.Control.Paths.Etc = t.TempDir()
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		assert.Equal(t, report.Path, r.URL.Path)
+		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Peers: []report.PeerStatus{
+			{Unit: "ovn-central/1", ClockAheadSeconds: -7200}, {Unit: "ovn-central/2", ClockAheadSeconds: 20},
+		}}))
+	}))
+	defer served.Close()
+	config := fmt.Sprintf(`{"unit": "ovn-central/0", "listen": %q}`, served.Listener.Addr())
+	require.NoError(t, os.WriteFile(u.Service.Control.Paths.AgentConfig(), []byte(config), 0o600))
+	found, err := clusterStatus(t.Context(), u, params{})
+	require.NoError(t, err)
+	assert.Contains(t, found["warnings"], "clock: that of ovn-central/1 is 2h0m behind this unit's: certificates are not valid for both; look at: juju ssh ovn-central/1 timedatectl")
+	assert.NotContains(t, found["warnings"], "clock: that of ovn-central/2")
 }
 
 func TestClusterStatusWithoutJuju(t *testing.T) {
