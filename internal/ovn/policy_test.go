@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"gopkg.in/yaml.v3"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -35,9 +37,13 @@ func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
 		require.NoError(t, p.Forbid(t.Context()))
 	}
 	file := filepath.Join(root, "etc", "policy-rc.d", "charm-ovn-central.policy")
-	policy, err := os.ReadFile(file)
-	require.NoError(t, err)
-	assert.Contains(t, string(policy), "policy_requestor_name: ovn-central\n")
+	// The keys are those that other charms' programs read (contrib/openstack/policy_rcd.py of
+	// charm-helpers).
+	blocked := map[string]any{}
+	for _, service := range ovndb.AllServices() {
+		blocked[string(service)] = []any{"restart", "stop", "try-restart"}
+	}
+	assert.Equal(t, map[string]any{"blocked_actions": blocked, "policy_requestor_name": "ovn-central", "policy_requestor_type": "charm"}, readYAML(t, file))
 
 	for _, args := range [][]string{{"ovn-central.service", "restart"}, {"--quiet", "ovn-ovsdb-server-sb", "stop"}, {"ovn-northd", "try-restart"}} {
 		require.ErrorContains(t, asked(args...), "101", strings.Join(args, " "))
@@ -58,9 +64,25 @@ func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
 	assert.Empty(t, taken)
 	left, err := filepath.Glob(filepath.Join(root, "policy-rc.d", "charm-neutron-openvswitch-*.deferred"))
 	require.NoError(t, err)
-	assert.Len(t, left, 1, "the other charm's is left to it")
+	require.Len(t, left, 1, "the other charm's is left to it")
+	event := readYAML(t, left[0])
+	assert.InDelta(t, time.Now().Unix(), event["timestamp"], 60)
+	delete(event, "timestamp")
+	assert.Equal(t, map[string]any{
+		"action": "restart", "service": "openvswitch-switch.service", "reason": "Package update",
+		"policy_requestor_name": "neutron-openvswitch", "policy_requestor_type": "charm",
+	}, event, "nothing more: charm-helpers makes a tuple of it")
 
 	require.NoError(t, p.Allow())
 	assert.NoFileExists(t, file)
 	require.NoError(t, asked("ovn-central.service", "restart"))
+}
+
+func readYAML(t *testing.T, file string) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	found := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(text, &found))
+	return found
 }
