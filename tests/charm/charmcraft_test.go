@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"testing"
 
@@ -35,6 +36,24 @@ func readCharmcraft(t *testing.T) charmcraft {
 	var file charmcraft
 	require.NoError(t, yaml.Unmarshal(text, &file))
 	return file
+}
+
+// charmcraft and Charmhub's tools read YAML with PyYAML, which refuses a file in which an
+// anchor stands twice; Juju's reader takes the later one.
+func TestEachAnchorOfAFileStandsOnce(t *testing.T) {
+	anchor := regexp.MustCompile(`(?m): &([\w-]+)`)
+	found := 0
+	for _, name := range []string{"actions.yaml", "config.yaml", "metadata.yaml", "manifest.yaml", "charmcraft.yaml", "deploy/bundle.yaml", "deploy/overlay.yaml"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		require.NoError(t, err)
+		seen := map[string]bool{}
+		for _, m := range anchor.FindAllStringSubmatch(string(text), -1) {
+			assert.False(t, seen[m[1]], "%s has the anchor %s twice", name, m[1])
+			seen[m[1]] = true
+			found++
+		}
+	}
+	assert.Positive(t, found)
 }
 
 func TestCharmcraftBuildsForTheBasesOfTheManifest(t *testing.T) {
