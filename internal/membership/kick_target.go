@@ -286,7 +286,7 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 	case raft.NoQuorum, raft.NotMember:
 		return []string{
 			"wait for an election, or run the action on a unit that shows a leader: " + status.StatusCommand(k.application, status.OtherUnit(k.application, status.Views{d: view})),
-			"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
+			status.LostQuorumRemediation(k.application),
 		}
 	case raft.SoleMember:
 		return []string{"add units, and wait until they have joined: juju add-unit " + s.Env.App}

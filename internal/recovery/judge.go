@@ -47,16 +47,16 @@ func (s State) Judge(r Request) Verdict {
 		case m.Unit == s.Unit:
 			looked++
 			continue
+		case copied != nil && copied.HasLeader && r.Backup == "":
+			refuse("%s has a leader: the quorum is not lost; this unit is cut off, look at its network", m.Unit)
 		case copied != nil && r.Backup == "" && copied.newer(*s.Own):
 			refuse("%s has newer data (term %d, index %d; this unit's end with term %d, index %d); run it there", m.Unit, copied.Term, copied.Index, s.Own.Term, s.Own.Index)
-		case copied != nil && copied.HasLeader && r.Backup == "":
-			refuse("%s has a leader: the quorum is not lost", m.Unit)
 		case given:
 			away = append(away, name)
 			continue
 		case copied != nil && copied.Stopped:
 		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
-			refuse("%s has not said how far its copy goes: wait for its next update-status; if it is lost, power off its machine, and add it to give-up=", m.Unit)
+			refuse("%s has not said how far its copy goes: start it, then the quorum is back or its next update-status says it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
 			continue
 		case m.Exists && !s.dying(m.Unit):
 			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: waiting for %s to stop its server; if that unit is lost: give-up=%s", s.Database.Short(), m.Unit, m.Unit))

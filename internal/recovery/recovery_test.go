@@ -58,6 +58,7 @@ func TestRefusals(t *testing.T) {
 			func() State { s := of(3); s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }(), givingUp(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
 		},
 		"a unit says that it has a leader":       {of(3).publishes(Copy{HasLeader: true}), givingUp(2), "ovn-central/1 has a leader"},
+		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
 		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), "ovn-central/1 has newer data (term 2, index 11;"},
 		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(2), "ovn-central/1 has newer data (term 3, index 4;"},
 		"newer data are not given up by name":    {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), "ovn-central/1 has newer data"},

@@ -72,7 +72,7 @@ func TestNextCommands(t *testing.T) {
 		},
 		"there is no quorum": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa04").CutOff() },
-			[]string{"juju run ovn-central/1 cluster-status"},
+			[]string{"juju run ovn-central/0 recover dry-run=true"},
 		},
 		"two members with one identity, which can't be told apart": {
 			func(s *observetest.Scenario) { s.History, s.NB = nil, s.NB.Down("aa04", "aa04") }, nil,
@@ -159,8 +159,8 @@ func judgeCommands(t *testing.T, printed func(s observetest.Scenario) []string) 
 	for seed := range scenarios {
 		s := drawn.Example(seed)
 		for _, line := range printed(s) {
-			if strings.Contains(line, " cluster-status") {
-				observetest.RunsOnAWorkingUnit(t, s, line, strings.Fields(line)[2], map[string]bool{s.Unit: true})
+			if strings.Contains(line, " recover dry-run=true") {
+				assert.Equal(t, s.Unit, strings.Fields(line)[2], "without a quorum no other unit is known to be up")
 				continue
 			}
 			judged++
@@ -214,11 +214,16 @@ func TestCommandForOneDatabaseLeavesTheOtherAlone(t *testing.T) {
 	assert.Contains(t, text, "juju run ovn-central/0 kick nb-identity="+string(observetest.Full("aa02"))[:8]+" force=true i-really-mean-it=true")
 }
 
-// During an election it is not known who is up, but who has a connection.
+// Of two members that no longer make a majority with this one, the one that still answers
+// is asked first, and the recovery is planned on this unit: the other may be off.
 func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
 	s := observetest.Three(t)
 	s.NB = observetest.Members{Rows: []observetest.Row{{Identity: "aa00"}, {Identity: "aa01", Down: true}, {Identity: "aa02"}}}.CutOff()
-	assert.Equal(t, []string{"juju run ovn-central/2 cluster-status"}, status.Next(s.Report()))
+	r := s.Report()
+	assert.Equal(t, []string{"juju run ovn-central/0 recover dry-run=true"}, status.Next(r))
+	advice := strings.Join(status.NoQuorumRemediation(r.Application, r.Clusters[0].ServerState), "\n")
+	assert.Contains(t, advice, "if juju run ovn-central/2 cluster-status shows a leader, this unit is cut off")
+	assert.Contains(t, advice, "lost for good: juju run ovn-central/0 recover dry-run=true")
 }
 
 // The command of each version is one that its Juju has.

@@ -160,8 +160,7 @@ func nameOf(m observe.Application, d ovndb.Database, row observe.Row) string {
 	return Describe(m, d, row.Peer)
 }
 
-// noQuorumText is one line for both databases, with the unit that may see more: this
-// one may be the one that is cut off.
+// noQuorumText is one line for both databases, with the command that finds out more.
 func noQuorumText(r observe.Report) string {
 	var names, texts []string
 	for _, c := range r.Clusters {
@@ -176,5 +175,5 @@ func noQuorumText(r observe.Report) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r))), strings.Join(texts, "; "))
+	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), RecoveryPlanCommand(r.Application), strings.Join(texts, "; "))
 }

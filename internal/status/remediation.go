@@ -23,8 +23,14 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 	other := OtherUnit(m, Views{l.Database: {Status: l.Status}})
 	return []string{
 		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
-		"if no unit shows a leader, start the servers that are down again, or see docs/how-to/recover-quorum.md",
+		LostQuorumRemediation(m),
 	}
+}
+
+// LostQuorumRemediation is the one where no unit has a leader.
+func LostQuorumRemediation(m observe.Application) string {
+	return "if no unit shows a leader, start the servers that are down again; if they are lost for good: " + RecoveryPlanCommand(m) +
+		" (docs/how-to/recover-quorum.md)"
 }
 
 // Remediation says how to get rid of the members that are down and stand in the way of

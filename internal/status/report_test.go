@@ -166,7 +166,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 		},
 		"no quorum, of which nobody is named as dead": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff() },
-			[]string{"nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)"},
+			[]string{"nb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)"},
 		},
 		"a database that is not served": {
 			func(s *observetest.Scenario) {

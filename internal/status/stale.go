@@ -21,7 +21,7 @@ func Next(r observe.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		if c.Member() && c.Quorum.Up == 0 {
-			return []string{StatusCommand(r.Application, OtherUnit(r.Application, viewsOf(r)))} // first of all, which unit sees a leader
+			return []string{RecoveryPlanCommand(r.Application)} // first of all, which unit sees a leader
 		}
 	}
 	for _, k := range staleMembers(r) {

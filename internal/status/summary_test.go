@@ -53,23 +53,23 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		},
 		"no quorum, of which nobody is named as dead": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa02").CutOff() },
-			juju.Blocked, "nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
+			juju.Blocked, "nb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
 		},
 		"no quorum any more, as the leader itself sees": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa02") },
-			juju.Blocked, "nb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
+			juju.Blocked, "nb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
 		},
 		"no quorum in either database": {
 			func(s *observetest.Scenario) {
 				s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02").CutOff(), observetest.Up("bb00").Down("bb01", "bb02").CutOff()
 			},
-			juju.Blocked, "nb, sb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
+			juju.Blocked, "nb, sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)",
 		},
 		"no quorum, and a member answers that sees none either": {
 			func(s *observetest.Scenario) {
 				s.NB = observetest.Up("aa00").Searching("aa01").Down("aa02", "aa04", "aa05").CutOff()
 			},
-			juju.Blocked, "nb: no quorum; run: juju run ovn-central/1 cluster-status (2 of 5 members answer; none from aa04 (was ovn-central/4), aa05 at ssl:10.0.0.14:6643 (unknown unit), ovn-central/2)",
+			juju.Blocked, "nb: no quorum; run: juju run ovn-central/0 recover dry-run=true (2 of 5 members answer; none from aa04 (was ovn-central/4), aa05 at ssl:10.0.0.14:6643 (unknown unit), ovn-central/2)",
 		},
 		"an election": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Searching("aa01").Down("aa02").CutOff() },

@@ -219,5 +219,5 @@ func TestSurvivorsSayThatTheQuorumIsLost(t *testing.T) {
 	})
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	assert.Equal(t, "blocked", u.Workload().Status)
-	assert.Contains(t, u.Workload().Message, "nb, sb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1, ovn-central/2)")
+	assert.Contains(t, u.Workload().Message, "nb, sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1, ovn-central/2)")
 }

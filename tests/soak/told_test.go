@@ -16,10 +16,10 @@ func TestMessagesThatTheHowToTellsOfAreKnown(t *testing.T) {
 	told, err := Told(filepath.Join("..", "..", "docs", "how-to", "when-a-unit-is-blocked-or-waits.md"))
 	require.NoError(t, err)
 	for message, want := range map[string]bool{
-		"sb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer)": true,
-		"nb: waiting for ovn-central/7 to serve cluster 1f2e":                               true,
-		"option ovsdb-server-election-timer is 99; it must be less":                         true,
-		"nb: the server hangs: it did not answer":                                           true,
+		"sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer)": true,
+		"nb: waiting for ovn-central/7 to serve cluster 1f2e":                                     true,
+		"option ovsdb-server-election-timer is 99; it must be less":                               true,
+		"nb: the server hangs: it did not answer":                                                 true,
 		"nb: something is odd": false,
 		"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.1": true,
 		"the certificate that was issued can't be used: it has expired":                                      true,
@@ -56,7 +56,7 @@ func TestCommandsAreFoundInWhatIsPrinted(t *testing.T) {
 	assert.Equal(t, []string{"juju add-unit ovn-central", "juju remove-unit ovn-central/0"}, commands(line))
 	assert.Empty(t, commands("run action kick"))
 	for line, want := range map[string]string{
-		"nb, sb: no quorum; run: juju run ovn-central/1 cluster-status (1 of 3 members answer; none from ovn-central/1)":                       "juju run ovn-central/1 cluster-status",
+		"nb, sb: no quorum; run: juju run ovn-central/0 recover dry-run=true (1 of 3 members answer; none from ovn-central/1)":                 "juju run ovn-central/0 recover dry-run=true",
 		"no more may fail; stale member: juju run ovn-central/0 kick unit=ovn-central/2 i-really-mean-it=true (nb 13fe (was ovn-central/2))":   "juju run ovn-central/0 kick unit=ovn-central/2 i-really-mean-it=true",
 		"stale member: juju run ovn-central/0 kick nb-identity='\"1234\"' i-really-mean-it=true (nb 1234 at ssl:10.0.0.1:6643, which is up)":   `juju run ovn-central/0 kick nb-identity='"1234"' i-really-mean-it=true`,
 		"juju run ovn-central/0 kick nb-identity=13fe5a2b i-really-mean-it=true (nb 13fe (was ovn-central/2)); no more may fail; stale member": "juju run ovn-central/0 kick nb-identity=13fe5a2b i-really-mean-it=true",
