@@ -190,6 +190,34 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 	z.verified(t)
 }
 
+// The charm guide's way for releases before 23.03 (doc/source/admin/ops-scale-back-ovn-central.rst
+// of openstack/charm-guide, 2a2fe65), which stands in runbooks: the servers are told to leave
+// by hand, then the unit is removed; at once, or with a hook in between, which has it join again.
+func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	z := zaza{c}
+	require.NoError(t, z.Configure(t.Context(), map[string]string{"cluster-status-format": "yaml"}))
+	for i, u := range []*lab.Unit{units[2], units[1]} {
+		for _, db := range []lab.DB{lab.SB, lab.NB} {
+			_, err := u.Exec(t.Context(), "ovn-appctl", "-t", u.Ctl(db), "cluster/leave", db.Schema())
+			require.NoError(t, err)
+		}
+		if i > 0 {
+			c.updateStatus(t, u)
+		}
+		z.remove(t, u)
+		require.True(t, u.Removed())
+		requireVacated(t, u)
+		for _, db := range lab.Databases {
+			text, err := units[0].Exec(t.Context(), "ovn-appctl", "-t", units[0].Ctl(db), "cluster/status", db.Schema())
+			require.NoError(t, err)
+			assert.Equal(t, 2-i, strings.Count(text, " at ssl:"), text)
+		}
+		z.removed(t)
+	}
+}
+
 // quoted is an ID as programs send it: as text, whatever its digits.
 func quoted(id string) string { return `"` + id + `"` }
 
