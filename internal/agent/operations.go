@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // maxOperations bounds operations on nodes that run at once; a node's are done one by one by
@@ -121,16 +122,16 @@ func answerStatus(w http.ResponseWriter, s maintenance.Status) {
 	_ = json.NewEncoder(w).Encode(s) // to a client that is gone
 }
 
+// socketRetry is the pause before it is tried again to make the socket: the servers' folder may be
+// there only once they start.
+const socketRetry = time.Second
+
 // serveOperations listens at the socket until what it returns is closed. It takes the place of
-// a socket that an earlier process has left. What fails is no reason not to take part.
+// a socket that an earlier process has left. What fails is tried again, and no reason not to take
+// part.
 func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 	path := a.config.Socket
 	if path == "" {
-		return func() {}
-	}
-	l, err := listenPrivately(ctx, path)
-	if err != nil {
-		a.log.Error("cannot serve operations on nodes", "error", err)
 		return func() {}
 	}
 	o := &operations{agent: a, running: make(chan struct{}, maxOperations), open: a.nodes}
@@ -140,10 +141,35 @@ func (a *Agent) serveOperations(ctx context.Context) (end func()) {
 		Handler: o.handler(), ReadHeaderTimeout: headerTimeout, WriteTimeout: node.Timeout + time.Minute,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes, ErrorLog: slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
-	go func() { _ = s.Serve(l) }() // it ends when it is closed
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		if l := a.awaitSocket(ctx, path); l != nil {
+			_ = s.Serve(l) // it ends when it is closed
+		}
+	}()
 	return func() {
+		cancel()
 		_ = s.Close()
+		<-ended
 		_ = os.Remove(path)
+	}
+}
+
+// awaitSocket makes the socket as soon as that is possible; nil is that the time is over.
+func (a *Agent) awaitSocket(ctx context.Context, path string) net.Listener {
+	for said := false; ; said = true {
+		l, err := listenPrivately(ctx, path)
+		if err == nil {
+			return l
+		}
+		if !said {
+			a.log.Error("cannot serve operations on nodes yet", "error", err)
+		}
+		if poll.Wait(ctx, socketRetry) != nil {
+			return nil
+		}
 	}
 }
 

@@ -2,10 +2,14 @@ package agent
 
 import (
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -55,4 +59,28 @@ func TestNoMoreOperationsRunThanABound(t *testing.T) {
 	w := httptest.NewRecorder()
 	o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/nodes/c1/drain", http.NoBody))
 	assert.Equal(t, http.StatusConflict, w.Code, w.Body.String())
+}
+
+// The servers' folder may come to be only after the agent has started.
+func TestSocketIsMadeOnceItsFolderIsThere(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	a.config.Socket = filepath.Join(t.TempDir(), "ovn", "agent.sock")
+	end := a.serveOperations(t.Context())
+	require.NoError(t, os.Mkdir(filepath.Dir(a.config.Socket), 0o755))
+	require.Eventually(t, func() bool {
+		c, err := new(net.Dialer).DialContext(t.Context(), "unix", a.config.Socket)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, 30*time.Second, 10*time.Millisecond)
+	about, err := os.Stat(a.config.Socket)
+	require.NoError(t, err)
+	assert.Equal(t, os.FileMode(0o600), about.Mode().Perm())
+	end()
+	assert.NoFileExists(t, a.config.Socket)
+
+	a.config.Socket = filepath.Join(t.TempDir(), "never", "agent.sock")
+	a.serveOperations(t.Context())() // and it does not wait for ever
 }

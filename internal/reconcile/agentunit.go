@@ -15,7 +15,8 @@ const steppedRestarts = 254
 // agentUnit is the agent's unit of systemd (systemd.service(5), systemd.exec(5)). It runs as
 // root, since the servers' sockets and the unit's key are root's, and with none of root's
 // capabilities: it may read what root owns and connect, and change nothing on the machine but
-// beside the servers' sockets, where it has its own.
+// beside the servers' sockets, where it has its own. The folder of these is made before: where it is
+// not there, systemd would leave it read-only for as long as the agent runs.
 func agentUnit(p ovndb.Paths, systemd int) string {
 	backoff := ""
 	if systemd >= steppedRestarts {
@@ -30,6 +31,7 @@ StartLimitIntervalSec=0
 [Service]
 Type=notify
 NotifyAccess=main
+ExecStartPre=-+mkdir -p -m 0755 RUNDIR
 ExecStart=PROGRAM agent --config CONFIG
 ExecReload=kill -HUP $MAINPID
 Restart=on-failure
