@@ -30,13 +30,19 @@ type Planner func(s schedule.State, done int) schedule.Plan
 // is as it was or as it was planned. What is changed is noted in the journal, and that
 // earlier runs are finished by it.
 func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (changed []schedule.Change, err error) {
+	return s.applyFrom(ctx, nil, plan, earlier...)
+}
+
+// applyFrom makes the first plan of what was read already; nil reads it.
+func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, earlier ...Entry) (changed []schedule.Change, err error) {
 	record, err := newRecord(s.By, s.Now())
 	if err != nil {
 		return nil, err
 	}
 	for attempt := 0; attempt < attempts; attempt++ {
 		var done []schedule.Change
-		done, err = s.apply(ctx, plan, &record, moves(changed))
+		done, err = s.apply(ctx, read, plan, &record, moves(changed))
+		read = nil
 		changed = append(changed, done...)
 		if len(done) > 0 {
 			attempt = 0
@@ -47,7 +53,7 @@ func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (ch
 			return changed, nil
 		case ctx.Err() != nil:
 			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", groups(changed), context.Cause(ctx))
-		case errors.Is(err, errBehind) || errors.Is(err, ovsdb.ErrFenced):
+		case errors.Is(err, ErrBehind) || errors.Is(err, ovsdb.ErrFenced):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
 			s.progress(ctx, "another client changed gateways; planning again")
@@ -106,10 +112,11 @@ func moves(changes []schedule.Change) (n int) {
 }
 
 // apply makes one plan and writes it, as far as it gets.
-func (s *Service) apply(ctx context.Context, plan Planner, record *journalRecord, moved int) (done []schedule.Change, err error) {
-	inventory, err := s.Observe(ctx)
-	if err != nil {
-		return nil, err
+func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner, record *journalRecord, moved int) (done []schedule.Change, err error) {
+	if inventory == nil {
+		if inventory, err = s.Observe(ctx); err != nil {
+			return nil, err
+		}
 	}
 	p := plan(inventory.State, moved)
 	for len(done) < len(p.Changes) {
@@ -157,8 +164,8 @@ func (s *Service) guard(state schedule.State, changes []schedule.Change) ovsdb.G
 	return g
 }
 
-// errBehind says that ovn-northd takes nothing up: it would be of no use to write more.
-var errBehind = errors.New("ovn-northd did not process the changes")
+// ErrBehind is returned where ovn-northd takes nothing up: it would be of no use to write more.
+var ErrBehind = errors.New("ovn-northd did not process the changes")
 
 // slownessFactor is how many times as long as at its slowest ovn-northd may take before it counts as
 // gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
@@ -173,16 +180,29 @@ func (s *Service) sync(ctx context.Context, gateways int) error {
 	if s.NorthdTimeout == 0 {
 		return nil
 	}
+	return s.awaitNorthd(ctx, gateways, func(ctx context.Context, g *ovsdb.Gateways) error {
+		_, err := g.SyncNorthd(ctx)
+		return err
+	})
+}
+
+// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is
+// [Service.SyncNorthd] in the same transaction, for which ovn-northd computes once.
+func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, put map[string]string, drop []string) error {
+	if s.NorthdTimeout == 0 {
+		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, put, drop) })
+	}
+	return s.awaitNorthd(ctx, 0, func(ctx context.Context, g *ovsdb.Gateways) error { return g.AmendIDsAndSync(ctx, guard, put, drop) })
+}
+
+func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(context.Context, *ovsdb.Gateways) error) error {
 	bound := max(s.NorthdTimeout, slownessFactor*s.slowest)
 	patience, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	begun := s.Now()
-	err := s.With(ctx, func(g *ovsdb.Gateways) error {
-		_, err := g.SyncNorthd(patience)
-		return err
-	})
+	err := s.With(ctx, func(g *ovsdb.Gateways) error { return ask(patience, g) })
 	if err != nil && patience.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w within %s; check that it is running and what its log says, then run this again", errBehind, bound.Round(time.Second))
+		return fmt.Errorf("%w within %s; check that it is running and what its log says, then run this again", ErrBehind, bound.Round(time.Second))
 	}
 	if err == nil {
 		took := s.Now().Sub(begun)

@@ -32,8 +32,9 @@ func drainPlan(state schedule.State, was map[string][]schedule.Ranks, chassis st
 }
 
 // Drain moves every gateway off a chassis, for as long as it is cordoned, and says what it
-// has changed. Those that could go nowhere stay.
-func (s *Service) Drain(ctx context.Context, chassis string) ([]schedule.Change, error) {
+// has changed. Those that could go nowhere stay. The first plan is made of what was read: what has
+// changed since fails its transaction.
+func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
 	was, err := s.ranks(ctx)
 	if err != nil {
 		return nil, err
@@ -43,19 +44,19 @@ func (s *Service) Drain(ctx context.Context, chassis string) ([]schedule.Change,
 		return nil, err
 	}
 	earlier = slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis })
-	return s.whileCordoned(ctx, chassis, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
+	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
 }
 
 // Clear takes a chassis out of all lists of candidates, for as long as it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
-	return s.whileCordoned(ctx, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) })
+	return s.whileCordoned(ctx, nil, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) })
 }
 
-func (s *Service) whileCordoned(ctx context.Context, chassis string, plan Planner, earlier ...Entry) ([]schedule.Change, error) {
+func (s *Service) whileCordoned(ctx context.Context, read *Inventory, chassis string, plan Planner, earlier ...Entry) ([]schedule.Change, error) {
 	key, value := maintenance.CordonPair(chassis)
 	s.Fence = map[string]string{key: value}
 	defer func() { s.Fence = nil }()
-	return s.Apply(ctx, plan, earlier...)
+	return s.applyFrom(ctx, read, plan, earlier...)
 }
 
 // Undrain puts the ranks of a chassis back that drains have changed. Its plan, as it was at

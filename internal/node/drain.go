@@ -35,16 +35,13 @@ func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status 
 	if wrong := r.Limits.Check(); wrong != nil {
 		return *wrong
 	}
-	if !r.DryRun {
-		if err := s.Gateways.SyncNorthd(ctx); err != nil {
-			return maintenance.NewStatus(maintenance.DrainNodeError, err.Error())
-		}
-	}
 	for range attempts {
 		n, refused, err := s.begin(ctx, r)
 		switch {
 		case errors.Is(err, ovsdb.ErrChanged):
 			continue // another node was cordoned: it is judged again
+		case errors.Is(err, gateway.ErrBehind):
+			return maintenance.NewStatus(maintenance.DrainNodeError, err.Error(), s.next("drain", n))
 		case err != nil:
 			return inaccessible(err)
 		case refused != nil:
@@ -55,7 +52,8 @@ func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status 
 	return maintenance.NewStatus(maintenance.Conflict, "other clients go on cordoning nodes; run it again")
 }
 
-// begin records the intent, unless it stands there, or the drain is refused or only shown.
+// begin records the intent, unless it stands there, or the drain is refused or only shown. Every
+// ovn-controller is asked for a sign of life before anything moves.
 func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, answer *maintenance.Status, err error) {
 	x, err := s.look(ctx)
 	if err != nil {
@@ -75,7 +73,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	}
 	if n.Drain != nil && !r.DryRun {
 		s.progress(ctx, "drain %s: it was begun %s; going on", n.Name(), n.Drain.Text())
-		return n, nil, nil
+		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
 	if others := cordonedInTheWay(x, p, n.Chassis); len(others) > 0 {
 		refused := s.refuse(n, p, others)
@@ -92,7 +90,8 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 			guard.Lacks[key] = value
 		}
 	}
-	if err := s.amend(ctx, guard, maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits)); err != nil {
+	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits)
+	if err := s.Gateways.AmendIDsAndSync(ctx, guard, intent.Set, intent.Drop); err != nil {
 		return n, nil, err
 	}
 	s.progress(ctx, "drain %s: cordoned; %d gateways to move", n.Name(), p.Cost.Interruptions)
@@ -160,23 +159,25 @@ func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status 
 // Step makes the next step of a drain whose intent stands in the database, and says where it
 // is. It can be made by any number of processes, at any time.
 func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progress, error) {
-	p, err := s.whereDrainIs(ctx, chassis)
+	p, inventory, err := s.whereDrainIs(ctx, chassis)
 	if err != nil || p.Left == 0 {
 		return p, err
 	}
-	if _, err := s.Gateways.Drain(ctx, chassis); err != nil {
+	if _, err := s.Gateways.Drain(ctx, inventory, chassis); err != nil {
 		return p, err
 	}
-	return s.whereDrainIs(ctx, chassis)
+	p, _, err = s.whereDrainIs(ctx, chassis)
+	return p, err
 }
 
 // whereDrainIs changes nothing.
-func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance.Progress, error) {
+func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance.Progress, *gateway.Inventory, error) {
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
-		return maintenance.Progress{}, err
+		return maintenance.Progress{}, nil, err
 	}
-	return s.Where(ctx, inventory, chassis)
+	p, err := s.Where(ctx, inventory, chassis)
+	return p, inventory, err
 }
 
 // Where says where the drain of a chassis is, by what was read of gateways.
@@ -220,16 +221,6 @@ func unbound(inventory *gateway.Inventory, chassis string) (all []string) {
 	return all
 }
 
-// Bounds of the pause between two looks at a drain that waits: a look takes long where there
-// is much to see.
-const (
-	shortestPause = 250 * time.Millisecond
-	longestPause  = 30 * time.Second
-	restFactor    = 5
-	// lastPause is that before the look which only confirms that the node is empty.
-	lastPause = time.Second
-)
-
 // await makes the steps of a drain until nothing holds the node, or the limits are over.
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
@@ -262,11 +253,12 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 				continue
 			}
 		}
-		rest := min(max(shortestPause, restFactor*now.Sub(begun)), longestPause)
-		if err == nil && p.Done() {
-			rest = min(rest, lastPause)
+		if err == nil && !force {
+			err = s.rest(ctx, n.Chassis, p, now.Sub(begun))
+		} else {
+			err = poll.Wait(ctx, pauseAfter(now.Sub(begun)))
 		}
-		if poll.Wait(ctx, rest) != nil {
+		if err != nil {
 			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("the wait for %s has ended (%v); the drain is recorded; run it again to continue", n.Name(), context.Cause(ctx)), s.next("drain", n))
 		}
 	}

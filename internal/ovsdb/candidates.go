@@ -219,28 +219,38 @@ const northdInterval = 50 * time.Millisecond
 // returns when ovn-northd has taken all that was written before to SB; the number is
 // what ovn-controllers will have in nb_cfg when they have it too.
 func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
-	table := globalTable(ovndb.NB)
-	answers, err := read(ctx, g.nb, query{table: table})
-	if err != nil {
-		return 0, err
-	}
-	if len(answers[0]) != 1 {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: it has %d rows in %s", len(answers[0]), table)
-	}
-	where := at(answers[0][0].uuid())
-	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence),
-		ovsdb.Operation{
-			Op: ovsdb.OperationMutate, Table: table, Where: where,
-			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
-		},
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
-	)...)
+	uuid, err := g.global(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
 	}
-	config = row(results[len(results)-1].Rows[0]).number(configColumn)
+	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence), signOfLife(uuid)...)...)
+	if err != nil {
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
+	}
+	return g.awaitNorthd(ctx, results)
+}
+
+// signOfLife asks for one, and has the number that is waited for be the last result.
+func signOfLife(uuid string) []ovsdb.Operation {
+	table, where := globalTable(ovndb.NB), at(uuid)
+	return []ovsdb.Operation{
+		{
+			Op: ovsdb.OperationMutate, Table: table, Where: where,
+			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
+		},
+		{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
+	}
+}
+
+// awaitNorthd waits until ovn-northd has followed what was asked.
+func (g *Gateways) awaitNorthd(ctx context.Context, asked []ovsdb.OperationResult) (config int64, err error) {
+	last := asked[len(asked)-1].Rows
+	if len(last) != 1 {
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", ErrChanged)
+	}
+	config = row(last[0]).number(configColumn)
 	for {
-		answers, err := read(ctx, g.nb, query{table: table, columns: []string{"sb_cfg"}})
+		answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB), columns: []string{"sb_cfg"}})
 		if err != nil {
 			return config, err
 		}

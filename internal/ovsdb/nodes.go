@@ -58,9 +58,25 @@ func (g *Gateways) global(ctx context.Context) (string, error) {
 // AmendIDs sets pairs in external_ids of NB_Global and drops keys, if it fits the guard;
 // otherwise it writes nothing and returns [ErrChanged].
 func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, put map[string]string, drop []string) error {
+	_, err := g.amendIDs(ctx, guard, put, drop, nil)
+	return err
+}
+
+// AmendIDsAndSync is [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
+func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, put map[string]string, drop []string) error {
+	results, err := g.amendIDs(ctx, guard, put, drop, signOfLife)
+	if err != nil {
+		return err
+	}
+	_, err = g.awaitNorthd(ctx, results)
+	return err
+}
+
+// amendIDs makes more of the same transaction, if there is more, for the row of that UUID.
+func (g *Gateways) amendIDs(ctx context.Context, guard Guard, put map[string]string, drop []string, more func(uuid string) []ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	uuid, err := g.global(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
+		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
 	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: globalTable(ovndb.NB), Where: at(uuid)}
 	if gone := append(slices.Sorted(maps.Keys(put)), drop...); len(gone) > 0 { // an insert does not overwrite
@@ -69,14 +85,18 @@ func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, put map[string]str
 	if len(put) > 0 {
 		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(put)))
 	}
-	results, err := send(ctx, g.nb, append(guard.operations(uuid), op)...)
+	ops := append(guard.operations(uuid), op)
+	if more != nil {
+		ops = append(ops, more(uuid)...)
+	}
+	results, err := send(ctx, g.nb, ops...)
+	if err == nil {
+		err = judge(results)
+	}
 	if err != nil {
-		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
+		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
-	if err := judge(results); err != nil {
-		return fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
-	}
-	return nil
+	return results, nil
 }
 
 // BoundPort is a port that SB has on a chassis.

@@ -227,6 +227,35 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 	}
 }
 
+// The agent may go on with a drain whose command is alive, and slow: each gateway moves once, and
+// undrain puts all back.
+func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(150, "c1", "c2", "c3")
+	before := c.ranks()
+	var all sync.WaitGroup
+	for range 2 {
+		s := c.nodeService()
+		s.Gateways.NorthdTimeout = patience
+		all.Go(func() {
+			said := s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: 2 * patience}})
+			assert.Equal(t, 200, said.Code, said.Text())
+		})
+	}
+	all.Wait()
+	assert.Zero(t, c.masters(ports...)["c1"])
+	written := 0
+	for _, plan := range c.history().Plans {
+		assert.Zero(t, plan.Left)
+		written += plan.Gateways
+	}
+	assert.Equal(t, len(ports), written)
+	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(t, before, c.ranks())
+}
+
 // listed is a node's line.
 func (c *cloud) listed(chassis string) string {
 	c.t.Helper()

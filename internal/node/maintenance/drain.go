@@ -20,9 +20,9 @@ const (
 // stalledAfter is how long a drain may make no progress until it is said to have stalled.
 const stalledAfter = 5 * time.Minute
 
-// settledFor is how long nothing must hold a node until it counts as drained: ports are
+// SettledFor is how long nothing must hold a node until it counts as drained: ports are
 // claimed and released again while chassis first hear one another.
-const settledFor = 3 * time.Second
+const SettledFor = 3 * time.Second
 
 // repeatedAfter is how often a line is said again though nothing has changed.
 const repeatedAfter = time.Minute
@@ -152,7 +152,7 @@ func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
 		if w.done.IsZero() {
 			w.done = now
 		}
-		if now.Sub(w.done) >= settledFor {
+		if now.Sub(w.done) >= SettledFor {
 			return Drained, line
 		}
 	case now.Sub(w.Begun) >= w.Timeout:
@@ -168,7 +168,7 @@ func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
 
 // settling says whether what holds the node may only be the data plane on its way.
 func (w *Watch) settling(p Progress, now time.Time) bool {
-	held := slices.DeleteFunc(slices.Clone(p.Holds), func(h Hold) bool { return h.Name == HoldGateway || h.Name == HoldExternal })
+	held := slices.DeleteFunc(slices.Clone(p.Holds), Hold.OfGateways)
 	return len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(w.Grace, stalledAfter)
 }
 

@@ -3,7 +3,10 @@ package maintenance
 import "time"
 
 // goOnAfter is how long the command that began a drain may be without progress until the agent
-// goes on with it: two that write at the same time only hinder each other.
+// goes on with it. The command may be alive and slow, as where ovn-northd takes longer than this
+// for a batch: that is safe, since each batch is one transaction that fails where a row is no longer
+// as it was planned from, and the ranks before are those of the first that was written. Two that write at
+// the same time only hinder each other.
 const goOnAfter = 10 * time.Second
 
 // Follower says when a drain is gone on with by a process that did not begin it. It is told of
