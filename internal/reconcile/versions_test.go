@@ -50,6 +50,21 @@ func TestRecordOfTheVersionOfOVNAloneIsStillRead(t *testing.T) {
 		r.pending(ovndb.Version{OVN: "23.03.1-1", OVS: "4.0.0-1"}), "a newer openvswitch-common alone")
 }
 
+// Charmed OpenStack Upgrader compares it as PEP 440 says (cou/apps/auxiliary.py), which a
+// revision of the package would not pass.
+func TestVersionThatJujuShowsIsUpstreams(t *testing.T) {
+	t.Parallel()
+	for installed, shown := range map[string]string{
+		"22.03.3-0ubuntu0.22.04.4":        "22.03.3",
+		"23.03.1-1~deb12u2":               "23.03.1",
+		"24.03.2-0ubuntu0.24.04.1~cloud0": "24.03.2",
+		"1:25.09.0-1":                     "25.09.0",
+		"":                                "",
+	} {
+		assert.Equal(t, shown, upstream(installed))
+	}
+}
+
 // A machine was so slow that systemctl did not return in time: the server runs all the same.
 func TestServiceThatWasSlowToStartIsKnownToRunWhatIsInstalled(t *testing.T) {
 	t.Parallel()
