@@ -31,23 +31,23 @@ func DamagedServers(ids map[string]string) (lost []raft.ID) {
 	return lost
 }
 
-// unhealthy reads from this unit's own server which members have lost entries. Where
-// that can't be read, what is seen of the members has to do; the lock's holder reads it
-// there, or does nothing.
-func (s *Observer) unhealthy(ctx context.Context, d ovndb.Database) []raft.ID {
+// notes reads from this unit's own server what stands in its data for all units: the
+// external_ids of NB_Global or SB_Global. Where that can't be read, what is seen of the
+// members has to do; the lock's holder reads it there, or does nothing.
+func (s *Observer) notes(ctx context.Context, d ovndb.Database) map[string]string {
 	ctx, cancel := context.WithTimeout(ctx, ProbeTimeout)
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
-		s.Log.DebugContext(ctx, "cannot read which members are unhealthy", "database", d.Short(), "error", err)
+		s.Log.DebugContext(ctx, "cannot read what is noted of the members", "database", d.Short(), "error", err)
 		return nil
 	}
 	defer global.Close()
 	ids, err := global.Read(ctx)
 	if err != nil {
-		s.Log.DebugContext(ctx, "cannot read which members are unhealthy", "database", d.Short(), "error", err)
+		s.Log.DebugContext(ctx, "cannot read what is noted of the members", "database", d.Short(), "error", err)
 	}
-	return DamagedServers(ids)
+	return ids
 }
 
 // Between two looks at a log that seems to be longer in the server than in its file,

@@ -172,7 +172,8 @@ const (
 // member that it hears has had time to keep up, elsewhere by asking the others.
 // names are full IDs known from elsewhere.
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
-	v := raft.View{Status: l.Status, Names: names, Lost: s.unhealthy(ctx, l.Database)}
+	notes := s.notes(ctx, l.Database)
+	v := raft.View{Status: l.Status, Names: names, Lost: DamagedServers(notes), Superseded: SupersededClusters(notes)}
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {

@@ -43,6 +43,8 @@ type View struct {
 	Full bool
 	// Names are full IDs known from elsewhere: published by units, or recorded.
 	Names []ID
+	// Superseded are the clusters in whose place this one was put.
+	Superseded []ID
 }
 
 // Peer is a member together with what was found out about it.

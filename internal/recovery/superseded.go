@@ -12,7 +12,7 @@ type Answer struct {
 	// Address is where it was asked.
 	Address string
 	// Supersedes are the clusters in whose place its own was put, by their IDs.
-	Supersedes []string
+	Supersedes []raft.ID
 }
 
 // Superseded says why a server of the cluster own is not to be started: another unit's
@@ -20,7 +20,7 @@ type Answer struct {
 // not answer says nothing.
 func Superseded(own raft.ID, answers []Answer) string {
 	for _, a := range answers {
-		if own != "" && slices.Contains(a.Supersedes, string(own)) {
+		if own != "" && slices.Contains(a.Supersedes, own) {
 			return fmt.Sprintf("its copy is of cluster %s, which was given up in a recovery: %s serves another one in its place", own, a.Address)
 		}
 	}

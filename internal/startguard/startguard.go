@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -34,10 +35,6 @@ const ExitRefused = 3
 // milliseconds, and one that is down is refused by its machine at once; so only machines
 // that are off, or cut off, take it.
 const timeout = 4 * time.Second
-
-// key of external_ids in NB_Global and SB_Global: the clusters in whose place this one was
-// put, by their IDs.
-const key = "ovn-central:superseded"
 
 // networkPoll is how often it is tried anew where this machine has no network yet.
 const networkPoll = 200 * time.Millisecond
@@ -100,7 +97,7 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (reco
 		case err == nil:
 			defer global.Close()
 			ids, err := global.Read(ctx)
-			return recovery.Answer{Address: peer, Supersedes: strings.Fields(ids[key])}, err
+			return recovery.Answer{Address: peer, Supersedes: observe.SupersededClusters(ids)}, err
 		case !errors.Is(err, syscall.ENETUNREACH) || poll.Wait(ctx, networkPoll) != nil:
 			return recovery.Answer{}, err
 		}
@@ -169,5 +166,5 @@ func Record(db ovndb.Database, clusters []raft.ID) string {
 	}
 	value := strings.Join(all, " ")
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
-		db, table, key, key, value)
+		db, table, observe.SupersededKey, observe.SupersededKey, value)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -85,6 +86,9 @@ func Warnings(r observe.Report) []string {
 		}
 	}
 	all = append(all, foreignClusters(r)...)
+	if text := notInNewClusterText(r); text != "" {
+		all = append(all, text)
+	}
 	all = append(all, r.Application.Unpublished()...)
 	return append(all, r.Application.Problems...)
 }
@@ -137,6 +141,32 @@ func wrongDatabase(r observe.Report, d ovndb.Database, row observe.Row) string {
 	return ""
 }
 
+// notInNewCluster are the units whose server is in a cluster in whose place this unit's was
+// put, and that have not joined this one yet.
+func notInNewCluster(r observe.Report) []string {
+	var all []string
+	for _, unit := range r.Application.Published.Names() {
+		if slices.ContainsFunc(r.Clusters, func(c observe.Cluster) bool { return superseded(c, r.Application.Published[unit][c.Database].Cluster) }) {
+			all = append(all, unit)
+		}
+	}
+	return all
+}
+
+// superseded says whether a cluster is one that was given up for c.
+func superseded(c observe.Cluster, id raft.ID) bool {
+	return id != "" && c.Condition == ovndb.Serving && slices.Contains(c.View.Superseded, id)
+}
+
+// notInNewClusterText is what a status says of them.
+func notInNewClusterText(r observe.Report) string {
+	units := notInNewCluster(r)
+	if len(units) == 0 {
+		return ""
+	}
+	return "not in the new cluster yet; if lost: " + juju.RemoveUnit("--force "+strings.Join(units, " "))
+}
+
 // foreignClusters names the units whose server is in a cluster of its own.
 func foreignClusters(r observe.Report) []string {
 	var all []string
@@ -145,7 +175,7 @@ func foreignClusters(r observe.Report) []string {
 			continue
 		}
 		for _, unit := range r.Application.Published.Names() {
-			if id := r.Application.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster {
+			if id := r.Application.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster && !superseded(c, id) {
 				all = append(all, fmt.Sprintf("%s: %s is in another cluster, %s; this unit's is %s", c.Database.Short(), unit, id, *c.Status.Cluster))
 			}
 		}

@@ -202,6 +202,25 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	}, status.Warnings(r))
 }
 
+// After a recovery a unit that was given up, or has not joined yet, is no second cluster.
+func TestUnitOfAClusterThatWasGivenUpIsToJoinOrToBeRemoved(t *testing.T) {
+	s := observetest.Three(t)
+	r := s.Report()
+	old := raft.ID("dd000000-0000-4000-8000-000000000000")
+	for i := range r.Clusters {
+		r.Clusters[i].View.Superseded = []raft.ID{old}
+	}
+	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: old}
+	told := "not in the new cluster yet; if lost: juju remove-unit --force ovn-central/2"
+	assert.Equal(t, []string{told}, status.Warnings(r))
+	summary := status.Summarize(r, true)
+	assert.Equal(t, juju.Active, summary.Word)
+	assert.Equal(t, told, summary.Problem)
+
+	r.Application.Published["ovn-central/1"][ovndb.SB] = relation.Identity{Server: observetest.Full("bb01"), Cluster: old}
+	assert.Equal(t, "not in the new cluster yet; if lost: juju remove-unit --force ovn-central/1 ovn-central/2", status.Summarize(r, true).Problem)
+}
+
 func TestWarningsIncludeWhatIsWrongWithTheModel(t *testing.T) {
 	s := observetest.Three(t)
 	r := s.Report()

@@ -47,7 +47,7 @@ func Summarize(r observe.Report, northdActive bool) Summary {
 		return Summary{Word: word, Problem: text}
 	}
 	said := Summary{Word: juju.Active, Health: healthyText(r, northdActive)}
-	for _, pressing := range []func(observe.Report) string{blockedLeaves, staleText, membersDown} {
+	for _, pressing := range []func(observe.Report) string{blockedLeaves, notInNewClusterText, staleText, membersDown} {
 		if said.Problem = pressing(r); said.Problem != "" {
 			break
 		}

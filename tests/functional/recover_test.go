@@ -119,6 +119,8 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	require.NoError(t, err)
 	assert.NotEqual(t, *old.Cluster, *now.Cluster)
 	assert.Contains(t, m.seen(before), "kept")
+	assert.Equal(t, "active", before.Workload().Status, before.Workload().Message)
+	assert.Contains(t, before.Workload().Message, "not in the new cluster yet; if lost: juju remove-unit --force "+strings.ReplaceAll(names(m.units[1:]), ",", " "))
 
 	// The old majority boots where it can't reach the new cluster, and elects a leader before
 	// any of its hooks has run. These stop its servers, and both units join the new cluster.

@@ -56,7 +56,7 @@ func ways(output string) (all []string) {
 // The first that adds a unit in the place of another is typed once.
 func (w *world) typeStatus(ctx context.Context, h *host) error {
 	message := h.Workload().Message
-	if strings.Contains(message, "if it is lost") && !w.lost(message) {
+	if strings.Contains(message, "if it is lost") && !w.lost(message) || strings.Contains(message, "; if lost: ") {
 		return nil
 	}
 	all := commands(message)
