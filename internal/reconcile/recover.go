@@ -69,7 +69,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		}
 	}
 	if len(request.Databases) == 0 {
-		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost"}}
+		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the others have just failed, run it again in a minute"}}
 	}
 	var manifest backup.Manifest
 	if request.Backup != "" {
