@@ -39,17 +39,26 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := s.unfinished(ctx, schedule.OperationDrain)
+	earlier, err := s.unfinishedOf(ctx, schedule.OperationDrain, chassis)
 	if err != nil {
 		return nil, err
 	}
-	earlier = slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis })
 	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
 }
 
 // Clear takes a chassis out of all lists of candidates, for as long as it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
-	return s.whileCordoned(ctx, nil, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) })
+	earlier, err := s.unfinishedOf(ctx, schedule.OperationClear, chassis)
+	if err != nil {
+		return nil, err
+	}
+	return s.whileCordoned(ctx, nil, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) }, earlier...)
+}
+
+// unfinishedOf are the earlier runs of an operation on a chassis that were not finished.
+func (s *Service) unfinishedOf(ctx context.Context, operation, chassis string) ([]Entry, error) {
+	earlier, err := s.unfinished(ctx, operation)
+	return slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis }), err
 }
 
 func (s *Service) whileCordoned(ctx context.Context, read *Inventory, chassis string, plan Planner, earlier ...Entry) ([]schedule.Change, error) {
@@ -67,6 +76,10 @@ func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedu
 	if err != nil {
 		return nil, first, err
 	}
+	earlier, err := s.unfinishedOf(ctx, schedule.OperationUndrain, chassis)
+	if err != nil {
+		return nil, first, err
+	}
 	shown := false
 	changed, err = s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan {
 		p := schedule.Undrain(state, schedule.Options{}, chassis, was[chassis])
@@ -74,7 +87,7 @@ func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedu
 			first, shown = p, true
 		}
 		return p
-	})
+	}, earlier...)
 	return changed, first, err
 }
 

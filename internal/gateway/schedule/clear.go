@@ -9,7 +9,7 @@ import (
 // it is the first one, or that no other candidate could host which lives and is not
 // cordoned, keeps it, and is among [Plan.Blocked].
 func Clear(s State, chassis string) Plan {
-	p := Plan{Operation: clearing, Chassis: chassis, Changes: []Change{}}
+	p := Plan{Operation: OperationClear, Chassis: chassis, Changes: []Change{}}
 	living := map[string]bool{}
 	for _, c := range s.Chassis {
 		living[c.Name] = c.Name != chassis && !c.Remote && unavailable(c) == ""

@@ -10,11 +10,11 @@ const (
 	reschedule = "reschedule"
 	rebalance  = "rebalance"
 	revert     = "revert"
-	undrain    = "undrain"
-	clearing   = "clear-labels"
 
-	// OperationDrain is that of [Drain].
-	OperationDrain = "drain"
+	// OperationDrain is that of [Drain], OperationUndrain of [Undrain], OperationClear of [Clear].
+	OperationDrain   = "drain"
+	OperationUndrain = "undrain"
+	OperationClear   = "clear-labels"
 )
 
 // Plan is what to change, and what it leads to.

@@ -12,7 +12,7 @@ import (
 // that were behind it.
 func Undrain(s State, o Options, chassis string, was []Ranks) Plan {
 	in := newInstance(s)
-	p := Plan{Operation: undrain, Chassis: chassis, Before: in.selected(o, in.networkReports()), Changes: []Change{}}
+	p := Plan{Operation: OperationUndrain, Chassis: chassis, Before: in.selected(o, in.networkReports()), Changes: []Change{}}
 	all := map[string]Group{}
 	for _, g := range s.Groups {
 		all[g.Name] = g
