@@ -213,9 +213,13 @@ func (s *story) shrinkToThree(ctx context.Context, t *testing.T) {
 			follower = unit
 		}
 	}
+	retired := s.decommission(ctx, t, leader, follower)
 	for _, unit := range []string{follower, leader} {
 		require.NoError(t, s.RemoveUnit(ctx, unit, false))
 		s.gone(ctx, t, unit)
+		if unit == follower {
+			retired()
+		}
 		s.settle(ctx, t)
 		left, err := s.machines[unit].Shell(ctx, "ls /var/lib/ovn")
 		require.NoError(t, err)
