@@ -25,6 +25,8 @@ type databaseFlags struct {
 	credentials ovndb.Credentials
 	output      string
 	getenv      func(string) string
+	// typed are the flags of databases that were typed.
+	typed [][2]string
 }
 
 // add puts the flags into a set.
@@ -44,6 +46,7 @@ func (f *databaseFlags) add(flags *pflag.FlagSet) {
 // complete fills in what was not typed, as ovn-nbctl(8) and ovn-sbctl(8) do, and finds
 // what is wrong with the flags.
 func (f *databaseFlags) complete() error {
+	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
 	paths := ovndb.PathsFromEnv(f.getenv)
 	f.nb = cmp.Or(f.nb, f.getenv("OVN_NB_DB"), "unix:"+paths.Socket(ovndb.NB))
 	f.sb = cmp.Or(f.sb, f.getenv("OVN_SB_DB"), "unix:"+paths.Socket(ovndb.SB))
@@ -75,10 +78,10 @@ func endpoints(list string) bool {
 	})
 }
 
-// words are the flags as they are typed, for commands that are printed.
-func (f *databaseFlags) words() []string {
-	words := []string{"--nb", f.nb, "--sb", f.sb}
-	for _, flag := range [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}} {
+// words are the flags as they were typed, for commands that are printed.
+func (f *databaseFlags) words() (words []string) {
+	credentials := [][2]string{{"--private-key", f.credentials.Key}, {"--certificate", f.credentials.Certificate}, {"--ca-cert", f.credentials.CA}}
+	for _, flag := range append(slices.Clone(f.typed), credentials...) {
 		if flag[1] != "" {
 			words = append(words, flag[0], flag[1])
 		}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
@@ -115,7 +116,9 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, changes ...maint
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, put, drop) })
 }
 
+// note is what stands with a cordon, a hold or a drain; the reason is one line, as it is shown.
 func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
+	reason = strings.Join(strings.Fields(reason), " ")
 	return maintenance.Note{By: s.Gateways.By, At: s.Gateways.Now().UTC().Truncate(time.Second), Reason: reason, Hostname: n.Hostname}
 }
 

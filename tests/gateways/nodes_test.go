@@ -76,7 +76,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
 	ports := c.addGateways(6, "c1")
-	said := c.answer("cordon", "c2.example", "--reason", "new disk")
+	said := c.answer("cordon", "c2.example", "--reason", "new\n disk")
 	assert.Equal(t, 200, said.Code, said.Message)
 	c.operated("reschedule", "--wait", "0")
 	for _, port := range ports {
