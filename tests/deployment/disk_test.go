@@ -182,10 +182,7 @@ func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
 	c.updateStatus(t, u)
-	// An ID that looks like a number, as 396863e1, stands in quotes.
-	command := func(db lab.DB) string {
-		return "run: juju run " + units[0].Name() + " kick " + string(db) + `-identity=(` + ids[db][:8] + `|'"` + ids[db][:8] + `"') force=true i-really-mean-it=true`
-	}
+	command := func(db lab.DB) string { return "run: " + forcedKick(units[0], db, ids[db]) }
 	says(t, u, "blocked", "ovsdb-tool: ovsdb error")
 	assert.Regexp(t, "nb: its file lacks entries; "+command(lab.NB), u.Workload().Message)
 	assert.Regexp(t, "sb: its file can't be read; "+command(lab.SB), u.Workload().Message)
