@@ -88,8 +88,9 @@ recovery: deps ## backup, restore, lost quorums and failing disks on real server
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
-large: deps ## waits on real servers with a database of 160 MiB; minutes, by hand
+large: deps ## waits on real servers with a database of 160 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
+	GATEWAYS=10000 go test -v -run '^$$' -bench '^BenchmarkNodesThroughNorthd$$' -benchtime 1x -timeout 120m ./tests/bench
 
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...

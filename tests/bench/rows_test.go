@@ -73,7 +73,10 @@ func id(kind, n int) string { return fmt.Sprintf("%08x-0000-4000-8000-%012x", n*
 const batchSize = 500
 
 // northbound is what Neutron writes of the routers.
-func northbound() (all [][]operation) {
+func northbound() [][]operation { return routers(gateways, hosts, candidates) }
+
+// routers is that of so many, with so many candidates of each.
+func routers(count, hosts, candidates int) (all [][]operation) {
 	first := []operation{insert("NB_Global", "", map[string]any{})}
 	for n := range networks {
 		port := fmt.Sprintf("localnet%d", n)
@@ -85,11 +88,11 @@ func northbound() (all [][]operation) {
 		)
 	}
 	all = append(all, first)
-	for begin := 0; begin < gateways; begin += batchSize {
+	for begin := 0; begin < count; begin += batchSize {
 		var some []operation
 		ports := make([][]any, networks)
-		for n := begin; n < begin+batchSize; n++ {
-			some = append(some, router(n)...)
+		for n := begin; n < min(begin+batchSize, count); n++ {
+			some = append(some, router(n, hosts, candidates)...)
 			ports[n%networks] = append(ports[n%networks], named(fmt.Sprintf("switchport%d", n)))
 		}
 		for n, list := range ports {
@@ -105,12 +108,13 @@ func northbound() (all [][]operation) {
 
 func network(n int) string { return fmt.Sprintf("physnet%d", n) }
 
-// router has a gateway with candidates.
-func router(n int) (all []operation) {
+// router has a gateway with candidates, of which the best has the same priority in any cloud.
+// Without the option ovn-northd writes a flow for every two routers of a network; Neutron gives it.
+func router(n, hosts, some int) (all []operation) {
 	port, routerID := "lrp-"+id(2, n), id(1, n)
 	list := []any{}
-	for i := range candidates {
-		name, chassis := fmt.Sprintf("candidate%d_%d", n, i), id(0, hostOf(n, i))
+	for i := range some {
+		name, chassis := fmt.Sprintf("candidate%d_%d", n, i), id(0, hostAmong(n, i, hosts))
 		list = append(list, named(name))
 		all = append(all, insert("Gateway_Chassis", name, map[string]any{
 			"name": port + "_" + chassis, "chassis_name": chassis, "priority": candidates - i,
@@ -125,7 +129,7 @@ func router(n int) (all []operation) {
 				"neutron:revision_number", "5", "neutron:router_name", routerID, "neutron:subnet_ids", id(6, n%networks)),
 		}),
 		insert("Logical_Router", "", map[string]any{
-			"name": "neutron-" + routerID, "ports": named(here),
+			"name": "neutron-" + routerID, "ports": named(here), "options": pairs("always_learn_from_arp_request", "false", "dynamic_neigh_routers", "true"),
 			"external_ids": pairs("neutron:availability_zone_hints", "", "neutron:gw_port_id", id(2, n), "neutron:revision_number", "7",
 				"neutron:router_name", fmt.Sprintf("router-%d", n)),
 		}),
@@ -137,15 +141,34 @@ func router(n int) (all []operation) {
 }
 
 // hostOf is the chassis of a candidate: those of one master have other backups.
-func hostOf(n, rank int) int { return (n + rank*(1+n/hosts%40)) % hosts }
+func hostOf(n, rank int) int { return hostAmong(n, rank, hosts) }
+
+func hostAmong(n, rank, hosts int) int { return (n + rank*(1+n/hosts%(hosts/candidates))) % hosts }
 
 // southbound is what ovn-controllers and ovn-northd write.
 func southbound() (all [][]operation) {
+	first := append(chassisRows(hosts), insert("Datapath_Binding", "datapath", map[string]any{"tunnel_key": 1}))
+	for n := range hosts {
+		first = append(first, insert("Chassis_Private", "", map[string]any{
+			"name": id(0, n), "chassis": named(fmt.Sprintf("chassis%d", n)), "nb_cfg_timestamp": 1_700_000_000_000,
+		}))
+	}
+	for n := range gateways {
+		first = append(first, insert("Port_Binding", "", map[string]any{
+			"logical_port": "cr-lrp-" + id(2, n), "type": "chassisredirect", "datapath": named("datapath"), "tunnel_key": n + 1,
+			"chassis": named(fmt.Sprintf("chassis%d", hostOf(n, 0))), "options": pairs("distributed-port", "lrp-"+id(2, n)), "up": true,
+		}))
+	}
+	return [][]operation{first}
+}
+
+// chassisRows is what so many ovn-controllers write of themselves, without signs of life.
+func chassisRows(hosts int) []operation {
 	var mappings []string
 	for n := range networks {
 		mappings = append(mappings, network(n)+":br-ex"+strconv.Itoa(n))
 	}
-	first := []operation{insert("SB_Global", "", map[string]any{}), insert("Datapath_Binding", "datapath", map[string]any{"tunnel_key": 1})}
+	first := []operation{insert("SB_Global", "", map[string]any{})}
 	for n := range hosts {
 		encap, chassis := fmt.Sprintf("encap%d", n), fmt.Sprintf("chassis%d", n)
 		config := pairs("ovn-bridge-mappings", strings.Join(mappings, ","), "ovn-cms-options", "enable-chassis-as-gw,availability-zones=az1",
@@ -157,14 +180,7 @@ func southbound() (all [][]operation) {
 			insert("Chassis", chassis, map[string]any{
 				"name": id(0, n), "hostname": fmt.Sprintf("gateway-%d.example.org", n), "encaps": named(encap), "other_config": config,
 			}),
-			insert("Chassis_Private", "", map[string]any{"name": id(0, n), "chassis": named(chassis), "nb_cfg_timestamp": 1_700_000_000_000}),
 		)
 	}
-	for n := range gateways {
-		first = append(first, insert("Port_Binding", "", map[string]any{
-			"logical_port": "cr-lrp-" + id(2, n), "type": "chassisredirect", "datapath": named("datapath"), "tunnel_key": n + 1,
-			"chassis": named(fmt.Sprintf("chassis%d", hostOf(n, 0))), "options": pairs("distributed-port", "lrp-"+id(2, n)), "up": true,
-		}))
-	}
-	return [][]operation{first}
+	return first
 }

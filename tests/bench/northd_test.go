@@ -1,0 +1,253 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// each is how many gateways a chassis hosts.
+const each = gateways / hosts
+
+// written is how many gateways a cloud has that is written through ovn-northd, where GATEWAYS does not
+// say it.
+const written = 2000
+
+// northdPatience bounds a wait for ovn-northd: its first run takes 27 s for 10,000 routers on an
+// idle machine.
+const northdPatience = 15 * time.Minute
+
+// BenchmarkNodesThroughNorthd writes through a real ovn-northd: every gateway of the cloud gets one
+// more candidate, in batches that follow it, and a chassis is drained and put back. The cloud is
+// 2,000 gateways on 40 chassis, or GATEWAYS of them, 50 for each chassis: `make large` has 10,000 on
+// 200. Chassis are rows, and
+// Port_Binding.chassis is played: as soon as SB has the drained chassis first for no gateway, what
+// was bound there is bound elsewhere.
+//
+// Bounds: a third of the time that batches of 100 take, each as long as the first one; and for a
+// drain 3 times one write through ovn-northd, which is the least of three signs of life.
+func BenchmarkNodesThroughNorthd(b *testing.B) {
+	count := written
+	if text := os.Getenv("GATEWAYS"); text != "" {
+		var err error
+		count, err = strconv.Atoi(text)
+		require.NoError(b, err)
+	}
+	for b.Loop() {
+		nb, sb := standalone(b, "nb"), standalone(b, "sb")
+		c := &routed{b: b, nb: nb, sb: sb, gateways: count, hosts: count / each}
+		c.populate()
+		c.write()
+		c.drain()
+	}
+}
+
+// routed is a cloud with an ovn-northd.
+type routed struct {
+	b               *testing.B
+	nb, sb          string
+	gateways, hosts int
+}
+
+// populate fills both databases, and starts ovn-northd. Each gateway has one candidate less than
+// [candidates]: that is to be added.
+func (c *routed) populate() {
+	fill(c.b, c.sb, "OVN_Southbound", [][]operation{chassisRows(c.hosts)})
+	fill(c.b, c.nb, "OVN_Northbound", routers(c.gateways, c.hosts, candidates-1))
+	dir := c.b.TempDir()
+	cmd := exec.CommandContext(c.b.Context(), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"), "--ovnnb-db=unix:"+c.nb, "--ovnsb-db=unix:"+c.sb)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(c.b, cmd.Start())
+	c.b.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	s := c.service(nil)
+	begun := time.Now()
+	require.NoError(c.b, s.SyncNorthd(c.b.Context()))
+	c.b.Logf("%d gateways on %d chassis: first run of ovn-northd %s", c.gateways, c.hosts, time.Since(begun).Round(time.Millisecond))
+	c.bindAll()
+}
+
+func (c *routed) service(told func(line string)) *gateway.Service {
+	s := &gateway.Service{
+		Dialer: new(ovsdb.Dialer), NB: []string{"unix:" + c.nb}, SB: []string{"unix:" + c.sb}, By: "a benchmark", Now: time.Now, NorthdTimeout: northdPatience,
+		Progress: func(_ context.Context, line string) {
+			if told != nil {
+				told(line)
+			}
+		},
+	}
+	c.b.Cleanup(s.Close)
+	return s
+}
+
+// write gives every gateway one more candidate.
+func (c *routed) write() {
+	var batches []time.Time
+	s := c.service(func(line string) {
+		c.b.Log(line)
+		if strings.HasSuffix(line, " gateways written") {
+			batches = append(batches, time.Now())
+		}
+	})
+	begun := time.Now()
+	operation, err := s.Reschedule(c.b.Context(), gateway.Request{})
+	require.NoError(c.b, err)
+	require.NoError(c.b, operation.Apply(c.b.Context()))
+	require.NoError(c.b, s.SyncNorthd(c.b.Context()))
+	took := time.Since(begun)
+	require.GreaterOrEqual(c.b, len(batches), 2)
+	// From the first batch's writing to the second's: what ovn-northd takes for one of 100.
+	fixed := batches[1].Sub(batches[0]) * time.Duration(c.gateways/100)
+	c.b.ReportMetric(took.Seconds(), "s-batches")
+	c.b.ReportMetric(float64(took)/float64(fixed), "batches-times-of-100")
+}
+
+// drain empties a chassis, and puts it back.
+func (c *routed) drain() {
+	chassis := id(0, 0)
+	g := c.service(func(line string) { c.b.Logf("%s %s", time.Now().Format("05.000"), line) })
+	one := time.Duration(1 << 62)
+	for range 3 {
+		begun := time.Now()
+		require.NoError(c.b, g.SyncNorthd(c.b.Context()))
+		one = min(one, time.Since(begun))
+	}
+	before, err := g.Observe(c.b.Context())
+	require.NoError(c.b, err)
+	ctx, cancel := context.WithCancel(c.b.Context())
+	defer cancel()
+	claimed := make(chan error, 1)
+	go func() { claimed <- c.playClaims(ctx, chassis) }()
+	s := &node.Service{Gateways: g, Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
+	begun := time.Now()
+	said := s.Drain(c.b.Context(), node.DrainRequest{Node: chassis, Limits: maintenance.Limits{Timeout: northdPatience}})
+	took := time.Since(begun)
+	require.Equal(c.b, maintenance.Success, said.Reason, said.Text())
+	require.NoError(c.b, <-claimed)
+	after, err := g.Observe(c.b.Context())
+	require.NoError(c.b, err)
+	for _, x := range after.State.Groups {
+		require.NotEqual(c.b, chassis, x.Ranked()[0], x.Name)
+	}
+	c.b.ReportMetric(one.Seconds(), "s-one-write")
+	c.b.ReportMetric(took.Seconds(), "s-drain")
+	c.b.ReportMetric(float64(took)/float64(one), "drain-times-one-write")
+
+	back := s.Undrain(c.b.Context(), chassis, 0, false)
+	require.Equal(c.b, maintenance.Success, back.Reason, back.Text())
+	again, err := g.Observe(c.b.Context())
+	require.NoError(c.b, err)
+	for i, x := range again.State.Groups {
+		require.Equal(c.b, before.State.Groups[i].Ranked(), x.Ranked(), x.Name)
+	}
+}
+
+// ask carries a transaction out on SB, and returns the rows of each operation.
+func (c *routed) ask(ctx context.Context, operations ...map[string]any) (rows [][]map[string]any, err error) {
+	connection, err := new(net.Dialer).DialContext(ctx, "unix", c.sb)
+	if err != nil {
+		return nil, err
+	}
+	defer connection.Close()
+	params := []any{"OVN_Southbound"}
+	for _, o := range operations {
+		params = append(params, o)
+	}
+	if err := json.NewEncoder(connection).Encode(map[string]any{"id": 0, "method": "transact", "params": params}); err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Result []struct {
+			Error, Details string
+			Rows           []map[string]any
+		}
+	}
+	if err := json.NewDecoder(connection).Decode(&answer); err != nil {
+		return nil, err
+	}
+	for _, r := range answer.Result {
+		if r.Error != "" {
+			return nil, fmt.Errorf("%s: %s", r.Error, r.Details)
+		}
+		rows = append(rows, r.Rows)
+	}
+	return rows, nil
+}
+
+// rowsOf are the UUIDs of the chassis, by their names.
+func (c *routed) rowsOf(ctx context.Context) (map[string]any, error) {
+	rows, err := c.ask(ctx, map[string]any{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
+	if err != nil {
+		return nil, err
+	}
+	uuids := map[string]any{}
+	for _, r := range rows[0] {
+		name, _ := r["name"].(string)
+		uuids[name] = r["_uuid"]
+	}
+	return uuids, nil
+}
+
+// bindAll has every gateway on its first candidate.
+func (c *routed) bindAll() {
+	uuids, err := c.rowsOf(c.b.Context())
+	require.NoError(c.b, err)
+	var all []map[string]any
+	for n := range c.gateways {
+		all = append(all, map[string]any{
+			"op": "update", "table": "Port_Binding", "where": []any{[]any{"logical_port", "==", "cr-lrp-" + id(2, n)}},
+			"row": map[string]any{"chassis": uuids[id(0, hostAmong(n, 0, c.hosts))]},
+		})
+		if len(all) == batchSize || n == c.gateways-1 {
+			_, err := c.ask(c.b.Context(), all...)
+			require.NoError(c.b, err)
+			all = nil
+		}
+	}
+}
+
+// playClaims binds what is on a chassis elsewhere, once it is first for no gateway.
+func (c *routed) playClaims(ctx context.Context, chassis string) error {
+	uuids, err := c.rowsOf(ctx)
+	if err != nil {
+		return err
+	}
+	for {
+		led, err := c.ask(ctx, map[string]any{
+			"op": "select", "table": "HA_Chassis", "columns": []string{"_uuid"},
+			"where": []any{[]any{"chassis", "==", uuids[chassis]}, []any{"priority", "==", candidates}},
+		})
+		if err != nil {
+			return err
+		}
+		if len(led[0]) == 0 {
+			_, err := c.ask(ctx, map[string]any{
+				"op": "update", "table": "Port_Binding", "where": []any{[]any{"chassis", "==", uuids[chassis]}}, "row": map[string]any{"chassis": uuids[id(0, 1)]},
+			})
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(poll):
+		}
+	}
+}
