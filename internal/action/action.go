@@ -66,6 +66,7 @@ var handlers = map[string]func(context.Context, Unit, params) (results, error){
 
 	"gateway-status":      gatewayStatus,
 	"gateway-history":     gatewayHistory,
+	"revisions":           revisions,
 	"reschedule-gateways": operateGateways((*gateway.Service).Reschedule),
 	"rebalance-gateways":  operateGateways((*gateway.Service).Rebalance),
 

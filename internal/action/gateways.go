@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -52,6 +53,27 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 	return results{"history": text}, err
 }
 
+// revisions lists layouts of gateways, or compares two.
+func revisions(ctx context.Context, u Unit, p params) (results, error) {
+	r, format, err := p.gateways()
+	var given [3]string
+	for i, key := range []string{"base", "diff", "plan"} {
+		value, wrong := p.text(key)
+		given[i], err = value, errors.Join(err, wrong)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if given[2] != "" && given[2] != "rebalance" && given[2] != "reschedule" {
+		return nil, fmt.Errorf("parameter plan is %q: it takes rebalance or reschedule", given[2])
+	}
+	s := u.gateways(ctx)
+	defer s.Close()
+	return answered(format, s.Revisions(ctx, gateway.RevisionsRequest{
+		Base: revision.Version(given[0]), Diff: revision.Version(given[1]), Reschedule: given[2] == "reschedule", Options: r.Options,
+	}))
+}
+
 // operateGateways shows a plan for gateways, and carries it out.
 func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Request) (*gateway.Operation, error)) func(context.Context, Unit, params) (results, error) {
 	return func(ctx context.Context, u Unit, p params) (results, error) {
@@ -78,7 +100,11 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 			found["result"] = said
 		}
 		var misplaced *gateway.MisplacedError
+		var refused *gateway.RefusedError
 		switch {
+		case errors.As(err, &refused):
+			shown, wrong := answered(format, refused.Status)
+			found["status"], err = shown["status"], wrong
 		case errors.As(err, new(*gateway.UnconfirmedError)):
 			err = fmt.Errorf("%w; to confirm, run: %s", err, u.again("rebalance-gateways", p))
 		case errors.As(err, &misplaced):
@@ -110,7 +136,7 @@ func (u Unit) command(action string, given ...juju.Param) string {
 // again is the command that was given, with a yes.
 func (u Unit) again(action string, p params) string {
 	var given []juju.Param
-	for _, key := range []string{"network", "max-moves", "allow-new-candidates", "revert"} {
+	for _, key := range []string{"network", "max-moves", "allow-new-candidates", "revert", "target-revision", "review-id", "allow-intermediate-commits"} {
 		switch value := fmt.Sprint(p[key]); value {
 		case "<nil>", "", "0", "false":
 		default:
@@ -172,7 +198,8 @@ func (p params) gateways() (r gateway.Request, format string, err error) {
 			Scheduler: schedule.Scheduler(text("scheduler")), MaxMoves: int(number("max-moves", 0, math.MaxInt32)),
 			AllowNewCandidates: flag("allow-new-candidates"),
 		},
-		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
+		Seed: uint64(number("seed", 1, math.MaxInt64)), Revert: text("revert"), Target: revision.Version(text("target-revision")),
+		ReviewID: text("review-id"), AllowIntermediate: flag("allow-intermediate-commits"), DryRun: flag("dry-run"), Confirmed: flag("i-really-mean-it"),
 		Wait: time.Duration(number("wait", int64(gateway.DefaultWait/time.Second), 600)) * time.Second,
 	}
 	r.Options.Networks = strings.FieldsFunc(text("network"), func(r rune) bool { return r == ' ' || r == ',' })

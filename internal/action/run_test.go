@@ -201,7 +201,7 @@ func TestActionThatThereIsNotIsAnError(t *testing.T) {
 	assert.Equal(t, []string{
 		"agent-status", "backup", "cluster-health", "cluster-kick", "cluster-status", "cordon", "decommission", "drain", "gateway-history", "gateway-status",
 		"hold", "hold-northd", "kick", "node-status", "pause", "rebalance-gateways", "recover", "rejoin", "release", "release-northd",
-		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "run-deferred-hooks", "show-deferred-events",
+		"remove-node", "reschedule-gateways", "restart-services", "restore", "resume", "revisions", "run-deferred-hooks", "show-deferred-events",
 		"uncordon", "undrain", "upgrade-check",
 	}, Names())
 }

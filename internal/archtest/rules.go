@@ -23,7 +23,7 @@ var Layers = [][]string{
 // Pure are the packages that decide and never act. Every layer may import
 // them; they import each other and the standard library, without what reaches
 // out of the process: time, randomness and I/O come in as values.
-var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/drift", "gateway/picture", "mincost", "node/maintenance"}
+var Pure = []string{"ovndb", "raft", "lease", "plan", "recovery", "gateway/schedule", "gateway/revision", "gateway/drift", "gateway/picture", "mincost", "node/maintenance"}
 
 // outside are the parts of the standard library that pure packages may not
 // import. A path stands for everything below it too.

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,9 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
@@ -125,4 +128,23 @@ func (f *databaseFlags) show(out io.Writer, document interface{ Text() string })
 	}
 	_, err = fmt.Fprintln(out, text)
 	return err
+}
+
+// answer shows how an operation ended: what failed, to a person, where errors stand.
+func (f *databaseFlags) answer(cmd *cobra.Command, status maintenance.Status) error {
+	out := cmd.OutOrStdout()
+	if !status.OK() && f.output == "text" {
+		out = cmd.ErrOrStderr()
+	}
+	if err := f.show(out, status); err != nil || status.OK() {
+		return err
+	}
+	failed := errors.New(status.Message)
+	if status.Reason == maintenance.BadRequest {
+		failed = usageError{failed}
+	}
+	if f.output == "text" {
+		failed = shownError{failed}
+	}
+	return failed
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -21,14 +22,17 @@ const gatewaysTimeout = 30 * time.Minute
 // gatewayFlags say how a plan is made.
 type gatewayFlags struct {
 	databaseFlags
-	wait        time.Duration
-	dryRun, yes bool
-	networks    []string
-	maxMoves    int
-	scheduler   string
-	seed        uint64
-	allowNew    bool
-	revert      string
+	wait         time.Duration
+	dryRun, yes  bool
+	networks     []string
+	maxMoves     int
+	scheduler    string
+	seed         uint64
+	allowNew     bool
+	revert       string
+	target       string
+	reviewID     string
+	intermediate bool
 	// program is what is typed before a command.
 	program string
 	// drawn takes a plan that is to be drawn; nil is none.
@@ -50,7 +54,7 @@ this machine.`,
 	}
 	f := gatewayFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
 	f.databaseFlags.add(c.PersistentFlags())
-	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f))
+	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f), newRevisions(&f))
 	for _, sub := range c.Commands() {
 		sub.Args = usage(sub.Args)
 	}
@@ -68,6 +72,8 @@ func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
 	flags.BoolVar(&f.dryRun, "dry-run", false, "show the plan and change nothing")
 	flags.BoolVar(&f.yes, "yes", false, "confirm that gateways may be interrupted")
 	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
+	flags.StringVar(&f.reviewID, "review-id", "", "carry out only the plan that a dry run showed with this ID")
+	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false, "skip that check, and say what it would have refused")
 	f.addPlanning(flags)
 }
 
@@ -133,6 +139,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 	}
 	f.addChange(c.Flags())
 	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
+	c.Flags().StringVar(&f.target, "target-revision", "", "bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
 	return c
 }
 
@@ -164,6 +171,7 @@ func (f *gatewayFlags) request() gateway.Request {
 		Options: schedule.Options{
 			Scheduler: schedule.Scheduler(f.scheduler), Networks: f.networks, MaxMoves: f.maxMoves, AllowNewCandidates: f.allowNew,
 		},
+		Target: revision.Version(f.target), ReviewID: f.reviewID, AllowIntermediate: f.intermediate,
 		Seed: f.seed, Revert: f.revert, DryRun: f.dryRun, Confirmed: f.yes, Wait: f.wait,
 	}
 }
@@ -209,7 +217,10 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 		err = operation.Apply(ctx)
 	}
 	var misplaced *gateway.MisplacedError
+	var refused *gateway.RefusedError
 	switch {
+	case errors.As(err, &refused):
+		return f.answer(cmd, refused.Status)
 	case errors.As(err, new(*gateway.UnconfirmedError)):
 		return usageError{fmt.Errorf("%w; confirm with --yes", err)}
 	case errors.As(err, &misplaced):

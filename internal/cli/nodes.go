@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -173,25 +172,6 @@ func (f *nodeFlags) operates(use, short string, args cobra.PositionalArgs, opera
 		defer s.Close()
 		return f.answer(cmd, operate(ctx, s, args))
 	}}
-}
-
-// answer shows how an operation ended: what failed, to a person, where errors stand.
-func (f *nodeFlags) answer(cmd *cobra.Command, status maintenance.Status) error {
-	out := cmd.OutOrStdout()
-	if !status.OK() && f.output == "text" {
-		out = cmd.ErrOrStderr()
-	}
-	if err := f.databaseFlags.show(out, status); err != nil || status.OK() {
-		return err
-	}
-	failed := errors.New(status.Message)
-	if status.Reason == maintenance.BadRequest {
-		failed = usageError{failed}
-	}
-	if f.output == "text" {
-		failed = shownError{failed}
-	}
-	return failed
 }
 
 func (f *nodeFlags) service(progress io.Writer) *node.Service {

@@ -39,6 +39,7 @@ func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, 
 	if err != nil {
 		return nil, err
 	}
+	s.run = record.ID
 	for attempt := 0; attempt < attempts; attempt++ {
 		var done []schedule.Change
 		done, err = s.apply(ctx, read, plan, &record, moves(changed))
@@ -188,11 +189,11 @@ func (s *Service) sync(ctx context.Context, gateways int) error {
 
 // AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is
 // [Service.SyncNorthd] in the same transaction, for which ovn-northd computes once.
-func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, put map[string]string, drop []string) error {
+func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsdb.Amendment) error {
 	if s.NorthdTimeout == 0 {
-		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, put, drop) })
+		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 	}
-	return s.awaitNorthd(ctx, 0, func(ctx context.Context, g *ovsdb.Gateways) error { return g.AmendIDsAndSync(ctx, guard, put, drop) })
+	return s.awaitNorthd(ctx, 0, func(ctx context.Context, g *ovsdb.Gateways) error { return g.AmendIDsAndSync(ctx, guard, a) })
 }
 
 func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(context.Context, *ovsdb.Gateways) error) error {

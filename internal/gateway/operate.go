@@ -7,7 +7,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // DefaultWait bounds the wait for the data plane. A move takes it about a second; where
@@ -21,6 +23,12 @@ type Request struct {
 	Seed uint64
 	// Revert is the name of a plan that a rebalancing is to take back.
 	Revert string
+	// Target is the version, or the ID, of a layout that a rebalancing is to bring back.
+	Target revision.Version
+	// ReviewID names the plan that was reviewed: no other one is carried out.
+	// AllowIntermediate skips that check.
+	ReviewID          string
+	AllowIntermediate bool
 	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
 	DryRun, Confirmed bool
 	// Wait is how long to wait for gateways to be active where they should be; 0 doesn't
@@ -131,15 +139,22 @@ func addAll(all map[string]bool, names []string) {
 	}
 }
 
-// Rebalance plans to move gateways, or to take a plan back. Where there is no such plan it is
-// an [*UnknownPlanError].
+// Rebalance plans to move gateways, to take a plan back, or to bring a layout back. Where there is no
+// such plan it is an [*UnknownPlanError], where there is no such layout a [*RefusedError].
 func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) {
-	earlier, err := s.unfinished(ctx, "rebalance", "revert")
+	earlier, err := s.unfinished(ctx, "rebalance", "revert", "restore")
 	if err != nil {
 		return nil, err
 	}
 	plan := schedule.Rebalance
-	if r.Revert != "" {
+	switch {
+	case r.Revert != "" && r.Target != "":
+		return nil, &RefusedError{maintenance.NewStatus(maintenance.BadRequest, "a plan is reverted, or a layout brought back, not both at once")}
+	case r.Target != "":
+		if plan, err = s.restoring(ctx, r.Target); err != nil {
+			return nil, err
+		}
+	case r.Revert != "":
 		h, err := s.History(ctx, r.Revert)
 		if err != nil {
 			return nil, err
@@ -180,6 +195,9 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 		return nil, err
 	}
 	p := planner(inventory.State, 0)
+	if planner, err = s.reviewed(ctx, r, inventory, &p, planner); err != nil {
+		return nil, err
+	}
 	p.Findings = append(p.Findings, inventory.Findings...)
 	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
 }
@@ -197,6 +215,15 @@ func (o *Operation) Apply(ctx context.Context) error {
 	case !r.Confirmed && o.Plan.Moves() > 0:
 		return &UnconfirmedError{o.Plan.Moves()}
 	}
+	begun := s.Now()
+	err := o.carryOut(ctx)
+	s.Tag(ctx, Ended{ID: s.run, Operation: o.Plan.Operation, Begun: begun, OK: err == nil})
+	return err
+}
+
+// carryOut applies the plan, and looks what has come of it.
+func (o *Operation) carryOut(ctx context.Context) error {
+	s, r := o.service, o.request
 	changed, err := s.Apply(ctx, o.planner, o.earlier...)
 	if err != nil {
 		return err

@@ -45,6 +45,8 @@ type Service struct {
 	// slowest is the longest that ovn-northd took.
 	slowest time.Duration
 	pace    pace
+	// run is the ID of the last run.
+	run string
 }
 
 // Close ends the connections.

@@ -61,10 +61,20 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 			return *refused
 		}
 	}
-	drained := s.Drain(ctx, DrainRequest{Node: n.Chassis, Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
-	if r.DryRun || drained.Reason == maintenance.BadRequest {
-		return drained
+	begun, answer := s.beginDrain(ctx, DrainRequest{Node: n.Chassis, Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
+	if answer != nil && (r.DryRun || answer.Reason == maintenance.BadRequest) {
+		return *answer
 	}
+	if answer != nil {
+		return s.decommission(ctx, r, n, *answer)
+	}
+	return s.tagged(ctx, maintenance.OperationDecommission, n, func() maintenance.Status {
+		return s.decommission(ctx, r, n, s.await(ctx, begun, r.Drain, r.Force))
+	})
+}
+
+// decommission makes the steps behind the drain.
+func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n maintenance.Node, drained maintenance.Status) maintenance.Status {
 	var steps []maintenance.Message
 	for _, step := range []struct {
 		name string
@@ -106,7 +116,7 @@ func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Durat
 	case n.Drain == nil:
 		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is not drained: it hosts gateways, or may get them again", s.next(maintenance.OperationDrain, n))
 	}
-	return s.clear(ctx, n, timeout)
+	return s.tagged(ctx, "clear-labels", n, func() maintenance.Status { return s.clear(ctx, n, timeout) })
 }
 
 // RemoveMember waits until the units on a node's machine have left: that step of a decommission

@@ -32,8 +32,20 @@ const attempts = 20
 // nothing holds it. The intent stands in the database: the drain goes on where the command is
 // ended, and the command joins one that runs.
 func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status {
+	n, refused := s.beginDrain(ctx, r)
+	if refused != nil {
+		return *refused
+	}
+	return s.tagged(ctx, maintenance.OperationDrain, n, func() maintenance.Status { return s.await(ctx, n, r.Limits, r.Force) })
+}
+
+// beginDrain takes a drain to where its intent stands in the database; the answer is nil there.
+func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.Node, *maintenance.Status) {
+	ends := func(answer maintenance.Status) (maintenance.Node, *maintenance.Status) {
+		return maintenance.Node{}, &answer
+	}
 	if wrong := r.Limits.Check(); wrong != nil {
-		return *wrong
+		return ends(*wrong)
 	}
 	for range attempts {
 		n, refused, err := s.begin(ctx, r)
@@ -41,15 +53,15 @@ func (s *Service) Drain(ctx context.Context, r DrainRequest) maintenance.Status 
 		case errors.Is(err, ovsdb.ErrChanged):
 			continue // another node was cordoned: it is judged again
 		case errors.Is(err, gateway.ErrBehind):
-			return maintenance.NewStatus(maintenance.DrainNodeError, err.Error(), s.next("drain", n))
+			return ends(s.tagged(ctx, maintenance.OperationDrain, n, func() maintenance.Status { // the intent stands
+				return maintenance.NewStatus(maintenance.DrainNodeError, err.Error(), s.next("drain", n))
+			}))
 		case err != nil:
-			return inaccessible(err)
-		case refused != nil:
-			return *refused
+			return ends(inaccessible(err))
 		}
-		return s.await(ctx, n, r.Limits, r.Force)
+		return n, refused
 	}
-	return maintenance.NewStatus(maintenance.Conflict, "other clients go on cordoning nodes; run it again")
+	return ends(maintenance.NewStatus(maintenance.Conflict, "other clients go on cordoning nodes; run it again"))
 }
 
 // begin records the intent, unless it stands there, or the drain is refused or only shown. Every
@@ -91,7 +103,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		}
 	}
 	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits)
-	if err := s.Gateways.AmendIDsAndSync(ctx, guard, intent.Set, intent.Drop); err != nil {
+	if err := s.Gateways.AmendIDsAndSync(ctx, guard, ovsdb.Amendment{Put: intent.Set, Drop: intent.Drop}); err != nil {
 		return n, nil, err
 	}
 	s.progress(ctx, "drain %s: cordoned; %d gateways to move", n.Name(), p.Cost.Interruptions)

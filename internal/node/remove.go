@@ -51,7 +51,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 		case n.Life == maintenance.Absent || s.Gateways.Now().Sub(begun) >= deadFor:
 			removed, err := s.remove(ctx, x, n)
 			if err == nil {
-				return removed
+				return s.tagged(ctx, maintenance.OperationRemove, n, func() maintenance.Status { return removed })
 			}
 			if changed++; !errors.Is(err, ovsdb.ErrChanged) || changed >= attempts {
 				return maintenance.NewStatus(maintenance.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))

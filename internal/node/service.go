@@ -5,7 +5,6 @@ package node
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 	"time"
 
@@ -94,12 +93,19 @@ func bindings(o ovsdb.Occupied) []maintenance.Binding {
 
 // find looks for a node; the answer is nil where there is one.
 func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *maintenance.Status) {
+	_, n, refused := s.findIn(ctx, id)
+	return n, refused
+}
+
+// findIn also returns all else that there is.
+func (s *Service) findIn(ctx context.Context, id string) (sight, maintenance.Node, *maintenance.Status) {
 	x, err := s.look(ctx)
 	if err != nil {
 		failed := inaccessible(err)
-		return maintenance.Node{}, &failed
+		return x, maintenance.Node{}, &failed
 	}
-	return maintenance.Resolve(x.nodes, id)
+	n, refused := maintenance.Resolve(x.nodes, id)
+	return x, n, refused
 }
 
 func inaccessible(err error) maintenance.Status {
@@ -107,13 +113,30 @@ func inaccessible(err error) maintenance.Status {
 }
 
 // amend writes records, if external_ids of NB_Global fit the guard.
-func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, changes ...maintenance.Change) error {
-	put, drop := map[string]string{}, []string{}
-	for _, c := range changes {
-		maps.Copy(put, c.Set)
-		drop = append(drop, c.Drop...)
+func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, tags ...ovsdb.Amendment) error {
+	a := ovsdb.Amendment{Put: change.Set, Drop: change.Drop}
+	for _, t := range tags {
+		a = a.With(t)
 	}
-	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, put, drop) })
+	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
+}
+
+// cordon makes a change of a cordon, and tags the revision that it leads to in the same transaction.
+func (s *Service) cordon(ctx context.Context, operation string, x sight, n maintenance.Node, cordoned bool, change maintenance.Change) error {
+	layout := x.inventory.Layout().WithCordon(n.Chassis, cordoned)
+	tag, err := s.Gateways.Tagging(ctx, x.inventory, layout, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: s.Gateways.Now(), OK: true})
+	if err != nil {
+		return err
+	}
+	return s.amend(ctx, ovsdb.Guard{}, change, tag)
+}
+
+// tagged tags the revision that an operation on a node leaves behind: what it does is past all checks.
+func (s *Service) tagged(ctx context.Context, operation string, n maintenance.Node, do func() maintenance.Status) maintenance.Status {
+	begun := s.Gateways.Now()
+	answer := do()
+	s.Gateways.Tag(ctx, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: begun, OK: answer.OK()})
+	return answer
 }
 
 // note is what stands with a cordon, a hold or a drain; the reason is one line, as it is shown.
@@ -138,14 +161,14 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *mai
 
 // Cordon has nothing new be put on a node; what is there stays.
 func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Status {
-	n, refused := s.find(ctx, id)
+	x, n, refused := s.findIn(ctx, id)
 	switch {
 	case refused != nil:
 		return *refused
 	case n.Cordon != nil:
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
+	if err := s.cordon(ctx, "cordon", x, n, true, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n))
@@ -153,7 +176,7 @@ func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Sta
 
 // Uncordon takes a cordon back. A node that is drained is put back by undrain.
 func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
-	n, refused := s.find(ctx, id)
+	x, n, refused := s.findIn(ctx, id)
 	switch {
 	case refused != nil:
 		return *refused
@@ -162,7 +185,7 @@ func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
 	case n.Cordon == nil:
 		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned")
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
+	if err := s.cordon(ctx, "uncordon", x, n, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned")

@@ -46,6 +46,11 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 			return inaccessible(err)
 		}
 	}
+	return s.tagged(ctx, "undrain", n, func() maintenance.Status { return s.undrain(ctx, n, wait) })
+}
+
+// undrain puts back the ranks of a node whose intent says so.
+func (s *Service) undrain(ctx context.Context, n maintenance.Node, wait time.Duration) maintenance.Status {
 	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)
 	if err != nil {
 		return s.unfinished(n, err)

@@ -116,7 +116,7 @@ func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists
 		ops = append(ops, guard.operations(uuid)...)
 	}
 	for _, note := range notes {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row()})
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: note}.row(noteKind)})
 	}
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)

@@ -16,23 +16,34 @@ import (
 // database that it tells of, and is written in the same transaction.
 const (
 	noteTable = "DNS"
-	// noteKey and noteKind mark a row as a note of ours, textKey is where its text is.
-	noteKey  = "ovn-central-operator"
-	noteKind = "gateways"
-	textKey  = "ovn-central-operator:plan"
+	// noteKey marks a row as one of ours, by its kind: a note of what was changed, or what is kept
+	// of a revision. textKey is where its text is.
+	noteKey      = "ovn-central-operator"
+	noteKind     = "gateways"
+	revisionKind = "revisions"
+	textKey      = "ovn-central-operator:plan"
 )
 
 // JournalRow is a text of the journal.
 type JournalRow struct{ UUID, Text string }
 
-// row is the note as a new row.
-func (n JournalRow) row() ovsdb.Row {
-	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: noteKind, textKey: n.Text})}
+// row is the note as a new row of a kind.
+func (n JournalRow) row(kind string) ovsdb.Row {
+	return ovsdb.Row{externalIDs: pairs(map[string]string{noteKey: kind, textKey: n.Text})}
 }
 
 // Journal reads the journal, in no order.
 func (g *Gateways) Journal(ctx context.Context) ([]JournalRow, error) {
-	marked := pairs(map[string]string{noteKey: noteKind})
+	return g.journal(ctx, noteKind)
+}
+
+// Revisions reads what is kept of revisions, in no order.
+func (g *Gateways) Revisions(ctx context.Context) ([]JournalRow, error) {
+	return g.journal(ctx, revisionKind)
+}
+
+func (g *Gateways) journal(ctx context.Context, kind string) ([]JournalRow, error) {
+	marked := pairs(map[string]string{noteKey: kind})
 	answers, err := read(ctx, g.nb, query{
 		noteTable,
 		[]string{externalIDs},
@@ -53,7 +64,7 @@ func (g *Gateways) Journal(ctx context.Context) ([]JournalRow, error) {
 func (g *Gateways) AmendJournal(ctx context.Context, changed, dropped []JournalRow) error {
 	var ops []ovsdb.Operation
 	for _, n := range changed {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row()})
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row(noteKind)})
 	}
 	for _, n := range dropped {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(n.UUID)})

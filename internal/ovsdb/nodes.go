@@ -55,16 +55,35 @@ func (g *Gateways) global(ctx context.Context) (string, error) {
 	return answers[0][0].uuid(), nil
 }
 
-// AmendIDs sets pairs in external_ids of NB_Global and drops keys, if it fits the guard;
-// otherwise it writes nothing and returns [ErrChanged].
-func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, put map[string]string, drop []string) error {
-	_, err := g.amendIDs(ctx, guard, put, drop, nil)
+// Amendment is what is changed of external_ids of NB_Global, and with it of what is kept of revisions.
+type Amendment struct {
+	// Put are pairs that are set, Drop keys that are dropped.
+	Put  map[string]string
+	Drop []string
+	// Added are the texts of new rows, Dropped the UUIDs of rows that go.
+	Added, Dropped []string
+}
+
+// With is both amendments.
+func (a Amendment) With(b Amendment) Amendment {
+	c := Amendment{maps.Clone(a.Put), slices.Concat(a.Drop, b.Drop), slices.Concat(a.Added, b.Added), slices.Concat(a.Dropped, b.Dropped)}
+	if c.Put == nil {
+		c.Put = map[string]string{}
+	}
+	maps.Copy(c.Put, b.Put)
+	return c
+}
+
+// AmendIDs makes an amendment in one transaction, if NB_Global fits the guard; otherwise it
+// writes nothing and returns [ErrChanged].
+func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, a Amendment) error {
+	_, err := g.amendIDs(ctx, guard, a, nil)
 	return err
 }
 
 // AmendIDsAndSync is [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
-func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, put map[string]string, drop []string) error {
-	results, err := g.amendIDs(ctx, guard, put, drop, signOfLife)
+func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment) error {
+	results, err := g.amendIDs(ctx, guard, a, signOfLife)
 	if err != nil {
 		return err
 	}
@@ -73,19 +92,25 @@ func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, put map[str
 }
 
 // amendIDs makes more of the same transaction, if there is more, for the row of that UUID.
-func (g *Gateways) amendIDs(ctx context.Context, guard Guard, put map[string]string, drop []string, more func(uuid string) []ovsdb.Operation) ([]ovsdb.OperationResult, error) {
+func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more func(uuid string) []ovsdb.Operation) ([]ovsdb.OperationResult, error) {
 	uuid, err := g.global(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
 	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: globalTable(ovndb.NB), Where: at(uuid)}
-	if gone := append(slices.Sorted(maps.Keys(put)), drop...); len(gone) > 0 { // an insert does not overwrite
+	if gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...); len(gone) > 0 { // an insert does not overwrite
 		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, set(gone)))
 	}
-	if len(put) > 0 {
-		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(put)))
+	if len(a.Put) > 0 {
+		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(a.Put)))
 	}
 	ops := append(guard.operations(uuid), op)
+	for _, text := range a.Added {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: text}.row(revisionKind)})
+	}
+	for _, row := range a.Dropped {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})
+	}
 	if more != nil {
 		ops = append(ops, more(uuid)...)
 	}

@@ -10,6 +10,7 @@ const (
 	reschedule = "reschedule"
 	rebalance  = "rebalance"
 	revert     = "revert"
+	restore    = "restore"
 
 	// OperationDrain is that of [Drain], OperationUndrain of [Undrain], OperationClear of [Clear].
 	OperationDrain   = "drain"
@@ -19,9 +20,11 @@ const (
 
 // Plan is what to change, and what it leads to.
 type Plan struct {
-	// Operation is "reschedule", "rebalance", "revert", "drain", "undrain" or
+	// Operation is "reschedule", "rebalance", "revert", "restore", "drain", "undrain" or
 	// "clear-labels".
 	Operation string `json:"operation" yaml:"operation"`
+	// ReviewID names the plan to have it carried out only as it is; empty where it is carried out.
+	ReviewID string `json:"review-id,omitempty" yaml:"review-id,omitempty"`
 	// Chassis is the one that is drained or undrained.
 	Chassis string `json:"chassis,omitempty" yaml:"chassis,omitempty"`
 	Cost    Cost   `json:"cost" yaml:"cost"`

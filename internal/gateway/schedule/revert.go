@@ -11,6 +11,14 @@ import (
 // master only to a candidate unless new ones are allowed, and without dropping one that a
 // group needs to have [MaxCandidates]. What another client has changed since then stays.
 func Revert(s State, o Options, taken []AppliedChange) Plan {
+	return takeBack(s, o, taken, revert, wording{"restored: it was so before the plan", "not a candidate before the plan"})
+}
+
+// wording is why a candidate is put back, and why it goes.
+type wording struct{ back, gone string }
+
+// takeBack is the plan of an operation that takes changes back.
+func takeBack(s State, o Options, taken []AppliedChange, operation string, why wording) Plan {
 	in := newInstance(s)
 	in.hold(o)
 	before := in.networkReports()
@@ -18,10 +26,15 @@ func Revert(s State, o Options, taken []AppliedChange) Plan {
 	for _, t := range slices.SortedFunc(slices.Values(taken), func(a, b AppliedChange) int { return cmp.Compare(a.Group, b.Group) }) {
 		g := in.groupNamed(t.Group)
 		if g == nil {
-			if !slices.ContainsFunc(in.followers, func(f Group) bool { return f.Name == t.Group }) {
+			named := func(f Group) bool { return f.Name == t.Group }
+			switch {
+			case slices.ContainsFunc(in.followers, named): // external ports follow their router
+			case slices.ContainsFunc(in.unplanned, named):
+				in.find(t.Group, "nothing says any more which chassis may host it; left as it is")
+			default:
 				in.find(t.Group, "the gateway no longer exists")
 			}
-			continue // external ports follow their router
+			continue
 		}
 		order := in.revertedOrder(g, o, t)
 		if order == nil || g.held {
@@ -36,16 +49,16 @@ func Revert(s State, o Options, taken []AppliedChange) Plan {
 		}
 		g.order = order
 		for _, c := range order {
-			g.reasons[in.chassis[c].Name] = "restored: it was so before the plan"
+			g.reasons[in.chassis[c].Name] = why.back
 		}
 		for _, c := range g.was {
 			if !g.has(c) {
-				g.reasons[in.chassis[c].Name] = "not a candidate before the plan"
+				g.reasons[in.chassis[c].Name] = why.gone
 			}
 		}
 	}
 	in.findLostFollowers()
-	return in.plan(revert, o, before)
+	return in.plan(operation, o, before)
 }
 
 // revertedOrder is the order that takes the group back; nil where it is to stay as it is.

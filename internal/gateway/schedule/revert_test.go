@@ -145,27 +145,67 @@ func TestRevertKeepsToTheRulesWhateverThereIs(t *testing.T) {
 			s.Chassis[i].Gateway = s.Chassis[i].Gateway && r.IntN(9) > 0
 		}
 		back := schedule.Revert(s, schedule.Options{}, taken(p))
-		known, groups := byName(s), map[string]schedule.Group{}
-		for _, g := range s.Groups {
-			groups[g.Name] = g
-		}
-		for _, c := range back.Changes {
-			if c.Interrupts {
-				assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }), c)
-				assert.False(t, known[c.To()].Unresponsive, c)
-			}
-			may := func(x schedule.Candidate) bool { return mayHost(known[x.Chassis], groups[c.Group]) }
-			valid := 0
-			for _, b := range c.Before {
-				if may(b) {
-					valid++
-				}
-			}
-			assert.GreaterOrEqual(t, len(c.After), min(valid, schedule.MaxCandidates), c)
-			for _, a := range c.After {
-				assert.True(t, may(a), c)
-			}
-		}
+		keepsToTheRules(t, s, back)
 		assert.Empty(t, schedule.Revert(applied(s, back), schedule.Options{}, taken(p)).Changes)
+	})
+}
+
+// keepsToTheRules judges a plan that brings back what was.
+func keepsToTheRules(t *testing.T, s schedule.State, back schedule.Plan) {
+	t.Helper()
+	known, groups := byName(s), map[string]schedule.Group{}
+	for _, g := range s.Groups {
+		groups[g.Name] = g
+	}
+	for _, c := range back.Changes {
+		if c.Interrupts {
+			assert.True(t, slices.ContainsFunc(c.Before, func(b schedule.Candidate) bool { return b.Chassis == c.To() }), c)
+			assert.False(t, known[c.To()].Unresponsive, c)
+		}
+		may := func(x schedule.Candidate) bool { return mayHost(known[x.Chassis], groups[c.Group]) }
+		valid := 0
+		for _, b := range c.Before {
+			if may(b) {
+				valid++
+			}
+		}
+		assert.GreaterOrEqual(t, len(c.After), min(valid, schedule.MaxCandidates), c)
+		for _, a := range c.After {
+			assert.True(t, may(a), c)
+		}
+	}
+}
+
+// Whatever another client has made of a layout: it is brought back by the same rules, and what is
+// not wholly as it was is named.
+func TestRestoreKeepsToTheRulesWhateverThereIs(t *testing.T) {
+	each(t, func(t *testing.T, r *rand.Rand, s schedule.State) {
+		t.Helper()
+		layout := map[string][]string{}
+		for _, g := range s.Groups {
+			layout[g.Name] = g.Ranked()
+		}
+		assert.Empty(t, schedule.Restore(s, schedule.Options{}, layout).Changes, "it is there")
+		s.Chassis, s.Groups = slices.Clone(s.Chassis), slices.Clone(s.Groups)
+		for i, g := range s.Groups {
+			all := slices.Clone(g.Candidates)
+			r.Shuffle(len(all), func(i, j int) { all[i].Chassis, all[j].Chassis = all[j].Chassis, all[i].Chassis })
+			s.Groups[i].Candidates = all[min(len(all), r.IntN(2)):]
+		}
+		for i := range s.Chassis {
+			s.Chassis[i].Unresponsive = s.Chassis[i].Unresponsive || r.IntN(9) == 0
+			s.Chassis[i].Cordoned = s.Chassis[i].Cordoned || r.IntN(9) == 0
+			s.Chassis[i].Gateway = s.Chassis[i].Gateway && r.IntN(9) > 0
+		}
+		back := schedule.Restore(s, schedule.Options{}, layout)
+		keepsToTheRules(t, s, back)
+		said := map[string]bool{}
+		for _, f := range back.Findings {
+			said[f.Where] = true
+		}
+		for _, g := range applied(s, back).Groups {
+			assert.True(t, said[g.Name] || slices.Equal(layout[g.Name], g.Ranked()), "%s: %v then, %v now", g.Name, layout[g.Name], g.Ranked())
+		}
+		assert.Empty(t, schedule.Restore(applied(s, back), schedule.Options{}, layout).Changes)
 	})
 }

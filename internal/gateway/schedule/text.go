@@ -37,7 +37,11 @@ func (p Plan) Text() string {
 	for _, f := range p.Blocked {
 		fmt.Fprintf(&b, "  %s: %s\n", f.Where, f.Text)
 	}
-	return b.String() + Told(p.Findings)
+	b.WriteString(Told(p.Findings))
+	if p.ReviewID != "" {
+		fmt.Fprintf(&b, "\nreview-id %s: with it the plan is carried out only as it is here\n", p.ReviewID)
+	}
+	return b.String()
 }
 
 // Told are problems for people.

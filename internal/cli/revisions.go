@@ -1,0 +1,46 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
+)
+
+// newRevisions lists layouts, or compares two.
+func newRevisions(f *gatewayFlags) *cobra.Command {
+	var base, diff, plan string
+	c := &cobra.Command{
+		Use:   "revisions",
+		Short: "List the layouts that operations have left behind, or compare two",
+		Long: `List the layouts that operations on gateways and nodes have left behind, or compare
+two. A revision is which chassis host each gateway, in which order, and which chassis
+are cordoned. Without --base and --diff, revisions are listed.`,
+		Example: "  " + f.program + " revisions --base successful-site-action --diff committed",
+		Args:    cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := f.complete(); err != nil {
+				return err
+			}
+			if plan != "rebalance" && plan != "reschedule" {
+				return usageError{fmt.Errorf("--plan %q is neither rebalance nor reschedule", plan)}
+			}
+			ctx, cancel := context.WithTimeout(cmd.Context(), gatewaysTimeout)
+			defer cancel()
+			s := f.service(io.Discard)
+			defer s.Close()
+			return f.answer(cmd, s.Revisions(ctx, gateway.RevisionsRequest{
+				Base: revision.Version(base), Diff: revision.Version(diff), Reschedule: plan == "reschedule", Options: f.request().Options,
+			}))
+		},
+	}
+	c.Flags().StringVar(&base, "base", "", "compare this with diff: committed (the default with --diff), successful-site-action or last-site-action")
+	c.Flags().StringVar(&diff, "diff", "", "compare base with this: plan (the default with --base), committed, successful-site-action or last-site-action")
+	c.Flags().StringVar(&plan, "plan", "rebalance", "which plan --diff plan is: rebalance or reschedule")
+	f.addNetworks(c.Flags())
+	return c
+}

@@ -1,0 +1,72 @@
+package revision
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// Kinds of messages about revisions; the others are those of nodes.
+const (
+	messageRevision  = "RevisionMessage"
+	messageOperation = "OperationMessage"
+	messageCordon    = "CordonMessage"
+)
+
+// List answers which revisions there are: what stands in the database now, then those that are
+// tagged, the newest first.
+func (b Book) List(now Layout) maintenance.Status {
+	answer := maintenance.NewStatus(maintenance.Success, fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(b.Tags)),
+		maintenance.Message{Message: string(Committed) + ": what stands in the database now", Kind: messageRevision, Name: now.ID()})
+	for _, t := range b.Tags {
+		text := t.Text()
+		if names := b.Names(t); names != "" {
+			text = names + ": " + text
+		}
+		if !b.Kept(t) {
+			text += "; its layout is not kept"
+		}
+		answer = answer.With(maintenance.Message{Message: text, Kind: messageRevision, Name: t.Revision})
+	}
+	return answer
+}
+
+// Compare answers what two layouts do not share.
+func Compare(base, diff Version, from, to Layout) maintenance.Status {
+	all := Diff(from, to)
+	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.ID(), diff, to.ID())
+	if len(all) == 0 {
+		return maintenance.NewStatus(maintenance.Success, what+" are the same")
+	}
+	var messages []maintenance.Message
+	for _, d := range all {
+		m := maintenance.Message{Message: d.Text, Kind: maintenance.MessageGateway, Name: d.Gateway}
+		if d.Chassis != "" {
+			m.Kind, m.Name = messageCordon, d.Chassis
+		}
+		messages = append(messages, m)
+	}
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s differ in %d places", what, len(all)), messages...)
+}
+
+// Refusal answers that a plan is not carried out, since it is not the one that was reviewed.
+func (c Changes) Refusal() maintenance.Status {
+	refused := maintenance.NewStatus(maintenance.Conflict, c.Text()+"; nothing is changed: review the plan again with a dry run, or allow intermediate commits")
+	for _, o := range c.Operations {
+		refused = refused.With(maintenance.Message{Message: o.Text(), Error: true, Kind: messageOperation, Name: o.ID})
+	}
+	return refused
+}
+
+// Skipped says what a check would have refused that is skipped.
+func (c Changes) Skipped() string {
+	if c.None() {
+		return "skipping the check for intermediate commits: there are none"
+	}
+	named := []string{c.Text()}
+	for _, o := range c.Operations {
+		named = append(named, o.ID+" "+o.Text())
+	}
+	return "skipping the check for intermediate commits: " + strings.Join(named, "; ")
+}

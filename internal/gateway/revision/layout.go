@@ -1,0 +1,174 @@
+// Package revision names layouts of gateways by what they are: which chassis host each
+// gateway, in which order, and which chassis are cordoned. It is pure.
+package revision
+
+import (
+	"bytes"
+	"compress/flate"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+// Layout is what an operator decides about gateways.
+type Layout struct {
+	// Gateways are the chassis of each group of candidates, best first, by its name. What
+	// counts is the order in which OVN chooses, not the priorities that make it.
+	Gateways map[string][]string
+	// Cordons are the chassis that are cordoned, sorted.
+	Cordons []string
+}
+
+// Of is the layout of a state. Cordons may name chassis that the state does not have: a cordon
+// outlives its chassis.
+func Of(state schedule.State, cordons []string) Layout {
+	l := Layout{Gateways: map[string][]string{}, Cordons: slices.Compact(slices.Sorted(slices.Values(cordons)))}
+	for _, g := range state.Groups {
+		l.Gateways[g.Name] = g.Ranked()
+	}
+	return l
+}
+
+// WithCordon is the layout with a chassis cordoned, or not.
+func (l Layout) WithCordon(chassis string, cordoned bool) Layout {
+	l.Cordons = slices.DeleteFunc(slices.Clone(l.Cordons), func(c string) bool { return c == chassis })
+	if cordoned {
+		l.Cordons = slices.Sorted(slices.Values(append(l.Cordons, chassis)))
+	}
+	return l
+}
+
+// WithPlan is the layout as it is once a plan is carried out.
+func (l Layout) WithPlan(p schedule.Plan) Layout {
+	l.Gateways = maps.Clone(l.Gateways)
+	if l.Gateways == nil {
+		l.Gateways = map[string][]string{}
+	}
+	for _, c := range p.Changes {
+		l.Gateways[c.Group] = schedule.Group{Candidates: c.After}.Ranked()
+	}
+	return l
+}
+
+// Body is the gateways' part in its canonical form: a line for each gateway, in the order of
+// their bytes, that is a JSON array of its name and of its chassis, best first.
+func (l Layout) Body() string {
+	lines := make([]string, 0, len(l.Gateways))
+	for name, chassis := range l.Gateways {
+		lines = append(lines, jsonLine(append([]string{name}, chassis...)))
+	}
+	slices.Sort(lines)
+	return strings.Join(lines, "")
+}
+
+// ID names the layout: "r" and the first 48 bits of the SHA-256 of its canonical form, in hex.
+// That form is the body, an empty line, and a JSON array of the cordons. The letter keeps YAML from
+// making a number of it.
+func (l Layout) ID() string {
+	return "r" + digest(l.Body()+"\n"+jsonLine(l.Cordons))
+}
+
+// BodyID names a body alike, so that it is kept once for all layouts that differ in cordons
+// alone.
+func BodyID(body string) string { return "b" + digest(body) }
+
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:6])
+}
+
+// jsonLine is the array in one line; no array is an empty one.
+func jsonLine(all []string) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(append([]string{}, all...)) // texts only
+	return b.String()
+}
+
+// maxBody bounds what is unpacked, in bytes: 100,000 gateways have 25 MB.
+const maxBody = 64 << 20
+
+// Pack is a body as it is kept: deflated (RFC 1951), in base64.
+func Pack(body string) string {
+	var b bytes.Buffer
+	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is one that there is
+	_, _ = io.WriteString(w, body)                        // into a buffer, which takes all
+	_ = w.Close()
+	return base64.StdEncoding.EncodeToString(b.Bytes())
+}
+
+// Unpack reads what [Pack] made.
+func Unpack(packed string) (gateways map[string][]string, err error) {
+	raw, err := base64.StdEncoding.DecodeString(packed)
+	if err != nil {
+		return nil, fmt.Errorf("cannot unpack a layout: %w", err)
+	}
+	body, err := io.ReadAll(io.LimitReader(flate.NewReader(bytes.NewReader(raw)), maxBody+1))
+	if err != nil {
+		return nil, fmt.Errorf("cannot unpack a layout: %w", err)
+	}
+	if len(body) > maxBody {
+		return nil, fmt.Errorf("cannot unpack a layout: it has more than %d bytes", maxBody)
+	}
+	gateways = map[string][]string{}
+	for line := range strings.Lines(string(body)) {
+		var all []string
+		if err := json.Unmarshal([]byte(line), &all); err != nil || len(all) == 0 {
+			return nil, errors.Join(errors.New("cannot unpack a layout: a line of it is no list"), err)
+		}
+		gateways[all[0]] = all[1:]
+	}
+	return gateways, nil
+}
+
+// Difference is what two layouts do not share: the candidates of a gateway, or a cordon.
+type Difference struct {
+	// Gateway is empty where it is about a cordon; then Chassis is set.
+	Gateway, Chassis string
+	// Text says what there is in the first layout and in the second.
+	Text string
+}
+
+// Diff lists what differs: gateways by name, then cordons.
+func Diff(from, to Layout) (all []Difference) {
+	for _, name := range union(slices.Collect(maps.Keys(from.Gateways)), slices.Collect(maps.Keys(to.Gateways))) {
+		was, had := from.Gateways[name]
+		is, has := to.Gateways[name]
+		if had != has || !slices.Equal(was, is) {
+			all = append(all, Difference{Gateway: name, Text: candidates(was, had) + " -> " + candidates(is, has)})
+		}
+	}
+	for _, c := range union(from.Cordons, to.Cordons) {
+		switch was, is := slices.Contains(from.Cordons, c), slices.Contains(to.Cordons, c); {
+		case was && !is:
+			all = append(all, Difference{Chassis: c, Text: "cordoned -> not cordoned"})
+		case is && !was:
+			all = append(all, Difference{Chassis: c, Text: "not cordoned -> cordoned"})
+		}
+	}
+	return all
+}
+
+func union(a, b []string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(a, b))))
+}
+
+func candidates(chassis []string, there bool) string {
+	switch {
+	case !there:
+		return "not there"
+	case len(chassis) == 0:
+		return "no candidates"
+	}
+	return strings.Join(chassis, ", ")
+}

@@ -1,0 +1,340 @@
+package gateways
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// revisions is how the command ended.
+func (c *cloud) revisions(args ...string) maintenance.Status {
+	c.t.Helper()
+	return c.status(append([]string{"revisions"}, args...)...)
+}
+
+// status is the answer of a command on gateways that gives one.
+func (c *cloud) status(args ...string) maintenance.Status {
+	c.t.Helper()
+	code, stdout, stderr := c.operate(append(args, "--format", "json")...)
+	var status maintenance.Status
+	require.NoError(c.t, json.NewDecoder(strings.NewReader(stdout)).Decode(&status), stdout+stderr)
+	want := map[int]int{200: 0, 400: 2}[status.Code]
+	if status.Code != 200 && status.Code != 400 {
+		want = 1
+	}
+	assert.Equal(c.t, want, code, stdout)
+	return status
+}
+
+// tags are the operations that are tagged, the newest first, with what names them.
+func (c *cloud) tags() (all []string) {
+	c.t.Helper()
+	for _, m := range c.revisions().Details.MessageList[1:] {
+		all = append(all, m.Message)
+	}
+	return all
+}
+
+// reviewID is that of a dry run.
+func (c *cloud) reviewID(args ...string) string {
+	c.t.Helper()
+	var p schedule.Plan
+	require.NoError(c.t, json.Unmarshal([]byte(c.operated(append(args, "--dry-run", "--format", "json")...)), &p))
+	require.NotEmpty(c.t, p.ReviewID)
+	return p.ReviewID
+}
+
+// 002-12: an operation that got past its checks tags what it leaves behind, with its ID. What is
+// refused, or only shown, tags nothing, and nothing is written twice (R17).
+func TestOperationsTagTheirRevisions(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	c.addGateways(6, "c1", "c2", "c3")
+	code, _, _ := c.operate("rebalance", "--wait", "0")
+	assert.Equal(t, 2, code, "not confirmed")
+	c.operated("rebalance", "--dry-run")
+	assert.Equal(t, 404, c.answer("cordon", "nowhere").Code)
+	assert.Empty(t, c.tags())
+
+	// No ovn-controller binds the ports: it fails, past its checks.
+	code, _, _ = c.operate("rebalance", "--yes", "--wait", "1s")
+	assert.Equal(t, 1, code)
+	run := c.history().Plans[0].ID
+	tags := c.tags()
+	require.Len(t, tags, 1)
+	assert.Regexp(t, "^last-site-action: site-action-failure of "+run+", rebalance, by ", tags[0])
+
+	// A cordon is tagged in its own transaction, once.
+	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	tags = c.tags()
+	require.Len(t, tags, 2)
+	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, cordon c2, by ", tags[0])
+	assert.Regexp(t, "^site-action-failure of "+run, tags[1])
+	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	assert.Len(t, c.tags(), 2)
+	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
+
+	// A drain is tagged when it ends, and undrain as well.
+	assert.Equal(t, 200, c.answer("drain", "c3", "--timeout", "60s", "--grace-period", "1s").Code)
+	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, drain c3, by ", c.tags()[0])
+	before := c.tags()
+	assert.Equal(t, 200, c.answer("drain", "c3", "--timeout", "60s", "--grace-period", "1s").Code)
+	assert.Equal(t, before, c.tags(), "nothing has changed")
+	assert.Equal(t, 200, c.answer("undrain", "c3", "--wait", "0").Code)
+	assert.Regexp(t, "undrain c3", c.tags()[0])
+
+	// Each names the layout that it left.
+	all := c.revisions().Details.MessageList
+	assert.Equal(t, all[0].Name, all[1].Name, "what stands there is what undrain left")
+	assert.Equal(t, all[1].Name, all[len(all)-1].Name, "and what the rebalancing did: undrain has put all back")
+	assert.Empty(t, c.sbctl("list", "DNS"), "ovn-northd makes nothing of what is kept")
+}
+
+// 002-14: each base against each diff, where it is there and where it is not.
+func TestRevisionsInEveryCombination(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(3, "c1", "c2", "c3")
+	bases := []string{"committed", "successful-site-action", "last-site-action"}
+	diffs := append([]string{"plan"}, bases...)
+	// differ is in how many gateways each version is unlike the one before it in this list.
+	compare := func(missing ...string) (differ map[string]int) {
+		differ = map[string]int{}
+		for _, base := range bases {
+			for _, diff := range diffs {
+				name := base + " " + diff
+				status := c.revisions("--base", base, "--diff", diff)
+				gone := ""
+				for _, m := range missing {
+					if gone == "" && (m == base || m == diff) {
+						gone = m
+					}
+				}
+				switch {
+				case base == diff:
+					assert.Equal(t, 400, status.Code, name)
+					assert.Equal(t, maintenance.BadRequest, status.Reason, name)
+				case gone != "":
+					assert.Equal(t, 412, status.Code, name)
+					assert.Equal(t, maintenance.PreconditionFailed, status.Reason, name)
+					assert.Contains(t, status.Message, "there is no ", name)
+				default:
+					assert.Equal(t, 200, status.Code, "%s: %s", name, status.Message)
+					differ[name] = len(status.Details.MessageList)
+				}
+			}
+		}
+		return differ
+	}
+	assert.Equal(t, map[string]int{"committed plan": 2}, compare("successful-site-action", "last-site-action"))
+
+	// A failure alone.
+	code, _, _ := c.operate("rebalance", "--yes", "--wait", "1s")
+	assert.Equal(t, 1, code)
+	assert.Equal(t, map[string]int{"committed plan": 0, "committed last-site-action": 0, "last-site-action plan": 0, "last-site-action committed": 0}, compare("successful-site-action"))
+
+	// A success, then a failure, then another client: all three are different.
+	c.operated("rebalance", "--target-revision", "committed", "--yes", "--wait", "0")
+	assert.Equal(t, 200, c.answer("cordon", "c3").Code)
+	for _, p := range ports {
+		c.rank(p, "c3", "c2", "c1")
+	}
+	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
+	code, _, _ = c.operate("rebalance", "--yes", "--wait", "1s")
+	assert.Equal(t, 1, code)
+	port := ports[slices.IndexFunc(ports, func(p string) bool { return !strings.Contains(c.candidates(p)[0], "c1") })]
+	c.rank(port, "c1", "c2", "c3")
+	assert.Equal(t, 200, c.answer("cordon", "c2").Code) // both pointers
+	c.rank(port, "c2", "c3", "c1")
+	all := compare()
+	assert.Len(t, all, 9)
+	assert.Equal(t, 0, all["successful-site-action last-site-action"])
+	assert.Equal(t, 1, all["successful-site-action committed"])
+	assert.Equal(t, all["committed last-site-action"], all["last-site-action committed"])
+
+	// Defaults, and what it doesn't take.
+	assert.Equal(t, c.revisions("--base", "committed", "--diff", "last-site-action"), c.revisions("--diff", "last-site-action"))
+	assert.Equal(t, c.revisions("--base", "last-site-action", "--diff", "plan"), c.revisions("--base", "last-site-action"))
+	assert.Equal(t, 400, c.revisions("--base", "plan").Code)
+	assert.Equal(t, 400, c.revisions("--diff", "buffer").Code)
+
+	// What others have damaged is missing.
+	for _, uuid := range strings.Fields(c.nbctl("--bare", "--columns=_uuid", "find", "DNS", "external_ids:ovn-central-operator=revisions")) {
+		c.nbctl("destroy", "DNS", uuid)
+	}
+	compare("successful-site-action", "last-site-action")
+	c.nbctl("remove", "NB_Global", ".", "external_ids", `"ovn-central:rev/last-site-action"`, `"ovn-central:rev/successful-site-action"`)
+	compare("successful-site-action", "last-site-action")
+}
+
+// 002-13: a plan that was reviewed is carried out as it was, or not at all.
+func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(6, "c1", "c2", "c3")
+	apply := func(id string, more ...string) []string {
+		return append([]string{"rebalance", "--yes", "--wait", "0", "--review-id", id}, more...)
+	}
+	refused := func(id string) maintenance.Status {
+		_, stdout, _ := c.operate(append(apply(id), "--format", "json")...)
+		var status maintenance.Status
+		require.NoError(t, json.Unmarshal([]byte(stdout), &status), stdout)
+		assert.Equal(t, map[string]int{"c1": 6}, c.masters(ports...), "nothing is changed")
+		return status
+	}
+	first := c.reviewID("rebalance")
+	assert.Equal(t, first, c.reviewID("rebalance"))
+	assert.Contains(t, c.operated("rebalance", "--dry-run"), "\nreview-id "+first+": with it the plan is carried out only as it is here\n")
+	assert.Equal(t, 400, refused("r1").Code)
+
+	// Another operation, and there and back again.
+	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	said := refused(first)
+	assert.Equal(t, 409, said.Code)
+	assert.Equal(t, maintenance.Conflict, said.Reason)
+	require.Len(t, said.Details.MessageList, 1)
+	assert.Regexp(t, "^cordon c2 by ", said.Details.MessageList[0].Message)
+	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
+	said = refused(first)
+	require.Len(t, said.Details.MessageList, 2)
+	assert.Contains(t, said.Message, "2 operations have changed the layout since the plan was reviewed")
+	code, stdout, stderr := c.operate(apply(first)...)
+	assert.Equal(t, 1, code)
+	assert.Empty(t, stdout)
+	assert.Contains(t, stderr, "Failure (409 Conflict): 2 operations")
+
+	// A run of the journal that nothing has tagged, as those of agents are.
+	second := c.reviewID("rebalance")
+	changed, err := c.service().Remedy(t.Context(), func(s schedule.State, done int) schedule.Plan {
+		p := schedule.Rebalance(s, schedule.Options{MaxMoves: 1})
+		if done > 0 {
+			p.Changes = nil
+		}
+		return p
+	})
+	require.NoError(t, err)
+	require.Equal(t, 1, c.masters(ports...)["c2"]+c.masters(ports...)["c3"], changed)
+	_, _, stderr = c.operate(apply(second)...)
+	assert.Contains(t, stderr, c.history().Plans[0].ID+": rebalance by a test, ")
+	c.operated("rebalance", "--revert", c.history().Plans[0].ID, "--yes", "--wait", "0")
+
+	// Another client.
+	third := c.reviewID("rebalance")
+	c.rank(ports[5], "c1", "c3", "c2")
+	c.rank(ports[4], "c1", "c3", "c2")
+	said = refused(third)
+	assert.Equal(t, 409, said.Code)
+	assert.Contains(t, said.Message, "by another client of the Northbound database")
+
+	// The layout is the same, but not what may host it.
+	fourth := c.reviewID("rebalance")
+	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet2:br-ex")
+	said = refused(fourth)
+	assert.Equal(t, 409, said.Code)
+	assert.Contains(t, said.Message, "it is another plan now")
+	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet1:br-ex")
+
+	// The check is skipped, and says what it would have refused.
+	assert.Equal(t, 200, c.answer("cordon", "c3").Code)
+	out := c.operated(apply(fourth, "--allow-intermediate-commits")...)
+	assert.Regexp(t, "skipping the check for intermediate commits: 1 operation has changed the layout since the plan was reviewed; g[0-9a-f]{8} cordon c3 by ", out)
+	assert.Equal(t, map[string]int{"c1": 3, "c2": 3}, c.masters(ports...))
+	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
+
+	// And as it was reviewed.
+	last := c.reviewID("rebalance")
+	assert.Contains(t, c.operated(apply(last)...), "gateways changed")
+	assert.Equal(t, map[string]int{"c1": 2, "c2": 2, "c3": 2}, c.masters(ports...))
+}
+
+// 002-15: a layout is brought back, by the rules of every plan, as far as it still can be.
+func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3", "c4")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(5, "c1", "c2", "c3")
+	status := c.status("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
+	assert.Equal(t, 412, status.Code)
+	assert.Equal(t, "there is no successful-site-action: no operation has ended so yet", status.Message)
+	assert.Equal(t, 412, c.status("rebalance", "--target-revision", "r000000000000", "--yes").Code)
+	assert.Equal(t, 400, c.status("rebalance", "--target-revision", "committed", "--revert", "g1", "--yes").Code)
+
+	c.operated("rebalance", "--yes", "--wait", "0")
+	was := map[string][]string{}
+	for _, p := range ports {
+		was[p] = c.candidates(p)
+	}
+	tagged := c.revisions().Details.MessageList[1].Name
+
+	// Another client makes them what they are not.
+	for _, p := range ports {
+		c.rank(p, "c3", "c1", "c2")
+	}
+	code, _, stderr := c.operate("rebalance", "--target-revision", "successful-site-action")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stderr, "this would interrupt ")
+	out := c.operated("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
+	assert.Contains(t, out, "restore: ")
+	for _, p := range ports {
+		assert.Equal(t, hosts(was[p]), hosts(c.candidates(p)), p)
+	}
+	assert.Equal(t, tagged, c.revisions().Details.MessageList[0].Name, "it is the same revision")
+	assert.Contains(t, c.operated("rebalance", "--target-revision", tagged, "--yes"), "restore: nothing to do")
+
+	// By now a chassis is gone, another one cordoned, a gateway gone and one new.
+	assert.Equal(t, 200, c.answer("cordon", "c2").Code)
+	for _, p := range ports {
+		c.rank(p, "c4", "c1", "c2", "c3")
+	}
+	c.sbctl("chassis-del", "c3")
+	c.nbctl("lrp-del", ports[0])
+	c.addGateways(1, "c4", "c1")
+	var p schedule.Plan
+	require.NoError(t, json.Unmarshal([]byte(c.operated("rebalance", "--target-revision", tagged, "--dry-run", "--format", "json")), &p))
+	var said []string
+	for _, f := range p.Findings {
+		said = append(said, f.Where+": "+f.Text)
+	}
+	text := strings.Join(said, "\n")
+	assert.Contains(t, text, ports[0]+": the gateway no longer exists")
+	assert.Contains(t, text, "c3 can no longer host it")
+	assert.Contains(t, text, "c2: not cordoned -> cordoned since; cordons are left as they are")
+	for _, change := range p.Changes {
+		assert.NotEqual(t, "c3", change.To(), fmt.Sprint(change))
+		assert.NotEqual(t, "c2", change.To(), "nothing is moved to a chassis that is cordoned: %v", change)
+	}
+	c.operated("rebalance", "--target-revision", tagged, "--yes", "--wait", "0")
+	assert.NotContains(t, c.masters(ports[1:]...), "c3")
+	assert.NotContains(t, c.masters(ports[1:]...), "c2")
+}
+
+// rank gives the candidates of a gateway another order, best first, as another client does.
+func (c *cloud) rank(port string, chassis ...string) {
+	c.t.Helper()
+	args := []string{"clear", "Logical_Router_Port", port, "gateway_chassis"}
+	for i, name := range chassis {
+		args = append(args, "--", fmt.Sprintf("--id=@c%d", i), "create", "Gateway_Chassis", "name="+port+"_"+name, "chassis_name="+name,
+			fmt.Sprintf("priority=%d", len(chassis)-i), "--", "add", "Logical_Router_Port", port, "gateway_chassis", fmt.Sprintf("@c%d", i))
+	}
+	c.nbctl(args...)
+}
+
+// hosts are the chassis of candidates, without priorities.
+func hosts(candidates []string) (all []string) {
+	for _, c := range candidates {
+		_, chassis, _ := strings.Cut(c, " ")
+		all = append(all, chassis)
+	}
+	return all
+}
