@@ -21,6 +21,13 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	all := map[ovndb.Database]recovery.State{}
 	r.forget(a.clusters)
+	wanted := map[ovndb.Database][]raft.ID{}
+	for _, db := range ovndb.Databases() {
+		if cluster := s.Clusters.IDs[db]; cluster != "" && (a.recovering || asked(r, s, db)) {
+			wanted[db] = []raft.ID{cluster}
+		}
+	}
+	served := u.serving(ctx, a, snapshot, wanted)
 	for _, db := range ovndb.Databases() {
 		x, cluster := s.Databases[db], s.Clusters.IDs[db]
 		begun := asked(r, s, db)
@@ -50,9 +57,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		if err := u.ownCopy(ctx, &state, x, snapshot); err != nil {
 			return nil, err
 		}
-		if begun || a.recovering {
-			state.Serving = u.serving(ctx, a, snapshot, db, []raft.ID{cluster})
-		}
+		state.Serving = served[db]
 		all[db] = state
 	}
 	return all, nil
@@ -103,17 +108,32 @@ func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recover
 	return all
 }
 
-// serving is [Reconciler.askServing], or what that has said in this hook not long ago:
-// machines that are off take all of its time.
-func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
-	if known, there := a.serving[db]; there && u.Now().Before(known.until) && slices.Equal(known.clusters, clusters) {
-		return known.addresses
-	}
-	all := u.askServing(ctx, snapshot, db, clusters)
+// serving is [Reconciler.askServing] for each database and its clusters, all at the same
+// time, or what that has said in this hook not long ago: machines that are off take all of
+// its time.
+func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) map[ovndb.Database][]string {
+	var (
+		mu  sync.Mutex
+		wg  sync.WaitGroup
+		all = map[ovndb.Database][]string{}
+	)
 	if a.serving == nil {
 		a.serving = map[ovndb.Database]serving{}
 	}
-	a.serving[db] = serving{clusters: clusters, addresses: all, until: u.Now().Add(servingAge)}
+	for db, clusters := range wanted {
+		wg.Go(func() {
+			mu.Lock()
+			known, there := a.serving[db]
+			mu.Unlock()
+			if !there || u.Now().After(known.until) || !slices.Equal(known.clusters, clusters) {
+				known = serving{clusters: clusters, addresses: u.askServing(ctx, snapshot, db, clusters), until: u.Now().Add(servingAge)}
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all[db], a.serving[db] = known.addresses, known
+		})
+	}
+	wg.Wait()
 	return all
 }
 
