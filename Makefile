@@ -65,7 +65,7 @@ deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for 
 	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(NFPM) package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
 
 # Of tests/functional: copies, lost quorums and disks that fail. The rest is about membership.
-RECOVERY := Backup|Recovery|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
+RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.

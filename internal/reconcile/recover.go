@@ -71,6 +71,19 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if len(request.Databases) == 0 {
 		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the others have just failed, run it again in a minute"}}
 	}
+	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.unfinished(request, states[db], db) }) {
+		// An action that was killed after the new cluster took the old one's place goes on; a
+		// server that it has not started is no quorum that was lost anew.
+		if _, err = u.Reconcile(ctx, true); err != nil {
+			return found, err
+		}
+		if r, err = u.loadRecord(); err != nil {
+			return found, err
+		}
+		if states, err = u.recoveryStates(ctx, r); err != nil {
+			return found, err
+		}
+	}
 	var manifest backup.Manifest
 	if request.Backup != "" {
 		if manifest, err = backup.Read(request.Backup); err != nil {
@@ -159,8 +172,8 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 	for _, p := range found.Proofs {
 		found.Proven = found.Proven && p.Complete()
 		broken = append(broken, p.Broken()...)
-		if p.Complete() && remade[p.Database].Backup != "" {
-			delete(r.Remade, p.Database) // the same command restores it again from now on
+		if p.Everywhere() || p.Complete() && remade[p.Database].Backup != "" {
+			delete(r.Remade, p.Database) // the same command begins anew from now on
 		}
 	}
 	if err := u.saveRecord(r); err != nil {
@@ -180,10 +193,16 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 var errNotProved = errors.New("the new cluster is in place, but not every member serves it; see to that unit's server, then run the same command again")
 
 // remade says whether what is asked for has come about, so that only the proof is left. A
-// server that knows no leader may have lost its quorum anew.
+// server that was started and knows no leader may have lost its quorum anew.
 func (r *record) remade(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
 	q, there := r.Remade[db]
-	return there && q.Backup == request.Backup && (state.Own == nil || state.Own.HasLeader)
+	return there && q.Backup == request.Backup && (request.DryRun || state.Own == nil || state.Own.HasLeader)
+}
+
+// unfinished says whether the new cluster may not have been started here yet.
+func (r *record) unfinished(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
+	q, there := r.Remade[db]
+	return there && q.Backup == request.Backup && (state.Own == nil || !state.Own.HasLeader)
 }
 
 // recoveryStates are what is known of both databases for a judgement.

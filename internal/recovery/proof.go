@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
@@ -40,6 +41,11 @@ func (p Proof) Complete() bool {
 		}
 	}
 	return true
+}
+
+// Everywhere says whether it is complete, and every unit of the model a member.
+func (p Proof) Everywhere() bool {
+	return p.Complete() && !slices.ContainsFunc(p.Units, func(u UnitProof) bool { return !u.Member })
 }
 
 // Broken are what is not as it should be, and does not come by itself.

@@ -52,6 +52,7 @@ func TestProofIsCompleteOnceEveryUnitThatStaysHasTheWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			test.proof.Database = ovndb.NB
 			assert.Equal(t, test.complete, test.proof.Complete())
+			assert.Equal(t, name == "all have it", test.proof.Everywhere())
 			assert.Len(t, test.proof.Broken(), test.broken)
 			lines := test.proof.Lines()
 			assert.Equal(t, test.last, lines[len(lines)-1])

@@ -34,31 +34,38 @@ type ActionResult struct {
 // ran because of it; an action that fails is no error. It runs also while the
 // unit is being removed, or in error, but not beside a hook.
 func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...string) (ActionResult, error) {
-	spec, found := l.spec().Actions().ActionSpecs[action]
-	if !found {
-		return ActionResult{}, fmt.Errorf("action %q not defined on unit %q", action, u.name)
-	}
-	params, err := actionParams(spec, args)
-	if err != nil {
-		return ActionResult{}, err
-	}
-	result, err := l.act(ctx, u, action, params)
+	result, _, err := l.act(ctx, u, action, args, neverKill)
 	if err != nil {
 		return ActionResult{}, err
 	}
 	return result, l.settleStarted(ctx)
 }
 
-func (l *Lab) act(ctx context.Context, u *Unit, action string, params map[string]any) (ActionResult, error) {
+// RunActionKilledAt runs an action and kills it at its call number call, as
+// [Lab.RunHookKilledAt] does with a hook. Juju doesn't run it again.
+func (l *Lab) RunActionKilledAt(ctx context.Context, u *Unit, call int, action string, args ...string) (Killed, error) {
+	_, killed, err := l.act(ctx, u, action, args, killPlan{at: call, traced: true})
+	return killed, err
+}
+
+func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, kill killPlan) (ActionResult, Killed, error) {
+	spec, found := l.spec().Actions().ActionSpecs[action]
+	if !found {
+		return ActionResult{}, Killed{}, fmt.Errorf("action %q not defined on unit %q", action, u.name)
+	}
+	params, err := actionParams(spec, args)
+	if err != nil {
+		return ActionResult{}, Killed{}, err
+	}
 	if err := u.acquire(ctx); err != nil {
-		return ActionResult{}, err
+		return ActionResult{}, Killed{}, err
 	}
 	defer u.release()
 	switch next := u.pending(); {
 	case next.gone:
-		return ActionResult{}, fmt.Errorf("cannot run %s: unit %q not found", action, u.name)
+		return ActionResult{}, Killed{}, fmt.Errorf("cannot run %s: unit %q not found", action, u.name)
 	case next.lost:
-		return ActionResult{}, fmt.Errorf("cannot run %s on %s: %w", action, u.name, ErrLost)
+		return ActionResult{}, Killed{}, fmt.Errorf("cannot run %s on %s: %w", action, u.name, ErrLost)
 	}
 	id := ""
 	l.model.Do(func(s *model.State) {
@@ -69,7 +76,7 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, params map[string
 	c.Action = &hooktool.Action{Params: params, Results: map[string]any{}}
 	env := append(l.environment(u, c, "actions/"+action),
 		"JUJU_ACTION_NAME="+action, "JUJU_ACTION_UUID="+id, "JUJU_ACTION_TAG=action-"+id)
-	run := l.execute(ctx, u, c, env, neverKill)
+	run := l.execute(ctx, u, c, env, kill)
 
 	result := ActionResult{ID: id, Status: "completed", Message: c.Action.Message, Log: c.Action.Log}
 	if c.Action.Failed {
@@ -88,7 +95,7 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, params map[string
 	addOutput(c.Action.Results, "stderr", run.stderr)
 	result.Results = flatten("", c.Action.Results)
 	l.tellRemotes()
-	return result, l.model.Save()
+	return result, Killed{Killed: run.killed, Calls: run.calls}, l.model.Save()
 }
 
 // addOutput adds what the action printed, in lines: Juju loses what follows the
