@@ -17,7 +17,7 @@ import (
 )
 
 // How often the databases are read at most: they may change all the time, and a look at a
-// large one takes a while, of which it may be one part in so many.
+// large one takes the processor a while, which may be one part in so many.
 const (
 	lookPause = time.Second
 	lookShare = 50
@@ -80,17 +80,23 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 	defer f.Close()
 	for {
-		begun := g.agent.now()
+		begun := processorTime()
 		again, err := g.look(ctx, f)
 		if err != nil {
 			return err
 		}
-		if !after(ctx, max(lookPause, lookShare*(g.agent.now()-begun-again.acting))) {
-			return ctx.Err()
-		}
 		var due <-chan time.Time
-		if again.at != 0 {
-			due = time.After(max(again.at-g.agent.now(), 0))
+		untilDue := time.Duration(-1)
+		if again != 0 {
+			untilDue = max(again-g.agent.now(), 0)
+			due = time.After(untilDue)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pauseAfter(processorTime()-begun, untilDue)):
+		case <-g.wake:
+			continue
 		}
 		select {
 		case <-ctx.Done():
@@ -106,17 +112,25 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 }
 
-// next is when to look again, if nothing changes before; 0 is never. acting is how long was
-// not spent on the look.
-type next struct{ at, acting time.Duration }
+// pauseAfter is for how long nothing is read after a look that took so much of the processor's
+// time: one that only waited for a server is no reason to wait. What is due earlier is looked
+// at then; negative is nothing.
+func pauseAfter(spent, untilDue time.Duration) time.Duration {
+	pause := lookShare * spent
+	if untilDue >= 0 {
+		pause = min(pause, untilDue)
+	}
+	return max(pause, lookPause)
+}
 
-// look reads the databases, and does what is to be done.
-func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err error) {
+// look reads the databases, and does what is to be done. It says when to look again, if nothing
+// changes before; 0 is never.
+func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
 	reading, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	inv, err := gateway.ReadInventory(reading, f.Gateways)
 	if err != nil {
-		return n, err
+		return 0, err
 	}
 	now, live := g.agent.now(), g.agent.live()
 	d := &g.detector
@@ -131,7 +145,7 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 		d.Everything(now)
 	}
 	if err := g.readRuns(reading, f, inv, value, acts); err != nil {
-		return n, err
+		return 0, err
 	}
 	plan, due := schedule.Plan{}, d.Due(now)
 	if due {
@@ -145,36 +159,31 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (n next, err err
 	for _, l := range g.looked(inv, plan, due, now) {
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
-	n.at = d.Next(now)
-	begun := g.agent.now()
-	again, err := g.drains.look(ctx, value, acts, inv)
-	n.acting = g.agent.now() - begun
+	again = d.Next(now)
+	drain, err := g.drains.look(ctx, value, acts, inv)
 	if err != nil && ctx.Err() == nil {
 		g.agent.log.Error("cannot go on with drains", "error", err)
 	}
-	if again != 0 && (n.at == 0 || again < n.at) {
-		n.at = again
+	if drain != 0 && (again == 0 || drain < again) {
+		again = drain
 	}
 	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
 		g.endRuns(ctx, value)
-		return next{max(g.agent.now(), g.retry), n.acting}, nil
+		return max(g.agent.now(), g.retry), nil
 	}
 	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {
-		return n, nil
+		return again, nil
 	}
 	if now < g.retry {
-		n.at = g.retry
-		return n, nil
+		return g.retry, nil
 	}
-	begun = g.agent.now()
 	err = g.act(ctx, value, inv, may)
-	n = next{g.agent.now(), n.acting + g.agent.now() - begun} // what has come of it
 	if err != nil && ctx.Err() == nil {
 		g.retry = g.agent.now() + retryPause
-		n.at = g.retry
 		g.agent.log.Error("gateways could not be scheduled", "error", err)
+		return g.retry, nil
 	}
-	return n, nil
+	return g.agent.now(), nil // what has come of it
 }
 
 // act carries out what is due, under the record that this agent holds.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
@@ -44,10 +45,15 @@ func (w *watchdog) pet(now time.Duration) {
 }
 
 // Boottime is CLOCK_BOOTTIME (clock_gettime(2)).
-func Boottime() time.Duration {
+func Boottime() time.Duration { return clock(unix.CLOCK_BOOTTIME) }
+
+// processorTime is what the process has had of the processors, all threads together.
+func processorTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
+
+func clock(id int32) time.Duration {
 	var t unix.Timespec
-	if err := unix.ClockGettime(unix.CLOCK_BOOTTIME, &t); err != nil {
-		panic("cannot read CLOCK_BOOTTIME, which every Linux has since 2.6.39: " + err.Error())
+	if err := unix.ClockGettime(id, &t); err != nil {
+		panic(fmt.Sprintf("cannot read clock %d, which every Linux has since 2.6.39: %v", id, err))
 	}
 	return time.Duration(t.Nano())
 }

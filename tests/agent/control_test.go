@@ -40,6 +40,10 @@ type plane struct {
 	network string
 	client  *http.Client
 	agents  []*process
+	servers []*process // the members of NB
+	// machines have a network of their own each, the last one is the hub; there are none where
+	// all units are on the loopback.
+	machines []*machine
 }
 
 // process is a program that was started.
@@ -49,6 +53,8 @@ type process struct {
 	log   *safeBuffer
 	url   string // of the agent's API
 	unit  string
+	// client asks it where only its machine can.
+	client *http.Client
 }
 
 // safeBuffer is what a process has written.
@@ -75,6 +81,14 @@ func newPlane(t *testing.T, more ...string) *plane {
 	t.Helper()
 	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}}
 	t.Cleanup(p.client.CloseIdleConnections)
+	p.begin(more...)
+	return p
+}
+
+// begin starts all that there is of the plane.
+func (p *plane) begin(more ...string) {
+	t := p.t
+	t.Helper()
 	for n := range 3 {
 		file, address := p.member(n)+".db", "tcp:"+p.host(n)+":6643"
 		if n == 0 {
@@ -82,11 +96,11 @@ func newPlane(t *testing.T, more ...string) *plane {
 		} else {
 			p.run("ovsdb-tool", "join-cluster", file, "OVN_Northbound", address, "tcp:"+p.host(0)+":6643")
 		}
-		p.server(p.member(n))
+		p.servers = append(p.servers, p.server(n, p.member(n)))
 		p.run("ovsdb-client", "--timeout=60", "wait", "unix:"+p.member(n)+".sock", "OVN_Northbound", "connected")
 	}
 	p.run("ovsdb-tool", "create", p.path("sb.db"), "/usr/share/ovn/ovn-sb.ovsschema")
-	p.server(p.path("sb"))
+	p.server(hub, p.path("sb"), "--remote=ptcp:6642:"+p.host(hub))
 	p.authority()
 	for n := range 3 {
 		p.agents = append(p.agents, p.agent(n, more...))
@@ -98,12 +112,27 @@ func newPlane(t *testing.T, more ...string) *plane {
 			}
 		}
 	})
-	return p
 }
 
 func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
 func (p *plane) member(n int) string     { return p.path(fmt.Sprintf("nb%d", n)) }
 func (p *plane) host(n int) string       { return fmt.Sprintf("%s.%d", p.network, n+1) }
+
+// local is where programs of the unit's machine ask its agent.
+func (p *plane) local(n int) string {
+	if p.machines != nil {
+		return "127.0.0.1"
+	}
+	return p.host(n)
+}
+
+// southbound is where agents find the Southbound database.
+func (p *plane) southbound() string {
+	if p.machines != nil {
+		return "tcp:" + p.host(hub) + ":6642"
+	}
+	return "unix:" + p.path("sb.sock")
+}
 
 func (p *plane) run(name string, args ...string) string {
 	p.t.Helper()
@@ -116,7 +145,17 @@ func (p *plane) run(name string, args ...string) string {
 
 func (p *plane) start(env []string, name string, args ...string) *process {
 	p.t.Helper()
-	one := &process{ended: make(chan struct{}), log: new(safeBuffer)}
+	return p.startOn(hub, env, name, args...)
+}
+
+// startOn starts a program on a unit's machine, if units have any.
+func (p *plane) startOn(unit int, env []string, name string, args ...string) *process {
+	p.t.Helper()
+	one := &process{ended: make(chan struct{}), log: new(safeBuffer), client: p.client}
+	if p.machines != nil {
+		name, args = p.machines[unit].enter(name, args...)
+		one.client = p.machines[unit].client
+	}
 	cmd := exec.CommandContext(context.WithoutCancel(p.t.Context()), name, args...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	cmd.Env = append(os.Environ(), env...)
@@ -135,21 +174,24 @@ func (p *plane) start(env []string, name string, args ...string) *process {
 }
 
 // server starts an ovsdb-server, and returns once it answers.
-func (p *plane) server(base string) {
+func (p *plane) server(unit int, base string, more ...string) *process {
 	p.t.Helper()
-	p.start(nil, "ovsdb-server", "-vconsole:off", "--unixctl="+base+".ctl", "--remote=punix:"+base+".sock", base+".db")
+	// One whose files may not grow is to see that, and not to be killed.
+	args := append([]string{"--ignore-signal=SIGXFSZ", "ovsdb-server", "-vconsole:off", "--unixctl=" + base + ".ctl", "--remote=punix:" + base + ".sock"}, more...)
+	one := p.startOn(unit, nil, "env", append(args, base+".db")...)
 	eventually(p.t, func() bool {
 		return exec.CommandContext(p.t.Context(), "ovs-appctl", "-t", base+".ctl", "version").Run() == nil
 	}, patience, 10*time.Millisecond, "ovsdb-server does not start")
+	return one
 }
 
 // agent starts the agent of a unit, which speaks TLS to the others.
 func (p *plane) agent(n int, more ...string) *process {
 	p.t.Helper()
 	args := []string{
-		"agent", "--unit", fmt.Sprintf("ovn-central/%d", n), "--nb", "unix:" + p.member(n) + ".sock", "--sb", "unix:" + p.path("sb.sock"),
+		"agent", "--unit", fmt.Sprintf("ovn-central/%d", n), "--nb", "unix:" + p.member(n) + ".sock", "--sb", p.southbound(),
 		"--private-key", p.path("key"), "--certificate", p.path("cert"), "--ca-cert", p.path("ca"),
-		"--listen", p.host(n) + ":16401", "--peer-listen", p.host(n) + ":16402",
+		"--listen", p.local(n) + ":16401", "--peer-listen", p.host(n) + ":16402",
 	}
 	for other := range 3 {
 		if other != n {
@@ -159,8 +201,8 @@ func (p *plane) agent(n int, more ...string) *process {
 	args = append(args, more...)
 	self, err := os.Executable()
 	require.NoError(p.t, err)
-	one := p.start([]string{program + "=1"}, self, args...)
-	one.url, one.unit = "http://"+p.host(n)+":16401", fmt.Sprintf("ovn-central/%d", n)
+	one := p.startOn(min(n, hub), []string{program + "=1"}, self, args...)
+	one.url, one.unit = "http://"+p.local(n)+":16401", fmt.Sprintf("ovn-central/%d", n)
 	return one
 }
 
@@ -205,7 +247,7 @@ func (p *plane) get(a *process, path string) string {
 	if err != nil {
 		return ""
 	}
-	response, err := p.client.Do(r)
+	response, err := a.client.Do(r)
 	if err != nil {
 		return ""
 	}

@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// hub is where the Southbound database runs, and what runs on no unit.
+const hub = 3
+
+// machine is a network namespace that lasts as long as the process that made it.
+type machine struct {
+	pid    int
+	client *http.Client
+}
+
+// enter is the command by which a program runs in the namespace, as the process that is started.
+func (m *machine) enter(name string, args ...string) (nsenter string, all []string) {
+	return "nsenter", slices.Concat([]string{fmt.Sprintf("--net=/proc/%d/ns/net", m.pid), "--", name}, args)
+}
+
+// newMachine makes a namespace; connections of its client begin in there.
+func (p *plane) newMachine() *machine {
+	p.t.Helper()
+	cmd := exec.Command("sleep", "infinity")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET, Pdeathsig: syscall.SIGKILL}
+	require.NoError(p.t, cmd.Start())
+	p.t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed, always
+	})
+	m := &machine{pid: cmd.Process.Pid}
+	m.client = &http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true, DialContext: m.dial}}
+	return m
+}
+
+// dial connects in the namespace, and has its thread come back from there: were it to end, so
+// would all processes that it has started, by their Pdeathsig.
+func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn, err error) {
+	runtime.LockOSThread()
+	here, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return nil, err
+	}
+	defer here.Close()
+	there, err := os.Open(fmt.Sprintf("/proc/%d/ns/net", m.pid))
+	if err != nil {
+		return nil, err
+	}
+	defer there.Close()
+	if err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET); err != nil {
+		return nil, err
+	}
+	c, err = new(net.Dialer).DialContext(ctx, network, address)
+	if back := unix.Setns(int(here.Fd()), unix.CLONE_NEWNET); back != nil {
+		return c, back // this thread runs nothing else any more
+	}
+	runtime.UnlockOSThread()
+	return c, err
+}
+
+// newPlaneOnMachines is a plane of which each unit has a network that can be cut.
+func newPlaneOnMachines(t *testing.T, more ...string) *plane {
+	t.Helper()
+	p := &plane{t: t, dir: t.TempDir(), network: "10.99.0"}
+	for range hub + 1 {
+		p.machines = append(p.machines, p.newMachine())
+	}
+	lines := []string{"link add rack type bridge", "link set rack up", "link set lo up", "address add " + p.host(hub) + "/24 dev rack"}
+	for n := range hub {
+		lines = append(lines, fmt.Sprintf("link add unit%d type veth peer name nic netns %d", n, p.machines[n].pid), fmt.Sprintf("link set unit%d master rack up", n))
+	}
+	p.ip(hub, lines...)
+	for n := range hub {
+		p.ip(n, "link set lo up", "link set nic up", "address add "+p.host(n)+"/24 dev nic")
+	}
+	p.begin(more...)
+	return p
+}
+
+// ip runs commands of ip(8) on a machine.
+func (p *plane) ip(on int, commands ...string) {
+	p.t.Helper()
+	name, args := p.machines[on].enter("ip", "-batch", "-")
+	cmd := exec.CommandContext(p.t.Context(), name, args...)
+	cmd.Stdin = strings.NewReader(strings.Join(commands, "\n") + "\n")
+	out, err := cmd.CombinedOutput()
+	require.NoError(p.t, err, "%s", out)
+}
+
+// filter has a machine drop what these rules of iptables(8) match, and nothing else any more.
+func (p *plane) filter(on int, rules ...string) {
+	p.t.Helper()
+	for _, rule := range append([]string{"-F"}, rules...) {
+		name, args := p.machines[on].enter("iptables", append([]string{"-w", "20"}, strings.Fields(rule)...)...)
+		p.run(name, args...)
+	}
+}

@@ -1,0 +1,317 @@
+package agent
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+var (
+	seed  = flag.Uint64("seed", 1, "the first random schedule on real servers")
+	count = flag.Int("count", 10, "how many of them")
+)
+
+// own is how many gateways are no Neutron's, neutrons how many are; pool are the chassis that
+// come and go, few enough that each gateway has all that there are.
+const (
+	own      = 3
+	neutrons = 2
+	pool     = 5
+)
+
+// played is a plane on which random schedules run one after the other.
+type played struct {
+	*plane
+	r       *rand.Rand
+	options []string
+	there   map[string]bool   // chassis
+	neutron map[string]string // the master that Neutron has chosen, by its router
+	events  int               // of chassis, in this schedule
+	seen    map[string]bool   // rows of the journal
+	last    map[string][]schedule.Candidate
+}
+
+// try does again what has failed while there was no quorum: it changes nothing the second time.
+func (p *played) try(args ...string) {
+	p.t.Helper()
+	var servers []string
+	for n := range hub {
+		servers = append(servers, "unix:"+p.member(n)+".sock")
+	}
+	args = append([]string{"--timeout=5", "--db=" + strings.Join(servers, ",")}, args...)
+	eventually(p.t, func() bool {
+		return exec.CommandContext(p.t.Context(), "ovn-nbctl", args...).Run() == nil
+	}, patience, 200*time.Millisecond, args)
+}
+
+// event is a chassis that comes or goes, or Neutron that chooses another one for its router, if
+// it can write.
+func (p *played) event(writable bool) string {
+	name := fmt.Sprintf("c%d", 1+p.r.IntN(pool))
+	if p.r.IntN(4) == 0 && writable {
+		router := fmt.Sprintf("n%d", p.r.IntN(neutrons))
+		p.try("lrp-del-gateway-chassis", "lrp-"+router, p.neutron[router], "--", "lrp-set-gateway-chassis", "lrp-"+router, name, "2")
+		p.neutron[router] = name
+		return "Neutron chooses " + name + " for " + router
+	}
+	p.events++
+	if p.there[name] && len(p.there) > 1 {
+		p.depart(name)
+		delete(p.there, name)
+		return name + " goes"
+	} else if !p.there[name] {
+		p.arrive(name)
+		p.there[name] = true
+		return name + " comes"
+	}
+	return name + " stays"
+}
+
+// Faults during which a write to NB may have to wait for their end.
+const quorumLost, diskFull = "quorum lost", "disk full"
+
+// fault begins one at a unit, and returns what ends it.
+func (p *played) fault(n int) (what string, end func()) {
+	a, server := p.agents[n], p.servers[n]
+	peers := "-p tcp --dport 16402"
+	switch p.r.IntN(11) {
+	case 0:
+		require.NoError(p.t, a.Kill())
+		<-a.ended
+		return "kill -9", func() { p.agents[n] = p.agent(n, p.options...) }
+	case 1:
+		require.NoError(p.t, a.Signal(syscall.SIGTERM))
+		select {
+		case <-a.ended:
+		case <-time.After(patience):
+			require.Fail(p.t, "a stopped agent does not end")
+		}
+		return "graceful stop", func() { p.agents[n] = p.agent(n, p.options...) }
+	case 2, 3:
+		require.NoError(p.t, a.Signal(syscall.SIGSTOP))
+		return "SIGSTOP", func() { require.NoError(p.t, a.Signal(syscall.SIGCONT)) }
+	case 4:
+		p.filter(n, "-A OUTPUT ! -o lo -j DROP", "-A INPUT ! -i lo -j DROP")
+		return "cut off", func() { p.filter(n) }
+	case 5:
+		p.filter(n, "-A OUTPUT -p tcp -m multiport --ports 6642,6643 -j DROP", "-A INPUT -p tcp -m multiport --ports 6642,6643 -j DROP")
+		return "cut off from the databases", func() { p.filter(n) }
+	case 6:
+		p.filter(n, "-A OUTPUT "+peers+" -j DROP", "-A INPUT "+peers+" -j DROP")
+		return "cut off from other agents", func() { p.filter(n) }
+	case 7:
+		p.filter(n, "-A OUTPUT "+peers+" -j DROP")
+		return "reaches no other agent", func() { p.filter(n) }
+	case 8:
+		p.filter(n, "-A OUTPUT "+peers+" -d "+p.host((n+1)%hub)+" -j DROP", "-A INPUT "+peers+" -s "+p.host((n+1)%hub)+" -j DROP")
+		return "cut off from the next agent", func() { p.filter(n) }
+	case 9:
+		other := p.servers[(n+1)%hub]
+		_ = server.Signal(syscall.SIGSTOP)
+		_ = other.Signal(syscall.SIGSTOP)
+		return quorumLost, func() {
+			_ = server.Signal(syscall.SIGCONT) // another fault may have ended it
+			_ = other.Signal(syscall.SIGCONT)
+		}
+	default: // as on a disk that is full; a server that could not write is started anew
+		found, err := os.Stat(p.member(n) + ".db")
+		require.NoError(p.t, err)
+		full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
+		require.NoError(p.t, unix.Prlimit(server.Pid, unix.RLIMIT_FSIZE, &full, nil))
+		return diskFull, func() {
+			require.NoError(p.t, server.Kill())
+			<-server.ended
+			p.servers[n] = p.server(n, p.member(n))
+		}
+	}
+}
+
+// play has faults and events happen, ends them, and waits until all is as it should be.
+func (p *played) play(t *testing.T) {
+	p.events = 0
+	type ending struct {
+		at  time.Time
+		end func()
+	}
+	var ends []ending
+	faulty := p.r.Perm(hub)[:1+p.r.IntN(2)]
+	wait := func(d time.Duration) { require.NoError(t, poll.Wait(t.Context(), d)) }
+	moment := func() time.Duration { return time.Duration(p.r.IntN(700)) * time.Millisecond }
+	for range 2 {
+		writable := true
+		t.Log(p.event(writable))
+		wait(moment())
+		for _, n := range faulty {
+			what, end := p.fault(n)
+			t.Logf("%s: %s", p.agents[n].unit, what)
+			writable = writable && what != quorumLost && what != diskFull
+			ends = append(ends, ending{time.Now().Add(time.Duration(500+p.r.IntN(3500)) * time.Millisecond), end})
+		}
+		t.Log(p.event(writable))
+		wait(moment())
+		for _, e := range ends {
+			wait(time.Until(e.at))
+			e.end()
+		}
+		ends = nil
+	}
+	p.settles(t)
+}
+
+// settles waits until one agent acts, all say so, and each gateway has all chassis that are there.
+func (p *played) settles(t *testing.T) {
+	holder := p.holder(p.agents...)
+	eventually(t, func() bool {
+		for i := range own {
+			have := p.candidates(fmt.Sprint("r", i))
+			slices.Sort(have)
+			if len(have) != len(p.there) || slices.ContainsFunc(have, func(c string) bool { return !p.there[c] }) {
+				return false
+			}
+		}
+		return true
+	}, patience, 100*time.Millisecond, "%v: %v, %s", p.there, p.candidates("r0"), holder.unit)
+}
+
+// check compares what agents have noted since with what stands there: what one has noted
+// begins where the one before it has ended, so that none did what another had done.
+func (p *played) check(t *testing.T) {
+	changed := map[string]int{}
+	for _, run := range p.records() {
+		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)
+		for _, c := range run.Changes {
+			group := strings.TrimPrefix(c.Group, "lrp-")
+			require.True(t, strings.HasPrefix(group, "r"), "%s is Neutron's", group)
+			require.Equal(t, p.last[group], c.Before, "%s: what another one did was done again, or is not noted", group)
+			p.last[group] = c.After
+			changed[group]++
+		}
+	}
+	for group, n := range changed {
+		assert.LessOrEqual(t, n, p.events, "%s: more changes than events", group)
+	}
+	for i := range own {
+		group := fmt.Sprint("r", i)
+		require.Equal(t, schedule.Group{Candidates: p.last[group]}.Ranked(), p.candidates(group), "%s: what stands there is what was noted", group)
+	}
+	for router, chassis := range p.neutron {
+		require.Equal(t, []string{chassis}, p.candidates(router))
+	}
+}
+
+// noted is a batch of the journal.
+type noted struct {
+	ID, By  string
+	Number  int
+	At      time.Time
+	Changes []schedule.AppliedChange
+}
+
+// records are those of the journal that are new, in the order in which they were written.
+func (p *played) records() (all []noted) {
+	p.t.Helper()
+	var table struct{ Data [][]any }
+	require.NoError(p.t, json.Unmarshal([]byte(p.nb("--format=json", "--columns=_uuid,external_ids", "find", "DNS", "external_ids:ovn-central-operator=gateways")), &table))
+	for _, row := range table.Data {
+		uuid := fmt.Sprint(row[0])
+		if p.seen[uuid] {
+			continue
+		}
+		p.seen[uuid] = true
+		var one noted
+		for _, pair := range row[1].([]any)[1].([]any) { //nolint:forcetypeassert // a map, as ovsdb(7) writes it
+			if kv := pair.([]any); kv[0] == "ovn-central-operator:plan" { //nolint:forcetypeassert // as above
+				require.NoError(p.t, json.Unmarshal([]byte(kv[1].(string)), &one)) //nolint:forcetypeassert // as above
+			}
+		}
+		all = append(all, one)
+	}
+	slices.SortFunc(all, func(a, b noted) int {
+		if a.ID == b.ID {
+			return a.Number - b.Number
+		}
+		return a.At.Compare(b.At)
+	})
+	return all
+}
+
+// resources are how many bytes of memory and descriptors a process has.
+func resources(t *testing.T, one *process) (kilobytes, descriptors int) {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", one.Pid))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), "VmRSS:")
+	_, err = fmt.Sscan(rest, &kilobytes)
+	require.NoError(t, err)
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", one.Pid))
+	require.NoError(t, err)
+	return kilobytes, len(open)
+}
+
+// R14, 003-5, 003-7: whatever happens to agents, members and networks while chassis come and go
+// and Neutron writes: each event is acted on once, by one, in the end by all that say the same.
+// `make agent-soak SEED= COUNT=` plays more of them.
+func TestRandomSchedulesOnRealServersAreActedOnOnce(t *testing.T) {
+	t.Parallel()
+	options := []string{"--mode", "on", "--hold-down", "1s", "--lease-ttl", "3s"}
+	p := &played{
+		plane: newPlaneOnMachines(t, options...), options: options,
+		there: map[string]bool{}, neutron: map[string]string{}, seen: map[string]bool{}, last: map[string][]schedule.Candidate{},
+	}
+	p.nb("init")
+	for _, c := range []string{"c1", "c2", "c3"} {
+		p.arrive(c)
+		p.there[c] = true
+	}
+	p.gateways(own)
+	for i := range own {
+		p.last[fmt.Sprint("r", i)] = []schedule.Candidate{{Chassis: "c1", Priority: 5}}
+	}
+	for i := range neutrons {
+		n := fmt.Sprint("n", i)
+		p.nb("lr-add", n, "--", "lrp-add", n, "lrp-"+n, fmt.Sprintf("02:00:00:00:01:%02x", i), fmt.Sprintf("10.1.%d.1/24", i),
+			"--", "set", "Logical_Router_Port", "lrp-"+n, `external_ids:"neutron:router_name"=`+n,
+			"--", "lrp-set-gateway-chassis", "lrp-"+n, "c1", "2",
+			"--", "lsp-add", "ext", "ext-"+n, "--", "lsp-set-type", "ext-"+n, "router", "--", "lsp-set-options", "ext-"+n, "router-port=lrp-"+n)
+		p.neutron[n] = "c1"
+	}
+	p.settles(t)
+	p.events = own // the first one gives them candidates, as chassis came
+	p.check(t)
+	most, begun := 0, time.Now()
+	for i := range *count {
+		s := *seed + uint64(i)
+		p.r = rand.New(rand.NewPCG(s, 14)) //nolint:gosec // a schedule is no secret
+		t.Logf("seed %d, after %s", s, time.Since(begun).Round(time.Second))
+		p.play(t)
+		p.check(t)
+		for _, a := range p.agents {
+			memory, descriptors := resources(t, a)
+			assert.Less(t, descriptors, 40, "of %s", a.unit)
+			if i < *count/2 {
+				most = max(most, memory)
+			} else {
+				assert.Less(t, memory, most+most/4, "kB of %s: more than in the first half", a.unit)
+			}
+		}
+		if t.Failed() {
+			t.FailNow()
+		}
+	}
+	t.Logf("%d schedules from seed %d in %s; at most %d kB in the first half", *count, *seed, time.Since(begun).Round(time.Second), most)
+}
