@@ -133,6 +133,7 @@ func (a *Agent) turn() {
 	now := a.now()
 	d := a.election.Next(now)
 	began := d.Acts && !a.seen.acts
+	record, _ := a.election.Guard(now)
 	lines := a.seen.look(&a.election, d, now)
 	a.mu.Unlock()
 	if d.Swap.New != "" {
@@ -141,7 +142,7 @@ func (a *Agent) turn() {
 	for _, l := range lines {
 		a.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
-	if began {
+	if began && a.gateways.wants(record) {
 		a.lookSoon()
 	}
 	a.turned.Store(int64(now))

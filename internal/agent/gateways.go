@@ -45,6 +45,7 @@ type gateways struct {
 
 	mu     sync.Mutex
 	report gatewayReport
+	record string // under which this unit acted last
 
 	evaluating sync.Mutex
 	evaluated  evaluation
@@ -235,6 +236,17 @@ func (a *Agent) guard() (value string, ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.election.Guard(a.now())
+}
+
+// wants says whether there is something to look for once this unit acts: under another record
+// everything, under the same one what it could not do meanwhile. A look at a large database keeps
+// the server busy, so that the unit may act no more for a moment: that is no reason for another.
+func (g *gateways) wants(record string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	before := g.record
+	g.record = record
+	return record != before || g.report.planned > 0
 }
 
 // lookSoon has the gateways looked at: this unit may act by now, or was told otherwise.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -50,6 +51,18 @@ func reasons(changes ...schedule.Change) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// loggedReasons is how many reasons a line of the log has: of a large cloud there can be one
+// for each chassis.
+const loggedReasons = 5
+
+// shortened are the first of them, and how many more there are.
+func shortened(reasons []string) []string {
+	if len(reasons) <= loggedReasons {
+		return reasons
+	}
+	return append(slices.Clone(reasons[:loggedReasons]), fmt.Sprintf("and %d more", len(reasons)-loggedReasons))
+}
+
 // looked takes what was found, and says what is new of it.
 func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
 	g.mu.Lock()
@@ -81,7 +94,7 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 		case plan.Empty():
 			lines = append(lines, line{"no gateway is to be scheduled any more", nil})
 		default:
-			lines = append(lines, line{"gateways to be scheduled", []any{"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons", reasons(plan.Changes...)}})
+			lines = append(lines, line{"gateways to be scheduled", []any{"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons", shortened(reasons(plan.Changes...))}})
 		}
 	}
 	r.left = nil
@@ -141,7 +154,7 @@ func (g *gateways) did(changed []schedule.Change, err error) {
 			r.moves[row.Reason]++
 		}
 	}
-	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons", r.last.Reasons)
+	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons", shortened(r.last.Reasons))
 }
 
 // status is what is known now.

@@ -35,7 +35,7 @@ const patience = 60 * time.Second
 
 // plane is a control plane of three units, each with a member of NB and an agent.
 type plane struct {
-	t       *testing.T
+	t       testing.TB
 	dir     string
 	network string
 	client  *http.Client
@@ -77,7 +77,7 @@ func (s *safeBuffer) String() string {
 	return s.b.String()
 }
 
-func newPlane(t *testing.T, more ...string) *plane {
+func newPlane(t testing.TB, more ...string) *plane {
 	t.Helper()
 	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}}
 	t.Cleanup(p.client.CloseIdleConnections)

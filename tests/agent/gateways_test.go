@@ -13,9 +13,21 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 )
 
+// members are all of NB, as its clients name them.
+func (p *plane) members() string {
+	var all []string
+	for n := range hub {
+		all = append(all, "unix:"+p.member(n)+".sock")
+	}
+	return strings.Join(all, ",")
+}
+
 // nb runs ovn-nbctl on a member of NB, sb ovn-sbctl.
 func (p *plane) nb(args ...string) string {
 	p.t.Helper()
+	if p.machines != nil { // a member that was cut off may have no leader for a while
+		return p.run("ovn-nbctl", append([]string{"--timeout=60", "--db=" + p.members()}, args...)...)
+	}
 	return p.run("ovn-nbctl", append([]string{"--timeout=20", "--no-leader-only", "--db=unix:" + p.member(0) + ".sock"}, args...)...)
 }
 

@@ -41,7 +41,8 @@ type played struct {
 	options []string
 	there   map[string]bool   // chassis
 	neutron map[string]string // the master that Neutron has chosen, by its router
-	events  int               // of chassis, in this schedule
+	events  int               // of chassis, so far
+	changed map[string]int    // how often agents have changed each gateway
 	seen    map[string]bool   // rows of the journal
 	last    map[string][]schedule.Candidate
 }
@@ -49,11 +50,7 @@ type played struct {
 // try does again what has failed while there was no quorum: it changes nothing the second time.
 func (p *played) try(args ...string) {
 	p.t.Helper()
-	var servers []string
-	for n := range hub {
-		servers = append(servers, "unix:"+p.member(n)+".sock")
-	}
-	args = append([]string{"--timeout=5", "--db=" + strings.Join(servers, ",")}, args...)
+	args = append([]string{"--timeout=5", "--db=" + p.members()}, args...)
 	eventually(p.t, func() bool {
 		return exec.CommandContext(p.t.Context(), "ovn-nbctl", args...).Run() == nil
 	}, patience, 200*time.Millisecond, args)
@@ -143,7 +140,6 @@ func (p *played) fault(n int) (what string, end func()) {
 
 // play has faults and events happen, ends them, and waits until all is as it should be.
 func (p *played) play(t *testing.T) {
-	p.events = 0
 	type ending struct {
 		at  time.Time
 		end func()
@@ -191,7 +187,6 @@ func (p *played) settles(t *testing.T) {
 // check compares what agents have noted since with what stands there: what one has noted
 // begins where the one before it has ended, so that none did what another had done.
 func (p *played) check(t *testing.T) {
-	changed := map[string]int{}
 	for _, run := range p.records() {
 		require.True(t, strings.HasSuffix(run.By, ", agent"), run.By)
 		for _, c := range run.Changes {
@@ -199,11 +194,13 @@ func (p *played) check(t *testing.T) {
 			require.True(t, strings.HasPrefix(group, "r"), "%s is Neutron's", group)
 			require.Equal(t, p.last[group], c.Before, "%s: what another one did was done again, or is not noted", group)
 			p.last[group] = c.After
-			changed[group]++
+			p.changed[group]++
 		}
 	}
-	for group, n := range changed {
-		assert.LessOrEqual(t, n, p.events, "%s: more changes than events", group)
+	// One that takes over looks at everything, and may order backups more evenly.
+	most := p.events + int(p.status(p.holder(p.agents...)).Term)
+	for group, n := range p.changed {
+		require.LessOrEqual(t, n, most, "%s: more changes than events and takeovers", group)
 	}
 	for i := range own {
 		group := fmt.Sprint("r", i)
@@ -271,7 +268,7 @@ func TestRandomSchedulesOnRealServersAreActedOnOnce(t *testing.T) {
 	options := []string{"--mode", "on", "--hold-down", "1s", "--lease-ttl", "3s"}
 	p := &played{
 		plane: newPlaneOnMachines(t, options...), options: options,
-		there: map[string]bool{}, neutron: map[string]string{}, seen: map[string]bool{}, last: map[string][]schedule.Candidate{},
+		changed: map[string]int{}, there: map[string]bool{}, neutron: map[string]string{}, seen: map[string]bool{}, last: map[string][]schedule.Candidate{},
 	}
 	p.nb("init")
 	for _, c := range []string{"c1", "c2", "c3"} {
@@ -291,7 +288,7 @@ func TestRandomSchedulesOnRealServersAreActedOnOnce(t *testing.T) {
 		p.neutron[n] = "c1"
 	}
 	p.settles(t)
-	p.events = own // the first one gives them candidates, as chassis came
+	p.events = len(p.there) // each of them came
 	p.check(t)
 	most, begun := 0, time.Now()
 	for i := range *count {

@@ -14,7 +14,7 @@ import (
 // in it ends that goroutine and not the test.
 
 // eventually asks until it is so, within the limit.
-func eventually(t *testing.T, isSo func() bool, limit, pause time.Duration, why ...any) {
+func eventually(t testing.TB, isSo func() bool, limit, pause time.Duration, why ...any) {
 	t.Helper()
 	for begun := time.Now(); !isSo(); require.NoError(t, poll.Wait(t.Context(), pause)) {
 		require.Less(t, time.Since(begun), limit, why...)
@@ -22,7 +22,7 @@ func eventually(t *testing.T, isSo func() bool, limit, pause time.Duration, why 
 }
 
 // always asks for so long, and it is so each time.
-func always(t *testing.T, isSo func() bool, long, pause time.Duration, why ...any) {
+func always(t testing.TB, isSo func() bool, long, pause time.Duration, why ...any) {
 	t.Helper()
 	for begun := time.Now(); time.Since(begun) < long; require.NoError(t, poll.Wait(t.Context(), pause)) {
 		require.True(t, isSo(), why...)

@@ -1,0 +1,113 @@
+package bench
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+)
+
+// manyHosts are the chassis of the cloud that the agent follows, with 10,000 routers; those
+// beside the ones of the other benchmarks host nothing.
+const manyHosts = 1000
+
+// What an agent costs while nothing happens, at 10,000 routers and 1,000 chassis: at most 1 % of a
+// core and 150 MB.
+func BenchmarkIdleAgent(b *testing.B) {
+	nb, sb := standalone(b, "nb"), standalone(b, "sb")
+	fill(b, nb, "OVN_Northbound", northbound())
+	fill(b, sb, "OVN_Southbound", append(southbound(), idleHosts()))
+	network := loopbacktest.Network(b)
+	cmd := exec.CommandContext(b.Context(), filepath.Join(charmDir, "dispatch"), "agent", "--unit", "ovn-central/0", "--nb", "unix:"+nb, "--sb", "unix:"+sb,
+		"--listen", network+".1:16401", "--peer-listen", network+".1:16402")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Stderr = os.Stderr
+	require.NoError(b, cmd.Start())
+	b.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // killed
+	})
+	status := func() (s report.Status) {
+		r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+network+".1:16401"+report.Path, http.NoBody)
+		require.NoError(b, err)
+		if response, err := http.DefaultClient.Do(r); err == nil {
+			_ = json.NewDecoder(response.Body).Decode(&s)
+			_ = response.Body.Close()
+		}
+		return s
+	}
+	until(b, func() bool {
+		s := status()
+		return s.Acts && s.Gateways.Chassis == manyHosts && s.Gateways.Gateways == gateways && s.Gateways.LookedSecondsAgo >= 0
+	})
+	var idle, window time.Duration
+	for b.Loop() {
+		before, begun := processor(b, cmd.Process.Pid), time.Now()
+		require.NoError(b, pause(b.Context(), 20*time.Second))
+		idle, window = idle+processor(b, cmd.Process.Pid)-before, window+time.Since(begun)
+	}
+	b.ReportMetric(100*float64(idle)/float64(window), "%-of-a-core")
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	require.NoError(b, err)
+	for metric, key := range map[string]string{"MiB-now": "VmRSS:", "MiB-max": "VmHWM:"} {
+		_, rest, _ := strings.Cut(string(text), key)
+		kib, err := strconv.Atoi(strings.Fields(rest)[0])
+		require.NoError(b, err)
+		b.ReportMetric(float64(kib)/1024, metric)
+	}
+}
+
+// idleHosts are chassis that may host no gateway.
+func idleHosts() (all []operation) {
+	for n := hosts; n < manyHosts; n++ {
+		encap, chassis := fmt.Sprintf("encap%d", n), fmt.Sprintf("chassis%d", n)
+		all = append(all, insert("Encap", encap, map[string]any{"type": "geneve", "ip": fmt.Sprintf("192.0.3.%d", n), "chassis_name": id(0, n)}),
+			insert("Chassis", chassis, map[string]any{"name": id(0, n), "hostname": fmt.Sprintf("compute-%d.example.org", n), "encaps": named(encap)}),
+			insert("Chassis_Private", "", map[string]any{"name": id(0, n), "chassis": named(chassis), "nb_cfg_timestamp": 1_700_000_000_000}))
+	}
+	return all
+}
+
+// processor is what a process has had of the processors (proc_pid_stat(5), in ticks of 10 ms).
+func processor(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	require.NoError(b, err)
+	fields := strings.Fields(string(text[strings.LastIndexByte(string(text), ')'):]))
+	ticks := 0
+	for _, field := range fields[12:14] {
+		n, err := strconv.Atoi(field)
+		require.NoError(b, err)
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func until(b *testing.B, isSo func() bool) {
+	b.Helper()
+	for begun := time.Now(); !isSo(); require.NoError(b, pause(b.Context(), poll)) {
+		require.Less(b, time.Since(begun), 2*time.Minute)
+	}
+}
