@@ -11,24 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// requireOneServed looks at every server at once: those that know a leader are of one
-// cluster, whatever becomes of the recovery.
-func (m *model) requireOneServed() {
-	m.t.Helper()
-	for _, db := range lab.Databases {
-		clusters := map[string]string{}
-		for _, u := range m.units {
-			if !u.Running(db) {
-				continue
-			}
-			if s, err := m.status(u, db); err == nil && s.HasLeader() && s.Cluster != nil {
-				clusters[string(*s.Cluster)] = u.Name()
-			}
-		}
-		require.LessOrEqual(m.t, len(clusters), 1, "two clusters serve clients: %v", clusters)
-	}
-}
-
 // The action is killed at its calls, one after another, and the same command goes on each
 // time, until it has ended.
 func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {

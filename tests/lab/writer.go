@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -22,6 +23,9 @@ type Writes struct {
 	// Acknowledged were reported as done by the client; of them Lost weren't there
 	// when they were read back.
 	Acknowledged, Lost int
+	// Missing are the numbers of the acknowledged ones that are lost, counted from 0 in the
+	// order of their acknowledgement.
+	Missing []int
 	// Unacknowledged are those whose client failed: they may or may not be there.
 	Unacknowledged int
 	// LongestGap is the longest time without an acknowledgement.
@@ -159,18 +163,32 @@ func (w *Writer) Verify(ctx context.Context) (map[DB]Writes, error) {
 		if err != nil {
 			return nil, fmt.Errorf("cannot read back what was written to %s: %w", db, err)
 		}
-		there := map[string]bool{}
-		for _, word := range strings.Fields(text) {
-			there[strings.Trim(strings.TrimPrefix(word, "row="), `{}"`)] = true
-		}
+		there := rowsOf(text)
 		mine := w.rows[db]
 		writes := Writes{Acknowledged: len(mine.acknowledged), Unacknowledged: mine.failed, LongestGap: mine.longest}
-		for _, row := range mine.acknowledged {
+		for n, row := range mine.acknowledged {
 			if !there[row] {
 				writes.Lost++
+				writes.Missing = append(writes.Missing, n)
 			}
 		}
 		result[db] = writes
 	}
 	return result, nil
+}
+
+// Copy are the rows that one unit's server has of a database, whether or not it leads. It
+// must know a leader: clients stay connected to no other.
+func (l *Lab) Copy(ctx context.Context, u *Unit, db DB) (map[string]bool, error) {
+	socket := filepath.Join(u.RunDir(), map[DB]string{NB: "ovnnb_db.sock", SB: "ovnsb_db.sock"}[db])
+	text, err := u.Exec(ctx, list[db][0], append([]string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + socket}, list[db][1:]...)...)
+	return rowsOf(text), err
+}
+
+func rowsOf(text string) map[string]bool {
+	there := map[string]bool{}
+	for _, word := range strings.Fields(text) {
+		there[strings.Trim(strings.TrimPrefix(word, "row="), `{}"`)] = true
+	}
+	return there
 }
