@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,8 +26,14 @@ func (p *plane) members() string {
 // nb runs ovn-nbctl on a member of NB, sb ovn-sbctl.
 func (p *plane) nb(args ...string) string {
 	p.t.Helper()
-	if p.machines != nil { // a member that was cut off may have no leader for a while
-		return p.run("ovn-nbctl", append([]string{"--timeout=60", "--db=" + p.members()}, args...)...)
+	if p.machines != nil { // a member that was cut off may have no leader for a while, and ends the connection
+		var out []byte
+		eventually(p.t, func() (done bool) {
+			var err error
+			out, err = exec.CommandContext(p.t.Context(), "ovn-nbctl", append([]string{"--timeout=5", "--db=" + p.members()}, args...)...).Output()
+			return err == nil
+		}, patience, 200*time.Millisecond, args)
+		return string(out)
 	}
 	return p.run("ovn-nbctl", append([]string{"--timeout=20", "--no-leader-only", "--db=unix:" + p.member(0) + ".sock"}, args...)...)
 }
