@@ -18,7 +18,7 @@ import (
 // what it has made.
 func (s State) planClusters(d *Decision) bool {
 	running := s.running()
-	if s.planDispute(d, running) {
+	if s.planOwnClusters(d) || s.planDispute(d, running) {
 		return false
 	}
 	for _, db := range ovndb.Databases() {
@@ -96,6 +96,34 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		}
 	}
 	return false
+}
+
+// planOwnClusters goes on with the clusters that this unit has claimed and begun to put into
+// place, where another unit's claim was written since and the start of its servers has
+// failed or was killed. The unit of the other claim puts nothing into place while this
+// one's stands: each would wait for the other.
+func (s State) planOwnClusters(d *Decision) bool {
+	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
+	switch {
+	case !s.Clusters.Known(), s.Claim == "", s.Claim == s.Clusters.IDs[ovndb.NB], s.Clusters.superseded(ovndb.NB, s.Claim):
+		return false
+	case nb.Cluster() != s.Claim, nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
+		return false
+	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two that are served: nobody may choose
+		return false
+	}
+	own := s
+	own.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster(), sb.Staged)}
+	for _, db := range ovndb.Databases() {
+		if x := s.Databases[db]; x.Condition != ovndb.Serving && own.Clusters.IDs[db] != "" {
+			own.planDatabase(d, db)
+		}
+	}
+	if len(d.starting) > 0 {
+		d.do(Step{Kind: Start, Services: d.starting, Reason: "this unit has claimed their clusters"})
+	}
+	d.wait("peers: %s has claimed clusters too; it puts them away once this unit serves its own", cmp.Or(s.Clusters.CreatedBy, "another unit"))
+	return true
 }
 
 // planCreation stages both clusters, and claims them once both are staged.

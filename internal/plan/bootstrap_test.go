@@ -243,3 +243,44 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 		}), decided{step: "claim (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
 	})
 }
+
+// Its own claim stands, so the unit of the claim that was written last puts nothing into
+// place: a unit whose start has failed, or was killed, must go on with what it has begun.
+func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
+	t.Parallel()
+	mine := func(change func(*plan.State)) func(*plan.State) {
+		return fresh(false, func(s *plan.State) {
+			s.Clusters = plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}, CreatedBy: "ovn-central/1"}
+			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
+			for _, db := range ovndb.Databases() {
+				set(s, plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, WasMember: true, Cluster: clusterOf(db)}}, db)
+			}
+			change(s)
+		})
+	}
+	const dispute = "peers: ovn-central/1 has claimed clusters too; it puts them away once this unit serves its own"
+	const nb, sb = "nb: starting the server", "sb: starting the server"
+	const because = " (this unit has claimed their clusters)"
+	check(t, map[string]situation{
+		"neither is started": {mine(func(*plan.State) {}), decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb" + because, waiting: []string{nb, sb, dispute}}},
+		"one is started": {mine(func(s *plan.State) { s.Databases[ovndb.SB] = serving(ovndb.SB, 0) }), decided{
+			step: "start ovn-ovsdb-server-nb" + because, waiting: []string{nb, dispute},
+		}},
+		"one is not in place yet": {mine(func(s *plan.State) {
+			set(s, plan.Database{Condition: ovndb.Absent, Staged: sbCluster}, ovndb.SB)
+		}), decided{step: "commit sb", waiting: []string{nb, dispute}}},
+		"its claim was given up by a recovery": {mine(func(s *plan.State) {
+			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}, ovndb.SB: {sbCluster}}
+			for _, db := range ovndb.Databases() {
+				set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster}, db)
+			}
+		}), decided{step: "commit nb"}},
+	})
+	s := well()
+	mine(func(s *plan.State) {
+		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
+	})(&s)
+	d := plan.Decide(s)
+	assert.Nil(t, d.Step, "the other clusters are served: nobody may choose")
+	assert.NotEmpty(t, d.Blocked)
+}

@@ -57,7 +57,7 @@ func TestPackageHasTheCommandItsPagesAndItsCompletions(t *testing.T) {
 	help := command(t, program, "--help")
 	assert.Contains(t, help, "ovn-gateways [command]")
 	assert.NotContains(t, help, "hook", "Juju has no part in it")
-	assert.Contains(t, command(t, program, "plan", "--help"), "ovn-gateways plan rebalance --nb ")
+	assert.Contains(t, command(t, program, "plan", "--help"), "ovn-gateways plan rebalance --picture plan.svg")
 	assert.Regexp(t, `(?m)^rebalance$`, command(t, program, "__complete", "plan", "reb"), "as the shells ask for completions")
 	command(t, "bash", "-n", filepath.Join(at, "usr/share/bash-completion/completions/ovn-gateways"))
 	for _, file := range []string{"zsh/vendor-completions/_ovn-gateways", "fish/vendor_completions.d/ovn-gateways.fish", "doc/ovn-gateways/copyright"} {

@@ -129,12 +129,15 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 		// stops says at which call of the other unit's next hook that stands still, too,
 		// until the late claim is written and its unit has run another hook.
 		stops func(call string) bool
+		// kills says at which call that hook is killed.
+		kills func(call string) bool
 		maker int
 	}{
-		"the other serves":                      {func(string) bool { return false }, 1},
-		"the other has only claimed":            {nil, 0},
-		"the other is about to serve":           {func(call string) bool { return strings.HasPrefix(call, "systemctl start") }, 1},
-		"the other has yet to look at it again": {func(call string) bool { return strings.HasPrefix(call, "is-leader") }, 1},
+		"the other serves":                         {stops: func(string) bool { return false }, maker: 1},
+		"the other has only claimed":               {maker: 0},
+		"the other is about to serve":              {stops: startsServers, maker: 1},
+		"the other is killed where it would serve": {kills: startsServers, maker: 1},
+		"the other has yet to look at it again":    {stops: func(call string) bool { return strings.HasPrefix(call, "is-leader") }, maker: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -171,6 +174,11 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 			if test.stops != nil {
 				otherEnds = standsStill(t, c, other, "update-status", test.stops)
 			}
+			if test.kills != nil {
+				killed, err := c.RunHookKilledWhen(t.Context(), other, "update-status", test.kills)
+				require.NoError(t, err)
+				require.True(t, killed.Killed, "the premise: it would have served")
+			}
 			require.NoError(t, c.SetLeader(t.Context(), late))
 			lateEnds()
 			require.Equal(t, late.Name(), c.AppData()["created-by"], "the premise: its claim is written last")
@@ -190,6 +198,8 @@ func TestClaimThatIsWrittenLateMakesNoSecondCluster(t *testing.T) {
 		})
 	}
 }
+
+func startsServers(call string) bool { return strings.HasPrefix(call, "systemctl start") }
 
 // after is true of every call behind the first for which when is.
 func after(when func(call string) bool) func(call string) bool {
