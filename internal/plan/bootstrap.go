@@ -109,7 +109,7 @@ func (s State) planOwnClusters(d *Decision) bool {
 		return false
 	case nb.Cluster() != s.Claim, nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return false
-	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two that are served: nobody may choose
+	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two that are served: only a person may choose
 		return false
 	}
 	own := s

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
@@ -95,31 +96,40 @@ func (m *model) sameLeader() *lab.Unit {
 
 // makeLeader has a unit elected. A leader hands over to the first of its list, which is
 // the same on all members, so that two would hand it to and fro: the others are kept from
-// asking for votes meanwhile.
+// asking for votes meanwhile. They are let go after a while, as a unit that lacks an entry
+// of theirs is given it by a leader only, and no votes before.
 func (m *model) makeLeader(u *lab.Unit, db lab.DB) {
 	m.t.Helper()
 	test := func(on *lab.Unit, what string) {
 		_, err := on.Appctl(m.t.Context(), db, "cluster/failure-test", what)
 		require.NoError(m.t, err)
 	}
-	if m.leader(db).Name() == u.Name() {
-		return
+	leads := func(u *lab.Unit) bool {
+		s, err := m.status(u, db)
+		return err == nil && s.Role == raft.Leader
 	}
 	others := slices.DeleteFunc(m.rest(), func(o *lab.Unit) bool { return o.Name() == u.Name() || !o.Running(db) })
 	m.eventually(u.Name()+" leads", func() bool {
+		leader := m.leader(db)
+		if leader.Name() == u.Name() {
+			return true
+		}
 		for _, other := range others {
 			test(other, "dont-send-vote-request")
 		}
-		leader := m.leader(db)
-		if leader.Name() != u.Name() {
-			test(leader, "transfer-leadership")
+		test(leader, "transfer-leadership")
+		m.within(votes, func() bool { return !leads(leader) })
+		test(leader, "dont-send-vote-request")
+		elected := m.within(votes, func() bool { return leads(u) })
+		for _, other := range others {
+			test(other, "clear")
 		}
-		return leader.Name() == u.Name()
+		return elected
 	})
-	for _, other := range others {
-		test(other, "clear")
-	}
 }
+
+// votes bounds an election that makeLeader arranges.
+const votes = 10 * time.Second
 
 // status is what a unit's server says.
 func (m *model) status(u *lab.Unit, db lab.DB) (raft.Status, error) {
@@ -218,6 +228,19 @@ func (m *model) wait(d time.Duration) {
 func (m *model) eventually(what string, condition func() bool) {
 	m.t.Helper()
 	require.Eventually(m.t, condition, patience, 20*time.Millisecond, what)
+}
+
+// within reports whether a condition came true in time.
+func (m *model) within(d time.Duration, condition func() bool) bool {
+	m.t.Helper()
+	ctx, cancel := context.WithTimeout(m.t.Context(), d)
+	defer cancel()
+	for !condition() {
+		if poll.Wait(ctx, 50*time.Millisecond) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // remove removes a unit and requires that it goes.
