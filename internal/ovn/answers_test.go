@@ -43,7 +43,7 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 
 	// A server writes to it.
 	s.start(t)
-	require.Eventually(t, func() bool { return s.status(t).HasLeader() }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return s.status(t).HasLeader() }, patience, 10*time.Millisecond)
 	s.kill(t)
 	_, err = files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)

@@ -64,7 +64,7 @@ func TestServerThatHangsIsGivenUpAfterFiveSeconds(t *testing.T) {
 	require.ErrorIs(t, statusError(t, s), ovn.ErrHung)
 	took := time.Since(begun)
 	assert.GreaterOrEqual(t, took, 5*time.Second)
-	assert.Less(t, took, 8*time.Second)
+	assert.Less(t, took, patience)
 }
 
 func TestDeadlineOfTheCallerEndsTheCall(t *testing.T) {
@@ -75,7 +75,7 @@ func TestDeadlineOfTheCallerEndsTheCall(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	require.ErrorIs(t, s.control().Leave(ctx, ovndb.SB), ovn.ErrHung)
-	assert.Less(t, time.Since(begun), 3*time.Second)
+	assert.Less(t, time.Since(begun), 5*time.Second, "earlier than by its own deadline")
 }
 
 func TestCallThatIsInterruptedIsNotTakenForAServerThatHangs(t *testing.T) {

@@ -54,7 +54,7 @@ func TestServicesThatTakeForEverEndAtTheDeadline(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	require.ErrorIs(t, ovn.Services{Runner: run.Exec{}}.StopForGood(ctx), context.DeadlineExceeded)
-	assert.Less(t, time.Since(begun), 5*time.Second)
+	assert.Less(t, time.Since(begun), 30*time.Second, "the program sleeps for a minute")
 }
 
 // systemctl's own words, of systemd 252, where the packages were never installed.

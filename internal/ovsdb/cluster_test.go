@@ -24,7 +24,7 @@ import (
 
 // patience bounds every wait for a server: an election takes about two election
 // timers of 1 s, on a busy machine more.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // server is a real ovsdb-server of one database. Its Raft address and its client
 // ports are those of the packages, on an address of the loopback of its own.

@@ -108,18 +108,17 @@ func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 	begun := time.Now()
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	assert.Less(t, time.Since(begun), 4*time.Second)
+	assert.Less(t, time.Since(begun), patience)
 }
 
 func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1")
-	begun := time.Now()
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	require.NotErrorIs(t, err, context.DeadlineExceeded)
 	assert.ErrorContains(t, err, s.endpoints()[0])
 	assert.ErrorContains(t, err, s.endpoints()[1], "each endpoint is named")
-	assert.Less(t, time.Since(begun), time.Second)
 }
 
 func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T) {

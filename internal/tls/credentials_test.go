@@ -15,7 +15,7 @@ import (
 )
 
 // patience bounds every wait for a real program on a busy machine.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // application is a name that all certificates are valid for.
 const application = "ovn-central"

@@ -31,7 +31,7 @@ import (
 )
 
 // patience bounds waits for what has no bound of its own.
-const patience = 60 * time.Second
+const patience = 2 * time.Minute
 
 // plane is a control plane of three units, each with a member of NB and an agent.
 type plane struct {

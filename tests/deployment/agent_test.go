@@ -54,7 +54,7 @@ func acting(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
 			}
 		}
 		return holder != nil && len(named) == 1 && named[holder.Name()]
-	}, time.Minute, 100*time.Millisecond, "not one unit acts")
+	}, patience, 100*time.Millisecond, "not one unit acts")
 	return holder
 }
 
@@ -91,7 +91,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 		assert.Contains(t, c.act(t, u, "cluster-status")["lease"], first.Name()+" acts for gateways")
 	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "on"}))
-	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, time.Minute, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return agentOf(t, first).Mode == "on" }, patience, 100*time.Millisecond)
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"agent-mode": "sometimes"}))
 	says(t, first, "blocked", "option agent-mode", "off, advise, on")
 	assert.Equal(t, "on", agentOf(t, first).Mode, "it goes on as it was told before")
@@ -118,16 +118,16 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 			named[m.Unit] = true
 		}
 		return named[units[0].Name()] && named[units[1].Name()] && named[units[2].Name()]
-	}, time.Minute, time.Second, "the API tells whose the members are")
+	}, patience, time.Second, "the API tells whose the members are")
 
 	// What a unit without an ovn-northd writes may come to nothing.
 	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
 	require.NoError(t, err)
 	require.Zero(t, code)
-	require.Eventually(t, func() bool { return acting(t, units...) != second }, time.Minute, time.Second, "another unit acts")
+	require.Eventually(t, func() bool { return acting(t, units...) != second }, patience, time.Second, "another unit acts")
 	assert.Contains(t, agentOf(t, second).Northd, "not running")
 	c.updateStatus(t, second)
-	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, time.Minute, time.Second, "the hook has started ovn-northd")
+	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, patience, time.Second, "the hook has started ovn-northd")
 	second = acting(t, units...)
 
 	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))

@@ -19,7 +19,7 @@ import (
 )
 
 // patience bounds what takes seconds, on a machine that is busy with other tests.
-const patience = 90 * time.Second
+const patience = 3 * time.Minute
 
 // deployed is a model with a CA, clients, and n units that were empty machines
 // and work.

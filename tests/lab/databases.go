@@ -18,7 +18,7 @@ import (
 const schemaDir = "/usr/share/ovn"
 
 // joinTimeout bounds one join; a healthy one takes 50 ms.
-const joinTimeout = 30 * time.Second
+const joinTimeout = time.Minute
 
 // JoinDatabases makes the unit a member of both clusters, which are created
 // where no other unit of the model has them, and starts the servers. It returns

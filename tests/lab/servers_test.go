@@ -170,7 +170,7 @@ func TestHungServerDoesntAnswerUntilItIsResumed(t *testing.T) {
 	start := time.Now()
 	_, err := u.Status(ctx(t), lab.SB)
 	require.Error(t, err)
-	assert.Less(t, time.Since(start), 10*time.Second)
+	assert.Less(t, time.Since(start), 30*time.Second)
 	require.NoError(t, u.Resume(lab.SB))
 	_, err = u.Status(ctx(t), lab.SB)
 	require.NoError(t, err)
