@@ -10,9 +10,12 @@ import (
 // poll is how often the lab looks whether something has happened.
 const poll = 10 * time.Millisecond
 
+// limit bounds each wait. A join of a healthy server takes 50 ms.
+const limit = time.Minute
+
 // await polls until done says so, at most for limit or as long as ctx lasts. The
 // error then carries the last one of done.
-func await(ctx context.Context, limit time.Duration, done func() (bool, error)) error {
+func await(ctx context.Context, done func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ticker := time.NewTicker(poll)

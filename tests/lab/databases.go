@@ -17,9 +17,6 @@ import (
 // schemaDir is where the ovn-common package has the schemas.
 const schemaDir = "/usr/share/ovn"
 
-// joinTimeout bounds one join; a healthy one takes 50 ms.
-const joinTimeout = time.Minute
-
 // JoinDatabases makes the unit a member of both clusters, which are created
 // where no other unit of the model has them, and starts the servers. It returns
 // when they are members. What is there already is left as it is.
@@ -114,7 +111,7 @@ func field(status, name string) string {
 }
 
 func (u *Unit) awaitMember(ctx context.Context, db DB) error {
-	return await(ctx, joinTimeout, func() (bool, error) {
+	return await(ctx, func() (bool, error) {
 		text, err := u.Status(ctx, db)
 		if err == nil && !settled(text) {
 			err = fmt.Errorf("its status is %q", field(text, "Status"))
@@ -184,7 +181,7 @@ func (u *Unit) tool(ctx context.Context, args ...string) (string, error) {
 // returns its unit. An old leader may do so for two election timers after it was
 // cut off: of several, the one of the latest term is the leader.
 func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {
-	err = await(ctx, joinTimeout, func() (bool, error) {
+	err = await(ctx, func() (bool, error) {
 		latest := -1
 		for _, u := range l.Units() {
 			if !u.Running(db) {

@@ -127,7 +127,7 @@ func (l *Lab) takeLock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot open the lab: %w", err)
 	}
-	err = await(ctx, time.Minute, func() (bool, error) {
+	err = await(ctx, func() (bool, error) {
 		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return false, errors.New("another program holds it")

@@ -81,7 +81,7 @@ func (u *Unit) Start(ctx context.Context, db DB) error {
 		return err
 	}
 	var ended error
-	err := await(ctx, joinTimeout, func() (bool, error) {
+	err := await(ctx, func() (bool, error) {
 		_, err := u.Appctl(ctx, db, "version")
 		if err != nil && !u.active(ctx, db) {
 			ended = errors.New("it ended: " + u.lastWords(db))
@@ -163,14 +163,14 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 	if sig == syscall.SIGKILL {
 		return u.awaitEnd(p, db)
 	}
-	return await(context.Background(), joinTimeout, func() (bool, error) {
+	return await(context.Background(), func() (bool, error) {
 		return p.Reached(sig), fmt.Errorf("process %d didn't take signal %v", p.PID, sig)
 	})
 }
 
 // awaitEnd waits until a killed server is gone and systemctl knows it.
 func (u *Unit) awaitEnd(p machine.Process, db DB) error {
-	return await(context.Background(), joinTimeout, func() (bool, error) {
+	return await(context.Background(), func() (bool, error) {
 		noticed := u.machine.Restart || !u.active(context.Background(), db)
 		return !p.Alive() && noticed, fmt.Errorf("process %d didn't end", p.PID)
 	})
@@ -215,7 +215,7 @@ func (u *Unit) PowerOn(ctx context.Context) error {
 		return err
 	}
 	for _, db := range Databases {
-		err := await(ctx, joinTimeout, func() (bool, error) {
+		err := await(ctx, func() (bool, error) {
 			return u.Running(db) || !u.active(ctx, db), fmt.Errorf("the %s server of %s doesn't come up", db, u.name)
 		})
 		if err != nil {
