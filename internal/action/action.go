@@ -112,7 +112,7 @@ func Run(ctx context.Context, u Unit, name string) error {
 		return fmt.Errorf("%w %q", ErrUnknown, name)
 	}
 	report := context.WithoutCancel(ctx) // also what was cut short is to be told
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout(name), fmt.Errorf("%s are over", timeout(name)))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout(name), fmt.Errorf("timed out after %s", timeout(name)))
 	defer cancel()
 	given, err := u.Tools.ActionParams(ctx)
 	if err != nil {

@@ -168,7 +168,7 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: name the member"},
 		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "nothing was done: a member that is kicked never comes back"},
 		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, "parameter i-really-mean-it is true"},
-		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "nb: refused: abcd is no member"},
+		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "nb: refused: abcd is not a member"},
 		"garbage":                   {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true}, `nb: refused: "zzzz" is not an ID`},
 		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: refused: this unit can't kick a member"},
 	}
@@ -219,7 +219,7 @@ func TestActionThatIsCutShortTellsWhy(t *testing.T) {
 		return results{"so-far": "100"}, context.Cause(ctx)
 	}
 	t.Cleanup(func() { delete(handlers, "wait") })
-	for says, life := range map[string]time.Duration{"20m0s are over": time.Hour, "context deadline exceeded": time.Minute} {
+	for says, life := range map[string]time.Duration{"timed out after 20m0s": time.Hour, "context deadline exceeded": time.Minute} {
 		a := &agent{}
 		u := unit(t, a)
 		synctest.Test(t, func(t *testing.T) {

@@ -45,8 +45,8 @@ func finalize(ctx context.Context, u Unit, snapshot observe.Snapshot) error {
 	if snapshot.Application.OthersStay() {
 		u.Reconciler.Admit(ctx, snapshot.Application)
 	}
-	fates, err := u.Service.Stop(ctx, snapshot.Application, snapshot.Cache)
-	for _, f := range fates {
+	results, err := u.Service.Stop(ctx, snapshot.Application, snapshot.Cache)
+	for _, f := range results {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
 		if f.Gone {
 			delete(snapshot.Own, f.Database)

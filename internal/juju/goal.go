@@ -3,9 +3,6 @@ package juju
 import (
 	"context"
 	"fmt"
-	"maps"
-	"regexp"
-	"slices"
 )
 
 // GoalState is what Juju's model holds of this application and of those that it
@@ -37,21 +34,6 @@ type UnitGoal struct {
 // for a unit that the model does not hold: whether it does is a question to Units.
 func (g GoalState) Dying(unit string) bool {
 	return g.Units[unit].Status == "dying"
-}
-
-// Related says whether another application is related by an endpoint, as far as
-// goal-state shows it: one that reaches this one by an offer is not seen.
-func (g GoalState) Related(endpoint string) bool { return len(g.Relations[endpoint]) > 0 }
-
-// unitName is a unit's name; an application's has no slash, and an offer's URL no
-// number at its end. Source: github.com/juju/names, UnitSnippet.
-var unitName = regexp.MustCompile(`^[a-z][a-z0-9]*(?:-[a-z0-9]*[a-z][a-z0-9]*)*/(?:0|[1-9][0-9]*)$`)
-
-// RemoteUnits are the units of other applications that are related by an
-// endpoint, or are going to be, sorted.
-func (g GoalState) RemoteUnits(endpoint string) []string {
-	names := slices.Sorted(maps.Keys(g.Relations[endpoint]))
-	return slices.DeleteFunc(names, func(name string) bool { return !unitName.MatchString(name) })
 }
 
 // GoalState reads which units and relations the model holds.

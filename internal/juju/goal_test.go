@@ -39,28 +39,15 @@ func TestGoalStateHoldsTheUnitsOfOthersByEndpoint(t *testing.T) {
 		`"ovsdb":{"ovn-chassis":{"status":"joined"},"ovn-chassis/10":{"status":"active"},"ovn-chassis/9":{"status":"allocating"},`+
 		`"dedicated":{"status":"joining"},"dedicated/0":{"status":"waiting"}},`+
 		`"ovsdb-cms":{"admin/openstack.neutron-api":{"status":"joined"},"other:admin/k8s.kube":{"status":"joined"}}}}`)
-	tests := map[string]struct {
-		related bool
-		units   []string // nil: none
-	}{
-		"certificates": {true, []string{"vault/0"}},
-		"ovsdb":        {true, []string{"dedicated/0", "ovn-chassis/10", "ovn-chassis/9"}},
-		"ovsdb-cms":    {true, nil}, // of an offer only the URL is shown
-		"cos-agent":    {false, nil},
-	}
-	for endpoint, tc := range tests {
-		assert.Equal(t, tc.related, state.Related(endpoint), endpoint)
-		assert.ElementsMatch(t, tc.units, state.RemoteUnits(endpoint), endpoint)
-		assert.IsIncreasing(t, append(state.RemoteUnits(endpoint), "~"), endpoint)
-	}
+	assert.Len(t, state.Relations, 3)
+	assert.Equal(t, "allocating", state.Relations["ovsdb"]["ovn-chassis/9"].Status)
+	assert.Len(t, state.Relations["ovsdb-cms"], 2, "of an offer only the URL is shown")
 	assert.Equal(t, "joined", state.Relations["certificates"]["vault"].Status)
-	assert.False(t, juju.GoalState{}.Related("certificates"))
 }
 
 func TestGoalStateWithoutRelationsHasNone(t *testing.T) {
 	t.Parallel()
 	state := goalState(t, `{"units":{},"relations":{}}`)
 	assert.Empty(t, state.Units)
-	assert.False(t, state.Related("ovsdb"))
-	assert.Empty(t, state.RemoteUnits("ovsdb"))
+	assert.Empty(t, state.Relations)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strconv"
-	"strings"
 )
 
 // OpenPorts asks Juju to let others reach TCP ports of this unit, for all
@@ -28,23 +27,6 @@ func (t *Tools) eachPort(ctx context.Context, verb string, ports []int) error {
 		}
 	}
 	return nil
-}
-
-// OpenedPorts returns the TCP ports that are open since before this hook, sorted
-// as Juju sorts them. Ranges of ports and other protocols are left out.
-func (t *Tools) OpenedPorts(ctx context.Context) ([]int, error) {
-	var opened []string
-	if err := t.query(ctx, &opened, "opened-ports"); err != nil {
-		return nil, fmt.Errorf("cannot read which ports are open: %w", err)
-	}
-	var ports []int
-	for _, text := range opened {
-		number, isTCP := strings.CutSuffix(text, "/tcp")
-		if port, err := strconv.Atoi(number); err == nil && isTCP {
-			ports = append(ports, port)
-		}
-	}
-	return ports, nil
 }
 
 // ApplicationVersionSet shows the version of what the unit runs in `juju status`.

@@ -3,7 +3,6 @@ package juju_test
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -22,27 +21,6 @@ func TestPortThatIsRefusedEndsIt(t *testing.T) {
 	t.Parallel()
 	script := tools(t, runtest.Expect("open-port", "0/tcp").Fails(2, "ERROR port must be between 1 and 65535, got 0\n"))
 	require.EqualError(t, script.OpenPorts(t.Context(), 0, 6641), "cannot open TCP port 0: open-port: ERROR port must be between 1 and 65535, got 0")
-}
-
-func TestOpenTCPPortsAreListed(t *testing.T) {
-	t.Parallel()
-	tests := map[string]struct {
-		stdout string
-		want   []int
-	}{
-		"none":                   {"[]\n", nil},
-		"nothing":                {"null\n", nil},
-		"some":                   {`["6641/tcp","6642/tcp"]`, []int{6641, 6642}},
-		"other protocols, range": {`["icmp","53/udp","6641/tcp","8000-8005/tcp","tcp",""]`, []int{6641}},
-	}
-	for name, tc := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			ports, err := tools(t, runtest.Expect("opened-ports", "--format=json").Writes(tc.stdout)).OpenedPorts(t.Context())
-			require.NoError(t, err)
-			assert.Equal(t, tc.want, ports)
-		})
-	}
 }
 
 func TestApplicationVersionIsOneLineAndNoFlag(t *testing.T) {

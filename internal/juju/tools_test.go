@@ -42,7 +42,6 @@ var everyTool = map[string]func(context.Context, *juju.Tools) error{
 	"leader-set":              func(ctx context.Context, t *juju.Tools) error { return t.LeaderSet(ctx, map[string]string{"k": "v"}) },
 	"open-port":               func(ctx context.Context, t *juju.Tools) error { return t.OpenPorts(ctx, 6641) },
 	"close-port":              func(ctx context.Context, t *juju.Tools) error { return t.ClosePorts(ctx, 6641) },
-	"opened-ports":            func(ctx context.Context, t *juju.Tools) error { _, err := t.OpenedPorts(ctx); return err },
 	"application-version-set": func(ctx context.Context, t *juju.Tools) error { return t.ApplicationVersionSet(ctx, "23.03") },
 	"is-leader":               func(ctx context.Context, t *juju.Tools) error { _, err := t.IsLeader(ctx); return err },
 	"goal-state":              func(ctx context.Context, t *juju.Tools) error { _, err := t.GoalState(ctx); return err },
@@ -176,7 +175,6 @@ func TestErrorSaysWhatCouldNotBeDoneAndWhy(t *testing.T) {
 		"leader-set":              "cannot write leader settings: leader-set: ERROR no",
 		"open-port":               "cannot open TCP port 6641: open-port: ERROR no",
 		"close-port":              "cannot close TCP port 6641: close-port: ERROR no",
-		"opened-ports":            "cannot read which ports are open: opened-ports: ERROR no",
 		"application-version-set": "cannot set the application's version: application-version-set: ERROR no",
 		"status-set":              "cannot set status active: status-set: ERROR no",
 		"action-get":              "cannot read action parameters: action-get: ERROR no",
@@ -217,7 +215,6 @@ func TestAnswerThatIsNotWhatJujuDocumentsIsAnError(t *testing.T) {
 		"a list of options":           {"config-get", `["source"]`},
 		"a number as leader setting":  {"leader-get", `{"ready":1}`},
 		"an address for a network":    {"network-get", `"10.0.0.1"`},
-		"a port as a number":          {"opened-ports", `[6641]`},
 		"a list of action parameters": {"action-get", `[1]`},
 	}
 	for name, tc := range tests {

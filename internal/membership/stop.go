@@ -36,7 +36,7 @@ var errTeardown = errors.New("every unit of the application is being removed")
 // either is to be tried again later. It needs nothing of any relation.
 func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe.Cache) ([]LeaveResult, error) {
 	servers := s.retryHung(ctx, s.Observer.ObserveServers(ctx))
-	fates := map[ovndb.Database]LeaveResult{}
+	results := map[ovndb.Database]LeaveResult{}
 	var going []*leaveOperation
 	if m.OthersStay() {
 		if err := s.refuseUnreadable(m, servers); err != nil {
@@ -55,30 +55,30 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
 			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache)})
 		} else {
-			fates[d] = s.nothingToLeave(m, l)
+			results[d] = s.nothingToLeave(m, l)
 		}
 	}
 	err := s.leaveAll(ctx, m, going)
 	for _, d := range going {
-		fates[d.server.Database] = d.resultSoFar()
+		results[d.server.Database] = d.resultSoFar()
 	}
 	switch {
 	case errors.Is(err, errTeardown):
 		for _, d := range going {
 			if !d.result.Gone {
-				fates[d.server.Database] = s.keptData(d.server.Database)
+				results[d.server.Database] = s.keptData(d.server.Database)
 			}
 		}
 	case err != nil:
-		return inOrder(fates), err
+		return inOrder(results), err
 	}
-	return s.putAway(ctx, fates)
+	return s.putAway(ctx, results)
 }
 
-func inOrder(fates map[ovndb.Database]LeaveResult) []LeaveResult {
+func inOrder(results map[ovndb.Database]LeaveResult) []LeaveResult {
 	var all []LeaveResult
 	for _, d := range ovndb.Databases() {
-		if f, found := fates[d]; found && f.Text != "" {
+		if f, found := results[d]; found && f.Text != "" {
 			all = append(all, f)
 		}
 	}
@@ -130,13 +130,13 @@ func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]obse
 	return servers
 }
 
-// anyway and abandon lead the operator's override of a refusal.
+// They lead the operator's override of a refusal.
 const (
 	overrideAdvice = "to remove the unit all the same, and leave its members behind: "
 	onlyCopyAdvice = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
 )
 
-// nothingToLeave is the fate of a database that no server of this unit serves as
+// nothingToLeave is the result of a database that no server of this unit serves as
 // a member: there, failing would protect nothing.
 func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) LeaveResult {
 	f := LeaveResult{Database: l.Database}
@@ -161,32 +161,32 @@ func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) L
 }
 
 // putAway stops the services, then renames the files of servers that are gone.
-func (s *Changer) putAway(ctx context.Context, fates map[ovndb.Database]LeaveResult) ([]LeaveResult, error) {
+func (s *Changer) putAway(ctx context.Context, results map[ovndb.Database]LeaveResult) ([]LeaveResult, error) {
 	for _, d := range ovndb.Databases() {
-		if !fates[d].joining {
+		if !results[d].joining {
 			continue
 		}
 		if err := s.EndJoin(ctx, d); err != nil {
-			return inOrder(fates), err
+			return inOrder(results), err
 		}
 	}
 	s.beforeLeaving(ctx)
 	if err := s.Services.StopForGood(ctx); err != nil {
-		return inOrder(fates), err
+		return inOrder(results), err
 	}
 	for _, d := range ovndb.Databases() {
-		f := fates[d]
+		f := results[d]
 		if !f.Gone {
 			continue
 		}
 		path, err := s.Files.Archive(d, s.Now())
 		if err != nil {
-			return inOrder(fates), err
+			return inOrder(results), err
 		}
 		f.Text += "; its file is now " + path
-		fates[d] = f
+		results[d] = f
 	}
-	return inOrder(fates), nil
+	return inOrder(results), nil
 }
 
 // abortIfTearingDown returns a function that ends a wait with errEverybodyGoes once no

@@ -143,7 +143,7 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 
 // clear takes the node out of all lists of candidates.
 func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
-	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("%s are over", timeout))
+	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
 	defer cancel()
 	failed := func(why string, details ...maintenance.Message) maintenance.Status {
 		return maintenance.NewStatus(maintenance.ClearLabelsError, why, details...)

@@ -181,8 +181,8 @@ func OtherAddresses(s raft.Status) []string {
 	return all
 }
 
-// ForgetServers writes the memory of a unit whose servers have left: what it published of
-// itself is no more than sight.Own.
+// ForgetServers writes the cache of a unit whose servers have left: what it published of
+// itself is no more than snapshot.Own.
 func (s *Observer) ForgetServers(ctx context.Context, snapshot Snapshot) {
 	cache := snapshot.Cache
 	cache.Published = maps.Clone(cache.Published)

@@ -19,12 +19,12 @@ type Snapshot struct {
 }
 
 // Observe observes the unit's servers and asks Juju at the same time, and remembers
-// both. A memory that can't be written, as on a full disk, is a line in the log.
+// both. A cache that can't be written, as on a full disk, is a line in the log.
 func (s *Observer) Observe(ctx context.Context, tools *juju.Tools) Snapshot {
 	return s.observe(ctx, tools, func(map[ovndb.Database]ServerState) {})
 }
 
-// ObserveClusters is Look, and what the unit then sees of both clusters.
+// ObserveClusters is Observe, and what the unit then sees of both clusters.
 func (s *Observer) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snapshot, Report) {
 	var seen map[ovndb.Database]Cluster
 	snapshot := s.observe(ctx, tools, func(servers map[ovndb.Database]ServerState) { seen = s.clusters(ctx, servers) })

@@ -29,7 +29,7 @@ const numericPrefix = 13
 
 var idText = regexp.MustCompile(`^[0-9a-f]{1,8}$|^[0-9a-f]{8}-[0-9a-f-]{0,27}$`)
 
-// Resolution is what became of a Given.
+// Resolution is what became of an [IDArgument].
 type Resolution struct {
 	// Peers are the members that it can mean.
 	Peers []Peer
@@ -92,7 +92,7 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer, describe f
 	if other, _ := Resolve(given, there); len(other.Peers) > 0 {
 		return refuse(OtherDatabase, "%s is a member of %s, not of %s", describe(d.Other(), other.Peers[0]), d.Other(), d)
 	}
-	return refuse(UnknownID, "%s is no member of %s and no known former one; members: %s", given.Text, d, names(here))
+	return refuse(UnknownID, "%s is not a member of %s, and none that was removed; members: %s", given.Text, d, names(here))
 }
 
 // hasPrefix says whether the member's ID begins with text, as far as it is known.

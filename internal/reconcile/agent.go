@@ -29,7 +29,7 @@ type agentRecord struct {
 	Setup   string `json:"setup,omitempty"`
 	// Systemd is the release of systemd for which the service was written; 0: not known.
 	Systemd int `json:"systemd,omitempty"`
-	// Problem is why it is not as it should be; empty if it is.
+	// Problem is why it can't be set up; empty if it is.
 	Problem string `json:"problem,omitempty"`
 }
 
@@ -54,7 +54,7 @@ func (u *Reconciler) reconcileAgent(ctx context.Context, p pass) error {
 	problem := ""
 	if err != nil {
 		if problem = firstLine(err.Error()); problem != r.Agent.Problem {
-			u.Log.WarnContext(ctx, "the agent is not as it should be; the databases don't depend on it", "error", err)
+			u.Log.WarnContext(ctx, "cannot set up the agent; the databases don't depend on it", "error", err)
 		}
 	}
 	r.Agent.Problem = problem

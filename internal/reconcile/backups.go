@@ -52,7 +52,7 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, 
 	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), nil
 }
 
-// setBackups sets the timer where it is not as it should be, which a hook that looks at
+// setBackups sets the timer where it differs from the option, which a hook that looks at
 // everything finds out.
 func (u *Reconciler) setBackups(ctx context.Context, r *record, a *inputs, s plan.BackupSettings) error {
 	if _, err := os.Stat(u.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {

@@ -116,7 +116,7 @@ func (u *Reconciler) configureFirewall(ctx context.Context, p pass) error {
 		r.Firewall, r.FirewallFailure = formatRules(rules), ""
 	}
 	if r.FirewallFailure != "" {
-		u.Log.WarnContext(ctx, "the ports are not guarded", "error", err)
+		u.Log.WarnContext(ctx, "cannot configure the firewall", "error", err)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (u *Reconciler) configureMonitoring(ctx context.Context, p pass) error {
 		if err != nil {
 			problems = append(problems, err.Error())
 			if !slices.Contains(w.Problems, err.Error()) {
-				u.Log.WarnContext(ctx, "monitoring is not as it should be; the databases don't depend on it", "error", err)
+				u.Log.WarnContext(ctx, "cannot set up monitoring; the databases don't depend on it", "error", err)
 			}
 		}
 	}

@@ -53,7 +53,7 @@ func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Re
 	db, s := p.Database, server(o, p.Database)
 	x := o.state.Databases[db]
 	if !x.Member() || x.Cluster() != o.state.Clusters.IDs[db] {
-		p.Waiting = "this unit is no member of the new cluster yet"
+		p.Waiting = "this unit is not a member of the new cluster yet"
 		return
 	}
 	addresses := map[string]string{u.Env.Unit: o.state.Address}

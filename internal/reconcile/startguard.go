@@ -40,7 +40,7 @@ func (u *Reconciler) guardStarts(ctx context.Context, o Result) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		u.Log.WarnContext(ctx, "starts of the servers are not guarded", "error", err)
+		u.Log.WarnContext(ctx, "cannot install the guard of the servers' starts", "error", err)
 	}
 	return nil
 }

@@ -75,7 +75,7 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 		parts = append(parts, o.backup)
 	}
 	if o.firewallFailure != "" {
-		parts = append(parts, "the ports are not guarded: "+o.firewallFailure)
+		parts = append(parts, "the firewall is not configured: "+o.firewallFailure)
 	}
 	parts = append(parts, summary.Health)
 	parts = append(parts, acting(o.agentStatus)...)

@@ -48,7 +48,7 @@ func (p Proof) Everywhere() bool {
 	return p.Complete() && !slices.ContainsFunc(p.Units, func(u UnitProof) bool { return !u.Member })
 }
 
-// Broken are what is not as it should be, and does not come by itself.
+// Broken are problems that do not end by themselves.
 func (p Proof) Broken() (all []string) {
 	if p.Failure != "" {
 		all = append(all, fmt.Sprintf("%s: the new cluster has not acknowledged a write: %s", p.Database.Short(), p.Failure))

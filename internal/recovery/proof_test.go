@@ -43,9 +43,9 @@ func TestProofIsCompleteOnceEveryUnitThatStaysHasTheWrite(t *testing.T) {
 			"nb: the new cluster has not acknowledged a write: no answer",
 		},
 		"the unit itself is no member yet": {
-			Proof{Waiting: "this unit is no member of the new cluster yet"},
+			Proof{Waiting: "this unit is not a member of the new cluster yet"},
 			false, 0,
-			"nb: nothing was written yet: this unit is no member of the new cluster yet",
+			"nb: nothing was written yet: this unit is not a member of the new cluster yet",
 		},
 	}
 	for name, test := range tests {

@@ -111,7 +111,7 @@ func TestKickOfWhatIsNoMemberIsRefused(t *testing.T) {
 		"three digits":                {nb: "a" + m.short(other, lab.NB)[1:3], says: "not an ID"},
 		"garbage":                     {nb: "zzzz", says: "not an ID"},
 		"a wrong rest":                {nb: m.id(other, lab.NB)[:35] + "!", says: "not an ID"},
-		"an ID that never was":        {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "no member of OVN_Southbound and no known former one; members:"},
+		"an ID that never was":        {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "is not a member of OVN_Southbound, and none that was removed; members:"},
 		"nothing":                     {says: "name the member to kick"},
 	} {
 		said := m.refuse(leader, kickArgs(c.sb, c.nb)...)

@@ -7,7 +7,7 @@ import (
 )
 
 // Settled is the state that a plan is made from: chassis as they count. One that is about to
-// be otherwise keeps what it hosts, and takes nothing new. One that is not there, of which it
+// be otherwise keeps what it hosts, and is unschedulable. One that is not there, of which it
 // is not known how it was, is taken for one that may host whatever names it.
 func (d *Detector) Settled(s schedule.State) schedule.State {
 	var networks, zones []string

@@ -84,7 +84,7 @@ func unschedulable(c Chassis, network string) string {
 	return unavailable(c)
 }
 
-// unavailable says why a chassis that may host something takes nothing new; empty if it does.
+// unavailable says why a chassis that may host something is unschedulable; empty if it does.
 func unavailable(c Chassis) string {
 	switch {
 	case c.Unresponsive:

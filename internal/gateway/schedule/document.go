@@ -184,7 +184,7 @@ func (n Network) Spread() int {
 	return slices.Max(masters) - slices.Min(masters)
 }
 
-// Status is how gateways are spread, what is not as it should be, and what to do about it.
+// Status is how gateways are spread, the problems, and what to do about it.
 type Status struct {
 	Networks []Network `json:"networks" yaml:"networks"`
 	Findings []Finding `json:"problems" yaml:"problems"`

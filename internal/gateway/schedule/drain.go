@@ -181,7 +181,7 @@ func (d *draining) host(g *group, r, c int) {
 	g.order = slices.DeleteFunc(slices.Clone(g.order), func(x int) bool { return x == c })
 	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {
 		dropped := g.order[len(g.order)-1]
-		g.reasons[d.instance.chassis[dropped].Name] = "it takes nothing new, and a gateway has no more than five candidates"
+		g.reasons[d.instance.chassis[dropped].Name] = "it is unschedulable, and a gateway has no more than five candidates"
 		g.order = g.order[:len(g.order)-1]
 	}
 	g.order = slices.Insert(g.order, min(r, len(g.order)), c)
