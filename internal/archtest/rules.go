@@ -39,25 +39,31 @@ var clock = []string{
 // owners says which packages may import what. A path stands for everything
 // below it too; the longest one that fits an import decides.
 var owners = map[string][]string{
-	"os/exec":                         {"run"},
-	"github.com/ovn-org/libovsdb":     {"ovsdb"},
-	"gopkg.in/yaml.v2":                {},
-	"gopkg.in/yaml.v3":                {"render"},
-	"go.yaml.in/yaml":                 {"render"},
-	"github.com/spf13/cobra":          {"cli"},
-	"github.com/juju/charm/v12":       {}, // its root links a database driver: for tests and tools
-	"github.com/juju/charm/v12/hooks": {"cli", "hook"},
-	"github.com/coreos/go-systemd":    {"agent"},
-	"github.com/prometheus":           {"agent"},
-	module + "/internal/plan":         {"reconcile", "action", "membership"},
-	"net/http":                        {"agent", "agent/report"},
-	"testing":                         {},
-	"github.com/stretchr/testify":     {},
+	"os/exec":                      {"run"},
+	"github.com/ovn-org/libovsdb":  {"ovsdb"},
+	"gopkg.in/yaml.v2":             {},
+	"gopkg.in/yaml.v3":             {"render"},
+	"go.yaml.in/yaml":              {"render"},
+	"github.com/spf13/cobra":       {"cli"},
+	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
+	"github.com/coreos/go-systemd": {"agent"},
+	"github.com/prometheus":        {"agent"},
+	module + "/internal/plan":      {"reconcile", "action", "membership"},
+	"net/http":                     {"agent", "agent/report"},
+	"testing":                      {},
+	"github.com/stretchr/testify":  {},
 }
 
-// testsOnly are the modules of which nothing is linked into the program, also by what it
-// imports. A path stands for all below it. (libovsdb's client itself links testify.)
-var testsOnly = []string{"github.com/juju", "gopkg.in/yaml.v2", "pgregory.net", "github.com/cpuguy83", "github.com/russross"}
+// linked are the modules of which something is in the program, sorted: what only tests and
+// tools need is not among them. (libovsdb's client itself links testify, and testify YAML.)
+var linked = []string{
+	"github.com/beorn7/perks", "github.com/cenkalti/backoff/v4", "github.com/cenkalti/hub", "github.com/cenkalti/rpc2",
+	"github.com/cespare/xxhash/v2", "github.com/coreos/go-systemd/v22", "github.com/go-logr/logr", "github.com/go-logr/stdr",
+	"github.com/google/uuid", "github.com/munnerz/goautoneg", module, "github.com/ovn-org/libovsdb",
+	"github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common",
+	"github.com/prometheus/procfs", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/stretchr/testify",
+	"go.yaml.in/yaml/v3", "golang.org/x/sys", "google.golang.org/protobuf", "gopkg.in/yaml.v3",
+}
 
 // narrow are packages that may import no other packages of internal/ than these and the
 // pure ones: what says how a unit is must not be able to ask or to act.

@@ -1,0 +1,71 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// architecture is a part of ARCHITECTURE.md.
+func architecture(t *testing.T, from, to string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "ARCHITECTURE.md"))
+	require.NoError(t, err)
+	_, part, found := strings.Cut(string(text), from)
+	require.True(t, found, from)
+	part, _, found = strings.Cut(part, to)
+	require.True(t, found, to)
+	return part
+}
+
+func TestArchitectureHasTheLayersAndThePurePackages(t *testing.T) {
+	var lines strings.Builder
+	lines.WriteString("cmd\n")
+	for _, layer := range Layers {
+		lines.WriteString(strings.Join(layer, "   ") + "\n")
+	}
+	assert.Equal(t, lines.String(), architecture(t, "The layers are:\n\n```\n", "```"))
+	var pure []string
+	for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(architecture(t, "the pure packages (", ")"), -1) {
+		pure = append(pure, name[1])
+	}
+	assert.Equal(t, Pure, pure)
+}
+
+// walked is a function or a method as the walk names it.
+var walked = regexp.MustCompile("`[A-Za-z]+\\.([A-Za-z]+)`")
+
+func TestWalkOfArchitectureGoesThroughFunctionsThatAreThere(t *testing.T) {
+	declared := map[string]bool{}
+	for _, p := range list(t) {
+		for _, f := range sources(t, p) {
+			if f.test || !p.isProduct() {
+				continue
+			}
+			tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
+			require.NoError(t, err)
+			ast.Inspect(tree, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.FuncDecl:
+					declared[n.Name.Name] = true
+				case *ast.TypeSpec:
+					declared[n.Name.Name] = true
+				}
+				return true
+			})
+		}
+	}
+	names := walked.FindAllStringSubmatch(architecture(t, "### A walk", "## Invariants"), -1)
+	require.Greater(t, len(names), 15)
+	for _, name := range names {
+		assert.Truef(t, declared[name[1]], "%s is in no package", name[0])
+	}
+}
