@@ -101,14 +101,24 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	z, u := zaza{c}, units[0]
 	policy := filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy")
 	require.NoFileExists(t, policy)
+
+	// A program of something else hinders it: that is said, until it is moved away.
+	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
+	require.NoError(t, os.MkdirAll(filepath.Dir(asked), 0o755))
+	require.NoError(t, os.WriteFile(asked, []byte("#!/bin/sh\nexit 0\n"), 0o755))
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
+	says(t, u, "active", "cannot keep packages from restarting services: "+asked+" is of something else and does not read ")
+	require.NoError(t, os.Remove(asked))
+	c.updateStatus(t, u)
+	assert.NotContains(t, u.Workload().Message, "cannot keep packages")
+
 	text, err := os.ReadFile(policy)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "policy_requestor_name")
 
 	before := processes(t, u)
 	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by somebody else.
-	_, err = u.Exec(t.Context(), filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d"), "ovn-central.service", "restart")
+	_, err = u.Exec(t.Context(), asked, "ovn-central.service", "restart")
 	require.ErrorContains(t, err, "101")
 	c.updateStatus(t, u)
 	assert.Equal(t, before, processes(t, u), "nothing was restarted")
