@@ -67,6 +67,17 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	assert.NotContains(t, u.Workload().Message, "queued")
 	assert.Equal(t, "nothing: no restart is held back", c.act(t, u, "restart-services", "deferred-only=true")["restarted"])
 
+	// The other action that runbooks have does the same: hooks are never held back.
+	c.tick(t, "three members that are up", c.allActive)
+	result = c.act(t, units[0], "run-deferred-hooks")
+	assert.Equal(t, "ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", strings.Join(slices.Sorted(slices.Values(strings.Split(result["restarted"], ", "))), ", "))
+	assert.Equal(t, "nothing is held back\n", c.act(t, units[0], "show-deferred-events", "format=text")["output"])
+	for name, process := range processes(t, units[0]) {
+		assert.NotEqual(t, before[name], process)
+	}
+	assert.NotContains(t, units[0].Workload().Message, "queued")
+	assert.Equal(t, "nothing: no restart is held back", c.act(t, units[0], "run-deferred-hooks")["restarted"])
+
 	// By name it is done whatever is held back.
 	middle := processes(t, u)
 	assert.Equal(t, "ovn-ovsdb-server-sb", c.act(t, u, "restart-services", "services=ovn-ovsdb-server-sb")["restarted"])
