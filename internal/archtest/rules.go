@@ -42,7 +42,7 @@ var owners = map[string][]string{
 	"os/exec":                         {"run"},
 	"github.com/ovn-org/libovsdb":     {"ovsdb"},
 	"gopkg.in/yaml.v2":                {},
-	"gopkg.in/yaml.v3":                {"render"},
+	"gopkg.in/yaml.v3":                {}, // archived
 	"go.yaml.in/yaml":                 {"render"},
 	"github.com/spf13/cobra":          {"cli"},
 	"github.com/juju/charm/v12":       {}, // its root links a database driver: for tests and tools

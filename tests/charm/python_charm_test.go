@@ -8,7 +8,7 @@ import (
 	"github.com/juju/charm/v12"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 )
 
 // contract is what users of the Python charm rely on, as Juju's own code reads it.
