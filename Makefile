@@ -139,6 +139,7 @@ demo: deps build ## see it work on real clusters; ends and cleans up by itself
 
 demo-recording: deps build ## record the demo, for asciinema play docs/tutorial/demo.cast
 	go run ./tests/demo -record docs/tutorial/demo.cast $(BINARY)
+	go run ./tools/docgen
 
 # What fmt and slog call by reflection, deadcode can't see.
 lint: $(LINTER) $(DEAD) ## the linters of .golangci.yml, at the version of internal/tools/go.mod; no code that the program can't reach

@@ -42,7 +42,7 @@ var owners = map[string][]string{
 	"os/exec":                      {"run"},
 	"github.com/ovn-org/libovsdb":  {"ovsdb"},
 	"gopkg.in/yaml.v2":             {},
-	"gopkg.in/yaml.v3":             {"render"},
+	"gopkg.in/yaml.v3":             {}, // archived
 	"go.yaml.in/yaml":              {"render"},
 	"github.com/spf13/cobra":       {"cli"},
 	"github.com/juju/charm/v12":    {}, // its root links a database driver: for tests and tools
@@ -62,7 +62,7 @@ var linked = []string{
 	"github.com/google/uuid", "github.com/munnerz/goautoneg", module, "github.com/ovn-org/libovsdb",
 	"github.com/prometheus/client_golang", "github.com/prometheus/client_model", "github.com/prometheus/common",
 	"github.com/prometheus/procfs", "github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/stretchr/testify",
-	"go.yaml.in/yaml/v3", "golang.org/x/sys", "google.golang.org/protobuf", "gopkg.in/yaml.v3",
+	"go.yaml.in/yaml/v3", "golang.org/x/sys", "google.golang.org/protobuf",
 }
 
 // narrow are packages that may import no other packages of internal/ than these and the

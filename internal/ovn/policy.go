@@ -45,7 +45,35 @@ func (p Policy) program() string {
 	return filepath.Join(filepath.Dir(p.Paths.DB), "charm", p.App, "policy-rc.d")
 }
 
-// Forbid has every restart and stop of the services refused that a package asks for.
+// link is what packages' scripts ask, below the root that Etc is in.
+func (p Policy) link() string {
+	return filepath.Join(filepath.Dir(filepath.Dir(p.Paths.Etc)), policyLink)
+}
+
+// obstacle is why packages' scripts don't heed the policies: empty where the program that
+// they ask reads them, this one or one of charm-helpers.
+func (p Policy) obstacle() string {
+	link, policies := p.link(), filepath.Dir(p.file())
+	is, err := filepath.EvalSymlinks(link)
+	if err != nil {
+		return fmt.Sprintf("cannot find what packages ask: %v", err)
+	}
+	text, err := os.ReadFile(is)
+	info, _ := os.Lstat(link)
+	switch {
+	case err != nil:
+		return fmt.Sprintf("cannot read what packages ask: %v", err)
+	case strings.Contains(string(text), policies):
+		return ""
+	case info != nil && info.Mode().IsRegular():
+		return fmt.Sprintf("%s is of something else and does not read %s; move it away", link, policies)
+	}
+	return fmt.Sprintf("%s leads to %s, which does not read %s; run: sudo update-alternatives --config policy-rc.d", link, is, policies)
+}
+
+// Forbid has every restart and stop of the services refused that a package asks for. What
+// something else has put into the place of the program is left there: then the policy is
+// written, and the error says what hinders it.
 func (p Policy) Forbid(ctx context.Context) error {
 	program := strings.NewReplacer("@POLICIES@", filepath.Dir(p.file()), "@DEFERRED@", p.deferred()).Replace(policyProgram)
 	services := slices.Sorted(slices.Values(ovndb.AllServices()))
@@ -60,17 +88,31 @@ func (p Policy) Forbid(ctx context.Context) error {
 			return fmt.Errorf("cannot keep packages from restarting services: %w", err)
 		}
 	}
-	wrote, err := atomicfile.WriteIfChanged(p.program(), []byte(program), 0o755)
-	if err == nil && wrote {
-		_, err = p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority}})
-	}
+	_, err := atomicfile.WriteIfChanged(p.program(), []byte(program), 0o755)
 	if err == nil {
 		_, err = atomicfile.WriteIfChanged(p.file(), []byte(policy.String()), 0o644)
+	}
+	if err == nil {
+		err = p.register(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("cannot keep packages from restarting services: %w", err)
 	}
 	return nil
+}
+
+// register makes the program the one that packages ask, unless that one reads the same
+// policies. A call that failed is made again by the next hook.
+func (p Policy) register(ctx context.Context) error {
+	if p.obstacle() == "" {
+		return nil
+	}
+	_, err := p.Runner.Run(ctx, run.Command{Name: "update-alternatives", Args: []string{"--install", policyLink, "policy-rc.d", p.program(), policyPriority}})
+	if obstacle := p.obstacle(); err == nil && obstacle != "" {
+		// update-alternatives(1) leaves a file alone that is no link, and exits with 0.
+		return errors.New(obstacle)
+	}
+	return err
 }
 
 // Allow takes that back. The program stays: without a policy it forbids nothing.

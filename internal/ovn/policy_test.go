@@ -1,6 +1,8 @@
 package ovn_test
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -24,9 +26,8 @@ func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
 	t.Parallel()
 	root := t.TempDir()
 	program := filepath.Join(root, "charm", "ovn-central", "policy-rc.d")
-	install := runtest.Expect("update-alternatives", "--install", "/usr/sbin/policy-rc.d", "policy-rc.d", program, "40")
 	p := ovn.Policy{
-		Runner: runtest.New(t, install), App: "ovn-central",
+		Runner: alternatives{runtest.New(t, installs(program)), root}, App: "ovn-central",
 		Paths: ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "ovn")},
 	}
 	asked := func(args ...string) error {
@@ -76,6 +77,103 @@ func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
 	require.NoError(t, p.Allow())
 	assert.NoFileExists(t, file)
 	require.NoError(t, asked("ovn-central.service", "restart"))
+}
+
+// alternatives is update-alternatives(1) below a root, for one alternative: it makes the
+// link, unless something else than a link is there, which it leaves there and exits with 0.
+type alternatives struct {
+	*runtest.Script
+	root string
+}
+
+func (a alternatives) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	out, err := a.Script.Run(ctx, c)
+	link := filepath.Join(a.root, c.Args[1])
+	if info, missing := os.Lstat(link); err != nil || missing == nil && info.Mode().IsRegular() {
+		return out, err
+	}
+	return out, errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.RemoveAll(link), os.Symlink(c.Args[3], link))
+}
+
+func installs(program string) runtest.Call {
+	return runtest.Expect("update-alternatives", "--install", "/usr/sbin/policy-rc.d", "policy-rc.d", program, "40")
+}
+
+// The link is made by a program that can fail, or leave alone what is no link: each hook
+// looks whether packages would ask in fact.
+func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
+	t.Parallel()
+	for title, c := range map[string]struct {
+		before func(t *testing.T, link string)
+		calls  func(install runtest.Call) []runtest.Call
+		says   []string // of each hook; empty is success
+	}{
+		"the call fails once": {
+			calls: func(install runtest.Call) []runtest.Call {
+				return []runtest.Call{install.Fails(2, "update-alternatives: error: unable to make it\n"), install}
+			},
+			says: []string{"unable to make it", "", ""},
+		},
+		"a file of something else": {
+			before: func(t *testing.T, link string) {
+				t.Helper()
+				require.NoError(t, os.WriteFile(link, []byte("#!/bin/sh\nexit 0\n"), 0o755))
+			},
+			calls: func(install runtest.Call) []runtest.Call { return []runtest.Call{install, install} },
+			says:  []string{"/usr/sbin/policy-rc.d is of something else and does not read ", "; move it away"},
+		},
+		"a link to what reads the policies": {
+			before: func(t *testing.T, link string) {
+				t.Helper()
+				root := filepath.Dir(filepath.Dir(filepath.Dir(link)))
+				script := filepath.Join(root, "script.py")
+				require.NoError(t, os.WriteFile(script, []byte("DIR = '"+filepath.Join(root, "etc", "policy-rc.d")+"'\n"), 0o755))
+				require.NoError(t, os.Symlink(script, link))
+			},
+			says: []string{"", ""},
+		},
+		"a link that leads nowhere": {
+			before: func(t *testing.T, link string) {
+				t.Helper()
+				require.NoError(t, os.Symlink("/nowhere", link))
+			},
+			calls: func(install runtest.Call) []runtest.Call { return []runtest.Call{install} },
+			says:  []string{"", ""},
+		},
+	} {
+		t.Run(title, func(t *testing.T) {
+			t.Parallel()
+			root := t.TempDir()
+			link := filepath.Join(root, "usr", "sbin", "policy-rc.d")
+			require.NoError(t, os.MkdirAll(filepath.Dir(link), 0o755))
+			if c.before != nil {
+				c.before(t, link)
+			}
+			was, _ := os.ReadFile(link)
+			var calls []runtest.Call
+			if c.calls != nil {
+				calls = c.calls(installs(filepath.Join(root, "charm", "ovn-central", "policy-rc.d")))
+			}
+			p := ovn.Policy{
+				Runner: alternatives{runtest.New(t, calls...), root}, App: "ovn-central",
+				Paths: ovndb.Paths{Etc: filepath.Join(root, "etc", "ovn"), DB: filepath.Join(root, "ovn")},
+			}
+			for hook, says := range c.says {
+				err := p.Forbid(t.Context())
+				assert.FileExists(t, filepath.Join(root, "etc", "policy-rc.d", "charm-ovn-central.policy"))
+				if says == "" {
+					require.NoError(t, err, hook)
+					continue
+				}
+				require.ErrorContains(t, err, says, hook)
+			}
+			if info, err := os.Lstat(link); err == nil && info.Mode().IsRegular() {
+				now, err := os.ReadFile(link)
+				require.NoError(t, err)
+				assert.Equal(t, was, now, "it is not ours")
+			}
+		})
+	}
 }
 
 func readYAML(t *testing.T, file string) map[string]any {

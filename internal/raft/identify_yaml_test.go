@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	yaml3 "go.yaml.in/yaml/v3"
 	yaml2 "gopkg.in/yaml.v2" // replaced by Juju's fork, as in Juju
-	yaml3 "gopkg.in/yaml.v3"
 	"pgregory.net/rapid"
 )
 

@@ -109,8 +109,9 @@ func (u *Reconciler) Deferred(ctx context.Context) (map[ovndb.Service]string, er
 }
 
 // HoldNorthd stops this unit's ovn-northd and keeps it from running, through hooks,
-// upgrades and restarts of the machine, until [Reconciler.ReleaseNorthd]: OVN's own
-// order of an upgrade starts the new ovn-northd last (ovn-upgrades, "Fail-safe upgrade").
+// upgrades and restarts of the machine, until [Reconciler.ReleaseNorthd]: in the
+// fail-safe order of an upgrade it is stopped before all else, and the new one is started
+// once the databases are upgraded (ovn-upgrades, "Fail-safe upgrade").
 func (u *Reconciler) HoldNorthd(ctx context.Context) error {
 	if err := u.noteNorthdHeld(true); err != nil {
 		return err

@@ -8,16 +8,19 @@ import (
 )
 
 // configurePolicy keeps packages from restarting services, or lets them, as the option
-// says. What goes wrong with it fails no hook.
-func (u *Reconciler) configurePolicy(ctx context.Context, a *inputs) {
-	if !a.thorough || a.invalid[plan.OptionAutoRestarts] != "" {
+// says. What goes wrong with it fails no hook: it is recorded, for the status, and tried
+// again in the next one.
+func (u *Reconciler) configurePolicy(ctx context.Context, r *record, a *inputs) {
+	if !a.thorough && r.PolicyFailure == "" || a.invalid[plan.OptionAutoRestarts] != "" {
 		return
 	}
 	change := u.Policy.Allow
 	if !a.settings.AutoRestarts {
 		change = func() error { return u.Policy.Forbid(ctx) }
 	}
+	r.PolicyFailure = ""
 	if err := change(); err != nil {
+		r.PolicyFailure = firstLine(err.Error())
 		u.Log.WarnContext(ctx, "cannot set whether packages may restart services", "error", err)
 	}
 }

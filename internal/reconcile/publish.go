@@ -40,7 +40,7 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 	if err := u.publishToJuju(ctx, r, o); err != nil {
 		return err
 	}
-	u.configurePolicy(ctx, a)
+	u.configurePolicy(ctx, r, a)
 	return u.configureMonitoring(ctx, p)
 }
 

@@ -61,6 +61,8 @@ type Result struct {
 	state   plan.State
 	// firewallFailure is why the firewall could not be set, if it could not.
 	firewallFailure string
+	// policyFailure is why packages may restart services, against the option.
+	policyFailure string
 	// agent is what is wrong with the agent, if something is.
 	agent string
 	// agentStatus is what the unit's agent says.
@@ -158,7 +160,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if o.backup, err = u.scheduleBackups(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
-	o.firewallFailure, o.agent, o.agentStatus = record.FirewallFailure, record.Agent.Problem, u.agentStatus(ctx, record)
+	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
+	o.agent, o.agentStatus = record.Agent.Problem, u.agentStatus(ctx, record)
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", err)

@@ -41,6 +41,9 @@ type record struct {
 	Firewall string `json:"firewall,omitempty"`
 	// FirewallFailure is why they could not be set the last time, for people.
 	FirewallFailure string `json:"unguarded,omitempty"`
+	// PolicyFailure is why packages could not be told whether they may restart services the
+	// last time, for people.
+	PolicyFailure string `json:"policy-failure,omitempty"`
 	// Told stands for what the peers were last told in a hook that told them all.
 	Told string `json:"told,omitempty"`
 	// Clients is how many clients of each server the peers were last told of.

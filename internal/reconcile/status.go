@@ -77,6 +77,9 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	if o.firewallFailure != "" {
 		parts = append(parts, "the firewall is not configured: "+o.firewallFailure)
 	}
+	if o.policyFailure != "" {
+		parts = append(parts, o.policyFailure)
+	}
 	parts = append(parts, summary.Health)
 	parts = append(parts, acting(o.agentStatus)...)
 	return word, strings.Join(parts, "; ")

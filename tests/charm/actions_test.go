@@ -31,29 +31,6 @@ func params(t *testing.T, action string) map[string]any {
 	return properties
 }
 
-// Its actions.yaml, and that of layer-openstack; each may take more here.
-func TestActionsOfTheEarlierCharmTakeWhatTheyTook(t *testing.T) {
-	for name, takes := range map[string]map[string]any{
-		"pause": {}, "resume": {}, "run-deferred-hooks": {}, "show-deferred-events": {}, "cluster-status": {},
-		"restart-services": {"deferred-only": "boolean", "services": "string", "run-hooks": "boolean"},
-		"cluster-kick":     {"sb-server-id": []any{"string", "number"}, "nb-server-id": []any{"string", "number"}, "i-really-mean-it": "boolean"},
-	} {
-		required, _ := actionSpec(t, name).Params["required"].([]any)
-		for _, param := range required {
-			assert.Contains(t, takes, param, name)
-		}
-		for param, kind := range takes {
-			require.Contains(t, params(t, name), param, name)
-			is := params(t, name)[param].(map[string]any)["type"]
-			if several, ok := kind.([]any); ok {
-				assert.Subset(t, is, several, "%s %s", name, param)
-				continue
-			}
-			assert.Equal(t, kind, is, "%s %s", name, param)
-		}
-	}
-}
-
 func TestEveryActionHasAHandlerAndTheReverse(t *testing.T) {
 	specs := readCharm(t).Actions().ActionSpecs
 	assert.Equal(t, slices.Sorted(maps.Keys(specs)), slices.Sorted(slices.Values(action.Names())))

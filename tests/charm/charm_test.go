@@ -3,7 +3,6 @@
 package charm_test
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"testing"
@@ -12,7 +11,7 @@ import (
 	"github.com/juju/charm/v12/hooks"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/internal/hook"
 )
@@ -58,26 +57,6 @@ func TestMetadataLeadsToDocumentsIssuesAndPeople(t *testing.T) {
 	for _, key := range []string{"docs", "issues", "source", "website", "contact"} {
 		assert.Regexp(t, `^https://\S+$`, links[key], key)
 	}
-}
-
-// What the charm is related to already stays related when it is refreshed from
-// the earlier one: Juju refuses where an endpoint in use has gone or changed.
-func TestEndpointsAreThoseOfTheEarlierCharm(t *testing.T) {
-	got := map[string]string{}
-	for name, relation := range readCharm(t).Meta().CombinedRelations() {
-		got[name] = fmt.Sprintf("%s %s, %s", relation.Role, relation.Interface, relation.Scope)
-	}
-	assert.Equal(t, map[string]string{
-		"certificates":         "requirer tls-certificates, global",
-		"ovsdb":                "provider ovsdb, global",
-		"ovsdb-cms":            "provider ovsdb-cms, global",
-		"ovsdb-server":         "provider ovsdb-cluster, global",
-		"nrpe-external-master": "provider nrpe-external-master, container",
-		"metrics-endpoint":     "provider prometheus_scrape, global",
-		"cos-agent":            "provider cos_agent, global",
-		"ovsdb-peer":           "peer ovsdb-cluster, global",
-		"coordinator":          "peer coordinator, global", // of layer-coordinator
-	}, got)
 }
 
 func TestContainersGetTheModulesOfTheFirewall(t *testing.T) {

@@ -20,38 +20,6 @@ func options(t *testing.T) *charm.Config {
 	return readCharm(t).Config()
 }
 
-// A refresh from the earlier charm keeps what was set: by the same names, in the
-// same types. Juju refuses a type that has changed.
-func TestOptionsAreThoseOfTheEarlierCharmAndTheAgents(t *testing.T) {
-	type option struct {
-		kind     string
-		fallback any
-	}
-	got := map[string]option{}
-	for name, o := range options(t).Options {
-		got[name] = option{o.Type, o.Default}
-	}
-	assert.Equal(t, map[string]option{
-		"source":                        {"string", "caracal"},
-		"ovn-source":                    {"string", ""},
-		"ovsdb-server-election-timer":   {"int", int64(4)},
-		"ovsdb-server-inactivity-probe": {"int", int64(60)},
-		"enable-auto-restarts":          {"boolean", true},
-		"ovn-exporter-channel":          {"string", "stable"},
-		"cluster-status-format":         {"string", "text"}, // an addition
-		"snapd_refresh":                 {"string", ""},     // of layer-snap
-		"nagios_context":                {"string", "juju"},
-		"nagios_servicegroups":          {"string", ""},
-		"agent-mode":                    {"string", "advise"},
-		"leader-lease-ttl":              {"int", int64(5)},
-		"leader-api-port":               {"int", int64(16401)},
-		"gateway-hold-down":             {"int", int64(120)},
-		"schedule-neutron-gateways":     {"boolean", false},
-		"backup-interval":               {"int", int64(0)}, // an addition
-		"backup-keep":                   {"int", int64(7)}, // an addition
-	}, got)
-}
-
 func TestOptionsAreDescribedWithTheirRange(t *testing.T) {
 	for name, o := range options(t).Options {
 		assert.True(t, strings.HasSuffix(strings.TrimSpace(o.Description), "."), name)

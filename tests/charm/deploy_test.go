@@ -1,6 +1,8 @@
 package charm_test
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -32,6 +34,49 @@ func TestJujuAcceptsTheBundleAndItsOverlay(t *testing.T) {
 				if app, endpoint, _ := strings.Cut(end, ":"); app == "ovn-central" {
 					assert.Contains(t, endpoints, endpoint)
 				}
+			}
+		}
+	}
+}
+
+// A bundle as clouds have it: the Python charm from the store, with a channel, a source
+// of the cloud archive and options that are its layers', in containers.
+func TestOverlayPutsTheCharmIntoTheBundleOfACloud(t *testing.T) {
+	var sources []charm.BundleDataSource
+	for _, file := range []string{"testdata/cloud.yaml", root + "/deploy/overlay.yaml"} {
+		source, err := charm.LocalBundleDataSource(file)
+		require.NoError(t, err)
+		sources = append(sources, source)
+	}
+	before, err := charm.ReadAndMergeBundleData(sources[0])
+	require.NoError(t, err)
+	require.Equal(t, "24.03/stable", before.Applications["ovn-central"].Channel, "the premise")
+	after, err := charm.ReadAndMergeBundleData(sources...)
+	require.NoError(t, err)
+	require.NoError(t, after.Verify(nil, nil, nil))
+
+	want := *before.Applications["ovn-central"]
+	central := after.Applications["ovn-central"]
+	assert.True(t, strings.HasSuffix(central.Charm, "build/ovn-central_amd64.charm"), central.Charm)
+	want.Charm = central.Charm
+	// Juju keeps a charm that is a file under no channel, and looks for it under the
+	// application's: addCharm and addApplication of cmd/juju/application/deployer.
+	want.Channel = ""
+	want.Options = maps.Clone(want.Options)
+	want.Options["cluster-status-format"] = "yaml"
+	assert.Equal(t, want, *central, "nothing else has changed")
+	assert.Equal(t, before.Relations, after.Relations)
+	assert.Equal(t, before.Machines, after.Machines)
+	_, err = readCharm(t).Config().ValidateSettings(central.Options)
+	require.NoError(t, err)
+	endpoints := readCharm(t).Meta().CombinedRelations()
+	for endpoint := range central.EndpointBindings {
+		assert.Contains(t, append(slices.Collect(maps.Keys(endpoints)), ""), endpoint)
+	}
+	for _, relation := range after.Relations {
+		for _, end := range relation {
+			if app, endpoint, _ := strings.Cut(end, ":"); app == "ovn-central" {
+				assert.Contains(t, endpoints, endpoint)
 			}
 		}
 	}

@@ -139,7 +139,7 @@ func (s *story) pause(d time.Duration) error {
 }
 
 func (s *story) refuseDangerousKick() error {
-	s.title("Somebody takes the wrong identity, that of a unit that lives, and forces it: it is refused, with the reason")
+	s.title("An operator takes the wrong identity, that of a unit that lives, and forces it: it is refused, with the reason")
 	on, other, err := s.leaderAndFollower()
 	if err != nil {
 		return err

@@ -12,17 +12,25 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// pythonCharm is a charm in place of the one before this one: it has the same
-// endpoints and options, and its hooks do what a test writes for them.
+// pythonCharm is a charm in place of the one before this one: it has that one's endpoints
+// and options, and no others, and its hooks do what a test writes for them.
 func pythonCharm(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
-	for _, name := range []string{"metadata.yaml", "config.yaml"} {
-		text, err := os.ReadFile(filepath.Join(charmDir, name))
+	text, err := os.ReadFile(filepath.Join("..", "charm", "testdata", "python-charm.yaml"))
+	require.NoError(t, err)
+	var facts struct{ Endpoints, Options, Actions map[string]any }
+	require.NoError(t, yaml.Unmarshal(text, &facts))
+	facts.Endpoints["name"], facts.Endpoints["summary"], facts.Endpoints["description"] = "ovn-central", "facts", "facts"
+	for name, content := range map[string]map[string]any{
+		"metadata.yaml": facts.Endpoints, "config.yaml": {"options": facts.Options}, "actions.yaml": facts.Actions,
+	} {
+		text, err := yaml.Marshal(content)
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), text, 0o644))
 	}
@@ -236,4 +244,62 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 	for _, u := range []*lab.Unit{units[1], units[2], added} {
 		assert.NotContains(t, strings.Join(firewallRules(t, u), "\n"), units[0].Address()+" ", u.Name())
 	}
+}
+
+// heldBackAsPython leaves on a machine what charm-helpers does for enable-auto-restarts=false
+// (contrib/openstack/policy_rcd.py, deferred_events.py, files/policy_rc_d_script.py): the
+// policy as PyYAML writes it, its program behind the alternative, and what was refused: of a
+// package, of the charm itself, and of another charm on the machine.
+func heldBackAsPython(t *testing.T, u *lab.Unit) (others string) {
+	t.Helper()
+	root := filepath.Dir(u.DBDir())
+	event := func(name, service, reason string) string {
+		return fmt.Sprintf("action: restart\npolicy_requestor_name: %s\npolicy_requestor_type: charm\nreason: '%s'\nservice: %s\ntimestamp: 1764000000\n", name, reason, service)
+	}
+	others = filepath.Join(root, "policy-rc.d", "charm-neutron-openvswitch-6c2a.deferred")
+	for path, text := range map[string]string{
+		policyOf(u): "# Managed by juju\nblocked_actions:\n  ovn-central: [restart, stop, try-restart]\n  ovn-northd: [restart, stop, try-restart]\n" +
+			"policy_requestor_name: ovn-central\npolicy_requestor_type: charm\n",
+		filepath.Join(root, "charm", "ovn-central", "policy-rc.d"):            "#!/usr/bin/env python3\n",
+		filepath.Join(root, "policy-rc.d", "charm-ovn-central-1f0e.deferred"): event("ovn-central", "ovn-central.service", "Package update"),
+		filepath.Join(root, "policy-rc.d", "charm-ovn-central-2b7d.deferred"): event("ovn-central", "ovn-northd", "File(s) changed: /etc/default/ovn-central"),
+		others: event("neutron-openvswitch", "openvswitch-switch", "Package update"),
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o755))
+	}
+	_, err := u.Exec(t.Context(), "update-alternatives", "--install", "/usr/sbin/policy-rc.d", "policy-rc.d",
+		filepath.Join(root, "charm", "ovn-central", "policy-rc.d"), "50")
+	require.NoError(t, err)
+	return others
+}
+
+func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
+	t.Parallel()
+	c, units := pythonCloud(t, 1)
+	u := units[0]
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	others := heldBackAsPython(t, u)
+	before := processes(t, u)
+
+	require.NoError(t, c.Refresh(t.Context(), charmDir))
+	assert.Equal(t, before, processes(t, u), "nothing was restarted")
+	says(t, u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb; ")
+	assert.Contains(t, c.act(t, u, "show-deferred-events")["output"], "Package update")
+	left, err := filepath.Glob(filepath.Join(filepath.Dir(others), "charm-*.deferred"))
+	require.NoError(t, err)
+	assert.Equal(t, []string{others}, left, "what was refused is taken over, and the other charm's left to it")
+
+	// What packages ask from now on refuses the same, and is told the same.
+	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
+	_, err = u.Exec(t.Context(), asked, "ovn-ovsdb-server-sb.service", "restart")
+	require.ErrorContains(t, err, "101")
+	c.act(t, u, "restart-services", "deferred-only=true")
+	for name, process := range processes(t, u) {
+		assert.NotEqual(t, before[name], process)
+	}
+	c.updateStatus(t, u)
+	zaza{c}.clear(t)
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "true"}))
+	assert.NoFileExists(t, policyOf(u))
 }

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,6 +21,27 @@ func TestThreeEmptyMachinesBecomeAControlPlane(t *testing.T) {
 	for _, relation := range []int{c.chassis, c.cms} {
 		for _, u := range units {
 			assert.Equal(t, `"`+u.Address()+`"`, c.RelationData(relation).Units[u.Name()]["bound-address"])
+		}
+	}
+	c.assertPythonCharmFindsItsOwn(t, units)
+}
+
+// assertPythonCharmFindsItsOwn asserts what the Python charm reads of an application that
+// it is put back to: leadership.set.* of ovn_central_handlers.py, bound-address of
+// ovsdb_cluster/peers.py of charm-interface-ovsdb, and the paths of ovn_central.py.
+func (c *cloud) assertPythonCharmFindsItsOwn(t *testing.T, units []*lab.Unit) {
+	t.Helper()
+	settings := c.LeaderSettings()
+	assert.Equal(t, "True", settings["ready"])
+	for _, u := range units {
+		for _, db := range lab.Databases {
+			assert.Equal(t, string(*raftOf(t, u, db).Cluster), settings[string(db)+"_cid"])
+			assert.FileExists(t, filepath.Join(u.DBDir(), "ovn"+string(db)+"_db.db"))
+		}
+		// expected_peers_available: of every unit that Juju expects, or it waits for ever.
+		assert.Equal(t, `"`+u.Address()+`"`, u.Data()["bound-address"])
+		for _, file := range []string{"key_host", "cert_host", "ovn-central.crt"} {
+			assert.FileExists(t, filepath.Join(u.SysconfDir(), "ovn", file))
 		}
 	}
 }

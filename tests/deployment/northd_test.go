@@ -3,6 +3,7 @@ package deployment
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -53,14 +54,9 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 func TestOvnNorthdThatIsHeldStaysDownUntilItIsReleased(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 2, lab.Options{})
-	running := func(u *lab.Unit) bool {
-		_, code, err := u.Systemctl(t.Context(), "is-active", "--quiet", "ovn-northd")
-		require.NoError(t, err)
-		return code == 0
-	}
 	for i, u := range units {
 		c.act(t, u, "hold-northd")
-		assert.False(t, running(u))
+		assert.False(t, northdRuns(t, u))
 		if i == 0 {
 			says(t, u, "active", "ovn-northd is held here; run action release-northd on "+u.Name())
 		}
@@ -70,13 +66,56 @@ func TestOvnNorthdThatIsHeldStaysDownUntilItIsReleased(t *testing.T) {
 		return contains(units[0], "and no other is active") && contains(units[1], "and no other is active")
 	})
 	for _, u := range units {
-		assert.False(t, running(u), "hooks leave it down")
+		assert.False(t, northdRuns(t, u), "hooks leave it down")
 		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-northd"), "it is held; run action release-northd")
 		c.act(t, u, "release-northd")
-		assert.True(t, running(u))
+		assert.True(t, northdRuns(t, u))
 	}
 	c.tick(t, "both are active", c.allActive)
 	says(t, units[0], "active", "an ovn-northd without power keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
+}
+
+// What an operator holds stays held through all that happens to a unit meanwhile.
+func TestOvnNorthdThatIsHeldStaysDownThroughAllThatHappensToTheUnit(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	c.act(t, u, "hold-northd")
+	for title, happens := range map[string]func(){
+		"the machine loses its power": func() {
+			require.NoError(t, u.PowerOff())
+			require.NoError(t, u.PowerOn(t.Context()))
+		},
+		"newer packages": func() {
+			offer(t, "99.1.0-1", u)
+			require.NoError(t, c.Configure(t.Context(), archive(1)))
+			c.tick(t, "the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
+		},
+		"the charm is refreshed": func() { require.NoError(t, c.Refresh(t.Context(), charmDir)) },
+		"pause and resume": func() {
+			c.act(t, u, "pause")
+			c.act(t, u, "resume")
+		},
+	} {
+		happens()
+		c.updateStatus(t, u)
+		assert.False(t, northdRuns(t, u), title)
+		assert.Contains(t, u.Workload().Message, "ovn-northd is held here", title)
+		for _, db := range lab.Databases {
+			assert.True(t, u.Running(db), title)
+		}
+	}
+	c.act(t, u, "release-northd")
+	assert.True(t, northdRuns(t, u))
+	c.tick(t, "it is active", c.allActive)
+}
+
+// northdRuns says whether systemd takes the unit's ovn-northd for running.
+func northdRuns(t *testing.T, u *lab.Unit) bool {
+	t.Helper()
+	_, code, err := u.Systemctl(t.Context(), "is-active", "--quiet", "ovn-northd")
+	require.NoError(t, err)
+	return code == 0
 }
 
 // hang stops the unit's ovn-northd where it stands.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"gopkg.in/yaml.v3"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
@@ -67,6 +67,17 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	assert.NotContains(t, u.Workload().Message, "queued")
 	assert.Equal(t, "nothing: no restart is held back", c.act(t, u, "restart-services", "deferred-only=true")["restarted"])
 
+	// The other action that runbooks have does the same: hooks are never held back.
+	c.tick(t, "three members that are up", c.allActive)
+	result = c.act(t, units[0], "run-deferred-hooks")
+	assert.Equal(t, "ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb", strings.Join(slices.Sorted(slices.Values(strings.Split(result["restarted"], ", "))), ", "))
+	assert.Equal(t, "nothing is held back\n", c.act(t, units[0], "show-deferred-events", "format=text")["output"])
+	for name, process := range processes(t, units[0]) {
+		assert.NotEqual(t, before[name], process)
+	}
+	assert.NotContains(t, units[0].Workload().Message, "queued")
+	assert.Equal(t, "nothing: no restart is held back", c.act(t, units[0], "run-deferred-hooks")["restarted"])
+
 	// By name it is done whatever is held back.
 	middle := processes(t, u)
 	assert.Equal(t, "ovn-ovsdb-server-sb", c.act(t, u, "restart-services", "services=ovn-ovsdb-server-sb")["restarted"])
@@ -101,14 +112,24 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	z, u := zaza{c}, units[0]
 	policy := filepath.Join(u.SysconfDir(), "policy-rc.d", "charm-ovn-central.policy")
 	require.NoFileExists(t, policy)
+
+	// A program of something else hinders it: that is said, until it is moved away.
+	asked := filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d")
+	require.NoError(t, os.MkdirAll(filepath.Dir(asked), 0o755))
+	require.NoError(t, os.WriteFile(asked, []byte("#!/bin/sh\nexit 0\n"), 0o755))
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
+	says(t, u, "active", "cannot keep packages from restarting services: "+asked+" is of something else and does not read ")
+	require.NoError(t, os.Remove(asked))
+	c.updateStatus(t, u)
+	assert.NotContains(t, u.Workload().Message, "cannot keep packages")
+
 	text, err := os.ReadFile(policy)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "policy_requestor_name")
 
 	before := processes(t, u)
 	// What dpkg-reconfigure has deb-systemd-invoke(1) ask; then an upgrade by somebody else.
-	_, err = u.Exec(t.Context(), filepath.Join(filepath.Dir(u.DBDir()), "usr/sbin/policy-rc.d"), "ovn-central.service", "restart")
+	_, err = u.Exec(t.Context(), asked, "ovn-central.service", "restart")
 	require.ErrorContains(t, err, "101")
 	c.updateStatus(t, u)
 	assert.Equal(t, before, processes(t, u), "nothing was restarted")

@@ -62,7 +62,7 @@ func TestEachRowOfTheCompatibilityNamesItsTest(t *testing.T) {
 // The README is read whole: what is longer belongs into the documents.
 func TestReadmeIsShort(t *testing.T) {
 	text := readRepository(t).documents["README.md"].text
-	assert.LessOrEqual(t, strings.Count(text, "\n"), 125)
+	assert.LessOrEqual(t, strings.Count(text, "\n"), 105)
 	for _, has := range []string{"## Deploy", "## Refresh from the Python charm", "## Every day", "## More"} {
 		assert.Contains(t, text, has)
 	}

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
@@ -39,14 +40,15 @@ type outcome struct {
 
 // environment is exactly what Juju gives to hooks and actions on Ubuntu
 // (context.HookVars and OSDependentEnvVars), and OVN's own variables, which on a
-// real machine aren't needed. There is no HOME and no USER.
+// real machine aren't needed. There is no HOME and no USER. What is neither a hook nor an
+// action, dispatch "", has no path.
 func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []string {
 	_, name, _ := strings.Cut(dispatch, "/")
 	random := make([]byte, 16)
 	_, _ = rand.Read(random)
-	c.ID = fmt.Sprintf("%s-%s-%s", u.name, name, hex.EncodeToString(random))
+	c.ID = fmt.Sprintf("%s-%s-%s", u.name, cmp.Or(name, "run-commands"), hex.EncodeToString(random))
 	hook := name
-	if c.Action != nil {
+	if c.Action != nil || dispatch == "" {
 		hook = ""
 	}
 	var s model.State
@@ -55,7 +57,7 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 	})
 	vars := []string{
 		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hooktool.ContextVariable + "=" + c.ID,
-		"JUJU_HOOK_NAME=" + hook, "JUJU_DISPATCH_PATH=" + dispatch,
+		"JUJU_HOOK_NAME=" + hook,
 		hooktool.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
 		"JUJU_UNIT_NAME=" + u.name, "JUJU_MODEL_UUID=" + s.UUID, "JUJU_MODEL_NAME=" + s.ModelName,
 		fmt.Sprintf("JUJU_API_ADDRESSES=%s.%d:17070", s.Network, reservedHost),
@@ -63,6 +65,9 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 		"JUJU_VERSION=" + s.JujuVersion, "CLOUD_API_VERSION=",
 		"JUJU_CHARM_HTTP_PROXY=", "JUJU_CHARM_HTTPS_PROXY=", "JUJU_CHARM_FTP_PROXY=", "JUJU_CHARM_NO_PROXY=",
 		"LANG=C.UTF-8", "TERM=tmux-256color", "DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none",
+	}
+	if dispatch != "" {
+		vars = append(vars, "JUJU_DISPATCH_PATH="+dispatch)
 	}
 	major, rest, _ := strings.Cut(s.JujuVersion, ".")
 	minor, _, _ := strings.Cut(rest, ".")
@@ -86,8 +91,9 @@ func (l *Lab) path(u *Unit, traced bool) string {
 	return "PATH=" + strings.Join(dirs, ":")
 }
 
-// execute runs the charm's dispatch to its end, answering its hook tools.
-func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []string, kill killPlan) outcome {
+// execute runs the charm's dispatch, or another command, to its end, answering its hook
+// tools.
+func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []string, kill killPlan, command ...string) outcome {
 	ctx, cancel := context.WithTimeout(ctx, l.timeout)
 	defer cancel()
 	out, err := l.openLog(u, c)
@@ -97,8 +103,10 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	defer out.Close()
 	c.Log = out.jujuLog
 
-	dispatch := filepath.Join(u.CharmDir(), "dispatch")
-	cmd := exec.CommandContext(ctx, dispatch)
+	if len(command) == 0 {
+		command = []string{filepath.Join(u.CharmDir(), "dispatch")}
+	}
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	kill = u.watched(kill)
 	cmd.Dir, cmd.Env = u.CharmDir(), append(env, l.path(u, kill.traced))
 	var stdout, stderr bytes.Buffer

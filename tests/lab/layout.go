@@ -18,6 +18,9 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 		copyFile(filepath.Join(root, "metadata.yaml"), filepath.Join(dir, "metadata.yaml")),
 		copyFile(filepath.Join(root, "actions.yaml"), filepath.Join(dir, "actions.yaml")),
 		copyFile(filepath.Join(root, "config.yaml"), filepath.Join(dir, "config.yaml")))
+	if err == nil {
+		err = linkHooks(filepath.Join(root, "hooks"), filepath.Join(dir, "hooks"))
+	}
 	if err == nil && binary != "" {
 		err = copyFile(binary, dispatch)
 	} else if err == nil {
@@ -37,6 +40,20 @@ func BuildTools(ctx context.Context, root, out string) error {
 		return fmt.Errorf("cannot build the lab's tools: %w", err)
 	}
 	return nil
+}
+
+// linkHooks makes the links that people, and programs that don't know of dispatch, run.
+func linkHooks(from, to string) error {
+	hooks, err := os.ReadDir(from)
+	if err == nil {
+		err = errors.Join(os.RemoveAll(to), os.Mkdir(to, 0o755))
+	}
+	for _, hook := range hooks {
+		if err == nil {
+			err = os.Symlink(filepath.Join("..", "dispatch"), filepath.Join(to, hook.Name()))
+		}
+	}
+	return err
 }
 
 func copyFile(from, to string) error {

@@ -174,3 +174,23 @@ func TestABrokenFileIsNamed(t *testing.T) {
 		})
 	}
 }
+
+func TestRecordingIsShownChapterByChapter(t *testing.T) {
+	recording := `{"version":2}
+[0.03, "o", "\r\n"]
+[1.03, "o", "== A unit goes\r\n"]
+[1.06, "o", "\r\n"]
+[2.56, "o", "$ juju remove-unit ovn-central/0\r\n"]
+[2.59, "o", "   gone\r\n"]
+[2.62, "o", "\r\n"]
+[3.62, "o", "== Another comes\r\n"]
+[5.12, "o", "$ juju add-unit ovn-central\r\n"]
+`
+	got, err := demoPage([]byte(recording))
+	require.NoError(t, err)
+	assert.Contains(t, string(got), "\n## A unit goes\n\n```text\n$ juju remove-unit ovn-central/0\n   gone\n```\n\n## Another comes\n\n```text\n$ juju add-unit ovn-central\n```\n")
+	for _, broken := range []string{"{}\n[1, \"o\"", "{}\n[1, 2]"} {
+		_, err := demoPage([]byte(broken))
+		assert.ErrorContains(t, err, "cannot read line 2")
+	}
+}

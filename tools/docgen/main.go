@@ -1,5 +1,5 @@
 // Command docgen writes the pages of docs/reference that can be had from the
-// charm's own files. With -check it writes nothing and fails where a page is
+// charm's own files, and that of the tutorial which shows the recording of the demo. With -check it writes nothing and fails where a page is
 // not what it would write.
 package main
 
@@ -16,7 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
 )
 
-// reference is where every page goes.
+// reference is what the names of pages are in.
 const reference = "docs/reference"
 
 // page is one generated file.
@@ -32,6 +32,7 @@ var pages = []page{
 		return cliPage(cli.Root(func(string) string { return "" }, io.Discard)), nil
 	}},
 	{name: "layers.svg", render: layersPicture},
+	{name: "../tutorial/watch-the-demo.md", render: fromFile("docs/tutorial/demo.cast", demoPage)},
 }
 
 // fromFile makes a page of one of the charm's files.

@@ -20,6 +20,19 @@ func (t *tool) dpkg(args []string) int {
 	return t.refuse(args)
 }
 
+// dpkgReconfigure is dpkg-reconfigure(8) of the package: its script runs as after an
+// upgrade.
+func (t *tool) dpkgReconfigure(args []string) int {
+	if !slices.Equal(args, []string{Umbrella}) {
+		return t.refuse(args)
+	}
+	if err := t.configure(true); err != nil {
+		fmt.Fprintf(t.errs, "dpkg-reconfigure: %v\n", err)
+		return dpkgFailure
+	}
+	return 0
+}
+
 func (t *tool) configureLeft() int {
 	busy, due := false, false
 	err := t.changePackages(func(p *packages) {

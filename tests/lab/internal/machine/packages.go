@@ -215,11 +215,15 @@ func (m *Machine) forbidden(verb string) bool {
 }
 
 // updateAlternatives is update-alternatives(1) for one link, of one alternative: below the
-// machine's directory.
+// machine's directory. What is no link is left alone, with a warning and exit code 0.
 func (t *tool) updateAlternatives(args []string) int {
 	switch {
 	case len(args) == 5 && args[0] == "--install":
 		link := filepath.Join(t.Dir, args[1])
+		if info, err := os.Lstat(link); err == nil && info.Mode().IsRegular() {
+			fmt.Fprintf(t.errs, "update-alternatives: warning: not replacing %s with a link\n", args[1])
+			return 0
+		}
 		if err := errors.Join(os.MkdirAll(filepath.Dir(link), 0o755), os.RemoveAll(link), os.Symlink(args[3], link)); err != nil {
 			fmt.Fprintf(t.errs, "update-alternatives: error: %v\n", err)
 			return exitFailure

@@ -36,6 +36,7 @@ var standIns = map[string]func(*tool, []string) int{
 	"apt-cache":          (*tool).aptCache,
 	"add-apt-repository": (*tool).addRepository,
 	"dpkg":               (*tool).dpkg,
+	"dpkg-reconfigure":   (*tool).dpkgReconfigure,
 	"dpkg-query":         (*tool).dpkgQuery,
 	"snap":               (*tool).snap,
 	"ufw":                (*tool).ufw,
