@@ -59,7 +59,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"hung": {
 			only(plan.Database{Condition: ovndb.Hung, Text: "the server hangs: no answer within 2 s"}),
-			decided{blocked: []string{"nb: the server hangs: no answer within 2 s; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here"}},
+			decided{blocked: []string{"nb: the server hangs; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here (the server hangs: no answer within 2 s)"}},
 		},
 		"unreadable": {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot read the status"}),

@@ -32,7 +32,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
 			decided{ready: true, notes: []string{
-				"nb: the server does not keep chassis to their role until it is restarted; run action restart-services services=ovn-ovsdb-server-nb",
+				"nb: run action restart-services services=ovn-ovsdb-server-nb here; until then the server does not keep chassis to their role",
 			}},
 		},
 		"an older schema": {
@@ -217,7 +217,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"it hangs, and another one works": {
 			func(s *plan.State) { s.Northd = ovndb.NorthdUnresponsive },
-			decided{notes: []string{"ovn-northd does not answer here, but on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+			decided{notes: []string{"ovn-northd does not answer here; run action restart-services services=ovn-northd on ovn-central/0 (another unit's does)"}, ready: true},
 		},
 		"it is paused, and none works": {
 			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdPaused, false },
@@ -280,7 +280,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 		"held back": {
 			due(true, ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer),
 			decided{notes: []string{
-				"Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb; run action restart-services deferred-only=true",
+				"run action restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)",
 			}, ready: true},
 		},
 		"held back, while another unit upgrades": {
@@ -290,7 +290,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 			},
 			decided{notes: []string{
 				"upgrade: waiting for ovn-central/2, which goes first",
-				"Services queued for restart: ovn-northd; run action restart-services deferred-only=true",
+				"run action restart-services deferred-only=true (Services queued for restart: ovn-northd)",
 			}, ready: true},
 		},
 		"nothing is restarted that is no member": {

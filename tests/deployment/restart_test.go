@@ -30,7 +30,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
 	reason := "upgrade from " + was + " to 99.1.0-1"
 	for _, u := range units {
-		says(t, u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb; run action restart-services deferred-only=true")
+		says(t, u, "active", "run action restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
 		// check_show_deferred_events_action_restart of zaza-openstack-tests.
 		var shown struct{ Restarts, Hooks []string }
 		require.NoError(t, yaml.Unmarshal([]byte(c.act(t, u, "show-deferred-events")["output"]), &shown))
