@@ -25,7 +25,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 	}
 	const older = "nb: the schema is older than the packages'; it is converted once "
 	check(t, map[string]situation{
-		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "listen nb", ready: true}},
+		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "configure the listeners of nb", ready: true}},
 		"other listeners, not the leader": {
 			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Listeners = plan.Drifted }) }, decided{ready: true},
 		},
@@ -36,7 +36,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			}},
 		},
 		"an older schema": {
-			newSchema(func(*plan.State) {}), decided{step: "convert nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
+			newSchema(func(*plan.State) {}), decided{step: "convert the schema of nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
 		},
 		"an older schema, and the election timer is shorter than any conversion may need": {
 			newSchema(func(s *plan.State) {
@@ -45,7 +45,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 					edit(s, db, func(x *plan.Database) { x.Status.ElectionTimer = time.Second })
 				}
 			}),
-			decided{step: "set election timer nb to 2000 ms", ready: true, notes: []string{
+			decided{step: "set the election timer of nb to 2000 ms", ready: true, notes: []string{
 				"nb: the schema is older than the packages'; for its conversion the election timer goes from 1000 ms to 4000 ms, and back",
 			}},
 		},
@@ -70,7 +70,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			newSchema(func(s *plan.State) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
 			}),
-			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
 				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 8000 ms, and back",
 			}},
 		},
@@ -82,7 +82,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				})
 			}),
 			decided{
-				step: "set election timer nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
+				step: "set the election timer of nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
 				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema: run it when clients may wait; nb was not converted at an election timer of 300 s"},
 			},
 		},
@@ -135,7 +135,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"another election timer, which the leader of nb sets": {
 			func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second },
-			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
 				"nb: election timer is 4000 ms, on its way to 16000 ms", "sb: election timer is 4000 ms, on its way to 16000 ms",
 			}},
 		},
