@@ -59,6 +59,7 @@ func TestKickIsJudged(t *testing.T) {
 		"live member of a unit":            {func(*observetest.Scenario) {}, nbKick("aa02")},
 		"live member of a unit with force": {func(*observetest.Scenario) {}, forced(nbKick("aa02"))},
 		"live stale member":                {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, nbKick("aa04")},
+		"live stale member with force":     {func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) }, forced(nbKick("aa04"))},
 		"dead member of a unit":            {func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, nbKick("aa02")},
 		"live member while another is dead, with force": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02") }, forced(nbKick("aa01")),

@@ -37,15 +37,15 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 	as := func(*plan.State) {}
 	const created, published = "peers: the unit that leads has not created the clusters yet", "peers: the unit that leads has not published the clusters' IDs yet"
 	check(t, map[string]situation{
-		"nothing is staged": {fresh(true, as), decided{step: "stage nb with an election timer of 4000 ms"}},
-		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "stage sb with an election timer of 4000 ms"}},
-		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "claim (the application has no clusters yet)"}},
+		"nothing is staged": {fresh(true, as), decided{step: "create the cluster of nb with an election timer of 4000 ms"}},
+		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "create the cluster of sb with an election timer of 4000 ms"}},
+		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "publish the clusters' IDs (the application has no clusters yet)"}},
 		"a peer could not be read": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Unread }),
 			decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}},
 		},
 		"a peer has published nothing": {
-			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), decided{step: "stage nb with an election timer of 4000 ms"},
+			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), decided{step: "create the cluster of nb with an election timer of 4000 ms"},
 		},
 		"there is no relation to the peers": {
 			fresh(true, func(s *plan.State) { s.Unrelated = true }),
@@ -60,23 +60,23 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 		},
 		"not the leader": {fresh(false, as), decided{waiting: []string{created}}},
 		"no longer the leader": {
-			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard nb (another unit leads)", waiting: []string{created}},
+			fresh(false, staged(nbCluster, sbCluster)), decided{step: "discard the unpublished cluster of nb (another unit leads)", waiting: []string{created}},
 		},
 		"no longer the leader, nb is discarded": {
-			fresh(false, staged("", sbCluster)), decided{step: "discard sb (another unit leads)", waiting: []string{created}},
+			fresh(false, staged("", sbCluster)), decided{step: "discard the unpublished cluster of sb (another unit leads)", waiting: []string{created}},
 		},
 		"not the leader, and a peer has servers": {
 			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{waiting: []string{published}},
 		},
 		"a peer has servers of both, as after a refresh": {
-			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "claim (the clusters are there already)"},
+			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "publish the clusters' IDs (the clusters are there already)"},
 		},
 		"a peer has servers, and this unit has staged": {
 			fresh(true, func(s *plan.State) {
 				staged(otherCluster, otherCluster)(s)
 				s.Peers[1] = peer(2)
 			}),
-			decided{step: "discard nb (another unit leads)"},
+			decided{step: "discard the unpublished cluster of nb (another unit leads)"},
 		},
 		"a peer has a server of one database only": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.SB: sbCluster} }),
@@ -88,7 +88,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 				set(s, serving(ovndb.NB, 0), ovndb.NB)
 				set(s, serving(ovndb.SB, 0), ovndb.SB)
 			}),
-			decided{step: "claim (the clusters are there already)"},
+			decided{step: "publish the clusters' IDs (the clusters are there already)"},
 		},
 		"a certificate that can't be used holds it back": {
 			fresh(true, func(s *plan.State) {
@@ -101,7 +101,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 				set(s, plan.Database{Condition: ovndb.Left, Staged: nbCluster}, ovndb.NB)
 				set(s, plan.Database{Condition: ovndb.Left, Staged: sbCluster}, ovndb.SB)
 			}),
-			decided{step: "archive nb (its server has left another unit's cluster)"},
+			decided{step: "rename the file of nb (its server has left another unit's cluster)"},
 		},
 	})
 }
@@ -231,16 +231,16 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{waiting: []string{
 			"peers: the relation to the other units is not there yet",
 		}}},
-		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "commit nb"}},
-		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "commit nb"}},
-		"it serves them":        {mine(true, serves), decided{step: "claim (ovn-central/1 serves them already)", waiting: []string{anew}}},
+		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "put in place the cluster of nb"}},
+		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "put in place the cluster of nb"}},
+		"it serves them":        {mine(true, serves), decided{step: "publish the clusters' IDs (ovn-central/1 serves them already)", waiting: []string{anew}}},
 		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them"}}},
 		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
 		"this one is the server": {fresh(true, func(s *plan.State) {
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 			s.Claim = nbCluster
-		}), decided{step: "claim (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
+		}), decided{step: "publish the clusters' IDs (ovn-central/0 serves them already)", waiting: []string{strings.ReplaceAll(anew, "/1", "/0")}}},
 	})
 }
 
@@ -268,13 +268,13 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 		}},
 		"one is not in place yet": {mine(func(s *plan.State) {
 			set(s, plan.Database{Condition: ovndb.Absent, Staged: sbCluster}, ovndb.SB)
-		}), decided{step: "commit sb", waiting: []string{nb, dispute}}},
+		}), decided{step: "put in place the cluster of sb", waiting: []string{nb, dispute}}},
 		"its claim was given up by a recovery": {mine(func(s *plan.State) {
 			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}, ovndb.SB: {sbCluster}}
 			for _, db := range ovndb.Databases() {
 				set(s, plan.Database{Condition: ovndb.Absent, Staged: otherCluster}, db)
 			}
-		}), decided{step: "commit nb"}},
+		}), decided{step: "put in place the cluster of nb"}},
 	})
 	s := well()
 	mine(func(s *plan.State) {

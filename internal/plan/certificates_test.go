@@ -51,7 +51,7 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		"none issued yet": {
 			having(nil, nil), decided{waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"}, ready: true},
 		},
-		"the first": {having(good, nil), decided{step: "certify (there is none that can be used)", ready: true}},
+		"the first": {having(good, nil), decided{step: "install the certificate (there is none that can be used)", ready: true}},
 		"the first can't be used": {
 			having(problem("certificate is for 10.0.0.9, this unit is 10.0.0.0"), nil),
 			decided{blocked: []string{"certificate: certificate is for 10.0.0.9, this unit is 10.0.0.0; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true},
@@ -65,12 +65,12 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 				blocked: []string{"certificate: certificate expired on 2026-11-01; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true,
 			},
 		},
-		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "certify (there is none that can be used)", ready: true}},
+		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "install the certificate (there is none that can be used)", ready: true}},
 		"expired, and issued again by a new CA": {
-			having(certificate("cert1", "B"), expired), decided{step: "certify (there is none that can be used)", ready: true},
+			having(certificate("cert1", "B"), expired), decided{step: "install the certificate (there is none that can be used)", ready: true},
 		},
 		"half-written on the disk": {
-			having(good, problem("key is malformed")), decided{step: "certify (there is none that can be used)", ready: true},
+			having(good, problem("key is malformed")), decided{step: "install the certificate (there is none that can be used)", ready: true},
 		},
 		"the new one can't be used": {
 			having(problem("certificate is malformed"), good),
@@ -130,8 +130,8 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 		late2   = "certificates: the new one is used once ovn-central/2 trusts its CA"
 		kept    = "certificates: the old CA stays trusted until ovn-central/1 uses the new one"
 		kept2   = "certificates: the old CA stays trusted until ovn-central/2 uses the new one"
-		trust   = "trust (the CA is a new one)"
-		certify = "certify (it was issued again)"
+		trust   = "trust the CA (the CA is a new one)"
+		certify = "install the certificate (it was issued again)"
 		paused1 = "paused; run action resume"
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
@@ -150,13 +150,13 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 		"only this unit uses it":                 {having(fromB, using, allTrust), decided{notes: []string{kept}, ready: true}},
 		"one uses the old one":                   {having(fromB, using, allUse, peers([]string{"A", "B"}, "A")), decided{notes: []string{kept2}, ready: true}},
 		"one does not say what it uses":          {having(fromB, using, allUse, peers(nil, "")), decided{notes: []string{kept2}, ready: true}},
-		"all use it":                             {having(fromB, using, allUse), decided{step: "distrust (every unit uses the new CA)", ready: true}},
+		"all use it":                             {having(fromB, using, allUse), decided{step: "drop the CAs from before (every unit uses the new CA)", ready: true}},
 		"all use it, and this one is paused": {
-			having(fromB, using, allUse, paused), decided{step: "distrust (every unit uses the new CA)", notes: []string{paused1}},
+			having(fromB, using, allUse, paused), decided{step: "drop the CAs from before (every unit uses the new CA)", notes: []string{paused1}},
 		},
 		"the chain has changed": {
 			having(certificate("cert0", "A", "root"), certificate("cert0", "A")),
-			decided{step: "trust (the CA's own certificates have changed)", ready: true},
+			decided{step: "trust the CA (the CA's own certificates have changed)", ready: true},
 		},
 		"the same CA issues again": {having(certificate("cert1", "A"), certificate("cert0", "A")), decided{step: certify, ready: true}},
 	})

@@ -22,19 +22,19 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 	check(t, map[string]situation{
 		"absent": {
 			only(plan.Database{Condition: ovndb.Absent}),
-			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 2 of 3 units joined"}},
+			decided{step: "join the cluster of nb", waiting: []string{"nb: joining the cluster; 2 of 3 units joined"}},
 		},
 		"absent, and its own cluster is the one": {
-			only(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), decided{step: "commit nb"},
+			only(plan.Database{Condition: ovndb.Absent, Staged: nbCluster}), decided{step: "put in place the cluster of nb"},
 		},
 		"absent, and another cluster is staged": {
 			only(plan.Database{Condition: ovndb.Absent, Staged: otherCluster}),
-			decided{step: "discard nb (the application's cluster is another one)"},
+			decided{step: "discard the unpublished cluster of nb (the application's cluster is another one)"},
 		},
 		"left": {
 			only(plan.Database{Condition: ovndb.Left}),
 			decided{
-				step:    "archive nb (its server has left the cluster, or was removed)",
+				step:    "rename the file of nb (its server has left the cluster, or was removed)",
 				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
 			},
 		},
@@ -53,13 +53,13 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"failed, with such a file, and kicked since": {
 			only(plan.Database{Condition: ovndb.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
 			decided{
-				step:    "archive nb (its server was removed, and can't be started on it)",
+				step:    "rename the file of nb (its server was removed, and can't be started on it)",
 				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
 			},
 		},
 		"hung": {
 			only(plan.Database{Condition: ovndb.Hung, Text: "the server hangs: no answer within 2 s"}),
-			decided{blocked: []string{"nb: the server hangs: no answer within 2 s; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here"}},
+			decided{blocked: []string{"nb: the server hangs; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here (the server hangs: no answer within 2 s)"}},
 		},
 		"unreadable": {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot read the status"}),
@@ -103,7 +103,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, killed while it joined": {
 			only(down(plan.File{Cluster: nbCluster, Outside: true})),
 			decided{
-				step:    "archive nb (its server was killed while it joined, and is no member)",
+				step:    "rename the file of nb (its server was killed while it joined, and is no member)",
 				waiting: []string{"nb: joining the cluster again; 2 of 3 units joined"},
 			},
 		},
@@ -114,7 +114,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, killed while it was removed": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
 			decided{
-				step:    "archive nb (its server was removed, and can't be started on it)",
+				step:    "rename the file of nb (its server was removed, and can't be started on it)",
 				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
 			},
 		},
@@ -138,7 +138,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, the file lacks entries, and it was kicked": {
 			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin, Removed: true}),
 			decided{
-				step:    "archive nb (its server was removed, and can't be started on it)",
+				step:    "rename the file of nb (its server was removed, and can't be started on it)",
 				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
 			},
 		},
@@ -169,7 +169,7 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 		},
 		"one has yet to get its file": {
 			both(plan.Database{Condition: ovndb.Absent}),
-			decided{step: "join nb", waiting: starting("joining the cluster; 2 of 3 units joined")},
+			decided{step: "join the cluster of nb", waiting: starting("joining the cluster; 2 of 3 units joined")},
 		},
 		"one is to be restarted in its turn": {
 			both(plan.Database{Condition: ovndb.Failed, Text: failed}),
@@ -198,12 +198,12 @@ func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T
 		}
 	}
 	check(t, map[string]situation{
-		"at once": {damaged(""), decided{step: "mend the file sb (record 9 has entry 8)", blocked: []string{text + " (record 9 has entry 8)"}}},
+		"at once": {damaged(""), decided{step: "rewrite the file of sb (record 9 has entry 8)", blocked: []string{text + " (record 9 has entry 8)"}}},
 		"not if it has failed in this hook, and no restart either": {damaged("No space left"), decided{blocked: []string{text + " (No space left)"}}},
 		"on a disk that is full, where there may be enough for it": {func(s *plan.State) {
 			damaged("")(s)
 			s.Disk = "no space left on the disk of /var/lib/ovn (12 KiB free); make space"
-		}, decided{step: "mend the file sb (record 9 has entry 8)", blocked: []string{
+		}, decided{step: "rewrite the file of sb (record 9 has entry 8)", blocked: []string{
 			"no space left on the disk of /var/lib/ovn (12 KiB free); make space", text + " (record 9 has entry 8)",
 		}}},
 	})

@@ -150,7 +150,7 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 	case ovndb.Standalone:
 		d.block("%s: %s", name, x.standalone(db))
 	case ovndb.Hung:
-		d.block("%s: %s; if it stays so, run action restart-services services=%s here", name, x.Text, ovndb.ServiceOf(db))
+		d.block("%s: the server hangs; if it stays so, run action restart-services services=%s here (%s)", name, ovndb.ServiceOf(db), x.Text)
 	default:
 		d.block("%s: %s", name, x.Text)
 	}

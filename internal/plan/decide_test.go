@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -86,7 +88,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
 				s.Certificates.Issued = certificate("cert1", "A")
 			},
-			decided{step: "certify (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run action resume"}},
+			decided{step: "install the certificate (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run action resume"}},
 		},
 	})
 }
@@ -109,7 +111,7 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 				s.Dying = true
 				s.Certificates.Issued = certificate("cert1", "B")
 			},
-			decided{step: "trust (the CA is a new one)", ready: true},
+			decided{step: "trust the CA (the CA is a new one)", ready: true},
 		},
 		"never installed": {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
 	})
@@ -151,7 +153,7 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 		"a new CA comes first": {resumed(func(s *plan.State) {
 			s.Certificates.Issued = certificate("cert1", "B")
 			set(s, paused, ovndb.NB)
-		}), decided{step: "trust (the CA is a new one)"}},
+		}), decided{step: "trust the CA (the CA is a new one)"}},
 	})
 }
 
@@ -178,5 +180,24 @@ func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// P8: a step that failed stands in the status as "cannot STEP", in the log as it is: both
+// are read by operators, who know neither the kinds of steps nor how a cluster is made.
+func TestStepsReadAsAnOperatorSaysThem(t *testing.T) {
+	t.Parallel()
+	for want, step := range map[string]plan.Step{
+		"install the certificate":                                         {Kind: plan.InstallCertificate},
+		"drop the CAs from before":                                        {Kind: plan.DropCAs},
+		"create the cluster of nb with an election timer of 4000 ms":      {Kind: plan.StageCluster, Database: ovndb.NB, Timer: 4 * time.Second},
+		"publish the clusters' IDs":                                       {Kind: plan.PublishClusters},
+		"put in place the cluster of sb":                                  {Kind: plan.CommitCluster, Database: ovndb.SB},
+		"configure the listeners of nb":                                   {Kind: plan.ConfigureListeners, Database: ovndb.NB},
+		"convert the schema of sb at an election timer of 84000 ms":       {Kind: plan.ConvertSchema, Database: ovndb.SB, Timer: 84 * time.Second},
+		"set the election timer of nb to 2000 ms":                         {Kind: plan.SetElectionTimer, Database: ovndb.NB, Timer: 2 * time.Second},
+		"stop the server for the recovery of nb (asked for by an action)": {Kind: plan.StopServer, Database: ovndb.NB, Reason: "asked for by an action"},
+	} {
+		assert.Equal(t, want, step.String())
 	}
 }

@@ -28,7 +28,7 @@ func (s State) planNorthd(d *Decision) {
 			d.wait("ovn-northd is not running")
 		}
 	case s.Northd == ovndb.NorthdUnresponsive && s.NorthdUp:
-		d.note("ovn-northd does not answer here, but on another unit; %s on %s", restart, s.Unit)
+		d.note("ovn-northd does not answer here; %s on %s (another unit's does)", restart, s.Unit)
 	case s.Northd == ovndb.NorthdUnresponsive:
 		d.block("ovn-northd does not answer, here or on another unit; %s on %s", restart, s.Unit)
 	case s.Northd == ovndb.NorthdPaused && !s.NorthdUp:

@@ -25,18 +25,18 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 	}
 	const older = "nb: the schema is older than the packages'; it is converted once "
 	check(t, map[string]situation{
-		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "listen nb", ready: true}},
+		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "configure the listeners of nb", ready: true}},
 		"other listeners, not the leader": {
 			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Listeners = plan.Drifted }) }, decided{ready: true},
 		},
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
 			decided{ready: true, notes: []string{
-				"nb: the server does not keep chassis to their role until it is restarted; run action restart-services services=ovn-ovsdb-server-nb",
+				"nb: run action restart-services services=ovn-ovsdb-server-nb here; until then the server does not keep chassis to their role",
 			}},
 		},
 		"an older schema": {
-			newSchema(func(*plan.State) {}), decided{step: "convert nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
+			newSchema(func(*plan.State) {}), decided{step: "convert the schema of nb at an election timer of 4000 ms (every unit runs the packages that bring the new schema)", ready: true},
 		},
 		"an older schema, and the election timer is shorter than any conversion may need": {
 			newSchema(func(s *plan.State) {
@@ -45,7 +45,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 					edit(s, db, func(x *plan.Database) { x.Status.ElectionTimer = time.Second })
 				}
 			}),
-			decided{step: "set election timer nb to 2000 ms", ready: true, notes: []string{
+			decided{step: "set the election timer of nb to 2000 ms", ready: true, notes: []string{
 				"nb: the schema is older than the packages'; for its conversion the election timer goes from 1000 ms to 4000 ms, and back",
 			}},
 		},
@@ -70,7 +70,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			newSchema(func(s *plan.State) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
 			}),
-			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
 				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 8000 ms, and back",
 			}},
 		},
@@ -82,7 +82,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				})
 			}),
 			decided{
-				step: "set election timer nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
+				step: "set the election timer of nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
 				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema: run it when clients may wait; nb was not converted at an election timer of 300 s"},
 			},
 		},
@@ -135,7 +135,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"another election timer, which the leader of nb sets": {
 			func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second },
-			decided{step: "set election timer nb to 8000 ms", ready: true, notes: []string{
+			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
 				"nb: election timer is 4000 ms, on its way to 16000 ms", "sb: election timer is 4000 ms, on its way to 16000 ms",
 			}},
 		},
@@ -217,7 +217,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"it hangs, and another one works": {
 			func(s *plan.State) { s.Northd = ovndb.NorthdUnresponsive },
-			decided{notes: []string{"ovn-northd does not answer here, but on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+			decided{notes: []string{"ovn-northd does not answer here; run action restart-services services=ovn-northd on ovn-central/0 (another unit's does)"}, ready: true},
 		},
 		"it is paused, and none works": {
 			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdPaused, false },
@@ -280,7 +280,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 		"held back": {
 			due(true, ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer),
 			decided{notes: []string{
-				"Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb; run action restart-services deferred-only=true",
+				"run action restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)",
 			}, ready: true},
 		},
 		"held back, while another unit upgrades": {
@@ -290,7 +290,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 			},
 			decided{notes: []string{
 				"upgrade: waiting for ovn-central/2, which goes first",
-				"Services queued for restart: ovn-northd; run action restart-services deferred-only=true",
+				"run action restart-services deferred-only=true (Services queued for restart: ovn-northd)",
 			}, ready: true},
 		},
 		"nothing is restarted that is no member": {

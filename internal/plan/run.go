@@ -17,7 +17,7 @@ import (
 func (s State) planLeader(d *Decision, db ovndb.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
-		d.note("%s: the server does not keep chassis to their role until it is restarted; run action restart-services services=%s", db.Short(), ovndb.ServiceOf(db))
+		d.note("%s: run action restart-services services=%s here; until then the server does not keep chassis to their role", db.Short(), ovndb.ServiceOf(db))
 	}
 	if x.Leads() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
@@ -59,7 +59,7 @@ func (s State) planRollout(d *Decision) {
 	case len(s.Pending) == 0:
 		return
 	case !s.Settings.AutoRestarts:
-		d.note("Services queued for restart: %s; run action restart-services deferred-only=true", s.queued())
+		d.note("run action restart-services deferred-only=true (Services queued for restart: %s)", s.queued())
 		return
 	}
 	for _, service := range RestartOrder() {

@@ -51,13 +51,13 @@ func TestEveryStateOfAServer(t *testing.T) {
 		}, decided{waiting: []string{wait}}},
 		"joining through one that is gone": {
 			status(joining("ssl:10.0.0.8:6644")),
-			decided{step: "archive sb (it joins through units that are gone)", waiting: []string{wait}},
+			decided{step: "rename the file of sb (it joins through units that are gone)", waiting: []string{wait}},
 		},
 		"joining through one that joins itself": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
 		}, decided{
-			step: "archive sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
+			step: "rename the file of sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
 		}},
 		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
@@ -76,7 +76,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
 			}),
 			decided{
-				step:    "leave sb (the others have removed it)",
+				step:    "leave the cluster of sb (the others have removed it)",
 				waiting: []string{"sb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
 			},
 		},
@@ -194,7 +194,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(0)), ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
-			decided{step: "join nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
+			decided{step: "join the cluster of nb", waiting: []string{"nb: joining the cluster; 0 of 3 units joined"}},
 		},
 		"members that are known, and all units have spoken": {
 			alone(func(s *plan.State) {

@@ -21,54 +21,54 @@ const (
 	// services are to be restarted.
 	Upgrade Kind = "upgrade"
 	// TrustCA adds the CA of the issued certificate to those that are trusted.
-	TrustCA Kind = "trust"
+	TrustCA Kind = "trust the CA"
 	// InstallCertificate puts the issued certificate into use, and trusts the CAs from before
 	// as well.
-	InstallCertificate Kind = "certify"
+	InstallCertificate Kind = "install the certificate"
 	// DropCAs drops the CAs that are no longer in use.
-	DropCAs Kind = "distrust"
+	DropCAs Kind = "drop the CAs from before"
 	// WriteDefaults writes what the services are started with.
 	WriteDefaults Kind = "write defaults"
 	// StageCluster creates a new cluster beside the database's place.
-	StageCluster Kind = "stage"
+	StageCluster Kind = "create the cluster of"
 	// PublishClusters publishes the IDs of the clusters that are staged, or that run.
-	PublishClusters Kind = "claim"
+	PublishClusters Kind = "publish the clusters' IDs"
 	// CommitCluster puts the staged cluster into its place.
-	CommitCluster Kind = "commit"
+	CommitCluster Kind = "put in place the cluster of"
 	// DiscardCluster removes what was staged.
-	DiscardCluster Kind = "discard"
+	DiscardCluster Kind = "discard the unpublished cluster of"
 	// JoinCluster makes the file of a server that joins the cluster.
-	JoinCluster Kind = "join"
+	JoinCluster Kind = "join the cluster of"
 	// Leave tells a server that the others have removed to stop trying.
-	Leave Kind = "leave"
+	Leave Kind = "leave the cluster of"
 	// ArchiveFile stops the server of a database that has left, and renames its file.
-	ArchiveFile Kind = "archive"
+	ArchiveFile Kind = "rename the file of"
 	// StopServer stops a server for a recovery, and keeps it from being started;
 	// ReleaseServer ends that.
-	StopServer    Kind = "stop the server for a recovery"
-	ReleaseServer Kind = "end what the server was stopped for"
+	StopServer    Kind = "stop the server for the recovery of"
+	ReleaseServer Kind = "let the server start again after the recovery of"
 	// RemakeCluster makes the new cluster of a recovery beside the file; Supersede puts
 	// its ID in the place of the old one; WithdrawRequest ends the request for it.
-	RemakeCluster   Kind = "make a new cluster of the data"
-	Supersede       Kind = "publish the new cluster"
-	WithdrawRequest Kind = "withdraw the recovery"
+	RemakeCluster   Kind = "make a new cluster of the data of"
+	Supersede       Kind = "publish the new cluster of"
+	WithdrawRequest Kind = "withdraw the recovery of"
 	// RemoveDamaged removes the member of a unit that asks for it, as its file is damaged.
-	RemoveDamaged Kind = "remove the member that can't be started"
+	RemoveDamaged Kind = "remove the member that can't be started from"
 	// Start starts services at the same time, and waits for their servers.
 	Start Kind = "start"
 	// ConfigureListeners writes the rows of the listeners.
-	ConfigureListeners Kind = "listen"
+	ConfigureListeners Kind = "configure the listeners of"
 	// ConvertSchema brings the database to the schema of the packages.
-	ConvertSchema Kind = "convert"
+	ConvertSchema Kind = "convert the schema of"
 	// SetElectionTimer changes the election timer, by one step.
-	SetElectionTimer Kind = "set election timer"
+	SetElectionTimer Kind = "set the election timer of"
 	// WriteNorthdParams writes where ovn-northd finds the databases.
 	WriteNorthdParams Kind = "tell ovn-northd which units there are"
 	// Restart restarts a service: a database's server hands over first, and is
 	// waited for.
 	Restart Kind = "restart"
 	// RewriteFile makes a server write its file anew, which lacks entries of its log.
-	RewriteFile Kind = "mend the file"
+	RewriteFile Kind = "rewrite the file of"
 	// ConfigureFirewall sets the firewall.
 	ConfigureFirewall Kind = "set the firewall"
 )

@@ -126,6 +126,16 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 				"nb: 4 members; an even number tolerates no more failures than 3",
 			},
 		},
+		"a stale member that is up": {
+			func(s *observetest.Scenario) {
+				s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04", Address: "ssl:10.0.0.14:6643"})
+			},
+			[]string{
+				"nb: aa04 at ssl:10.0.0.14:6643, UNKNOWN (was ovn-central/4), is stale: it belongs to no unit of the model; " +
+					"it is up: its servers and its ovn-northd go on until its machine is off",
+				"nb: 4 members; an even number tolerates no more failures than 3",
+			},
+		},
 		"a stale and a new member at one address": {
 			func(s *observetest.Scenario) {
 				s.NB = s.NB.Down("aa04")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
@@ -43,5 +44,18 @@ func (c *cloud) assertPythonCharmFindsItsOwn(t *testing.T, units []*lab.Unit) {
 		for _, file := range []string{"key_host", "cert_host", "ovn-central.crt"} {
 			assert.FileExists(t, filepath.Join(u.SysconfDir(), "ovn", file))
 		}
+	}
+}
+
+// J9: what is only not there yet, as Juju 4 tells of it late, is no error: an operator who
+// greps the log of a fresh deployment for ERROR finds nothing.
+func TestFreshDeploymentOnJuju4LogsNoError(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{JujuVersion: "4.0.15"})
+	c.updateStatus(t, units...)
+	for _, u := range units {
+		log := logFrom(t, u, 0)
+		require.Contains(t, log, ": start ovn-northd", "the premise: it is the log")
+		assert.NotRegexp(t, `(?m)^ERROR .*$`, log, u.Name())
 	}
 }

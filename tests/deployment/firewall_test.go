@@ -110,3 +110,22 @@ func TestUnitWithoutUfwWorksAndSaysThatItsPortsAreNotGuarded(t *testing.T) {
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	assert.True(t, u.Removed(), "nor does it hinder the end")
 }
+
+// What took rules away, or ufw itself, the record of what was set knows nothing of.
+func TestFirewallThatWasChangedByHandIsSetAgain(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	before := firewallRules(t, u)
+	require.NotEmpty(t, before, "the premise")
+	for _, by := range [][]string{{"delete", "reject", "6643/tcp"}, {"--force", "delete", "1"}, {"disable"}} {
+		_, err := u.Exec(t.Context(), "ufw", by...)
+		require.NoError(t, err)
+		require.NotEqual(t, before, firewallRules(t, u), "the premise: ufw %v", by)
+		require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
+		assert.ElementsMatch(t, before, firewallRules(t, u), "after ufw %v", by)
+	}
+	log, err := os.ReadFile(logFile(u))
+	require.NoError(t, err)
+	assert.Equal(t, 3, strings.Count(string(log), "the firewall's rules are not those that this unit has set"))
+}

@@ -29,7 +29,7 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 	hang(t, first)
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	const restart = "run action restart-services services=ovn-northd on "
-	says(t, first, "active", "ovn-northd does not answer here, but on another unit; "+restart+first.Name())
+	says(t, first, "active", "ovn-northd does not answer here; "+restart+first.Name()+" (another unit's does)")
 
 	hang(t, second)
 	require.NoError(t, c.UpdateStatus(t.Context()))

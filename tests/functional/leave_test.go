@@ -91,16 +91,26 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	m.powerOff(dead)
 	m.requireDown(dead)
 	var refused []string
-	for _, err := range atOnce(going, func(u *lab.Unit) error {
+	var waits *lab.Unit
+	for i, err := range atOnce(going, func(u *lab.Unit) error {
 		return m.RemoveUnit(t.Context(), u, lab.RemoveOptions{})
 	}) {
 		if err != nil {
-			refused = append(refused, m.hookFailed(err, "stop"))
+			refused, waits = append(refused, m.hookFailed(err, "stop")), going[i]
 		}
 	}
 	require.Len(t, refused, 1, "exactly one may leave")
 	assert.Contains(t, refused[0], "of 3 members 2 are up")
 	m.requireWritable()
+
+	// P2: Juju shows of the unit only that its hook failed; the one that stays names it,
+	// and what it waits for.
+	stays := m.leader(lab.NB)
+	require.NotContains(t, going, stays, "the premise")
+	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
+	said := stays.Workload().Message
+	assert.Contains(t, said, waits.Name()+" waits to leave")
+	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers)")
 }
 
 // R4: of five, one is off, and two leave, the leader among them: both may. What is

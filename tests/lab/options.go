@@ -36,7 +36,8 @@ type Options struct {
 	Charm string
 	// App is the application's name; "ovn-central".
 	App string
-	// JujuVersion is what JUJU_VERSION says; "3.6.11".
+	// JujuVersion is what JUJU_VERSION says; that of the environment's LAB_JUJU, so that
+	// the same scenarios can be played in the ways of another Juju, or "3.6.11".
 	JujuVersion string
 	// Ways are what that Juju does otherwise than 3.6; nil: all that it is known to,
 	// [WaysOf]. So each can be had alone.
@@ -72,7 +73,7 @@ const maxSocketPath = 107
 // complete fills in the defaults.
 func (o *Options) complete() error {
 	o.App = cmp.Or(o.App, "ovn-central")
-	o.JujuVersion = cmp.Or(o.JujuVersion, "3.6.11")
+	o.JujuVersion = cmp.Or(o.JujuVersion, os.Getenv("LAB_JUJU"), "3.6.11")
 	if o.Ways == nil {
 		ways := WaysOf(o.JujuVersion)
 		o.Ways = &ways
