@@ -80,5 +80,5 @@ func check(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return Check(ctx, dir, m, ovndb.NB)
+	return Unpack(ctx, dir, m, ovndb.NB, "")
 }

@@ -74,14 +74,8 @@ func unpack(ctx context.Context, from, to string) (size int64, sum string, err e
 	return size, text(digest), nil
 }
 
-// Check reads the copy of database d in the backup path, and makes sure that it is what
-// was packed.
-func Check(ctx context.Context, path string, m Manifest, d ovndb.Database) error {
-	return Unpack(ctx, path, m, d, "")
-}
-
-// Unpack writes the copy of database d in the backup path to the file to, and makes sure
-// that it is what was packed.
+// Unpack writes the copy of database d in the backup path to the file to, or only reads it
+// where to is empty, and makes sure that it is what was packed.
 func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to string) error {
 	x, err := m.Of(d)
 	if err != nil {

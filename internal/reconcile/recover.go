@@ -89,11 +89,6 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		if manifest, err = backup.Read(request.Backup); err != nil {
 			return found, err
 		}
-		for _, db := range request.Databases {
-			if err = backup.Check(ctx, request.Backup, manifest, db); err != nil {
-				return found, &RecoverError{[]string{err.Error()}}
-			}
-		}
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
 	var refusals []string
@@ -121,6 +116,9 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		if databases == len(asked) {
 			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
 		}
+	}
+	if len(refusals) == 0 {
+		refusals = u.refuseContents(ctx, asked)
 	}
 	slices.Sort(refusals)
 	switch {
