@@ -19,6 +19,8 @@ type RecoverRequest struct {
 	// a Backup both.
 	Databases []ovndb.Database
 	GivenUp   []string
+	// Force is as in [recovery.Request].
+	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
 	Backup            string
 	Confirmed, DryRun bool
@@ -100,7 +102,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has taken the place of %s; it is written to, and that is read back from each unit", db.Short(), r.Remade[db].Cluster))
 			continue
 		}
-		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
+		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
 			q = *state.Request // it is published: it goes on as it was asked for
 		}

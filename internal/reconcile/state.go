@@ -146,7 +146,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 			return x, err
 		}
 		if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == a.clusters.IDs[db] && len(a.clusters.Superseded[db]) > 0 {
-			x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db])
+			x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db].connected)
 		}
 	}
 	if l.Condition == ovndb.Down && l.FileErr == nil {

@@ -168,25 +168,7 @@ func (m *model) requireProof(shown map[string]string, units ...*lab.Unit) {
 // taken, wherever it is asked for, and on however many units.
 func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 	m := deploy(t, 4)
-	behind := m.Leader() // another unit than the one that is asked publishes the new cluster's ID
-	others := slices.DeleteFunc(slices.Clone(m.units), func(u *lab.Unit) bool { return u == behind })
-	newest, lost := others[0], others[1:]
-	m.addSwitch("early")
-	m.killServers(behind)
-	m.eventually("a change that the unit which is behind has missed", func() bool {
-		_, nb := newest.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--db="+m.Remotes(lab.NB), "--may-exist", "ls-add", "late")
-		_, sb := newest.Exec(t.Context(), "ovn-sbctl", "--timeout=10", "--db="+m.Remotes(lab.SB), "create", "Address_Set", "name=late"+strconv.FormatInt(time.Now().UnixNano(), 10))
-		return nb == nil && sb == nil
-	})
-	m.eventually("the change has arrived", func() bool { return strings.Contains(m.seen(newest), "late") })
-	m.lose(lost...)
-	for _, db := range lab.Databases {
-		require.NoError(t, behind.Start(t.Context(), db))
-	}
-	for _, u := range []*lab.Unit{newest, behind} {
-		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	}
-	require.NoError(t, m.Settle(t.Context()))
+	behind, newest, lost := m.loseAllButOneThatIsBehind()
 	give := "give-up=" + names(lost)
 
 	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
@@ -207,6 +189,55 @@ func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 	}
 	m.tick("all join", allMembers(m, m.units...), m.units...)
 	m.requireWritable()
+}
+
+// loseAllButOneThatIsBehind are, of four units, that which leads the application and lacks
+// switch "late", one that has it, and those that are off. What both have is published.
+func (m *model) loseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*lab.Unit) {
+	m.t.Helper()
+	behind = m.Leader() // another unit than the one that is asked publishes the new cluster's ID
+	others := slices.DeleteFunc(slices.Clone(m.units), func(u *lab.Unit) bool { return u == behind })
+	newest, lost = others[0], others[1:]
+	m.addSwitch("early")
+	m.killServers(behind)
+	m.eventually("a change that the unit which is behind has missed", func() bool {
+		_, nb := newest.Exec(m.t.Context(), "ovn-nbctl", "--timeout=10", "--db="+m.Remotes(lab.NB), "--may-exist", "ls-add", "late")
+		_, sb := newest.Exec(m.t.Context(), "ovn-sbctl", "--timeout=10", "--db="+m.Remotes(lab.SB), "create", "Address_Set", "name=late"+strconv.FormatInt(time.Now().UnixNano(), 10))
+		return nb == nil && sb == nil
+	})
+	m.eventually("the change has arrived", func() bool { return strings.Contains(m.seen(newest), "late") })
+	m.lose(lost...)
+	for _, db := range lab.Databases {
+		require.NoError(m.t, behind.Start(m.t.Context(), db))
+	}
+	for _, u := range []*lab.Unit{newest, behind} {
+		require.NoError(m.t, m.RunHook(m.t.Context(), u, "update-status"))
+	}
+	require.NoError(m.t, m.Settle(m.t.Context()))
+	return behind, newest, lost
+}
+
+// What a unit has published of its copy outlives its machine: force gives it up, by name, and
+// says what is lost.
+func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
+	m := deploy(t, 4)
+	left, newest, lost := m.loseAllButOneThatIsBehind()
+	forced := []string{"give-up=" + names(append(lost, newest)), "force=true"}
+	assert.Contains(t, m.refusedRecovery(left, "recover", append(forced, "i-really-mean-it=true")...), newest.Name()+" has newer data")
+	m.powerOff(newest)
+	assert.Contains(t, m.refusedRecovery(left, "recover", forced[0], "i-really-mean-it=true"), "power it off, and add force=true: what it has beyond term")
+	assert.Contains(t, m.refusedRecovery(left, "recover", "give-up="+names(lost), "force=true", "i-really-mean-it=true"), newest.Name()+" has newer data")
+
+	shown := m.act(left, "recover", append(forced, "dry-run=true")...)
+	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, the newest, as it was last heard; its server does not answer; given up`, shown["plan"])
+	assert.Contains(t, shown["plan"], "nb: lost is what "+newest.Name()+" has beyond term ")
+	m.act(left, "recover", append(forced, "i-really-mean-it=true")...)
+	m.tick("a new cluster", allMembers(m, left), left)
+	assert.Contains(t, m.seen(left), "early")
+	assert.NotContains(t, m.seen(left), "late")
+	require.NoError(t, newest.PowerOn(t.Context()))
+	m.tick("what was lost joins if it returns", allMembers(m, left, newest), left, newest)
+	assert.NotContains(t, m.seen(newest), "late")
 }
 
 // A backup takes the place of a database that is served, on all units.
