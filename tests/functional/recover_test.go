@@ -109,8 +109,12 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Contains(t, shown["plan"], "each change that only the 2 of 3 members")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
+	said := m.refusedRecovery(before, "recover", lost)
+	assert.Contains(t, said, "what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	t.Log(shown["status"], shown["next"])
+	m.requireClientsAreTold(shown)
 	m.tick("a new cluster", allMembers(m, before), before)
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	m.requireProof(shown, before)
@@ -162,6 +166,15 @@ func (m *model) requireProof(shown map[string]string, units ...*lab.Unit) {
 		assert.NotContains(m.t, out, "recovery-proof")
 	}
 	assert.Contains(m.t, shown["next"], "add units until there are three again")
+	m.requireClientsAreTold(shown)
+}
+
+// requireClientsAreTold requires of an action's results that they say what clients must do:
+// they take the new cluster for one with old data.
+func (m *model) requireClientsAreTold(shown map[string]string) {
+	m.t.Helper()
+	assert.Contains(m.t, shown["next"], "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset\n")
+	assert.Contains(m.t, shown["next"], "with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util\n")
 }
 
 // The newest copy is on a unit that does not lead the application, and that is what is
@@ -259,10 +272,15 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Equal(t, "failed", r.Status)
 		assert.Contains(t, r.Message, filepath.Base(spoiled))
 	}
+	assert.Contains(t, m.refusedRecovery(u, "restore", "from="+dir), "what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+	for _, db := range []string{"nb", "sb"} {
+		assert.Contains(t, m.act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": lost is every change since the backup was taken\n")
+	}
 	assert.Contains(t, m.seen(u), "after", "nothing was done")
 
 	shown := m.act(u, "restore", "from="+dir, "i-really-mean-it=true")
-	assert.Contains(t, shown["plan"], "the backup was taken on "+u.Name())
+	assert.Regexp(t, "the backup was taken on "+u.Name()+" at 20.+Z, .+s ago\n", shown["plan"])
+	m.requireClientsAreTold(shown)
 	m.tick("all serve the backup", func() bool {
 		return allMembers(m, m.units...)() && !strings.Contains(m.seen(m.units[0]), "after")
 	}, m.units...)
