@@ -46,6 +46,9 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 		return nil, err
 	}
 	r.GivenUp = strings.FieldsFunc(given, func(c rune) bool { return c == ' ' || c == ',' })
+	if r.Force, err = p.flag("force"); err != nil {
+		return nil, err
+	}
 	if r.Confirmed, err = p.flag("i-really-mean-it"); err != nil {
 		return nil, err
 	}

@@ -123,11 +123,13 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 		return x, err
 	}
 	path := filepath.Join(dir, x.File)
-	if x.Size, x.SHA256, err = pack(ctx, raw, path); err != nil {
+	written, err := pack(ctx, raw, path)
+	if err != nil {
 		return x, err
 	}
-	size, sum, err := unpack(ctx, path, "")
-	if err == nil && (size != x.Size || sum != x.SHA256) {
+	x.Size, x.SHA256, x.Packed = written.size, written.plain, written.packed
+	read, err := unpack(ctx, path, "")
+	if err == nil && read != written {
 		err = fmt.Errorf("%s is not what was written to it", path)
 	}
 	return x, err

@@ -1,11 +1,15 @@
 package backup
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
@@ -30,6 +34,18 @@ type Manifest struct {
 	OVN       string     `json:"ovn-version"`
 	OVS       string     `json:"ovs-version"`
 	Databases []Database `json:"databases"`
+	// Checksum is the SHA-256, in hex, of the whole file with zeros in this one's place.
+	Checksum string `json:"checksum"`
+}
+
+// unsealed stands in the place of the checksum while it is computed.
+var unsealed = strings.Repeat("0", 2*sha256.Size)
+
+// seal is the checksum of a manifest's text in which another one stands.
+func seal(text []byte, stands string) string {
+	field := func(sum string) []byte { return []byte(`"checksum": "` + sum + `"`) }
+	sum := sha256.Sum256(bytes.Replace(text, field(stands), field(unsealed), 1))
+	return hex.EncodeToString(sum[:])
 }
 
 // Source says where a copy was taken from.
@@ -62,6 +78,8 @@ type Database struct {
 	// Size and SHA256 are those of the copy unpacked, in bytes and in hex.
 	Size   int64  `json:"size"`
 	SHA256 string `json:"sha256"`
+	// Packed is the SHA-256 of File.
+	Packed string `json:"packed-sha256"`
 }
 
 // Of is the copy of database d.
@@ -75,11 +93,14 @@ func (m Manifest) Of(d ovndb.Database) (Database, error) {
 }
 
 func (m Manifest) write(dir string) error {
+	m.Checksum = unsealed
 	text, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return fmt.Errorf("cannot write the manifest: %w", err)
 	}
-	return atomicfile.Write(filepath.Join(dir, manifestName), append(text, '\n'), 0o600)
+	text = append(text, '\n')
+	text = bytes.Replace(text, []byte(unsealed), []byte(seal(text, unsealed)), 1)
+	return atomicfile.Write(filepath.Join(dir, manifestName), text, 0o600)
 }
 
 // Read reads the manifest of the backup in the directory path. Whether the copies are
@@ -92,6 +113,9 @@ func Read(path string) (Manifest, error) {
 	}
 	if err == nil && m.Format != format {
 		err = fmt.Errorf("its format is %d, not %d", m.Format, format)
+	}
+	if err == nil && m.Checksum != seal(text, m.Checksum) {
+		err = fmt.Errorf("it is damaged: its SHA-256 is %s, it says %q", seal(text, m.Checksum), m.Checksum)
 	}
 	for _, x := range m.Databases {
 		if err == nil && (x.File == "" || x.File != filepath.Base(x.File)) {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -17,80 +18,84 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// pack compresses the file from into a new file, and says how large from is and what its
-// checksum is. It reads and writes a part at a time.
-func pack(ctx context.Context, from, to string) (size int64, sum string, err error) {
+// digests are what is known of a copy: its size in bytes and its checksum unpacked, and the
+// checksum of the packed file.
+type digests struct {
+	size          int64
+	plain, packed string
+}
+
+// pack compresses the file from into a new file. It reads and writes a part at a time.
+func pack(ctx context.Context, from, to string) (digests, error) {
 	in, err := os.Open(from)
 	if err != nil {
-		return 0, "", fmt.Errorf("cannot compress the copy: %w", err)
+		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
 	}
 	defer func() { _ = in.Close() }() // it was only read
 	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return 0, "", fmt.Errorf("cannot compress the copy: %w", err)
+		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
 	}
-	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
+	var size int64
+	plain, packed := sha256.New(), sha256.New()
+	zip, err := gzip.NewWriterLevel(io.MultiWriter(out, packed), gzip.BestSpeed)
 	if err == nil {
-		digest := sha256.New()
-		size, err = io.Copy(io.MultiWriter(zip, digest), &untilDone{ctx, in})
+		size, err = io.Copy(io.MultiWriter(zip, plain), &untilDone{ctx, in})
 		err = errors.Join(err, zip.Close(), out.Sync())
-		sum = text(digest)
 	}
 	if err = errors.Join(err, out.Close()); err != nil {
-		return 0, "", fmt.Errorf("cannot compress the copy: %w", err)
+		return digests{}, fmt.Errorf("cannot compress the copy: %w", err)
 	}
-	return size, sum, nil
+	return digests{size, text(plain), text(packed)}, nil
 }
 
 func text(h hash.Hash) string { return hex.EncodeToString(h.Sum(nil)) }
 
 // unpack reads a compressed file into a new one, or only reads it where to is empty.
-func unpack(ctx context.Context, from, to string) (size int64, sum string, err error) {
+func unpack(ctx context.Context, from, to string) (digests, error) {
 	in, err := os.Open(from)
 	if err != nil {
-		return 0, "", fmt.Errorf("cannot unpack the copy: %w", err)
+		return digests{}, fmt.Errorf("cannot unpack the copy: %w", err)
 	}
 	defer func() { _ = in.Close() }() // it was only read
-	zip, err := gzip.NewReader(bufio.NewReader(&untilDone{ctx, in}))
+	plain, packed := sha256.New(), sha256.New()
+	zip, err := gzip.NewReader(bufio.NewReader(io.TeeReader(&untilDone{ctx, in}, packed)))
 	if err != nil {
-		return 0, "", fmt.Errorf("cannot unpack %s: %w", from, err)
+		return digests{}, fmt.Errorf("cannot unpack %s: %w", from, err)
 	}
-	digest := sha256.New()
-	sinks := []io.Writer{digest}
+	sinks := []io.Writer{plain}
 	var out *os.File
 	if to != "" {
 		if out, err = os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600); err != nil {
-			return 0, "", fmt.Errorf("cannot unpack the copy: %w", err)
+			return digests{}, fmt.Errorf("cannot unpack the copy: %w", err)
 		}
 		sinks = append(sinks, out)
 	}
-	size, err = io.Copy(io.MultiWriter(sinks...), zip) //nolint:gosec // its size is bounded by what the unit itself has packed, and by the disk
+	size, err := io.Copy(io.MultiWriter(sinks...), zip) //nolint:gosec // its size is bounded by what the unit itself has packed, and by the disk
 	if out != nil {
 		err = errors.Join(err, out.Sync(), out.Close())
 	}
 	if err != nil {
-		return 0, "", fmt.Errorf("cannot unpack %s: %w", from, err)
+		return digests{}, fmt.Errorf("cannot unpack %s: %w", from, err)
 	}
-	return size, text(digest), nil
+	return digests{size, text(plain), text(packed)}, nil // it was read to its end
 }
 
-// Check reads the copy of database d in the backup path, and makes sure that it is what
-// was packed.
-func Check(ctx context.Context, path string, m Manifest, d ovndb.Database) error {
-	return Unpack(ctx, path, m, d, "")
-}
-
-// Unpack writes the copy of database d in the backup path to the file to, and makes sure
-// that it is what was packed.
+// Unpack writes the copy of database d in the backup path to the file to, or only reads it
+// where to is empty, and makes sure that it is what was packed.
 func Unpack(ctx context.Context, path string, m Manifest, d ovndb.Database, to string) error {
 	x, err := m.Of(d)
 	if err != nil {
 		return err
 	}
 	packed := filepath.Join(path, x.File)
-	size, sum, err := unpack(ctx, packed, to)
-	if err == nil && (size != x.Size || sum != x.SHA256) {
-		err = fmt.Errorf("%s is damaged: it holds %d bytes with SHA-256 %s, its manifest says %d and %s", packed, size, sum, x.Size, x.SHA256)
+	found, err := unpack(ctx, packed, to)
+	switch {
+	case err != nil:
+	case found.size != x.Size || found.plain != x.SHA256:
+		err = fmt.Errorf("%s is damaged: it holds %d bytes with SHA-256 %s, its manifest says %d and %s", packed, found.size, found.plain, x.Size, x.SHA256)
+	case found.packed != x.Packed:
+		err = fmt.Errorf("%s is damaged: its SHA-256 is %s, its manifest says %s", packed, found.packed, x.Packed)
 	}
 	return err
 }
@@ -128,11 +133,21 @@ func (s *Service) room(dir string) error {
 	if err != nil {
 		return err
 	}
+	available, known := ovn.AvailableMemory()
+	if !known {
+		available = math.MaxInt64
+	}
+	return enough(dir, free, available, total, largest)
+}
+
+// enough says why so much free space and available memory is too little for databases whose
+// files are so large in all, and of which the largest is so large; all in bytes.
+func enough(dir string, free, available, total, largest int64) error {
 	if need := total + largest + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20, need>>20)
 	}
-	if available, known := ovn.AvailableMemory(); known && available < memoryFactor*largest+spare {
-		return fmt.Errorf("cannot back up: %d MiB of memory are available, it may take %d; back up on another unit", available>>20, (memoryFactor*largest+spare)>>20)
+	if need := memoryFactor*largest + spare; available < need {
+		return fmt.Errorf("cannot back up: %d MiB of memory are available, it may take %d; back up on another unit", available>>20, need>>20)
 	}
 	return nil
 }

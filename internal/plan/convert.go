@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -79,6 +80,9 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	case x.Tried >= longestConversionTimer:
 		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s: run it when clients may wait; %s was not converted at an election timer of %d s", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
 		return false
+	case x.conversionLacks() != "":
+		d.block("%s: schema not converted, %s; make room, or run all the same: juju ssh %s sudo ovsdb-client convert unix:%s %s", name, x.conversionLacks(), s.Unit, x.Socket, x.SchemaFile)
+		return false
 	case now < needed && !s.usable(OptionElectionTimer):
 		d.note("%s: the schema is older than the packages'; it is converted once %s can be used, since the election timer is raised before", name, OptionElectionTimer)
 	case now < needed:
@@ -90,6 +94,23 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 		d.do(Step{Kind: ConvertSchema, Database: db, Timer: now, Reason: "every unit runs the packages that bring the new schema"})
 	}
 	return true
+}
+
+// conversionDisk and conversionMemory are what a conversion may take, in bytes.
+func conversionDisk(size int64) int64   { return upgradeDiskFactor*size + upgradeSpare }
+func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgradeSpare }
+
+// conversionLacks says what this unit lacks for a conversion; empty where nothing is known
+// to be missing. Of the other units' machines nothing is known here.
+func (x Database) conversionLacks() string {
+	var all []string
+	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
+		all = append(all, fmt.Sprintf("which may take %s of the disk, %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
+	}
+	if need := conversionMemory(x.Size); x.FreeMemory > 0 && x.FreeMemory < need {
+		all = append(all, fmt.Sprintf("which may take %s of memory, %s are available", mebibytes(need), mebibytes(x.FreeMemory)))
+	}
+	return strings.Join(all, "; ")
 }
 
 // runsAnother says for which unit a conversion waits, and what ends the wait; empty

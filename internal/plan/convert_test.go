@@ -86,6 +86,39 @@ func TestConversionAndItsElectionTimerComeToAnEndFromAnywhere(t *testing.T) {
 	}
 }
 
+// What upgrade-check warns of holds the conversion up: a disk that is full in the middle of
+// it costs a member.
+func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
+	t.Parallel()
+	const mib = 1 << 20
+	for name, tt := range map[string]struct {
+		disk, memory int64
+		lacks        string
+	}{
+		"nothing is known":       {0, 0, ""},
+		"just enough of both":    {224 * mib, 464 * mib, ""},
+		"too little of the disk": {224*mib - 1, 464 * mib, "which may take 224 MiB of the disk, 223 MiB are free"},
+		"too little memory":      {224 * mib, 464*mib - 1, "which may take 464 MiB of memory, 463 MiB are available"},
+		"too little of both":     {100 * mib, 300 * mib, "which may take 224 MiB of the disk, 100 MiB are free; which may take 464 MiB of memory, 300 MiB are available"},
+	} {
+		s := well()
+		edit(&s, ovndb.NB, func(x *plan.Database) {
+			x.Runs, x.Schema, x.Size, x.FreeDisk, x.FreeMemory = "3.5.0", plan.Drifted, 80*mib, tt.disk, tt.memory
+			x.Socket, x.SchemaFile = "/run/nb.sock", "/usr/share/nb.ovsschema"
+			x.Status.ElectionTimer = time.Minute
+		})
+		d := plan.Decide(s)
+		if tt.lacks == "" {
+			require.NotNil(t, d.Step, name)
+			assert.Equal(t, plan.ConvertSchema, d.Step.Kind, name)
+			continue
+		}
+		assert.Equal(t, []string{"nb: schema not converted, " + tt.lacks + "; make room, or run all the same: juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/share/nb.ovsschema"}, d.Blocked, name)
+		require.NotNil(t, d.Step, name)
+		assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "%s: the option's timer comes back meanwhile", name)
+	}
+}
+
 func TestServersBeforeOpenVSwitch3AreToldToTrimTheirMemory(t *testing.T) {
 	t.Parallel()
 	for ovs, does := range map[string]bool{

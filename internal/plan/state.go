@@ -168,6 +168,9 @@ type Database struct {
 	// packages; both are only looked at where that is this server's to do.
 	Runs  string
 	Tried time.Duration
+	// FreeDisk is the space on the database's disk and FreeMemory what programs can have, in
+	// bytes; 0 where it is not known. Both are only looked at where Runs is.
+	FreeDisk, FreeMemory int64
 	// TooNew says that the server, as far as its log tells, ended on a file that is of
 	// a newer Open vSwitch than the one that is installed.
 	TooNew bool

@@ -165,8 +165,8 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	}
 	d.LeastGapSeconds, d.MostGapSeconds = roundUp(mib*least), roundUp(mib*most)
 	d.NeededTimerSeconds = ConversionTimer(x.Size, u.Offered.OVS).Seconds()
-	d.NeededDiskBytes = upgradeDiskFactor*x.Size + upgradeSpare
-	d.NeededMemoryBytes = upgradeMemoryFactor*x.Size + upgradeSpare
+	d.NeededDiskBytes = conversionDisk(x.Size)
+	d.NeededMemoryBytes = conversionMemory(x.Size)
 	return d
 }
 

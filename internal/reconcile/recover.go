@@ -19,6 +19,8 @@ type RecoverRequest struct {
 	// a Backup both.
 	Databases []ovndb.Database
 	GivenUp   []string
+	// Force is as in [recovery.Request].
+	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
 	Backup            string
 	Confirmed, DryRun bool
@@ -89,11 +91,6 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		if manifest, err = backup.Read(request.Backup); err != nil {
 			return found, err
 		}
-		for _, db := range request.Databases {
-			if err = backup.Check(ctx, request.Backup, manifest, db); err != nil {
-				return found, &RecoverError{[]string{err.Error()}}
-			}
-		}
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
 	var refusals []string
@@ -105,7 +102,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has taken the place of %s; it is written to, and that is read back from each unit", db.Short(), r.Remade[db].Cluster))
 			continue
 		}
-		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
+		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
 		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
 			q = *state.Request // it is published: it goes on as it was asked for
 		}
@@ -121,6 +118,9 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		if databases == len(asked) {
 			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
 		}
+	}
+	if len(refusals) == 0 {
+		refusals = u.refuseContents(ctx, asked)
 	}
 	slices.Sort(refusals)
 	switch {

@@ -54,10 +54,10 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 			}
 			state.Peers = append(state.Peers, peer)
 		}
-		if err := u.ownCopy(ctx, &state, x, snapshot); err != nil {
+		if err := u.ownCopy(ctx, &state, x, snapshot, served[db].answering); err != nil {
 			return nil, err
 		}
-		state.Serving = served[db]
+		state.Serving = served[db].connected
 		all[db] = state
 	}
 	return all, nil
@@ -70,8 +70,9 @@ func asked(r *record, s plan.State, db ovndb.Database) bool {
 	})
 }
 
-// ownCopy finds out how far this unit's copy goes, and which members its file has.
-func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot observe.Snapshot) error {
+// ownCopy finds out how far this unit's copy goes, and which members its file has. Servers
+// answer at the addresses that are given.
+func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot observe.Snapshot, answering []string) error {
 	db := state.Database
 	if x.Condition == ovndb.Absent || x.Cluster() != state.Cluster {
 		return nil
@@ -90,7 +91,7 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	state.Own = &copied
 	m := snapshot.Application
 	for _, id := range end.Members {
-		member := recovery.Member{ID: id, Unit: m.UnitOf(db, id)}
+		member := recovery.Member{ID: id, Unit: m.UnitOf(db, id), Answers: slices.Contains(answering, end.Addresses[id])}
 		_, member.Exists = m.Goal[member.Unit]
 		state.Members = append(state.Members, member)
 	}
@@ -111,11 +112,11 @@ func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recover
 // serving is [Reconciler.askServing] for each database and its clusters, all at the same
 // time, or what that has said in this hook not long ago: machines that are off take all of
 // its time.
-func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) map[ovndb.Database][]string {
+func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) map[ovndb.Database]answers {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
-		all = map[ovndb.Database][]string{}
+		all = map[ovndb.Database]answers{}
 	)
 	if a.serving == nil {
 		a.serving = map[ovndb.Database]serving{}
@@ -126,11 +127,11 @@ func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Sn
 			known, there := a.serving[db]
 			mu.Unlock()
 			if !there || u.Now().After(known.until) || !slices.Equal(known.clusters, clusters) {
-				known = serving{clusters: clusters, addresses: u.askServing(ctx, snapshot, db, clusters), until: u.Now().Add(servingAge)}
+				known = serving{clusters: clusters, answers: u.askServers(ctx, snapshot, db, clusters), until: u.Now().Add(servingAge)}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all[db], a.serving[db] = known.addresses, known
+			all[db], a.serving[db] = known.answers, known
 		})
 	}
 	wg.Wait()
@@ -139,38 +140,52 @@ func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Sn
 
 // serving is where servers of clusters served clients a moment ago.
 type serving struct {
-	clusters  []raft.ID
-	addresses []string
-	until     time.Time
+	clusters []raft.ID
+	answers  answers
+	until    time.Time
 }
+
+// answers are the addresses of servers that answer clients, and those of them that are
+// connected to a leader.
+type answers struct{ answering, connected []string }
 
 // servingAge is for how long that is taken to be so while a step is chosen. It is asked
 // anew right before a new cluster takes the old one's place.
 const servingAge = 10 * time.Second
 
 // askServing are the addresses at which a server of one of the clusters answers clients and
-// is connected to a leader. Those that don't answer in time serve no client, as far as can be
-// seen from here.
+// is connected to a leader.
 func (u *Reconciler) askServing(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) []string {
+	return u.askServers(ctx, snapshot, db, clusters).connected
+}
+
+// askServers asks wherever a server of one of the clusters may be. Those that don't answer in
+// time serve no client, as far as can be seen from here.
+func (u *Reconciler) askServers(ctx context.Context, snapshot observe.Snapshot, db ovndb.Database, clusters []raft.ID) answers {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
-		all []string
+		all answers
 	)
 	for _, address := range raftAddresses(snapshot, db) {
 		wg.Go(func() {
 			state, err := u.Dialer.Server(ctx, db, ovsdb.Endpoints(db, address)...)
-			if err == nil && state.Connected && slices.Contains(clusters, state.Cluster) {
-				mu.Lock()
-				defer mu.Unlock()
-				all = append(all, address)
+			if err != nil || !slices.Contains(clusters, state.Cluster) {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all.answering = append(all.answering, address)
+			if state.Connected {
+				all.connected = append(all.connected, address)
 			}
 		})
 	}
 	wg.Wait()
-	slices.Sort(all)
+	slices.Sort(all.answering)
+	slices.Sort(all.connected)
 	return all
 }
 

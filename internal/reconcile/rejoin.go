@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -71,7 +72,11 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	case !request.Confirmed:
 		return found, &RecoverError{[]string{"a member that is removed never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
 	}
-	r.Rejoin, r.Settled = asked, false
+	if r.Rejoin == nil {
+		r.Rejoin = map[ovndb.Database]raft.ID{}
+	}
+	maps.Copy(r.Rejoin, asked) // what was asked for the other database goes on
+	r.Settled = false
 	if err := u.saveRecord(r); err != nil {
 		return found, err
 	}

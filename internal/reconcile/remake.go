@@ -7,9 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -38,7 +36,7 @@ func (u *Reconciler) stopFor(ctx context.Context, r *record, db ovndb.Database, 
 // remake makes the new cluster beside the file of the old one, and notes its ID.
 func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.Database) error {
 	request := r.Requests[db]
-	contents := u.Paths.File(db) + ".standalone"
+	contents := u.standalone(db)
 	defer os.Remove(contents)
 	if err := u.contents(ctx, request, db, contents); err != nil {
 		r.withdraw(db, fmt.Sprintf("%s: %v", db.Short(), err))
@@ -56,46 +54,6 @@ func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.
 	r.Requests[db] = request
 	return u.saveRecord(r)
 }
-
-// contents writes what the new cluster is made of to a file, and sees that a server of
-// these packages can be started on it.
-func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string) error {
-	free, err := ovn.FreeSpace(u.Paths.DB)
-	if err != nil {
-		return err
-	}
-	if need := 2*ovn.FileSize(u.Paths, db) + spareSpace; free < need {
-		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", u.Paths.DB, free>>20, need>>20)
-	}
-	if request.Backup == "" {
-		if err := u.Files.Extract(ctx, db, to); err != nil {
-			return err
-		}
-	} else {
-		m, err := backup.Read(request.Backup)
-		if err != nil {
-			return err
-		}
-		if err := backup.Unpack(ctx, request.Backup, m, db, to); err != nil {
-			return err
-		}
-	}
-	schema, err := u.Files.Load(ctx, db, to)
-	if err != nil {
-		return err
-	}
-	brought, err := u.Files.SchemaVersion(ctx, db)
-	if err != nil {
-		return err
-	}
-	if newer, err := ovn.Newer(schema, brought); err != nil || newer {
-		return errors.Join(err, fmt.Errorf("its schema is %s, newer than that of this unit's packages, %s; upgrade them first, or run it on a unit that has them", schema, brought))
-	}
-	return nil
-}
-
-// spareSpace is what is left free, in bytes, beside two copies of the database.
-const spareSpace = 16 << 20
 
 // supersede puts the new cluster in the place of the old one, for all units.
 func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {

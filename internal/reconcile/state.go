@@ -146,7 +146,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 			return x, err
 		}
 		if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == a.clusters.IDs[db] && len(a.clusters.Superseded[db]) > 0 {
-			x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db])
+			x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db].connected)
 		}
 	}
 	if l.Condition == ovndb.Down && l.FileErr == nil {
@@ -206,6 +206,10 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
 			u.Log.WarnContext(ctx, "cannot read the server's version; it counts as old", "database", db.Short(), "error", err)
 		}
+		if x.FreeDisk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
+			return x, err
+		}
+		x.FreeMemory, _ = ovn.AvailableMemory()
 	}
 	if a.address.IsValid() {
 		err := u.served(ctx, db, a.address)

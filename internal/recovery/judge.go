@@ -37,6 +37,9 @@ func (s State) Judge(r Request) Verdict {
 	if len(s.Serving) > 0 && r.Backup == "" {
 		refuse("the cluster has a quorum: %s; this unit is cut off, or its server is down; nothing is lost", strings.Join(s.Serving, ", "))
 	}
+	if r.Force && len(r.GivenUp) == 0 {
+		refuse("force=true gives up newer data of units that are lost; name these in give-up=")
+	}
 	var away, joining []string
 	looked := 0 // copies that are compared before the new cluster is made
 	for _, m := range s.Members {
@@ -47,10 +50,8 @@ func (s State) Judge(r Request) Verdict {
 		case m.Unit == s.Unit:
 			looked++
 			continue
-		case copied != nil && copied.HasLeader && r.Backup == "":
-			refuse("%s has a leader: the quorum is not lost; this unit is cut off, look at its network", m.Unit)
-		case copied != nil && r.Backup == "" && copied.newer(*s.Own):
-			refuse("%s has newer data (term %d, index %d; this unit's end with term %d, index %d); run it there", m.Unit, copied.Term, copied.Index, s.Own.Term, s.Own.Index)
+		case copied != nil && r.Backup == "" && (copied.HasLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
+			refuse("%s", s.ahead(m, *copied, given, r.Force))
 		case given:
 			away = append(away, name)
 			continue
@@ -71,19 +72,38 @@ func (s State) Judge(r Request) Verdict {
 	return v
 }
 
+// ahead says why the recovery can't be made here of a unit that had newer data, or a leader,
+// when it was last heard. One that is lost can't take that back, so there is a way past it.
+func (s State) ahead(m Member, c Copy, given, force bool) string {
+	what := fmt.Sprintf("has newer data (%s; this unit's end with %s); run it there", c.end(), s.Own.end())
+	if c.HasLeader {
+		what = "has a leader: the quorum is not lost; this unit is cut off, look at its network"
+	}
+	switch {
+	case m.Answers && force:
+		return fmt.Sprintf("%s %s; its server answers, so it is not given up, with force either", m.Unit, what)
+	case given && !m.Answers:
+		return fmt.Sprintf("%s %s; its server does not answer: if its machine is lost for good, power it off, and add force=true: what it has beyond %s is lost then", m.Unit, what, s.Own.end())
+	}
+	return m.Unit + " " + what
+}
+
 // plan says what will be done.
 func (s State) plan(r Request, looked int, joining, away []string) []string {
 	db, n := s.Database.Short(), len(s.Members)
-	from := fmt.Sprintf("the file of %s (term %d, index %d)", s.Unit, s.Own.Term, s.Own.Index)
+	from, lines := fmt.Sprintf("the file of %s (%s)", s.Unit, s.Own.end()), s.copies(r)
 	if r.Backup != "" {
-		from = "the backup " + r.Backup
+		from, lines = "the backup "+r.Backup, nil
 	}
-	lines := []string{fmt.Sprintf("%s: a new cluster is made of %s, in the place of %s", db, from, s.Cluster)}
+	lines = append(lines, fmt.Sprintf("%s: a new cluster is made of %s, in the place of %s", db, from, s.Cluster))
 	if len(joining) > 0 {
 		lines = append(lines, fmt.Sprintf("%s: %s put away what they have and join it", db, strings.Join(joining, ", ")))
 	}
 	if len(away) > 0 {
 		lines = append(lines, fmt.Sprintf("%s: %s must never serve the old one again: power off their machines, or remove them; a unit that comes back puts its file away", db, strings.Join(away, ", ")))
+	}
+	if r.Backup == "" {
+		lines = append(lines, s.forced(r)...)
 	}
 	switch {
 	case r.Backup != "":

@@ -88,7 +88,7 @@ func (s State) own(r Request, all map[string]Request) Step {
 		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit has no copy any more"}
 	}
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
-		if unit != s.Unit && !slices.Contains(r.GivenUp, unit) && s.yields(r, unit, all[unit]) {
+		if unit != s.Unit && !s.givesUp(r, unit) && s.yields(r, unit, all[unit]) {
 			return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: %s was asked for the same, and goes first", s.Database.Short(), unit)}
 		}
 	}

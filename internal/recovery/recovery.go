@@ -25,6 +25,9 @@ type Request struct {
 	// GivenUp are the units, or the identities of members, that are not waited for: they
 	// are lost, and what only they have is lost.
 	GivenUp []string `json:"given-up,omitempty"`
+	// Force gives units up though they had newer data, or a leader, when they were last
+	// heard: they are lost, and what they have published outlives them.
+	Force bool `json:"force,omitempty"`
 	// Backup is where the data come from instead of this unit's file; then it does not
 	// matter which copy is newest, nor that there is a leader.
 	Backup string    `json:"backup,omitempty"`
@@ -70,6 +73,8 @@ type Member struct {
 	Unit string
 	// Exists says that the unit is in the model.
 	Exists bool
+	// Answers says that its server answers clients, with or without a leader.
+	Answers bool
 }
 
 // State is all that is known of one database.

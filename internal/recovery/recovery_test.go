@@ -3,6 +3,7 @@ package recovery
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,6 +48,19 @@ func givingUp(units ...int) Request {
 	return r
 }
 
+func forced(units ...int) Request {
+	r := givingUp(units...)
+	r.Force = true
+	return r
+}
+
+// answers says that the server of unit n does.
+func (s State) answers(n int) State {
+	s.Members = slices.Clone(s.Members)
+	s.Members[n].Answers = true
+	return s
+}
+
 func TestRefusals(t *testing.T) {
 	behind := Copy{Term: 2, Index: 9}
 	tests := map[string]struct {
@@ -61,8 +75,23 @@ func TestRefusals(t *testing.T) {
 		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
 		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), "ovn-central/1 has newer data (term 2, index 11;"},
 		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(2), "ovn-central/1 has newer data (term 3, index 4;"},
-		"newer data are not given up by name":    {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), "ovn-central/1 has newer data"},
-		"a unit has said nothing":                {of(3).publishes(behind), givingUp(), "ovn-central/2 has not said how far its copy goes"},
+		"newer data are not given up by name": {
+			of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2),
+			"ovn-central/1 has newer data (term 3, index 4; this unit's end with term 2, index 10); run it there; its server does not answer: if its machine is lost for good, power it off, and add force=true",
+		},
+		"a leader is not given up by name":              {of(3).publishes(Copy{HasLeader: true}), givingUp(1, 2), "its server does not answer: if its machine is lost for good, power it off, and add force=true"},
+		"newer data whose unit force does not name":     {of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), "ovn-central/1 has newer data"},
+		"force that names no unit":                      {of(3).publishes(behind), forced(), "force=true gives up newer data of units that are lost; name these in give-up="},
+		"newer data of a server that answers, by force": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), "ovn-central/1 has newer data (term 3, index 4; this unit's end with term 2, index 10); run it there; its server answers, so it is not given up, with force either"},
+		"a leader whose server answers, by force":       {of(3).publishes(Copy{HasLeader: true}).answers(1), forced(1, 2), "ovn-central/1 has a leader: the quorum is not lost"},
+		"a leader that a server is connected to, by force": {
+			func() State {
+				s := of(3).publishes(Copy{HasLeader: true})
+				s.Serving = []string{"ssl:10.0.0.2:6643"}
+				return s
+			}(), forced(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
+		},
+		"a unit has said nothing": {of(3).publishes(behind), givingUp(), "ovn-central/2 has not said how far its copy goes"},
 		"a unit is being removed": {
 			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), "ovn-central/2 may come back",
 		},
@@ -91,6 +120,44 @@ func TestRefusals(t *testing.T) {
 	restored := givingUp()
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	assert.Empty(t, of(3).publishes(Copy{HasLeader: true, Term: 9}).Judge(restored).Refusals, "a backup replaces what there is")
+}
+
+// What a unit has published outlives its machine. An operator who knows that it is lost can
+// say so, and is told what that costs.
+func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testing.T) {
+	v := of(3).publishes(Copy{Term: 3, Index: 40}).Judge(forced(1, 2))
+	assert.Empty(t, v.Refusals)
+	assert.Equal(t, []string{
+		"nb: copy of ovn-central/0: term 2, index 10",
+		"nb: copy of ovn-central/1: term 3, index 40, the newest, as it was last heard; its server does not answer; given up",
+		"nb: copy of ovn-central/2: not known, it can't be asked; given up",
+		"nb: a new cluster is made of the file of ovn-central/0 (term 2, index 10), in the place of " + string(old),
+		"nb: ovn-central/1, ovn-central/2 must never serve the old one again: power off their machines, or remove them; a unit that comes back puts its file away",
+		"nb: lost is what ovn-central/1 has beyond term 2, index 10: it had term 3, index 40 when it was last heard",
+		"nb: each change that only the 2 of 3 members which are given up have stored is lost; how many is not known",
+	}, v.Plan)
+	led := of(3).publishes(Copy{Term: 2, Index: 10, HasLeader: true}).Judge(forced(1, 2))
+	assert.Empty(t, led.Refusals)
+	assert.Contains(t, led.Plan, "nb: lost is what ovn-central/1 has beyond term 2, index 10: it had term 2, index 10 when it was last heard, and a leader, so that it may have stored more since")
+	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), "lost is what")
+}
+
+// Who reads the plan sees whose copy is the newest, and which is not known.
+func TestPlanHasALineForEachCopy(t *testing.T) {
+	s := of(4).publishes(Copy{Term: 2, Index: 10, Stopped: true})
+	s.Peers[1].Copy = &Copy{Cluster: old, Term: 1, Index: 90, Damage: "entries 5 to 7"}
+	s.Members[3] = Member{ID: id(3), Answers: true}
+	assert.Equal(t, []string{
+		"nb: copy of ovn-central/0: term 2, index 10, the newest",
+		"nb: copy of ovn-central/1: term 2, index 10, the newest",
+		"nb: copy of ovn-central/2: term 1, index 90, damaged",
+		"nb: copy of member 0003, whose unit is not known: not known; its server answers, and its next update-status says it; given up",
+	}, s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4])
+	restored := givingUp(2)
+	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
+	plan := s.Judge(restored).Plan
+	assert.Contains(t, plan[0], "a new cluster is made of the backup")
+	assert.Contains(t, plan, "nb: lost is every change since the backup was taken")
 }
 
 // A committed entry is on a majority. Where the copies that are looked at meet every
@@ -245,7 +312,9 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 			case 1:
 				w.leader = i
 			case 2:
-				if r := givingUp(lost...); !u.off && !w.quorum() && w.cluster == old && u.request == nil && len(w.state(i).Judge(r).Refusals) == 0 {
+				r := givingUp(lost...)
+				r.Force = w.random.IntN(2) == 0
+				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && len(w.state(i).Judge(r).Refusals) == 0 {
 					r.Asked = time.Unix(int64(w.random.IntN(9)), 0)
 					u.request, begun = &r, true
 				}

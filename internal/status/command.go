@@ -16,13 +16,17 @@ import (
 // 120 characters: eight digits are no other server's.
 const statusDigits = 8
 
-// RejoinCommand is the command by which another unit removes this unit's server, so that it
-// can join again as a new one; empty where there is no other unit, or the server is not
-// known.
+// RejoinCommand is the command that has a new server of this unit join in the place of one
+// that can't be started any more: action rejoin on this unit, or where that would not know
+// which member it was, the kick on another unit. It is empty where there is no other unit, or
+// the server is not known.
 func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.ServerState, d ovndb.Database) string {
 	id := m.Published[m.Unit][d].Server
 	if id == "" || len(m.Others()) == 0 {
 		return ""
+	}
+	if _, full := raft.ParseID(string(id)); full {
+		return m.Version.Render(juju.Command{Unit: m.Unit, Action: "rejoin", Params: []juju.Param{{Key: "database", Value: d.Short()}, {Key: "i-really-mean-it", Value: "true"}}})
 	}
 	clusters := Views{}
 	if other := servers[d.Other()]; other.Condition == ovndb.Serving {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -68,6 +69,25 @@ func TestSchemaIsConvertedOnceEveryServerWasRestarted(t *testing.T) {
 		return c.allActive() && !slices.ContainsFunc(units, func(u *lab.Unit) bool { return strings.Contains(u.Workload().Message, "schema") })
 	})
 	lossless(t, w)
+}
+
+// A conversion that the disk may have no space for is not begun, and made once it has.
+func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, lab.Options{})
+	c.relateVault(t)
+	u, small := c.addOnFullDisk(t)
+	small.free()
+	c.tick(t, "a unit that works", c.allActive)
+	upgradeOffered(t, u)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "it says what a conversion may take", func() bool {
+		return strings.Contains(u.Workload().Message, "nb: schema not converted, which may take 64 MiB of the disk, 1 MiB are free; make room, or run all the same: juju ssh "+u.Name()+" sudo ovsdb-client convert unix:")
+	})
+	assert.Equal(t, "blocked", u.Workload().Status)
+	assert.NotContains(t, schemas(t, u), lab.NewerSchema)
+	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
+	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, u) && c.allActive() })
 }
 
 // A unit that is off counts: what it comes back with may not be able to use a database

@@ -11,15 +11,24 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
 // manifest is what the tests look at of a backup's.
 type manifest struct {
 	Unit      string
+	Taken     time.Time
+	OVN       string `json:"ovn-version"`
+	OVS       string `json:"ovs-version"`
 	Databases []struct {
-		Source string
-		Index  uint64
+		Name    string
+		Source  string
+		Cluster raft.ID `json:"cluster-id"`
+		Server  string  `json:"server-id"`
+		Term    uint64
+		Index   uint64
+		Schema  string `json:"schema-version"`
 	}
 }
 
@@ -45,13 +54,7 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 			return err == nil && strings.Contains(out, name)
 		})
 		dir := m.act(u, "backup")["backup"]
-		made := readManifest(t, dir)
-		assert.Equal(t, u.Name(), made.Unit)
-		require.Len(t, made.Databases, 2)
-		for _, x := range made.Databases {
-			assert.Equal(t, "server", x.Source)
-			assert.NotZero(t, x.Index)
-		}
+		m.requireManifest(dir, u)
 		assert.Contains(t, m.switches(dir), name)
 	}
 	m.verified(w)
@@ -61,6 +64,35 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	assert.Contains(t, results["warnings"], "nb: this unit's server serves nothing")
 	assert.Equal(t, "file", readManifest(t, results["backup"]).Databases[0].Source)
 	assert.Contains(t, m.switches(results["backup"]), "before-")
+}
+
+// requireManifest requires of a backup that was just taken on a unit that its manifest says
+// what that unit's servers say.
+func (m *model) requireManifest(dir string, u *lab.Unit) {
+	m.t.Helper()
+	made := readManifest(m.t, dir)
+	assert.Equal(m.t, u.Name(), made.Unit)
+	assert.Equal(m.t, filepath.Base(dir), made.Taken.Format("20060102T150405Z"))
+	assert.Equal(m.t, u.Packages()["ovn-central"], made.OVN)
+	assert.Equal(m.t, u.Packages()["openvswitch-common"], made.OVS)
+	require.Len(m.t, made.Databases, 2)
+	for i, db := range []lab.DB{lab.NB, lab.SB} {
+		x := made.Databases[i]
+		s, err := m.status(u, db)
+		require.NoError(m.t, err)
+		server, err := u.ServerID(m.t.Context(), db)
+		require.NoError(m.t, err)
+		schema, err := u.Exec(m.t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "get-schema-version", "unix:"+filepath.Join(u.RunDir(), "ovn"+string(db)+"_db.sock"), db.Schema())
+		require.NoError(m.t, err)
+		assert.Equal(m.t, db.Schema(), x.Name)
+		assert.Equal(m.t, "server", x.Source)
+		assert.Equal(m.t, *s.Cluster, x.Cluster)
+		assert.Equal(m.t, server, x.Server)
+		assert.Equal(m.t, s.Term, x.Term)
+		assert.NotZero(m.t, x.Index)
+		assert.LessOrEqual(m.t, x.Index, s.Log.End)
+		assert.Equal(m.t, strings.TrimSpace(schema), x.Schema)
+	}
 }
 
 // switches are those in a backup's copy.

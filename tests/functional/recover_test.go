@@ -109,8 +109,12 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	assert.Contains(t, shown["plan"], "each change that only the 2 of 3 members")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
+	said := m.refusedRecovery(before, "recover", lost)
+	assert.Contains(t, said, "what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	t.Log(shown["status"], shown["next"])
+	m.requireClientsAreTold(shown)
 	m.tick("a new cluster", allMembers(m, before), before)
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	m.requireProof(shown, before)
@@ -162,31 +166,22 @@ func (m *model) requireProof(shown map[string]string, units ...*lab.Unit) {
 		assert.NotContains(m.t, out, "recovery-proof")
 	}
 	assert.Contains(m.t, shown["next"], "add units until there are three again")
+	m.requireClientsAreTold(shown)
+}
+
+// requireClientsAreTold requires of an action's results that they say what clients must do:
+// they take the new cluster for one with old data.
+func (m *model) requireClientsAreTold(shown map[string]string) {
+	m.t.Helper()
+	assert.Contains(m.t, shown["next"], "on every chassis: ovn-appctl -t ovn-controller sb-cluster-state-reset\n")
+	assert.Contains(m.t, shown["next"], "with OpenStack: restart neutron-server and the metadata agents, then run neutron-ovn-db-sync-util\n")
 }
 
 // The newest copy is on a unit that does not lead the application, and that is what is
 // taken, wherever it is asked for, and on however many units.
 func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 	m := deploy(t, 4)
-	behind := m.Leader() // another unit than the one that is asked publishes the new cluster's ID
-	others := slices.DeleteFunc(slices.Clone(m.units), func(u *lab.Unit) bool { return u == behind })
-	newest, lost := others[0], others[1:]
-	m.addSwitch("early")
-	m.killServers(behind)
-	m.eventually("a change that the unit which is behind has missed", func() bool {
-		_, nb := newest.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--db="+m.Remotes(lab.NB), "--may-exist", "ls-add", "late")
-		_, sb := newest.Exec(t.Context(), "ovn-sbctl", "--timeout=10", "--db="+m.Remotes(lab.SB), "create", "Address_Set", "name=late"+strconv.FormatInt(time.Now().UnixNano(), 10))
-		return nb == nil && sb == nil
-	})
-	m.eventually("the change has arrived", func() bool { return strings.Contains(m.seen(newest), "late") })
-	m.lose(lost...)
-	for _, db := range lab.Databases {
-		require.NoError(t, behind.Start(t.Context(), db))
-	}
-	for _, u := range []*lab.Unit{newest, behind} {
-		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	}
-	require.NoError(t, m.Settle(t.Context()))
+	behind, newest, lost := m.loseAllButOneThatIsBehind()
 	give := "give-up=" + names(lost)
 
 	r, err := m.RunAction(t.Context(), behind, "recover", give, "i-really-mean-it=true")
@@ -209,6 +204,55 @@ func TestNewestCopyIsTakenWhereverTheRecoveryIsAskedFor(t *testing.T) {
 	m.requireWritable()
 }
 
+// loseAllButOneThatIsBehind are, of four units, that which leads the application and lacks
+// switch "late", one that has it, and those that are off. What both have is published.
+func (m *model) loseAllButOneThatIsBehind() (behind, newest *lab.Unit, lost []*lab.Unit) {
+	m.t.Helper()
+	behind = m.Leader() // another unit than the one that is asked publishes the new cluster's ID
+	others := slices.DeleteFunc(slices.Clone(m.units), func(u *lab.Unit) bool { return u == behind })
+	newest, lost = others[0], others[1:]
+	m.addSwitch("early")
+	m.killServers(behind)
+	m.eventually("a change that the unit which is behind has missed", func() bool {
+		_, nb := newest.Exec(m.t.Context(), "ovn-nbctl", "--timeout=10", "--db="+m.Remotes(lab.NB), "--may-exist", "ls-add", "late")
+		_, sb := newest.Exec(m.t.Context(), "ovn-sbctl", "--timeout=10", "--db="+m.Remotes(lab.SB), "create", "Address_Set", "name=late"+strconv.FormatInt(time.Now().UnixNano(), 10))
+		return nb == nil && sb == nil
+	})
+	m.eventually("the change has arrived", func() bool { return strings.Contains(m.seen(newest), "late") })
+	m.lose(lost...)
+	for _, db := range lab.Databases {
+		require.NoError(m.t, behind.Start(m.t.Context(), db))
+	}
+	for _, u := range []*lab.Unit{newest, behind} {
+		require.NoError(m.t, m.RunHook(m.t.Context(), u, "update-status"))
+	}
+	require.NoError(m.t, m.Settle(m.t.Context()))
+	return behind, newest, lost
+}
+
+// What a unit has published of its copy outlives its machine: force gives it up, by name, and
+// says what is lost.
+func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
+	m := deploy(t, 4)
+	left, newest, lost := m.loseAllButOneThatIsBehind()
+	forced := []string{"give-up=" + names(append(lost, newest)), "force=true"}
+	assert.Contains(t, m.refusedRecovery(left, "recover", append(forced, "i-really-mean-it=true")...), newest.Name()+" has newer data")
+	m.powerOff(newest)
+	assert.Contains(t, m.refusedRecovery(left, "recover", forced[0], "i-really-mean-it=true"), "power it off, and add force=true: what it has beyond term")
+	assert.Contains(t, m.refusedRecovery(left, "recover", "give-up="+names(lost), "force=true", "i-really-mean-it=true"), newest.Name()+" has newer data")
+
+	shown := m.act(left, "recover", append(forced, "dry-run=true")...)
+	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, the newest, as it was last heard; its server does not answer; given up`, shown["plan"])
+	assert.Contains(t, shown["plan"], "nb: lost is what "+newest.Name()+" has beyond term ")
+	m.act(left, "recover", append(forced, "i-really-mean-it=true")...)
+	m.tick("a new cluster", allMembers(m, left), left)
+	assert.Contains(t, m.seen(left), "early")
+	assert.NotContains(t, m.seen(left), "late")
+	require.NoError(t, newest.PowerOn(t.Context()))
+	m.tick("what was lost joins if it returns", allMembers(m, left, newest), left, newest)
+	assert.NotContains(t, m.seen(newest), "late")
+}
+
 // A backup takes the place of a database that is served, on all units.
 func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 	m := deploy(t, 3)
@@ -228,10 +272,15 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Equal(t, "failed", r.Status)
 		assert.Contains(t, r.Message, filepath.Base(spoiled))
 	}
+	assert.Contains(t, m.refusedRecovery(u, "restore", "from="+dir), "what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+	for _, db := range []string{"nb", "sb"} {
+		assert.Contains(t, m.act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": lost is every change since the backup was taken\n")
+	}
 	assert.Contains(t, m.seen(u), "after", "nothing was done")
 
 	shown := m.act(u, "restore", "from="+dir, "i-really-mean-it=true")
-	assert.Contains(t, shown["plan"], "the backup was taken on "+u.Name())
+	assert.Regexp(t, "the backup was taken on "+u.Name()+" at 20.+Z, .+s ago\n", shown["plan"])
+	m.requireClientsAreTold(shown)
 	m.tick("all serve the backup", func() bool {
 		return allMembers(m, m.units...)() && !strings.Contains(m.seen(m.units[0]), "after")
 	}, m.units...)

@@ -1,0 +1,127 @@
+package reconcile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+)
+
+// standalone is where the contents of a new cluster stand until it is made.
+func (u *Reconciler) standalone(db ovndb.Database) string { return u.Paths.File(db) + ".standalone" }
+
+// refuseContents says why no new clusters could be made for these requests, before any unit
+// has stopped a server for them: what they are made of is written, loaded, and removed. It
+// takes as long as [Reconciler.contents] does, which looks again once the servers are off.
+func (u *Reconciler) refuseContents(ctx context.Context, asked map[ovndb.Database]recovery.Request) (refusals []string) {
+	var sizes []int64
+	for db, q := range asked {
+		if q.New != "" {
+			continue // it is made
+		}
+		size, err := u.contentsSize(q, db)
+		if err == nil {
+			sizes = append(sizes, size)
+			to := u.standalone(db)
+			err = errors.Join(u.contents(ctx, q, db, to), remove(to))
+		}
+		if err != nil {
+			refusals = append(refusals, fmt.Sprintf("%s: %v", db.Short(), err))
+		}
+	}
+	if len(refusals) == 0 && len(sizes) > 1 {
+		if err := u.room(sizes...); err != nil {
+			return []string{err.Error()}
+		}
+	}
+	return refusals
+}
+
+// contents writes what the new cluster is made of to a file, and sees that a server of
+// these packages can be started on it.
+func (u *Reconciler) contents(ctx context.Context, request recovery.Request, db ovndb.Database, to string) error {
+	size, err := u.contentsSize(request, db)
+	if err != nil {
+		return err
+	}
+	if err := u.room(size); err != nil {
+		return err
+	}
+	if request.Backup == "" {
+		if err := u.Files.Extract(ctx, db, to); err != nil {
+			return err
+		}
+	} else {
+		m, err := backup.Read(request.Backup)
+		if err != nil {
+			return err
+		}
+		if err := backup.Unpack(ctx, request.Backup, m, db, to); err != nil {
+			return err
+		}
+	}
+	schema, err := u.Files.Load(ctx, db, to)
+	if err != nil {
+		return err
+	}
+	brought, err := u.Files.SchemaVersion(ctx, db)
+	if err != nil {
+		return err
+	}
+	newer, err := ovn.Newer(schema, brought)
+	if newer {
+		err = fmt.Errorf("its schema is %s, newer than that of this unit's packages, %s; upgrade them first, or run it on a unit that has them", schema, brought)
+	}
+	return err
+}
+
+// contentsSize is about that of what a new cluster is made of, in bytes.
+func (u *Reconciler) contentsSize(request recovery.Request, db ovndb.Database) (int64, error) {
+	if request.Backup == "" {
+		return ovn.FileSize(u.Paths, db), nil
+	}
+	m, err := backup.Read(request.Backup)
+	if err != nil {
+		return 0, err
+	}
+	x, err := m.Of(db)
+	return x.Size, err
+}
+
+// room says why there is not enough space for new clusters of contents of these sizes.
+func (u *Reconciler) room(sizes ...int64) error {
+	free, err := ovn.FreeSpace(u.Paths.DB)
+	if err != nil {
+		return err
+	}
+	return enough(u.Paths.DB, free, sizes...)
+}
+
+// enough says why so much free space, in bytes, is too little: each new cluster stands
+// beside the file that there is, and one at a time beside what it is made of.
+func enough(dir string, free int64, sizes ...int64) error {
+	var total, largest int64
+	for _, size := range sizes {
+		total, largest = total+size, max(largest, size)
+	}
+	if need := total + largest + spareSpace; free < need {
+		return fmt.Errorf("the disk of %s has %d MiB free, and it takes %d; make space", dir, free>>20, need>>20)
+	}
+	return nil
+}
+
+// spareSpace is what is left free, in bytes, beside the copies of the database.
+const spareSpace = 16 << 20
+
+// remove removes a file, if there is one.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("cannot remove what a new cluster was to be made of: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// end is how far a copy goes, for people.
+func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
+
+// copies are what is known of the copies that there are, a line for each member: whose is
+// the newest, and which could not be asked.
+func (s State) copies(r Request) (lines []string) {
+	newest := *s.Own
+	for _, m := range s.Members {
+		if c := s.copyOf(m.Unit); c != nil && c.newer(newest) {
+			newest = *c
+		}
+	}
+	for _, m := range s.Members {
+		c, name := s.copyOf(m.Unit), strings.TrimSuffix(m.name(), ",")
+		var line string
+		switch {
+		case c == nil && m.Answers:
+			line = fmt.Sprintf("copy of %s: not known; its server answers, and its next update-status says it", name)
+		case c == nil:
+			line = fmt.Sprintf("copy of %s: not known, it can't be asked", name)
+		default:
+			line = fmt.Sprintf("copy of %s: %s", name, c.end())
+			if !newest.newer(*c) {
+				line += ", the newest"
+			}
+			if m.Unit != s.Unit && !m.Answers && !c.Stopped {
+				line += ", as it was last heard; its server does not answer"
+			}
+			if c.Damage != "" {
+				line += ", damaged"
+			}
+		}
+		if r.givesUp(m) {
+			line += "; given up"
+		}
+		lines = append(lines, s.Database.Short()+": "+line)
+	}
+	return lines
+}
+
+// forced says what is lost of units that are given up though they had more.
+func (s State) forced(r Request) (lines []string) {
+	for _, m := range s.Members {
+		c := s.copyOf(m.Unit)
+		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasLeader && !c.newer(*s.Own) {
+			continue
+		}
+		line := fmt.Sprintf("%s: lost is what %s has beyond %s: it had %s when it was last heard", s.Database.Short(), m.name(), s.Own.end(), c.end())
+		if c.HasLeader {
+			line += ", and a leader, so that it may have stored more since"
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// givesUp says whether the request names a unit, or a member that it has.
+func (s State) givesUp(r Request, unit string) bool {
+	return slices.Contains(r.GivenUp, unit) || slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == unit && r.givesUp(m) })
+}
