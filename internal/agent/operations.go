@@ -207,8 +207,8 @@ func (a *Agent) nodes() *node.Service {
 			Progress: func(_ context.Context, line string) { a.log.Info("operation on a node", "progress", line) },
 		},
 		Unit: c.Unit, Units: a.units, Command: apiCommand,
-		Health: func(context.Context) []maintenance.DatabaseHealth {
-			seen, _ := a.clusters.latest(a.now())
+		Health: func(ctx context.Context) []maintenance.DatabaseHealth {
+			seen, _ := a.clusters.lookNow(ctx) // the last look may be of before what is asked about
 			return node.Health(seen)
 		},
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -16,7 +17,23 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
+
+// wellReport is of a sole member of each database, that leads.
+func wellReport() (r observe.Report) {
+	for _, d := range ovndb.Databases() {
+		self := raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643", Self: true}
+		status := raft.Status{Name: string(d), State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self, Servers: []raft.Member{self}}
+		c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: status}, View: raft.View{Status: status}}
+		c.Quorum = c.View.Quorum()
+		c.Rows = []observe.Row{{Peer: c.View.Peers()[0], Owner: observe.Owner{Unit: "u/0"}}}
+		r.Clusters = append(r.Clusters, c)
+	}
+	return r
+}
 
 // What can't be understood is refused before anything is asked of a database.
 func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
@@ -50,6 +67,37 @@ func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
 		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
 		assert.Equal(t, code, w.Code, request)
 	}
+}
+
+// 002-7: what is not known is not healthy, and an answer is of now, not of the last look: there
+// may have been none yet, or it may be of before what is asked about.
+func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	a.clusters.report, a.clusters.at = wellReport(), time.Second
+	*now = 24 * time.Hour
+	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
+	ask := func() (s maintenance.Status) {
+		w := httptest.NewRecorder()
+		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/cluster-health-statuses", http.NoBody))
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s))
+		assert.Equal(t, s.Code, w.Code)
+		return s
+	}
+	said := ask()
+	assert.Equal(t, maintenance.ClusterNotAccessible, said.Reason, said.Text())
+	assert.Equal(t, 2, said.Details.ErrorCount)
+	assert.Contains(t, said.Text(), "OVN_Southbound: Unable to access OVN_Southbound: it was not looked at")
+
+	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+	said = ask()
+	assert.Equal(t, 500, said.Code, said.Text())
+	assert.Equal(t, 1, said.Details.ErrorCount, "SB is down")
+
+	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
+	said = ask()
+	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, "2 of 2 databases are healthy", said.Message)
 }
 
 func TestNoMoreOperationsRunThanABound(t *testing.T) {

@@ -129,14 +129,19 @@ func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Dura
 	return s.awaitMembers(ctx, n, timeout)
 }
 
-// Health is how both clusters are, by what a unit has observed of them.
+// Health is how both clusters are, by what a unit has observed of them. One that was not looked
+// at counts as one that can't be accessed.
 func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
-	for _, c := range seen.Clusters {
-		_, leads := c.View.Leader()
-		all = append(all, maintenance.DatabaseHealth{
-			Name: string(c.Database), Accessible: c.Condition == ovndb.Serving, Why: string(c.Condition),
-			Leader: leads, Members: c.Quorum.Members, Up: c.Quorum.Up,
-		})
+	for _, d := range ovndb.Databases() {
+		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not looked at"}
+		for _, c := range seen.Clusters {
+			if c.Database == d {
+				_, leads := c.View.Leader()
+				one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
+				one.Leader, one.Members, one.Up = leads, c.Quorum.Members, c.Quorum.Up
+			}
+		}
+		all = append(all, one)
 	}
 	return all
 }
@@ -206,7 +211,7 @@ func (s *Service) awaitReady(ctx context.Context, timeout time.Duration, minMemb
 	for {
 		all := s.Health(ctx)
 		health := maintenance.ClusterHealth(all, minMembers)
-		if !slices.ContainsFunc(all, func(d maintenance.DatabaseHealth) bool { return !d.Healthy(minMembers) }) {
+		if maintenance.AllHealthy(all, minMembers) {
 			return health
 		}
 		s.progress(ctx, "waiting for the clusters: %s", health.Message)

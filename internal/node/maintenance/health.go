@@ -1,6 +1,9 @@
 package maintenance
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // DatabaseHealth is how the cluster of one database is, as far as it could be asked.
 type DatabaseHealth struct {
@@ -19,8 +22,13 @@ func (d DatabaseHealth) Healthy(minMembers int) bool {
 	return d.Accessible && d.Leader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
+// AllHealthy says whether every database is; that none is known is not.
+func AllHealthy(all []DatabaseHealth, minMembers int) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(d DatabaseHealth) bool { return !d.Healthy(minMembers) })
+}
+
 // ClusterHealth is the answer about all databases. That one is unhealthy is an answer, not a
-// failure; that one could not be asked is a failure.
+// failure; that one could not be asked is a failure, and so is that none could.
 func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 	var messages []Message
 	healthy, inaccessible := 0, 0
@@ -47,7 +55,7 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 		}
 	}
 	message := fmt.Sprintf("%d of %d databases are healthy", healthy, len(all))
-	if inaccessible > 0 {
+	if inaccessible > 0 || len(all) == 0 {
 		return NewStatus(ClusterNotAccessible, message, messages...)
 	}
 	return NewStatus(Success, message, messages...)

@@ -170,6 +170,9 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	goldentest.Equal(t, "health.json", text+"\n")
 	assert.True(t, nb.Healthy(2))
 	assert.False(t, nb.Healthy(3), "min-members")
+	assert.True(t, maintenance.AllHealthy([]maintenance.DatabaseHealth{nb}, 0))
 	nb.Leader = false
 	assert.False(t, nb.Healthy(0))
+	assert.False(t, maintenance.AllHealthy(nil, 0), "nothing is known")
+	assert.Equal(t, maintenance.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)
 }
