@@ -78,6 +78,16 @@ func (c *clusters) lookNow(ctx context.Context) (observe.Report, ovndb.NorthdHea
 	return c.look(ctx)
 }
 
+// recent is the last look, or one that is made now where there was none for longer than one takes
+// to come.
+func (c *clusters) recent(ctx context.Context) observe.Report {
+	seen, ago := c.latest(c.agent.now())
+	if ago < 0 || ago > (clusterPause+clusterTimeout).Seconds() {
+		seen, _ = c.lookNow(ctx)
+	}
+	return seen
+}
+
 // northdError is why this unit is not to act: without its ovn-northd nothing would come of what
 // it writes, if it is the last; empty where it works, or is not asked for.
 func (c *clusters) northdError() string {

@@ -20,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // wellReport is of a sole member of each database, that leads.
@@ -98,6 +99,41 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 	said = ask()
 	assert.Equal(t, 200, said.Code, said.Text())
 	assert.Equal(t, "2 of 2 databases are healthy", said.Message)
+}
+
+// On the socket units are known by the members of both configurations, by what the last hook has
+// known, and by other agents; not by these alone.
+func TestUnitsAreKnownByMembersAndByAgents(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
+	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
+	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+		r := wellReport()
+		for i := range r.Clusters {
+			r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers, raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})
+		}
+		r.Application.Published = relation.UnitIdentities{"u/2": {ovndb.NB: {Server: "aa07"}, ovndb.SB: {Server: "aa07"}}}
+		r.Application.Places = map[string]observe.Place{"u/2": {Hostname: "two"}}
+		return r, ""
+	}
+	c := a.charm(t.Context())
+	assert.Empty(t, c.Unknown)
+	on := func(hostname, address string) (units []string, members int) {
+		units, all := c.On(maintenance.Node{Hostname: hostname, Addresses: []string{address}})
+		return units, len(all)
+	}
+	for at, want := range map[string]struct {
+		units   []string
+		members int
+	}{"10.0.0.5": {[]string{"u/0"}, 2}, "10.0.0.6": {[]string{"u/1"}, 0}, "10.0.0.7": {[]string{"u/2"}, 2}, "10.0.0.9": {nil, 2}} {
+		units, members := on("", at)
+		assert.Equal(t, want.units, units, at)
+		assert.Equal(t, want.members, members, at)
+	}
+	units, members := on("two.maas", "192.0.2.1")
+	assert.Equal(t, []string{"u/2"}, units, "it has another network for tunnels")
+	assert.Equal(t, 2, members)
 }
 
 func TestNoMoreOperationsRunThanABound(t *testing.T) {

@@ -95,11 +95,11 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 				return now
 			}
 			looks := 0
-			s.Units = func(context.Context) map[string]string { // asked when everything was read
+			s.Charm = func(context.Context) (none maintenance.Charm) { // asked when everything was read
 				if looks++; looks == 1 {
 					test.write(c, port)
 				}
-				return nil
+				return none
 			}
 			said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 			assert.Equal(t, 409, said.Code, said.Text())
@@ -148,17 +148,17 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	assert.Nil(t, c.node("c1").Cordon)
 
 	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=0")
-	s.Units = func(context.Context) map[string]string { // asked when all was read
+	s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
 		if late {
 			c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1")
 		}
-		return nil
+		return none
 	}
 	said = decommission()
 	assert.Contains(t, said.Text(), "error  evict: DrainNodeError (500): ", "it came back meanwhile: %s", said.Text())
 	assert.Equal(t, 2, c.node("c1").Held("nova-compute").Count)
 
-	s.Units = nil
+	s.Charm = nil
 	said = decommission()
 	require.Equal(t, 200, said.Code, said.Text())
 	assert.Contains(t, said.Text(), "evict: Success (200): 3 ports are released; virtual machines may run on there: cut its power")
@@ -276,10 +276,10 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 		now = now.Add(time.Minute)
 		return now
 	}
-	s.Units = func(context.Context) map[string]string { // asked when all was read
+	s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
 		looks++
 		c.sbctl("set", "Chassis_Private", "c1", fmt.Sprintf("nb_cfg=%d", looks))
-		return nil
+		return none
 	}
 	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, said.Text())
@@ -287,7 +287,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 	assert.Contains(t, said.Message, "c1.example is not removed: ")
 	assert.Equal(t, 20, looks, "each time it was judged again")
 
-	s.Units, s.Gateways.NorthdTimeout = nil, time.Second
+	s.Charm, s.Gateways.NorthdTimeout = nil, time.Second
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	said = s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, said.Text())
@@ -300,29 +300,4 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
 	s.Gateways.NorthdTimeout = patience
 	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
-}
-
-// 002-5, 002-6: units on the node's machine are waited for, and then the clusters.
-func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2")
-	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
-	health := []maintenance.DatabaseHealth{{Name: "OVN_Northbound", Accessible: true, Leader: true, Members: 3, Up: 2}}
-	s := c.nodeService()
-	s.Health = func(context.Context) []maintenance.DatabaseHealth { return health }
-	unit := map[string]string{"127.0.0.1": "ovn-central/3"}
-	s.Units = func(context.Context) map[string]string { return unit }
-
-	s.Unit = "ovn-central/3"
-	assert.Equal(t, 409, s.Decommission(t.Context(), r).Code, "it runs on the node itself")
-	s.Unit = "ovn-central/0"
-	said := s.Decommission(t.Context(), r)
-	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, said.Text(), "error  remove-member: RemoveMemberError (500): ovn-central/3 is still in the application after 0s: run: juju remove-unit ovn-central/3")
-
-	unit, r.MinMembers = nil, 3
-	said = s.Decommission(t.Context(), r)
-	assert.Contains(t, said.Text(), "error  cluster-ready: ClusterNotAccessible (500): 0 of 1 databases are healthy")
-	health[0].Up = 3
-	assert.Equal(t, 200, s.Decommission(t.Context(), r).Code)
 }

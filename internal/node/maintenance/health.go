@@ -3,6 +3,8 @@ package maintenance
 import (
 	"fmt"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // DatabaseHealth is how the cluster of one database is, as far as it could be asked.
@@ -15,6 +17,40 @@ type DatabaseHealth struct {
 	// Leader says that one is known.
 	Leader      bool
 	Members, Up int
+	// Each are the members, and Status is what the server has answered.
+	Each   []MemberHealth
+	Status raft.Status
+}
+
+// MemberHealth is what is known of one member.
+type MemberHealth struct {
+	Member
+	Up bool
+	// Kick is the command that removes it, where it is no unit's any more (rule R16).
+	Kick string
+}
+
+// Without is how the cluster is without some of its members: what a node has that is to go counts for
+// nothing.
+func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
+	for _, m := range gone {
+		if one := d.each(m); one != nil {
+			d.Members--
+			if one.Up {
+				d.Up--
+			}
+		}
+	}
+	return d
+}
+
+// Quorum is the arithmetic, for people.
+func (d DatabaseHealth) Quorum() string {
+	text := raft.Quorum{Members: d.Members, Up: d.Up}.String()
+	if !d.Leader {
+		text += ", no leader is known"
+	}
+	return text
 }
 
 // Healthy says whether the cluster has a leader, a majority, and so many members that are up.

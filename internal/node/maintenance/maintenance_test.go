@@ -60,7 +60,7 @@ func seen() maintenance.Seen {
 			{Port: "p", Type: "patch"},
 			{Port: "v", Type: "vtep", Chassis: "c1"},
 		},
-		Members: map[string][]string{"c1": {"ovn-central/2"}},
+		Charm: maintenance.Charm{Units: []maintenance.Unit{{Name: "ovn-central/2", Hostname: "ONE"}}},
 	}
 }
 

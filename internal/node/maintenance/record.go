@@ -47,6 +47,9 @@ type Drain struct {
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
 	// Undrain says that the ranks are being put back.
 	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
+	// Members are those of both clusters that were on its machine then: when they are to have left, the
+	// chassis may be gone, and with it the addresses by which they were found.
+	Members []Member `json:"members,omitempty" yaml:"-"`
 }
 
 // Records are what external_ids of NB_Global say of nodes, by the name of the chassis.
