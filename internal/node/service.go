@@ -164,7 +164,8 @@ func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Sta
 	case n.Cordon != nil:
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
 	}
-	if err := s.cordon(ctx, "cordon", x, n, true, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
+	hosted := x.inventory.State.Mastered(n.Chassis)
+	if err := s.cordon(ctx, "cordon", x, n, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n))
