@@ -3,16 +3,13 @@ package action
 import (
 	"context"
 	"errors"
-	"net/netip"
-	"strings"
+	"os"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // nodeStatus shows every node, or one.
@@ -130,7 +127,7 @@ func answered(format string, status maintenance.Status) (results, error) {
 
 // nodes works on nodes by this unit's servers, or by those of others.
 func (u Unit) nodes(ctx context.Context) *node.Service {
-	s := &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Units: u.units, Health: u.health}
+	s := &node.Service{Gateways: u.gateways(ctx), Unit: u.Env.Unit, Charm: u.charm, Health: u.health}
 	s.Command = func(operation, name string, given ...string) string {
 		all := []juju.Param{{Key: "node", Value: name}}
 		for i := 0; i+1 < len(given); i += 2 {
@@ -141,21 +138,15 @@ func (u Unit) nodes(ctx context.Context) *node.Service {
 	return s
 }
 
-// units are the application's, by the address of their machine.
-func (u Unit) units(ctx context.Context) map[string]string {
-	snapshot, units := u.Observer.Observe(ctx, u.Tools), map[string]string{}
-	for _, d := range ovndb.Databases() {
-		_, own, _ := strings.Cut(snapshot.Servers[d].Status.Address, ":") // behind the protocol
-		if at, err := netip.ParseAddrPort(own); err == nil {
-			units[at.Addr().String()] = u.Env.Unit
-		}
+// charm is what this unit knows of the application.
+func (u Unit) charm(ctx context.Context) maintenance.Charm {
+	snapshot := u.Observer.Observe(ctx, u.Tools)
+	hostname, err := os.Hostname()
+	c := node.CharmOf(snapshot.Application, snapshot.Servers, hostname)
+	if err != nil {
+		c.Unknown = append(c.Unknown, err.Error())
 	}
-	for _, other := range snapshot.Application.Others() {
-		if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
-			units[p.Address.String()] = other
-		}
-	}
-	return units
+	return c
 }
 
 // health is how both clusters are, as this unit sees them.

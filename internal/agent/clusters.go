@@ -32,6 +32,8 @@ type Look func(context.Context) (observe.Report, ovndb.NorthdHealth)
 type clusters struct {
 	agent *Agent
 	look  Look
+	// looking is held by the one that looks.
+	looking sync.Mutex
 
 	mu     sync.Mutex
 	report observe.Report
@@ -43,9 +45,7 @@ type clusters struct {
 // run looks again and again until ctx is done.
 func (c *clusters) run(ctx context.Context) {
 	for pause := time.Duration(0); after(ctx, pause); pause = clusterPause {
-		looking, cancel := context.WithTimeout(ctx, clusterTimeout)
-		seen, northd := c.look(looking)
-		cancel()
+		seen, northd := c.lookNow(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -67,6 +67,25 @@ func (c *clusters) run(ctx context.Context) {
 			c.agent.log.Warn("ovn-northd does not work; this unit does not act", "state", northd)
 		}
 	}
+}
+
+// lookNow looks, for what may not go by what was seen before.
+func (c *clusters) lookNow(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
+	c.looking.Lock()
+	defer c.looking.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
+	defer cancel()
+	return c.look(ctx)
+}
+
+// recent is the last look, or one that is made now where there was none for longer than one takes
+// to come.
+func (c *clusters) recent(ctx context.Context) observe.Report {
+	seen, ago := c.latest(c.agent.now())
+	if ago < 0 || ago > (clusterPause+clusterTimeout).Seconds() {
+		seen, _ = c.lookNow(ctx)
+	}
+	return seen
 }
 
 // northdError is why this unit is not to act: without its ovn-northd nothing would come of what

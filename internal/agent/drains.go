@@ -11,6 +11,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -154,4 +155,24 @@ func (d *drains) status(now time.Duration) []report.Drain {
 		all[i].ForSeconds = (now - all[i].Since).Seconds()
 	}
 	return all
+}
+
+// demote has what has come to cordoned nodes since go again, and says whether it has written
+// anything. What is drained is not its to see to.
+func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Inventory) (wrote bool, err error) {
+	records := maintenance.ParseRecords(inv.NB.IDs)
+	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
+		if _, drained := records.Drains[chassis]; drained || schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
+			continue
+		}
+		changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
+			return s.Demote(ctx, nil, chassis, records.Hosted[chassis])
+		})
+		g.did(changed, err)
+		if err != nil {
+			return true, fmt.Errorf("cordon of %s: %w", chassis, err)
+		}
+		wrote = wrote || len(changed) > 0
+	}
+	return wrote, nil
 }

@@ -168,6 +168,16 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Dura
 	if drain != 0 && (again == 0 || drain < again) {
 		again = drain
 	}
+	if acts && live.Mode == config.On && now >= g.retry {
+		switch wrote, err := g.demote(ctx, value, inv); {
+		case err != nil && ctx.Err() == nil:
+			g.retry = g.agent.now() + retryPause
+			g.agent.log.Error("cannot keep gateways off a cordoned node", "error", err)
+			return g.retry, nil
+		case wrote:
+			return g.agent.now(), nil // what has come of it
+		}
+	}
 	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
 		g.endRuns(ctx, value)
 		return max(g.agent.now(), g.retry), nil
@@ -189,13 +199,9 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Dura
 
 // act carries out what is due, under the record that this agent holds.
 func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, may func(string) bool) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go g.whileHeld(ctx, value, cancel)
-	s := g.agent.service(value)
-	defer s.Close()
-	g.noted = ""
-	changed, err := s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, may) })
+	changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
+		return s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, may) })
+	})
 	for _, change := range changed {
 		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
 			wrote := inv.State.Groups[i]
@@ -208,6 +214,17 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		return fmt.Errorf("after %d gateways: %w", len(changed), err)
 	}
 	return nil
+}
+
+// write has something written as long as this agent holds the record.
+func (g *gateways) write(ctx context.Context, value string, do func(context.Context, *gateway.Service) ([]schedule.Change, error)) ([]schedule.Change, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go g.whileHeld(ctx, value, cancel)
+	s := g.agent.service(value)
+	defer s.Close()
+	g.noted = ""
+	return do(ctx, s)
 }
 
 // service writes under the record that this agent holds.

@@ -16,6 +16,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
@@ -206,9 +208,9 @@ func (a *Agent) nodes() *node.Service {
 			Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", API", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
 			Progress: func(_ context.Context, line string) { a.log.Info("operation on a node", "progress", line) },
 		},
-		Unit: c.Unit, Units: a.units, Command: apiCommand,
-		Health: func(context.Context) []maintenance.DatabaseHealth {
-			seen, _ := a.clusters.latest(a.now())
+		Unit: c.Unit, Charm: a.charm, Command: apiCommand,
+		Health: func(ctx context.Context) []maintenance.DatabaseHealth {
+			seen, _ := a.clusters.lookNow(ctx) // the last look may be of before what is asked about
 			return node.Health(seen)
 		},
 	}
@@ -225,17 +227,28 @@ func apiCommand(operation, name string, _ ...string) string {
 	return "action " + operation + " node=" + name
 }
 
-// units are those of the agents that are known, by the address of their machine.
-func (a *Agent) units(context.Context) map[string]string {
-	all := map[string]string{}
+// charm is what this unit knows of the application: members of both configurations with the units that
+// its last hook has known, and the units of the agents that are known.
+func (a *Agent) charm(ctx context.Context) maintenance.Charm {
+	seen := a.clusters.recent(ctx)
+	servers := map[ovndb.Database]observe.ServerState{}
+	for _, c := range seen.Clusters {
+		servers[c.Database] = c.ServerState
+	}
+	hostname, err := os.Hostname()
+	seen.Application.Unit = a.config.Unit
+	c := node.CharmOf(seen.Application, servers, hostname)
+	if err != nil {
+		c.Unknown = append(c.Unknown, err.Error())
+	}
 	add := func(at, unit string) {
 		if address, err := netip.ParseAddrPort(at); err == nil && unit != "" {
-			all[address.Addr().String()] = unit
+			c.Add(unit, address.Addr().String())
 		}
 	}
 	for _, p := range a.peers.status(a.now()) {
 		add(p.Address, p.Unit)
 	}
 	add(a.config.PeerListen, a.config.Unit)
-	return all
+	return c
 }

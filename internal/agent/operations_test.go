@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"context"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -16,7 +17,24 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
+
+// wellReport is of a sole member of each database, that leads.
+func wellReport() (r observe.Report) {
+	for _, d := range ovndb.Databases() {
+		self := raft.Member{Short: "aa04", Address: "ssl:10.0.0.5:6643", Self: true}
+		status := raft.Status{Name: string(d), State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self, Servers: []raft.Member{self}}
+		c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: status}, View: raft.View{Status: status}}
+		c.Quorum = c.View.Quorum()
+		c.Rows = []observe.Row{{Peer: c.View.Peers()[0], Owner: observe.Owner{Unit: "u/0"}}}
+		r.Clusters = append(r.Clusters, c)
+	}
+	return r
+}
 
 // What can't be understood is refused before anything is asked of a database.
 func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
@@ -50,6 +68,72 @@ func TestRequestsThatCannotWorkAreRefused(t *testing.T) {
 		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), method, target, http.NoBody))
 		assert.Equal(t, code, w.Code, request)
 	}
+}
+
+// 002-7: what is not known is not healthy, and an answer is of now, not of the last look: there
+// may have been none yet, or it may be of before what is asked about.
+func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	a.clusters.report, a.clusters.at = wellReport(), time.Second
+	*now = 24 * time.Hour
+	o := &operations{running: make(chan struct{}, maxOperations), open: a.nodes}
+	ask := func() (s maintenance.Status) {
+		w := httptest.NewRecorder()
+		o.handler().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/cluster-health-statuses", http.NoBody))
+		require.NoError(t, json.Unmarshal(w.Body.Bytes(), &s))
+		assert.Equal(t, s.Code, w.Code)
+		return s
+	}
+	said := ask()
+	assert.Equal(t, maintenance.ClusterNotAccessible, said.Reason, said.Text())
+	assert.Equal(t, 2, said.Details.ErrorCount)
+	assert.Contains(t, said.Text(), "OVN_Southbound: Unable to access OVN_Southbound: it was not looked at")
+
+	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+	said = ask()
+	assert.Equal(t, 500, said.Code, said.Text())
+	assert.Equal(t, 1, said.Details.ErrorCount, "SB is down")
+
+	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
+	said = ask()
+	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, "2 of 2 databases are healthy", said.Message)
+}
+
+// On the socket units are known by the members of both configurations, by what the last hook has
+// known, and by other agents; not by these alone.
+func TestUnitsAreKnownByMembersAndByAgents(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
+	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
+	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+		r := wellReport()
+		for i := range r.Clusters {
+			r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers, raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})
+		}
+		r.Application.Published = relation.UnitIdentities{"u/2": {ovndb.NB: {Server: "aa07"}, ovndb.SB: {Server: "aa07"}}}
+		r.Application.Places = map[string]observe.Place{"u/2": {Hostname: "two"}}
+		return r, ""
+	}
+	c := a.charm(t.Context())
+	assert.Empty(t, c.Unknown)
+	on := func(hostname, address string) (units []string, members int) {
+		units, all := c.On(maintenance.Node{Hostname: hostname, Addresses: []string{address}})
+		return units, len(all)
+	}
+	for at, want := range map[string]struct {
+		units   []string
+		members int
+	}{"10.0.0.5": {[]string{"u/0"}, 2}, "10.0.0.6": {[]string{"u/1"}, 0}, "10.0.0.7": {[]string{"u/2"}, 2}, "10.0.0.9": {nil, 2}} {
+		units, members := on("", at)
+		assert.Equal(t, want.units, units, at)
+		assert.Equal(t, want.members, members, at)
+	}
+	units, members := on("two.maas", "192.0.2.1")
+	assert.Equal(t, []string{"u/2"}, units, "it has another network for tunnels")
+	assert.Equal(t, 2, members)
 }
 
 func TestNoMoreOperationsRunThanABound(t *testing.T) {

@@ -46,6 +46,12 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
 }
 
+// Demote moves off a chassis what has come to be hosted there since it was cordoned, for as long as
+// it is; the groups that stay are left alone.
+func (s *Service) Demote(ctx context.Context, read *Inventory, chassis string, stay []string) ([]schedule.Change, error) {
+	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Demote(state, chassis, stay) })
+}
+
 // Clear takes a chassis out of all lists of candidates, for as long as it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
 	earlier, err := s.unfinishedOf(ctx, schedule.OperationClear, chassis)

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Times of the steps of a decommission, as the specification has them by default.
@@ -41,10 +37,11 @@ type DecommissionRequest struct {
 }
 
 // Decommission empties a node for good: it is drained, taken out of all lists of candidates,
-// the units on its machine are waited for, and the clusters must be well without them. Each
+// what the charm has on its machine is waited for, and the clusters must be well without it: now, and
+// in the end. Each
 // step that is done is said to be, so that it can be run again after it was cut short.
 func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maintenance.Status {
-	n, refused := s.find(ctx, r.Node)
+	x, n, refused := s.findIn(ctx, r.Node)
 	switch {
 	case refused != nil:
 		return *refused
@@ -55,6 +52,9 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 	}
 	if wrong := r.Drain.Check(); wrong != nil {
 		return *wrong
+	}
+	if refused := s.mayGo(ctx, n, x.charm.Unknown, r.MinMembers); refused != nil {
+		return *refused
 	}
 	if r.Force && !r.DryRun {
 		if refused := s.unreachable(ctx, n); refused != nil {
@@ -84,7 +84,7 @@ func (s *Service) decommission(ctx context.Context, r DecommissionRequest, n mai
 		{"clear-labels", func() maintenance.Status { return s.clear(ctx, n, r.Clear) }},
 		{"evict", func() maintenance.Status { return s.evict(ctx, n) }},
 		{"remove-member", func() maintenance.Status { return s.awaitMembers(ctx, n, r.Member) }},
-		{"cluster-ready", func() maintenance.Status { return s.awaitReady(ctx, r.Ready, r.MinMembers) }},
+		{"cluster-ready", func() maintenance.Status { return s.awaitReady(ctx, n, r.Ready, r.MinMembers) }},
 		{"shutdown", func() maintenance.Status { return s.shutdown(ctx, n) }},
 	} {
 		if step.name == "evict" && !r.Force {
@@ -119,28 +119,6 @@ func (s *Service) ClearLabels(ctx context.Context, id string, timeout time.Durat
 	return s.tagged(ctx, "clear-labels", n, func() maintenance.Status { return s.clear(ctx, n, timeout) })
 }
 
-// RemoveMember waits until the units on a node's machine have left: that step of a decommission
-// alone.
-func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) maintenance.Status {
-	n, refused := s.find(ctx, id)
-	if refused != nil {
-		return *refused
-	}
-	return s.awaitMembers(ctx, n, timeout)
-}
-
-// Health is how both clusters are, by what a unit has observed of them.
-func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
-	for _, c := range seen.Clusters {
-		_, leads := c.View.Leader()
-		all = append(all, maintenance.DatabaseHealth{
-			Name: string(c.Database), Accessible: c.Condition == ovndb.Serving, Why: string(c.Condition),
-			Leader: leads, Members: c.Quorum.Members, Up: c.Quorum.Up,
-		})
-	}
-	return all
-}
-
 // clear takes the node out of all lists of candidates.
 func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
 	ctx, cancel := context.WithTimeoutCause(ctx, timeout, fmt.Errorf("timed out after %s", timeout))
@@ -167,54 +145,6 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 		done += "; as long as its ovn-cms-options have enable-chassis-as-gw Neutron may add it again"
 	}
 	return maintenance.NewStatus(maintenance.Success, done)
-}
-
-// awaitMembers waits until the units on the node's machine have left.
-func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
-	begun, said := s.Gateways.Now(), ""
-	for {
-		found, refused := s.find(ctx, n.Chassis)
-		var units []string
-		switch {
-		case refused == nil:
-			units = found.Held(maintenance.HoldMember).Examples
-		case refused.Reason != maintenance.NotFound: // the chassis may go meanwhile
-			return maintenance.NewStatus(maintenance.RemoveMemberError, refused.Message)
-		}
-		if len(units) == 0 {
-			if said == "" {
-				return maintenance.NewStatus(maintenance.Success, "no unit of this application is on its machine")
-			}
-			return maintenance.NewStatus(maintenance.Success, said+" has left")
-		}
-		if names := strings.Join(units, " "); names != said {
-			said = names
-			s.progress(ctx, "waiting for %s to leave: run: juju remove-unit %s", said, said)
-		}
-		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
-			return maintenance.NewStatus(maintenance.RemoveMemberError, fmt.Sprintf("%s is still in the application after %s: run: juju remove-unit %s", said, timeout, said))
-		}
-	}
-}
-
-// awaitReady waits until every database is healthy.
-func (s *Service) awaitReady(ctx context.Context, timeout time.Duration, minMembers int) maintenance.Status {
-	if s.Health == nil {
-		return maintenance.NewStatus(maintenance.Success, "the health of the clusters is not known from here: see cluster-health")
-	}
-	begun := s.Gateways.Now()
-	for {
-		all := s.Health(ctx)
-		health := maintenance.ClusterHealth(all, minMembers)
-		if !slices.ContainsFunc(all, func(d maintenance.DatabaseHealth) bool { return !d.Healthy(minMembers) }) {
-			return health
-		}
-		s.progress(ctx, "waiting for the clusters: %s", health.Message)
-		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(readyInterval, timeout)) != nil {
-			health.Reason, health.Code, health.Status = maintenance.ClusterNotAccessible, maintenance.ClusterNotAccessible.Code(), "Failure"
-			return health
-		}
-	}
 }
 
 // shutdown only looks: nothing on the machine can be reached from here.

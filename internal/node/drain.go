@@ -102,7 +102,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 			guard.Lacks[key] = value
 		}
 	}
-	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits)
+	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits, n.Members...)
 	if err := s.Gateways.AmendIDsAndSync(ctx, guard, ovsdb.Amendment{Put: intent.Set, Drop: intent.Drop}); err != nil {
 		return n, nil, err
 	}

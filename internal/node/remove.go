@@ -70,6 +70,9 @@ func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
 	if n.Life == maintenance.Up {
 		why = append(why, maintenance.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: maintenance.MessageStep, Name: n.Chassis})
 	}
+	for _, what := range x.charm.Unknown {
+		why = append(why, maintenance.Message{Message: "it cannot be told whether a unit is on its machine: " + what, Error: true, Kind: maintenance.MessageHold, Name: maintenance.HoldMember})
+	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
 	for _, g := range x.inventory.State.Groups {
 		for i, name := range g.Ranked() {

@@ -17,8 +17,8 @@ import (
 type Service struct {
 	// Gateways has the connections. The service closes them with itself.
 	Gateways *gateway.Service
-	// Units are the charm's units by an address of their machine; nil where there is no charm.
-	Units func(context.Context) map[string]string
+	// Charm finds out which units and members there are; nil where there is no charm.
+	Charm func(context.Context) maintenance.Charm
 	// Unit is the one that this runs on, if it runs on one.
 	Unit string
 	// Health asks how the clusters are; nil where that can't be asked.
@@ -35,6 +35,7 @@ func (s *Service) Close() { s.Gateways.Close() }
 type sight struct {
 	inventory *gateway.Inventory
 	nodes     []maintenance.Node
+	charm     maintenance.Charm
 }
 
 // look reads both databases.
@@ -60,18 +61,13 @@ func (s *Service) see(ctx context.Context, inventory *gateway.Inventory, chassis
 		return sight{}, err
 	}
 	x := sight{inventory: inventory}
-	members, units := map[string][]string{}, map[string]string{}
-	if s.Units != nil {
-		units = s.Units(ctx)
+	if s.Charm != nil {
+		x.charm = s.Charm(ctx)
 	}
-	for chassis, addresses := range occupied.Addresses {
-		for _, address := range addresses {
-			if unit := units[address]; unit != "" {
-				members[chassis] = append(members[chassis], unit)
-			}
-		}
-	}
-	x.nodes = maintenance.Nodes(maintenance.Seen{Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Private: inventory.SB.Private, Members: members})
+	x.nodes = maintenance.Nodes(maintenance.Seen{
+		Records: maintenance.ParseRecords(inventory.NB.IDs), State: inventory.State, Bindings: bindings(occupied), Private: inventory.SB.Private,
+		Addresses: occupied.Addresses, Charm: x.charm,
+	})
 	return x, nil
 }
 
@@ -153,10 +149,10 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *mai
 			failed := inaccessible(err)
 			return maintenance.Report{}, &failed
 		}
-		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes}, nil
+		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes, Unknown: x.charm.Unknown}, nil
 	}
-	n, refused := s.find(ctx, id)
-	return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n}}, refused
+	x, n, refused := s.findIn(ctx, id)
+	return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n}, Unknown: x.charm.Unknown}, refused
 }
 
 // Cordon has nothing new be put on a node; what is there stays.
@@ -168,7 +164,8 @@ func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Sta
 	case n.Cordon != nil:
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
 	}
-	if err := s.cordon(ctx, "cordon", x, n, true, maintenance.Cordon(n.Chassis, s.note(n, reason))); err != nil {
+	hosted := x.inventory.State.Mastered(n.Chassis)
+	if err := s.cordon(ctx, "cordon", x, n, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n))

@@ -38,6 +38,8 @@ type Application struct {
 	// Members are the identities in the committed configuration of each database, as
 	// this unit's server has last seen it.
 	Members map[ovndb.Database][]string
+	// Places are where the other units are, as far as they have said so.
+	Places map[string]Place
 	// Departed are the units that were in the model some minutes ago and may still be leaving.
 	Departed []string
 	// History remembers the servers of units that may be gone.

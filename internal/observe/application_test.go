@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +100,24 @@ func TestModelIsReadFromTheRelation(t *testing.T) {
 	assert.Equal(t, "ovn-central/4", m.History[ovndb.SB][observetest.Full("13fe")].Unit)
 	assert.Equal(t, "ovn-central/1", m.History[ovndb.NB][observetest.Full("aa01")].Unit, "what is published is remembered")
 	assert.Equal(t, []string{"ovn-central/2 has published no nb and no sb identity"}, m.Unpublished())
+}
+
+// Where the other units are is remembered for the agent, which can't ask Juju, as long as they
+// exist; what was not read stays.
+func TestPlacesOfOtherUnitsAreRemembered(t *testing.T) {
+	told := bag("aa01", "bb01")
+	maps.Copy(told, relation.UnitState{Address: netip.MustParseAddr("10.0.0.2"), Hostname: "one"}.Databag())
+	one := observe.Place{Address: "10.0.0.2", Hostname: "one"}
+	cache := observe.Cache{Places: map[string]observe.Place{"ovn-central/1": {Hostname: "before"}, "ovn-central/2": one, "ovn-central/9": one}}
+	m := modelOf(t, agent{
+		"goal-state":                                       goal("ovn-central/0 active", "ovn-central/1 active", "ovn-central/2 active"),
+		"relation-ids ovsdb-peer":                          []string{"ovsdb-peer:0"},
+		"relation-list -r ovsdb-peer:0":                    []string{"ovn-central/1", "ovn-central/2"},
+		"relation-get -r ovsdb-peer:0 - ovn-central/1":     told,
+		"relation-get -r ovsdb-peer:0 - ovn-central/2":     map[string]string{"egress-subnets": "10.0.0.2/32"},
+		"relation-get -r ovsdb-peer:0 --app - ovn-central": map[string]string{},
+	}, cache)
+	assert.Equal(t, map[string]observe.Place{"ovn-central/1": one, "ovn-central/2": one}, m.Places)
 }
 
 // Juju 4 goes on listing units that are gone.

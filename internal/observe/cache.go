@@ -30,6 +30,34 @@ type Cache struct {
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
 	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
+	// Places are where the other units last said they are: the agent can't ask Juju.
+	Places map[string]Place `json:"places,omitempty"`
+}
+
+// Place is what a unit's machine is known by.
+type Place struct {
+	Address  string `json:"address,omitempty"`
+	Hostname string `json:"hostname,omitempty"`
+}
+
+// places are those of the other units that exist. What was not read is as it was.
+func places(cache Cache, m Application) map[string]Place {
+	all := map[string]Place{}
+	for _, unit := range m.Others() {
+		if known, is := cache.Places[unit]; is {
+			all[unit] = known
+		}
+		if m.Data[unit].Unread() || m.Data[unit].Empty() {
+			continue
+		}
+		p, _ := relation.ParseUnitState(m.Data[unit].Values())
+		one := Place{Hostname: p.Hostname}
+		if p.Address.IsValid() {
+			one.Address = p.Address.String()
+		}
+		all[unit] = one
+	}
+	return all
 }
 
 const cacheFile = "ovn-central-operator.json"
@@ -109,7 +137,8 @@ func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]Se
 // UpdateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
 func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
-	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now())}
+	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now()), Places: places(cache, *m)}
+	m.Places = next.Places
 	m.Departed = slices.Sorted(maps.Keys(next.Departed))
 	m.Members = map[ovndb.Database][]string{}
 	for _, d := range ovndb.Databases() {

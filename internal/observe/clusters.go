@@ -63,7 +63,7 @@ func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.
 // unit's last hook has found. Files are not looked through, and no member is called stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.LoadCache(ctx)
-	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History}
+	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places}
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {
 		seen[d], _ = s.cluster(ctx, server)

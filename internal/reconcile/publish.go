@@ -118,7 +118,7 @@ func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
 
 func (u *Reconciler) deployment(p pass) relation.UnitState {
 	r, a, o := p.record, p.inputs, p.result
-	d := relation.UnitState{Address: a.address, Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
+	d := relation.UnitState{Address: a.address, Hostname: a.hosts[0], Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}

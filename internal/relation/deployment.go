@@ -19,6 +19,8 @@ import (
 type UnitState struct {
 	// Address is the unit's on the peer binding.
 	Address netip.Addr
+	// Hostname is that of its machine: a chassis there may have other addresses.
+	Hostname string
 	// Source is the package source that it has applied.
 	Source string
 	// Running are the versions that its services run, each once.
@@ -48,8 +50,9 @@ type UnitState struct {
 // The keys of a deployment in a unit's bag on the peer relation, next to
 // bound-address, which the charm before this one has too.
 const (
-	keySource  = "package-source"
-	keyRunning = "running-version"
+	keyHostname = "hostname"
+	keySource   = "package-source"
+	keyRunning  = "running-version"
 	// keyVersion is for peers with this charm before it published keyRunning: they
 	// convert a database once this is the version that they have installed. So it is
 	// one that runs, too. What such a peer publishes itself is only what it has
@@ -72,12 +75,13 @@ const (
 // has an empty value, by which Juju deletes it.
 func (d UnitState) Databag() map[string]string {
 	databag := map[string]string{
-		keySource:  d.Source,
-		keyRunning: strings.Join(texts(d.Running), ","),
-		keyVersion: oldest(d.Running),
-		keyTrusts:  strings.Join(d.Trusts, ","),
-		keyIssuer:  d.Issuer,
-		keyNorthd:  d.Northd,
+		keyHostname: d.Hostname,
+		keySource:   d.Source,
+		keyRunning:  strings.Join(texts(d.Running), ","),
+		keyVersion:  oldest(d.Running),
+		keyTrusts:   strings.Join(d.Trusts, ","),
+		keyIssuer:   d.Issuer,
+		keyNorthd:   d.Northd,
 
 		keyWithdrawn: string(d.Withdrawn),
 	}
@@ -101,7 +105,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}}
+	d = UnitState{Address: address, Hostname: databag[keyHostname], Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n

@@ -41,6 +41,13 @@ func TestCountOfClientsIsToldAndNoneIsNotZero(t *testing.T) {
 	assert.Empty(t, relation.UnitState{}.Databag()["sb-clients"])
 }
 
+func TestMachinesNameIsToldToPeers(t *testing.T) {
+	t.Parallel()
+	d, _ := relation.ParseUnitState(relation.UnitState{Hostname: "juju-3"}.Databag())
+	assert.Equal(t, "juju-3", d.Hostname)
+	assert.Equal(t, "juju-3", relation.UnitState{Hostname: "juju-3"}.Databag()["hostname"])
+}
+
 func TestRecoveryIsToldAsItIsReadAndTakenBackByEmptyValues(t *testing.T) {
 	t.Parallel()
 	told := relation.UnitState{

@@ -30,6 +30,17 @@ func Next(r observe.Report) []string {
 	return all
 }
 
+// KickOf is the command that removes a member which is no unit's any more, and what else its unit has
+// left behind; empty where it is not to be removed, or may not be now.
+func KickOf(r observe.Report, d ovndb.Database, row observe.Row) string {
+	for _, k := range staleMembers(r) {
+		if k.targets[d] == row.Longest() {
+			return KickCommand(r.Application, runOn(r.Application, viewsOf(r)), k.targets, k.force)
+		}
+	}
+	return ""
+}
+
 // kickStale is the shorter line for a status: it names the former unit where that
 // means these members and no others.
 func kickStale(r observe.Report, k *stale) string {

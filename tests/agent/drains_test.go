@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -9,7 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // intend records a drain, as a command leaves it that is killed right after.
@@ -67,6 +71,7 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	assert.Empty(t, p.status(first).Drains, "it is told by the unit that acts")
 	assert.Contains(t, p.get(next, "/metrics"), `ovn_central_drains{state="done"} 1`)
 
+	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance-hosts/c1"="[]"`) // it is cordoned still, and they only advise
 	p.nb("remove", "NB_Global", ".", "external_ids", `"ovn-central:drain/c1"`)
 	eventually(t, func() bool { return len(p.status(next).Drains) == 0 }, patience, 100*time.Millisecond, "it ends with the intent")
 	p.nb("lrp-set-gateway-chassis", "lrp-r0", "c1", "20")
@@ -76,4 +81,57 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 		return ago >= 0 && ago < time.Since(wrote).Seconds()
 	}, patience, 100*time.Millisecond, "it has seen that")
 	assert.Len(t, p.journal(), before, "it is Neutron's to choose again")
+}
+
+// cordon has a node take nothing new, as the command does.
+func (p *plane) cordon(chassis string) {
+	p.t.Helper()
+	s := &node.Service{
+		Gateways: &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(p.members(), ","), SB: []string{"unix:" + p.path("sb.sock")}, By: "a test", Now: time.Now},
+		Command:  func(operation, node string, _ ...string) string { return operation + " " + node },
+	}
+	defer s.Close()
+	said := s.Cordon(p.t.Context(), chassis, "new disk")
+	require.Equal(p.t, 200, said.Code, said.Text())
+}
+
+// 001-2: what Neutron puts on a cordoned node, and first, the agent that acts demotes there again,
+// whichever gateways it may schedule otherwise: the cordon is a person's. What was there at the cordon stays.
+func TestWhatComesToACordonedNodeIsDemotedAndWhatWasThereStays(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
+	p.nb("init")
+	for _, c := range []string{"c1", "c2", "c3"} {
+		p.arrive(c)
+	}
+	p.gateways(3)
+	for i := range 3 {
+		p.nb("set", "Logical_Router_Port", fmt.Sprint("lrp-r", i), `external_ids:neutron\:is_ext_gw=True`, "--",
+			"lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c2", "3", "--", "lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c3", "1")
+	}
+	p.nb("lrp-set-gateway-chassis", "lrp-r2", "c2", "20")
+	holder := p.holder(p.agents...)
+	p.cordon("c1")
+	for _, priority := range []string{"40", "50"} { // each time anew
+		p.nb("lrp-set-gateway-chassis", "lrp-r2", "c1", priority) // as Neutron does for a router
+		eventually(t, func() bool { list := p.candidates("r2"); return len(list) == 3 && list[2] == "c1" }, patience, 100*time.Millisecond)
+	}
+	for _, r := range []string{"r0", "r1"} {
+		assert.Equal(t, []string{"c1", "c2", "c3"}, p.candidates(r), "it was there at the cordon")
+	}
+	by := p.journal()
+	require.Len(t, by, 2)
+	assert.Equal(t, holder.unit+", agent", by[0])
+	before := p.database()
+	always(t, func() bool { return p.database().Committed() == before.Committed() }, 2*ttl, ttl/4, "commits without an event")
+
+	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance/c1"=false`)
+	p.nb("lrp-set-gateway-chassis", "lrp-r2", "c1", "60")
+	wrote := time.Now()
+	eventually(t, func() bool {
+		ago := p.status(holder).Gateways.LookedSecondsAgo
+		return ago >= 0 && ago < time.Since(wrote).Seconds()
+	}, patience, 100*time.Millisecond, "it has seen that")
+	assert.Equal(t, "c1", p.candidates("r2")[0], "it is Neutron's to choose again")
+	assert.Len(t, p.journal(), 2)
 }

@@ -1,9 +1,11 @@
 package deployment
 
 import (
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
@@ -23,6 +25,13 @@ func TestNodesAreShownDrainedAndPutBackByAnyUnit(t *testing.T) {
 		"lrp-set-gateway-chassis", "lrp-1", "gw1", "2", "--", "lrp-set-gateway-chassis", "lrp-1", "gw2", "1")
 
 	assert.Contains(t, c.act(t, units[1], "node-status", "node=gw3")["nodes"], "hold ovn-central: "+units[2].Name())
+	// Units of the lab have the name of one machine. It is all that a unit is found by where tunnels have a
+	// network of their own.
+	host, err := os.Hostname()
+	require.NoError(t, err)
+	tool(t, units[0], "ovn-sbctl", lab.SB, "chassis-add", "hv4", "geneve", "192.0.2.4", "--", "set", "Chassis", "hv4", "hostname="+host)
+	assert.Contains(t, c.act(t, units[1], "node-status", "node=hv4")["nodes"], "hold ovn-central: "+units[0].Name()+", "+units[1].Name()+", "+units[2].Name())
+	assert.Contains(t, c.refused(t, units[0], "decommission", "node=hv4", "i-really-mean-it=true"), units[0].Name()+" is on the machine of "+host+" itself")
 	assert.Contains(t, c.act(t, units[1], "drain", "node=gw1.example", "timeout=30", "grace-period=0")["status"], "Success (200 Success): gw1.example is drained")
 	assert.Contains(t, c.act(t, units[0], "node-status")["nodes"], "next: juju run "+units[0].Name()+" undrain node=gw1.example\n")
 	assert.Contains(t, tool(t, units[0], "ovn-nbctl", lab.NB, "lrp-get-gateway-chassis", "lrp-1"), "lrp-1-gw2     2")

@@ -88,6 +88,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 	assert.WithinDuration(t, time.Now(), n.Cordon.At, time.Minute)
 
 	before := c.nbctl("get", "NB_Global", ".", "external_ids")
+	assert.Contains(t, before, `"ovn-central:maintenance-hosts/c2"="[]"`, "all that comes has come since")
 	assert.Contains(t, c.answer("cordon", "c2").Message, "cordoned already")
 	assert.Equal(t, before, c.nbctl("get", "NB_Global", ".", "external_ids"), "nothing is written twice")
 
@@ -100,6 +101,7 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 
 	assert.Equal(t, 200, c.answer("uncordon", "c2").Code)
 	assert.Contains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), `"ovn-central:maintenance/c2"="false"`)
+	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "maintenance-hosts/c2")
 	assert.Equal(t, "c2.example is not cordoned", c.answer("uncordon", "c2").Message)
 	c.operated("reschedule", "--wait", "0")
 	assert.Len(t, c.candidates(ports[0]), 3)

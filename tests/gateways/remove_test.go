@@ -2,6 +2,8 @@ package gateways
 
 import (
 	"context"
+	"fmt"
+	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,11 +95,11 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 				return now
 			}
 			looks := 0
-			s.Units = func(context.Context) map[string]string { // asked when everything was read
+			s.Charm = func(context.Context) (none maintenance.Charm) { // asked when everything was read
 				if looks++; looks == 1 {
 					test.write(c, port)
 				}
-				return nil
+				return none
 			}
 			said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 			assert.Equal(t, 409, said.Code, said.Text())
@@ -146,17 +148,17 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	assert.Nil(t, c.node("c1").Cordon)
 
 	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=0")
-	s.Units = func(context.Context) map[string]string { // asked when all was read
+	s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
 		if late {
 			c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1")
 		}
-		return nil
+		return none
 	}
 	said = decommission()
 	assert.Contains(t, said.Text(), "error  evict: DrainNodeError (500): ", "it came back meanwhile: %s", said.Text())
 	assert.Equal(t, 2, c.node("c1").Held("nova-compute").Count)
 
-	s.Units = nil
+	s.Charm = nil
 	said = decommission()
 	require.Equal(t, 200, said.Code, said.Text())
 	assert.Contains(t, said.Text(), "evict: Success (200): 3 ports are released; virtual machines may run on there: cut its power")
@@ -194,19 +196,26 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 	assert.Contains(t, said.Text(), "ovn-controller responds; stop it on the machine")
 }
 
-// Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever.
+// Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever; it ends once the
+// node is removed.
 func TestOrphanOfAChassisIsRemoved(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1")
 	c.sbctl("create", "Chassis_Private", "name=c9")
+	sync := func(timeout string) error {
+		return exec.CommandContext(t.Context(), "ovn-nbctl", "--db="+c.northbound(), "--timeout="+timeout, "--wait=hv", "sync").Run()
+	}
+	require.Error(t, sync("3"), "nothing follows for c9")
 	assert.True(t, c.node("c9").Orphan)
 	assert.Contains(t, c.node("c9").Next, "nodes remove c9 ")
 	require.Equal(t, 200, c.answer("remove", "c9", "--yes").Code)
 	assert.Empty(t, c.sbctl("--bare", "--columns=name", "list", "Chassis_Private"))
+	require.NoError(t, sync("60"))
 }
 
-// 002-4: a node without which a gateway would have no live candidate stays one.
-func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
+// 002-1: a decommission that a step fails in says all that the step said. A gateway that no other
+// live chassis could host keeps its node.
+func TestDecommissionFailsWithWhatItsDrainSaid(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
@@ -220,27 +229,75 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	assert.Contains(t, said.Text(), "error  alone: no other chassis can host it: none of its other candidates is alive and not cordoned")
 }
 
-// 002-5, 002-6: units on the node's machine are waited for, and then the clusters.
-func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
+// 002-4: a node without which a gateway would have no live candidate stays one, though it was
+// drained: the other one has died since. So does one that is the first candidate again.
+func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
-	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
-	health := []maintenance.DatabaseHealth{{Name: "OVN_Northbound", Accessible: true, Leader: true, Members: 3, Up: 2}}
+	c.addNetwork("physnet1")
+	port := c.addGateways(1, "c1", "c2")[0]
 	s := c.nodeService()
-	s.Health = func(context.Context) []maintenance.DatabaseHealth { return health }
-	unit := map[string]string{"127.0.0.1": "ovn-central/3"}
-	s.Units = func(context.Context) map[string]string { return unit }
-
-	s.Unit = "ovn-central/3"
-	assert.Equal(t, 409, s.Decommission(t.Context(), r).Code, "it runs on the node itself")
-	s.Unit = "ovn-central/0"
-	said := s.Decommission(t.Context(), r)
+	assert.Equal(t, 409, s.ClearLabels(t.Context(), "c1", time.Minute).Code, "it is not drained")
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		if strings.HasPrefix(line, "decommission c1.example: drain: ") {
+			c.sbctl("chassis-del", "c2")
+		}
+	}
+	said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true})
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, said.Text(), "error  remove-member: RemoveMemberError (500): ovn-central/3 is still in the application after 0s: run: juju remove-unit ovn-central/3")
+	assert.Contains(t, said.Text(), "error  clear-labels: ClearLabelsError (500): it remains a candidate of 1 gateways\n"+
+		"error  "+port+": none of its other candidates is alive and not cordoned\n")
+	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port), "nothing was taken out")
 
-	unit, r.MinMembers = nil, 3
-	said = s.Decommission(t.Context(), r)
-	assert.Contains(t, said.Text(), "error  cluster-ready: ClusterNotAccessible (500): 0 of 1 databases are healthy")
-	health[0].Up = 3
-	assert.Equal(t, 200, s.Decommission(t.Context(), r).Code)
+	c.addChassis("c2")
+	c.rank(port, "c1", "c2") // as Neutron does
+	said = s.ClearLabels(t.Context(), "c1", time.Minute)
+	assert.Equal(t, maintenance.ClearLabelsError, said.Reason)
+	assert.Equal(t, 500, said.Code)
+	assert.Contains(t, said.Text(), "error  "+port+": it is the first candidate: drain it first\n")
+	assert.Len(t, c.candidates(port), 2)
+
+	require.Equal(t, 200, c.drain("c1").Code)
+	said = s.ClearLabels(t.Context(), "c1", time.Minute)
+	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
+}
+
+// 002-9: what keeps a deletion from being made is an error, and nothing is half deleted.
+func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	c.sbctl("create", "Chassis_Private", "name=c1")
+	require.Equal(t, 200, c.answer("cordon", "c1").Code)
+	c.nbctl("set", "NB_Global", ".", "nb_cfg=1000")
+	c.nbctl("--wait=sb", "sync")
+	s, now, looks := c.nodeService(), time.Now(), 0
+	s.Gateways.Now = func() time.Time { // it counts as dead at the first look
+		now = now.Add(time.Minute)
+		return now
+	}
+	s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
+		looks++
+		c.sbctl("set", "Chassis_Private", "c1", fmt.Sprintf("nb_cfg=%d", looks))
+		return none
+	}
+	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, said.Text())
+	assert.Equal(t, 500, said.Code)
+	assert.Contains(t, said.Message, "c1.example is not removed: ")
+	assert.Equal(t, 20, looks, "each time it was judged again")
+
+	s.Charm, s.Gateways.NorthdTimeout = nil, time.Second
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	said = s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, said.Text())
+	assert.Contains(t, said.Message, "ovn-northd did not process the changes within 1s")
+	for _, table := range []string{"Chassis", "Chassis_Private"} {
+		assert.Equal(t, "c1", c.sbctl("--bare", "--columns=name", "list", table))
+	}
+	assert.NotNil(t, c.node("c1").Cordon, "its records stay")
+
+	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	s.Gateways.NorthdTimeout = patience
+	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
 }

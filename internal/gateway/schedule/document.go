@@ -12,10 +12,12 @@ const (
 	revert     = "revert"
 	restore    = "restore"
 
-	// OperationDrain is that of [Drain], OperationUndrain of [Undrain], OperationClear of [Clear].
+	// OperationDrain is that of [Drain], OperationUndrain of [Undrain], OperationClear of [Clear],
+	// OperationDemote of [Demote].
 	OperationDrain   = "drain"
 	OperationUndrain = "undrain"
 	OperationClear   = "clear-labels"
+	OperationDemote  = "demote"
 )
 
 // Plan is what to change, and what it leads to.

@@ -23,23 +23,7 @@ type Ranks struct {
 // chassis could host, which lives and is not cordoned, stays as it is, and is among
 // [Plan.Blocked]. Others are the ranks before drains of other chassis that are not undone.
 func Drain(s State, o Options, chassis string, others []Ranks) Plan {
-	s.Chassis = slices.Clone(s.Chassis)
-	for i := range s.Chassis {
-		if s.Chassis[i].Name == chassis {
-			s.Chassis[i].Cordoned = true
-		}
-	}
-	d := &draining{instance: newInstance(s), chassis: chassis}
-	before := d.networkReports()
-	d.moveMasters()
-	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
-	p := Plan{Operation: OperationDrain, Chassis: chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
-	for _, g := range d.groups {
-		if d.concerned[g] && !d.blocks[g.Name] {
-			p.add(g.Group, d.last(g), g.reasons, g.interrupted())
-		}
-	}
-	d.demoteOthers(&p)
+	p := (&draining{instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "drained", concerns: func(Group) bool { return true }}).plan(o)
 	base := map[string]Ranks{}
 	for _, r := range others {
 		base[r.Group] = r
@@ -49,6 +33,43 @@ func Drain(s State, o Options, chassis string, others []Ranks) Plan {
 			p.Changes[i].Base = r.Base
 		}
 	}
+	return p
+}
+
+// Demote moves off a chassis that is cordoned what has come to be hosted there since, as [Drain]
+// would; the groups that stay, by their names, and those of which it is a backup are left alone.
+func Demote(s State, chassis string, stay []string) Plan {
+	p := (&draining{instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "it is cordoned, and took this since", concerns: func(g Group) bool {
+		names := g.Ranked()
+		return len(names) > 0 && names[0] == chassis && !slices.Contains(stay, g.Name)
+	}}).plan(Options{})
+	p.Operation, p.Chassis = OperationDemote, "" // nothing is put back
+	return p
+}
+
+// cordoned is the state with a chassis that takes nothing.
+func cordoned(s State, chassis string) State {
+	s.Chassis = slices.Clone(s.Chassis)
+	for i := range s.Chassis {
+		if s.Chassis[i].Name == chassis {
+			s.Chassis[i].Cordoned = true
+		}
+	}
+	return s
+}
+
+// plan moves the groups off the chassis that are concerned.
+func (d *draining) plan(o Options) Plan {
+	before := d.networkReports()
+	d.moveMasters()
+	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
+	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
+	for _, g := range d.groups {
+		if d.concerned[g] && !d.blocks[g.Name] {
+			p.add(g.Group, d.last(g), g.reasons, g.interrupted())
+		}
+	}
+	d.demoteOthers(&p)
 	slices.SortStableFunc(p.Changes, func(a, b Change) int { // what carries traffic first
 		return cmp.Or(btoi(b.Interrupts)-btoi(a.Interrupts), cmp.Compare(a.Group, b.Group))
 	})
@@ -79,7 +100,10 @@ func (p *Plan) add(g Group, names []string, reasons map[string]string, interrupt
 type draining struct {
 	*instance
 	chassis string
-	blocked []Finding
+	// why is said of the chassis; concerns says whether a group is to leave it.
+	why      string
+	concerns func(Group) bool
+	blocked  []Finding
 	// blocks are the groups that stay as they are, by name.
 	blocks map[string]bool
 	// concerned are the groups that have the chassis as a candidate, touched those of which
@@ -95,7 +119,7 @@ func (d *draining) moveMasters() {
 	for _, g := range d.groups {
 		names := g.Ranked()
 		at := slices.Index(names, d.chassis)
-		if at < 0 {
+		if at < 0 || !d.concerns(g.Group) {
 			continue
 		}
 		if len(g.class.schedulable) == 0 { // so none of its candidates takes it either
@@ -195,7 +219,7 @@ func (d *draining) last(g *group) []string {
 	if number, exists := d.number[d.chassis]; exists {
 		order = slices.DeleteFunc(order, func(c int) bool { return c == number })
 	}
-	g.reasons[d.chassis] = "drained"
+	g.reasons[d.chassis] = d.why
 	var names []string
 	for _, name := range slices.Compact(g.Ranked()) {
 		switch {
@@ -238,11 +262,13 @@ func (d *draining) demoteOthers(p *Plan) {
 	for _, f := range d.followers {
 		lead := d.groupNamed(f.Follows)
 		switch {
+		case !d.concerns(f):
 		case lead == nil:
 			d.demote(p, f)
 		case d.blocks[lead.Name] || len(lead.order) == 0:
+		case !d.concerned[lead] && slices.Contains(lead.Ranked(), d.chassis): // it stays, and so do they
 		default:
-			reasons := map[string]string{d.chassis: "drained"}
+			reasons := map[string]string{d.chassis: d.why}
 			names := f.Ranked()
 			if order, why := d.followerOrder(f); order != nil {
 				maps.Copy(reasons, why)
@@ -255,7 +281,9 @@ func (d *draining) demoteOthers(p *Plan) {
 		}
 	}
 	for _, g := range d.unplanned {
-		d.demote(p, g)
+		if d.concerns(g) {
+			d.demote(p, g)
+		}
 	}
 }
 
@@ -283,7 +311,7 @@ func (d *draining) demote(p *Plan, g Group) {
 		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, names[next])
 	}
 	hosted := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == d.chassis })
-	p.add(g, behind(names, d.chassis), map[string]string{d.chassis: "drained", g.Ranked()[next]: "takes over from " + d.chassis}, hosted && next > at)
+	p.add(g, behind(names, d.chassis), map[string]string{d.chassis: d.why, g.Ranked()[next]: "takes over from " + d.chassis}, hosted && next > at)
 }
 
 // behind are the names with one of them behind the others, if it is among them.

@@ -3,6 +3,8 @@
 // the bound that shows that nothing smaller would do.
 package schedule
 
+import "slices"
+
 // MaxCandidates is how many chassis may host one gateway, one after the other
 // (MAX_GW_CHASSIS in neutron/common/ovn/constants.py).
 const MaxCandidates = 5
@@ -108,4 +110,15 @@ type Options struct {
 	// Added are chassis that are to get their share of backups, beside those that have
 	// none yet: where a run was interrupted, they have a part of it.
 	Added []string
+}
+
+// Mastered are the groups that have the chassis as their first candidate, sorted.
+func (s State) Mastered(chassis string) (names []string) {
+	for _, g := range s.Groups {
+		if order := g.Ranked(); len(order) > 0 && order[0] == chassis {
+			names = append(names, g.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -43,10 +43,11 @@ func (l Limits) Check() *Status {
 	return nil
 }
 
-// Begin is the change that begins a drain: the node is cordoned, and the intent recorded.
-func Begin(chassis string, n Note, l Limits) Change {
+// Begin is the change that begins a drain: the node is cordoned, and the intent recorded, with the
+// members on its machine.
+func Begin(chassis string, n Note, l Limits, members ...Member) Change {
 	c := Cordon(chassis, n)
-	c.Set[drainKey+chassis] = text(Drain{Note: n, TimeoutSeconds: int(l.Timeout.Seconds()), GraceSeconds: int(l.Grace.Seconds())})
+	c.Set[drainKey+chassis] = text(Drain{Note: n, TimeoutSeconds: int(l.Timeout.Seconds()), GraceSeconds: int(l.Grace.Seconds()), Members: members})
 	return c
 }
 

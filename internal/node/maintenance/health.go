@@ -1,6 +1,11 @@
 package maintenance
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
 
 // DatabaseHealth is how the cluster of one database is, as far as it could be asked.
 type DatabaseHealth struct {
@@ -12,6 +17,40 @@ type DatabaseHealth struct {
 	// Leader says that one is known.
 	Leader      bool
 	Members, Up int
+	// Each are the members, and Status is what the server has answered.
+	Each   []MemberHealth
+	Status raft.Status
+}
+
+// MemberHealth is what is known of one member.
+type MemberHealth struct {
+	Member
+	Up bool
+	// Kick is the command that removes it, where it is no unit's any more (rule R16).
+	Kick string
+}
+
+// Without is how the cluster is without some of its members: what a node has that is to go counts for
+// nothing.
+func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
+	for _, m := range gone {
+		if one := d.each(m); one != nil {
+			d.Members--
+			if one.Up {
+				d.Up--
+			}
+		}
+	}
+	return d
+}
+
+// Quorum is the arithmetic, for people.
+func (d DatabaseHealth) Quorum() string {
+	text := raft.Quorum{Members: d.Members, Up: d.Up}.String()
+	if !d.Leader {
+		text += ", no leader is known"
+	}
+	return text
 }
 
 // Healthy says whether the cluster has a leader, a majority, and so many members that are up.
@@ -19,8 +58,13 @@ func (d DatabaseHealth) Healthy(minMembers int) bool {
 	return d.Accessible && d.Leader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
+// AllHealthy says whether every database is; that none is known is not.
+func AllHealthy(all []DatabaseHealth, minMembers int) bool {
+	return len(all) > 0 && !slices.ContainsFunc(all, func(d DatabaseHealth) bool { return !d.Healthy(minMembers) })
+}
+
 // ClusterHealth is the answer about all databases. That one is unhealthy is an answer, not a
-// failure; that one could not be asked is a failure.
+// failure; that one could not be asked is a failure, and so is that none could.
 func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 	var messages []Message
 	healthy, inaccessible := 0, 0
@@ -47,7 +91,7 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 		}
 	}
 	message := fmt.Sprintf("%d of %d databases are healthy", healthy, len(all))
-	if inaccessible > 0 {
+	if inaccessible > 0 || len(all) == 0 {
 		return NewStatus(ClusterNotAccessible, message, messages...)
 	}
 	return NewStatus(Success, message, messages...)

@@ -60,7 +60,7 @@ func seen() maintenance.Seen {
 			{Port: "p", Type: "patch"},
 			{Port: "v", Type: "vtep", Chassis: "c1"},
 		},
-		Members: map[string][]string{"c1": {"ovn-central/2"}},
+		Charm: maintenance.Charm{Units: []maintenance.Unit{{Name: "ovn-central/2", Hostname: "ONE"}}},
 	}
 }
 
@@ -170,6 +170,9 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	goldentest.Equal(t, "health.json", text+"\n")
 	assert.True(t, nb.Healthy(2))
 	assert.False(t, nb.Healthy(3), "min-members")
+	assert.True(t, maintenance.AllHealthy([]maintenance.DatabaseHealth{nb}, 0))
 	nb.Leader = false
 	assert.False(t, nb.Healthy(0))
+	assert.False(t, maintenance.AllHealthy(nil, 0), "nothing is known")
+	assert.Equal(t, maintenance.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)
 }

@@ -44,6 +44,9 @@ type Node struct {
 	Lost []string `json:"lost-if-it-went-now" yaml:"lost-if-it-went-now"`
 	// Next is the command to run, if there is one.
 	Next string `json:"next,omitempty" yaml:"next,omitempty"`
+	// Addresses are those that its tunnels end at; Members those of both clusters on its machine.
+	Addresses []string `json:"-" yaml:"-"`
+	Members   []Member `json:"-" yaml:"-"`
 }
 
 // Held is the hold of a name; its count is 0 where there is none.
@@ -71,8 +74,9 @@ type Seen struct {
 	Bindings []Binding
 	// Private are the names in Chassis_Private.
 	Private []string
-	// Members are the units of the charm on each chassis' machine.
-	Members map[string][]string
+	// Addresses are those that the tunnels of each chassis end at.
+	Addresses map[string][]string
+	Charm     Charm
 }
 
 // Nodes are all that there are, by the name of the chassis: those of SB, those that NB has
@@ -133,8 +137,10 @@ func Nodes(s Seen) []Node {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		n := all[name]
 		n.Holds = append([]Hold{}, derived[name]...)
-		if units := s.Members[name]; len(units) > 0 {
-			n.Holds = append(n.Holds, Hold{Name: HoldMember, Count: len(units), Derived: true, Examples: units})
+		n.Addresses = s.Addresses[name]
+		units, members := s.Charm.On(*n)
+		if n.Members = members; len(units)+len(members) > 0 {
+			n.Holds = append(n.Holds, memberHold(units, members))
 		}
 		n.Holds = append(n.Holds, s.Records.Holds[name]...)
 		if n.Lost == nil {

@@ -18,6 +18,7 @@ import (
 const (
 	cordonKey     = "ovn-central:maintenance/"
 	cordonNoteKey = "ovn-central:maintenance-by/"
+	cordonHostKey = "ovn-central:maintenance-hosts/"
 	holdKey       = "ovn-central:hold/"
 	drainKey      = "ovn-central:drain/"
 )
@@ -47,25 +48,35 @@ type Drain struct {
 	GraceSeconds   int `json:"grace-period" yaml:"grace-period"`
 	// Undrain says that the ranks are being put back.
 	Undrain bool `json:"undrain,omitempty" yaml:"undrain,omitempty"`
+	// Members are those of both clusters that were on its machine then: when they are to have left, the
+	// chassis may be gone, and with it the addresses by which they were found.
+	Members []Member `json:"members,omitempty" yaml:"-"`
 }
 
 // Records are what external_ids of NB_Global say of nodes, by the name of the chassis.
 type Records struct {
 	Cordons map[string]Note
-	Holds   map[string][]Hold
-	Drains  map[string]Drain
+	// Hosted are the gateways that a chassis was the first candidate of when it was cordoned: what it
+	// hosts beside them has come since. Of one that is not in it that is not known.
+	Hosted map[string][]string
+	Holds  map[string][]Hold
+	Drains map[string]Drain
 }
 
 // ParseRecords reads external_ids. What can't be read counts as what keeps a node as it is:
 // a cordon, a hold, a drain.
 func ParseRecords(ids map[string]string) Records {
-	r := Records{Cordons: map[string]Note{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
+	r := Records{Cordons: map[string]Note{}, Hosted: map[string][]string{}, Holds: map[string][]Hold{}, Drains: map[string]Drain{}}
 	for _, key := range slices.Sorted(maps.Keys(ids)) {
 		value := ids[key]
 		if chassis, is := strings.CutPrefix(key, cordonKey); is && value != uncordoned {
 			var n Note
 			_ = json.Unmarshal([]byte(ids[cordonNoteKey+chassis]), &n) // by and reason are for people
 			r.Cordons[chassis] = n
+			hosted := []string{}
+			if err := json.Unmarshal([]byte(ids[cordonHostKey+chassis]), &hosted); err == nil {
+				r.Hosted[chassis] = hosted
+			}
 		}
 		if rest, is := strings.CutPrefix(key, holdKey); is {
 			at := strings.LastIndex(rest, "/")
@@ -123,9 +134,16 @@ func Cordon(chassis string, n Note) Change {
 	return Change{Set: map[string]string{cordonKey + chassis: cordoned, cordonNoteKey + chassis: text(n)}}
 }
 
+// CordonHosting is [Cordon], with a record of the gateways that it is the first candidate of: these stay.
+func CordonHosting(chassis string, n Note, gateways []string) Change {
+	c := Cordon(chassis, n)
+	c.Set[cordonHostKey+chassis] = text(append([]string{}, gateways...))
+	return c
+}
+
 // Uncordon is the change that takes a cordon back.
 func Uncordon(chassis string, n Note) Change {
-	return Change{Set: map[string]string{cordonKey + chassis: uncordoned, cordonNoteKey + chassis: text(n)}}
+	return Change{Set: map[string]string{cordonKey + chassis: uncordoned, cordonNoteKey + chassis: text(n)}, Drop: []string{cordonHostKey + chassis}}
 }
 
 // AddHold is the change that holds a chassis.
@@ -140,7 +158,7 @@ func Release(chassis, name string) Change {
 
 // Erase is the change that drops all records of a chassis.
 func Erase(chassis string, r Records) Change {
-	c := Change{Drop: []string{cordonKey + chassis, cordonNoteKey + chassis, drainKey + chassis}}
+	c := Change{Drop: []string{cordonKey + chassis, cordonNoteKey + chassis, cordonHostKey + chassis, drainKey + chassis}}
 	for _, h := range r.Holds[chassis] {
 		c.Drop = append(c.Drop, holdKey+chassis+"/"+h.Name)
 	}

@@ -20,6 +20,8 @@ const (
 type Report struct {
 	At    time.Time `json:"at" yaml:"at"`
 	Nodes []Node    `json:"nodes" yaml:"nodes"`
+	// Unknown says why units of the charm may be on nodes that no hold tells of.
+	Unknown []string `json:"unknown,omitempty" yaml:"unknown,omitempty"`
 }
 
 // Shortened is the report with no more nodes than so many.
@@ -106,6 +108,9 @@ func (r Report) rest() string {
 		if n.Next != "" {
 			fmt.Fprintf(&b, "next: %s\n", n.Next)
 		}
+	}
+	for _, what := range r.Unknown {
+		fmt.Fprintf(&b, "units of this application may be on more nodes: %s\n", what)
 	}
 	return b.String()
 }

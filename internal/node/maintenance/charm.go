@@ -1,0 +1,94 @@
+package maintenance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Unit is one of the charm's, and what its machine is known by.
+type Unit struct {
+	Name     string
+	Hostname string
+	// Addresses are without ports.
+	Addresses []string
+}
+
+// Member is a server of a database's cluster.
+type Member struct {
+	// Database is its name, such as OVN_Northbound.
+	Database string `json:"database"`
+	// Short are the four digits of its ID, Address where it speaks Raft, Host the address alone.
+	Short   string `json:"id"`
+	Address string `json:"address"`
+	Host    string `json:"-"`
+	// Unit is the one of the model that it belongs to, if that is known.
+	Unit string `json:"-"`
+}
+
+// same says whether both are one member, whose-ever it is by now.
+func (m Member) same(o Member) bool {
+	return m.Database == o.Database && m.Short == o.Short && m.Address == o.Address
+}
+
+// Text names the member.
+func (m Member) Text() string {
+	return fmt.Sprintf("member %s of %s at %s", m.Short, m.Database, m.Address)
+}
+
+// Charm is what is known of the application: its units, and the members of both clusters.
+type Charm struct {
+	Units   []Unit
+	Members []Member
+	// Unknown says what could not be found out; then there may be more units and members.
+	Unknown []string
+}
+
+// Add notes a unit's address.
+func (c *Charm) Add(unit, address string) {
+	at := slices.IndexFunc(c.Units, func(u Unit) bool { return u.Name == unit })
+	if at < 0 {
+		c.Units = append(c.Units, Unit{Name: unit, Addresses: []string{address}})
+	} else if !slices.Contains(c.Units[at].Addresses, address) {
+		c.Units[at].Addresses = append(c.Units[at].Addresses, address)
+	}
+}
+
+// On is what of it is on a node's machine: units by an address or by the name of the machine,
+// and members by their address, by their unit, or since they were there when the node was drained.
+func (c Charm) On(n Node) (units []string, members []Member) {
+	for _, u := range c.Units {
+		if sameHost(u.Hostname, n.Hostname) || slices.ContainsFunc(u.Addresses, func(a string) bool { return slices.Contains(n.Addresses, a) }) {
+			units = append(units, u.Name)
+		}
+	}
+	for _, m := range c.Members {
+		drained := n.Drain != nil && slices.ContainsFunc(n.Drain.Members, m.same)
+		if drained || m.Unit != "" && slices.Contains(units, m.Unit) || slices.Contains(n.Addresses, m.Host) {
+			members = append(members, m)
+		}
+	}
+	return units, members
+}
+
+// sameHost compares names of machines, as far as both are qualified.
+func sameHost(a, b string) bool {
+	shortA, _, qualifiedA := strings.Cut(strings.ToLower(a), ".")
+	shortB, _, qualifiedB := strings.Cut(strings.ToLower(b), ".")
+	if qualifiedA && qualifiedB {
+		return strings.EqualFold(a, b)
+	}
+	return shortA != "" && shortA == shortB
+}
+
+// memberHold is that of what the charm has on a node's machine; its count is 0 where that is nothing.
+func memberHold(units []string, members []Member) Hold {
+	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units)}
+	for _, m := range members {
+		if !slices.Contains(units, m.Unit) {
+			h.Examples = append(h.Examples, m.Text())
+		}
+	}
+	h.Count = len(h.Examples)
+	return h
+}

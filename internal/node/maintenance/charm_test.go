@@ -1,0 +1,98 @@
+package maintenance_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+func nbMember(short, address, unit string) maintenance.Member {
+	return maintenance.Member{Database: string(ovndb.NB), Short: short, Address: address, Host: ovndb.HostOf(address), Unit: unit}
+}
+
+// Where tunnels have a network of their own a machine is known by its name alone.
+func TestUnitIsFoundByAddressOrByTheNameOfItsMachine(t *testing.T) {
+	t.Parallel()
+	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
+	charm := maintenance.Charm{
+		Units:   []maintenance.Unit{{Name: "ovn-central/3", Hostname: "Three", Addresses: []string{"10.0.0.3"}}, {Name: "ovn-central/4", Hostname: "four.lab"}, {Name: "ovn-central/5"}},
+		Members: []maintenance.Member{member, nbMember("aa09", "ssl:10.0.0.9:6643", "")},
+	}
+	for name, test := range map[string]struct {
+		node    maintenance.Node
+		units   []string
+		members []string
+	}{
+		"by the name":                       {maintenance.Node{Hostname: "three.maas", Addresses: []string{"192.0.2.3"}}, []string{"ovn-central/3"}, []string{"aa03"}},
+		"by the address":                    {maintenance.Node{Hostname: "3", Addresses: []string{"192.0.2.3", "10.0.0.3"}}, []string{"ovn-central/3"}, []string{"aa03"}},
+		"another domain":                    {maintenance.Node{Hostname: "four.maas"}, nil, nil},
+		"the same domain":                   {maintenance.Node{Hostname: "FOUR.lab"}, []string{"ovn-central/4"}, nil},
+		"a name that begins alike":          {maintenance.Node{Hostname: "three-2.maas"}, nil, nil},
+		"a chassis without a name":          {maintenance.Node{}, nil, nil},
+		"a member without a unit":           {maintenance.Node{Hostname: "nine", Addresses: []string{"10.0.0.9"}}, nil, []string{"aa09"}},
+		"a chassis that was there once":     {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.NB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, []string{"aa09"}},
+		"what was there in another cluster": {maintenance.Node{Drain: &maintenance.Drain{Members: []maintenance.Member{{Database: string(ovndb.SB), Short: "aa09", Address: "ssl:10.0.0.9:6643"}}}}, nil, nil},
+	} {
+		units, members := charm.On(test.node)
+		var shorts []string
+		for _, m := range members {
+			shorts = append(shorts, m.Short)
+		}
+		assert.Equal(t, test.units, units, name)
+		assert.Equal(t, test.members, shorts, name)
+	}
+}
+
+// R6: a member that its server's newest entry lacks may come back; one that the committed
+// configuration lacks does not. What can't be asked proves nothing.
+func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
+	t.Parallel()
+	member := nbMember("aa03", "ssl:10.0.0.3:6643", "ovn-central/3")
+	health := func(end, uncommitted uint64, each ...maintenance.MemberHealth) []maintenance.DatabaseHealth {
+		s := raft.Status{State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self, Log: raft.Log{Start: 2, End: end}, NotCommitted: uncommitted}
+		for _, m := range each {
+			s.Servers = append(s.Servers, raft.Member{Short: m.Short, Address: m.Address})
+		}
+		return []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Accessible: true, Leader: true, Each: each, Status: s}}
+	}
+	var d maintenance.Departure
+	look := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
+		t.Helper()
+		var said []string
+		for _, m := range d.Look(units, []maintenance.Member{member}, unknown, all) {
+			assert.True(t, m.Error)
+			said = append(said, m.Message)
+		}
+		assert.Equal(t, says, said)
+	}
+	there := maintenance.MemberHealth{Member: member, Up: true}
+	look([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3",
+		"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still: it is that of ovn-central/3")
+	there.Unit = ""
+	look(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and not known to be any unit's: see: cluster-status")
+	there.Kick = "juju run"
+	look(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
+	look(nil, nil, health(13, 1), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 has left, but that is not committed yet")
+	look(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
+	look(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "it cannot be told which members there are: down")
+	look(nil, nil, nil, "it cannot be told which members there are")
+	look(nil, []string{"Juju"}, health(13, 0), "it cannot be told what is on its machine: Juju")
+	look(nil, nil, health(13, 0))
+	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, d.Gone())
+}
+
+// 002-6: the node that goes counts for nothing.
+func TestClusterIsJudgedWithoutTheNodeItself(t *testing.T) {
+	t.Parallel()
+	one, two := nbMember("aa01", "ssl:10.0.0.1:6643", ""), nbMember("aa02", "ssl:10.0.0.2:6643", "")
+	d := maintenance.DatabaseHealth{Accessible: true, Leader: true, Members: 3, Up: 2, Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}}}
+	assert.Equal(t, "1 of 2 up, 2 needed", d.Without([]maintenance.Member{one}).Quorum())
+	assert.False(t, d.Without([]maintenance.Member{one}).Healthy(0))
+	assert.True(t, d.Without([]maintenance.Member{two}).Healthy(0))
+	assert.False(t, d.Without([]maintenance.Member{two}).Healthy(3))
+	assert.True(t, d.Without([]maintenance.Member{nbMember("aa09", "x", "")}).Healthy(2), "it is no member")
+}

@@ -1,0 +1,85 @@
+package maintenance
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Departure proves that what the charm had on a node's machine is gone: units from the
+// application, and members from the committed configurations of both clusters (rule R6). It is told of
+// every look, in the order of time.
+type Departure struct {
+	targets []*departing
+}
+
+// departing is a member that has to go.
+type departing struct {
+	member Member
+	proof  raft.RemovalWatcher
+}
+
+// Look is told what is on the machine, and how the clusters are. It says what is left, and nothing
+// once it is proved that all is gone. What is unknown is left.
+func (d *Departure) Look(units []string, members []Member, unknown []string, all []DatabaseHealth) (left []Message) {
+	say := func(kind, name, format string, args ...any) {
+		left = append(left, Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
+	}
+	for _, what := range unknown {
+		say(MessageStep, "unknown", "it cannot be told what is on its machine: %s", what)
+	}
+	for _, u := range units {
+		say(MessageHold, u, "%s is still in the application: run: juju remove-unit %s", u, u)
+	}
+	for _, m := range members {
+		if !slices.ContainsFunc(d.targets, func(t *departing) bool { return t.member.same(m) }) {
+			d.targets = append(d.targets, &departing{member: m, proof: raft.RemovalWatcher{Target: m.Short, Address: m.Address}})
+		}
+	}
+	if len(all) == 0 {
+		say(MessageHealth, "all", "it cannot be told which members there are")
+	}
+	for _, h := range all {
+		if !h.Accessible {
+			say(MessageHealth, h.Name, "it cannot be told which members there are: %s", h.Why)
+		}
+	}
+	for _, t := range d.targets {
+		at := slices.IndexFunc(all, func(h DatabaseHealth) bool { return h.Name == t.member.Database && h.Accessible })
+		if at < 0 || t.proof.Observe(all[at].Status) {
+			continue // it is said above, or it is proved
+		}
+		switch m := all[at].each(t.member); {
+		case m == nil && t.proof.Absent():
+			say(MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.Text())
+		case m == nil:
+			say(MessageHold, t.member.Short, "%s is on its way out", t.member.Text())
+		case m.Unit != "":
+			say(MessageHold, m.Short, "%s is there still: it is that of %s", m.Text(), m.Unit)
+		case m.Kick != "":
+			say(MessageHold, m.Short, "%s is there still, and no unit's any more: run: %s", m.Text(), m.Kick)
+		default:
+			say(MessageHold, m.Short, "%s is there still, and not known to be any unit's: see: cluster-status", m.Text())
+		}
+	}
+	return left
+}
+
+// each is what is known of a member; nil where it is not in the configuration.
+func (d DatabaseHealth) each(m Member) *MemberHealth {
+	for _, one := range d.Each {
+		if one.same(m) {
+			return &one
+		}
+	}
+	return nil
+}
+
+// Gone are the members that were there, and are proved to have left once nothing is left.
+func (d *Departure) Gone() (all []string) {
+	for _, t := range d.targets {
+		all = append(all, t.member.Text())
+	}
+	return all
+}

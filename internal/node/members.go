@@ -1,0 +1,216 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/status"
+)
+
+// RemoveMember waits until what the charm has on a node's machine has left: that step of a
+// decommission alone.
+func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Duration) maintenance.Status {
+	n, refused := s.find(ctx, id)
+	if refused != nil {
+		return *refused
+	}
+	return s.awaitMembers(ctx, n, timeout)
+}
+
+// Health is how both clusters are, by what a unit has observed of them. One that was not looked
+// at counts as one that can't be accessed.
+func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
+	for _, d := range ovndb.Databases() {
+		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not looked at"}
+		for _, c := range seen.Clusters {
+			if c.Database != d {
+				continue
+			}
+			_, leads := c.View.Leader()
+			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
+			one.Leader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
+			for _, row := range c.Rows {
+				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: status.KickOf(seen, d, row)})
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
+func member(d ovndb.Database, p raft.Peer, o observe.Owner) maintenance.Member {
+	return maintenance.Member{Database: string(d), Short: p.Short, Address: p.Address, Host: ovndb.HostOf(p.Address), Unit: o.Unit}
+}
+
+// CharmOf is what a unit knows of the application, by what it has observed; hostname is that of its
+// machine. Where a unit is, and which members there are, is unknown until it was read.
+func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerState, hostname string) (c maintenance.Charm) {
+	if m.Unread != nil {
+		c.Unknown = append(c.Unknown, m.Unread.Error())
+	}
+	at := map[string][]string{}
+	for _, d := range ovndb.Databases() {
+		l, seen := servers[d]
+		if l.Condition != ovndb.Serving {
+			why := "it was not looked at"
+			if seen {
+				why = l.Text()
+			}
+			c.Unknown = append(c.Unknown, fmt.Sprintf("members of %s: %s", d, why))
+			continue
+		}
+		for _, p := range (raft.View{Status: l.Status, Names: m.Names(d)}).Peers() {
+			one := member(d, p, m.Owner(d, p))
+			if p.Self {
+				one.Unit = m.Unit
+			}
+			c.Members = append(c.Members, one)
+			if one.Unit != "" {
+				at[one.Unit] = append(at[one.Unit], one.Host)
+			}
+		}
+	}
+	for _, name := range slices.SortedFunc(slices.Values(append([]string{m.Unit}, m.Others()...)), observe.CompareUnits) {
+		u, where := maintenance.Unit{Name: name, Addresses: at[name]}, m.Places[name]
+		if where.Address != "" {
+			u.Addresses = append(u.Addresses, where.Address)
+		}
+		if u.Hostname = where.Hostname; name == m.Unit {
+			u.Hostname = hostname
+		}
+		slices.Sort(u.Addresses)
+		u.Addresses = slices.Compact(u.Addresses)
+		if u.Hostname == "" {
+			c.Unknown = append(c.Unknown, name+" has not published the name of its machine")
+		}
+		c.Units = append(c.Units, u)
+	}
+	return c
+}
+
+// mayGo says why a node may not be decommissioned, by what the clusters would be without what is on its
+// machine (R1, 002-6); nil where it may. That is judged again when its unit leaves.
+func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []string, minMembers int) *maintenance.Status {
+	var why []maintenance.Message
+	say := func(step string, reason maintenance.Reason, format string, args ...any) {
+		why = append(why, maintenance.Message{Message: fmt.Sprintf("%s (%d): ", reason, reason.Code()) + fmt.Sprintf(format, args...), Error: true, Kind: maintenance.MessageStep, Name: step})
+	}
+	for _, what := range unknown {
+		say("remove-member", maintenance.RemoveMemberError, "it cannot be told what is on its machine: %s", what)
+	}
+	if s.Health != nil {
+		all := s.Health(ctx)
+		if len(all) == 0 {
+			say("cluster-ready", maintenance.ClusterNotAccessible, "no database was looked at")
+		}
+		for _, now := range all {
+			then := now.Without(n.Members)
+			switch {
+			case !now.Accessible:
+				say("cluster-ready", maintenance.ClusterNotAccessible, "%s cannot be accessed: %s", now.Name, now.Why)
+			case !now.Healthy(0):
+				say("cluster-ready", maintenance.ClusterNotAccessible, "%s is unhealthy: %s", now.Name, now.Quorum())
+			case !then.Healthy(0):
+				say("remove-member", maintenance.RemoveMemberError, "%s would lose its quorum: it has %s; without what is on the machine %s", now.Name, now.Quorum(), then.Quorum())
+			case !then.Healthy(minMembers):
+				say("cluster-ready", maintenance.ClusterNotAccessible, "%s would have %d members that are up, and min-members is %d", now.Name, then.Up, minMembers)
+			}
+		}
+	}
+	if len(why) == 0 {
+		return nil
+	}
+	refused := maintenance.NewStatus(maintenance.DisassociateFailure, n.Name()+" cannot be decommissioned now, and nothing was done: "+why[0].Message, why...).
+		With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
+	return &refused
+}
+
+// awaitMembers waits until the units on the node's machine have left the application, and until its
+// members are proved to have left both clusters.
+func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
+	if s.Charm == nil || s.Health == nil {
+		return maintenance.NewStatus(maintenance.Success, "which units are on its machine is not known from here: where there is the charm, run its action")
+	}
+	begun, said := s.Gateways.Now(), ""
+	var departure maintenance.Departure
+	carried := map[string]bool{}
+	for {
+		x, found, refused := s.findIn(ctx, n.Chassis)
+		switch {
+		case refused == nil:
+			n = found
+		case refused.Reason != maintenance.NotFound: // the chassis may go meanwhile
+			return maintenance.NewStatus(maintenance.RemoveMemberError, refused.Message)
+		}
+		units, members := x.charm.On(n)
+		for _, u := range units {
+			carried[u] = true
+		}
+		if n.Drain != nil {
+			members = append(members, n.Drain.Members...)
+		}
+		left := departure.Look(units, members, x.charm.Unknown, s.Health(ctx))
+		if len(left) == 0 {
+			return s.departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
+		}
+		if text := texts(left); text != said {
+			said = text
+			s.progress(ctx, "waiting for what is on the machine of %s to leave: %s", n.Name(), said)
+		}
+		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(memberInterval, timeout)) != nil {
+			return maintenance.NewStatus(maintenance.RemoveMemberError, fmt.Sprintf("after %s: %s", timeout, said), left...)
+		}
+	}
+}
+
+// departed says what has left.
+func (s *Service) departed(units, members []string) maintenance.Status {
+	if len(units)+len(members) == 0 {
+		return maintenance.NewStatus(maintenance.Success, "no unit of this application is on its machine, and no member of either cluster")
+	}
+	done := maintenance.NewStatus(maintenance.Success, strings.Join(slices.Concat(units, members), ", ")+" has left: that is committed")
+	if len(units)+len(members) > 1 {
+		done.Message = strings.Join(slices.Concat(units, members), ", ") + " have left: that is committed"
+	}
+	return done
+}
+
+func texts(all []maintenance.Message) string {
+	var parts []string
+	for _, m := range all {
+		parts = append(parts, m.Message)
+	}
+	return strings.Join(parts, "; ")
+}
+
+// awaitReady waits until every database is healthy; members on the node's machine count for nothing.
+func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration, minMembers int) maintenance.Status {
+	if s.Health == nil {
+		return maintenance.NewStatus(maintenance.Success, "the health of the clusters is not known from here: see cluster-health")
+	}
+	begun := s.Gateways.Now()
+	for {
+		all := s.Health(ctx)
+		for i := range all {
+			all[i] = all[i].Without(n.Members)
+		}
+		health := maintenance.ClusterHealth(all, minMembers)
+		if maintenance.AllHealthy(all, minMembers) {
+			return health
+		}
+		s.progress(ctx, "waiting for the clusters: %s", health.Message)
+		if s.Gateways.Now().Sub(begun) >= timeout || poll.Wait(ctx, min(readyInterval, timeout)) != nil {
+			health.Reason, health.Code, health.Status = maintenance.ClusterNotAccessible, maintenance.ClusterNotAccessible.Code(), "Failure"
+			return health
+		}
+	}
+}

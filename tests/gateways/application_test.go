@@ -1,0 +1,210 @@
+package gateways
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// application plays the units of the charm and what ovn-central/0, that leads both clusters, sees
+// of their members. Unit 3 is on the machine of the first chassis of a cloud.
+type application struct {
+	// units are those of the model, members those of both clusters, down those of these that are.
+	units, members, down []int
+	uncommitted          uint64
+	// unread is why Juju could not be asked.
+	unread error
+}
+
+func unitName(n int) string { return fmt.Sprintf("ovn-central/%d", n) }
+
+func serverID(d ovndb.Database, n int) raft.ID {
+	return raft.ID(fmt.Sprintf("%s0%d0000-0000-4000-8000-%012x", map[ovndb.Database]string{ovndb.NB: "aa", ovndb.SB: "bb"}[d], n, n))
+}
+
+func raftAddress(d ovndb.Database, n int) string {
+	if n == 3 {
+		return ovndb.RaftAddress(d, "127.0.0.1")
+	}
+	return ovndb.RaftAddress(d, fmt.Sprintf("10.9.0.%d", n))
+}
+
+// seen is what the unit has found of Juju.
+func (a *application) seen() observe.Application {
+	m := observe.Application{
+		Unit: unitName(0), Goal: map[string]juju.UnitGoal{}, Published: relation.UnitIdentities{}, History: relation.History{},
+		Places: map[string]observe.Place{}, Unread: a.unread,
+	}
+	for n := range 4 {
+		ids := relation.Identities{}
+		for _, d := range ovndb.Databases() {
+			ids[d] = relation.Identity{Server: serverID(d, n)}
+			if m.History[d] == nil {
+				m.History[d] = map[raft.ID]relation.ServerRecord{}
+			}
+			m.History[d][serverID(d, n)] = relation.ServerRecord{Unit: unitName(n)}
+		}
+		if slices.Contains(a.units, n) {
+			m.Goal[unitName(n)], m.Published[unitName(n)] = juju.UnitGoal{Status: "active"}, ids
+			m.Places[unitName(n)] = observe.Place{Hostname: fmt.Sprintf("machine-%d", n)}
+		}
+	}
+	return m
+}
+
+// report is what it sees of both clusters.
+func (a *application) report() observe.Report {
+	r := observe.Report{Application: a.seen()}
+	for _, d := range ovndb.Databases() {
+		s := raft.Status{
+			Name: string(d), Server: serverID(d, 0), Address: raftAddress(d, 0), State: raft.ClusterMember, Role: raft.Leader, Leader: raft.Self,
+			Term: 3, ElectionTimer: time.Second, Log: raft.Log{Start: 2, End: 12}, NotCommitted: a.uncommitted,
+		}
+		for _, n := range a.members {
+			m := raft.Member{Short: serverID(d, n).Short(), Address: raftAddress(d, n), Self: n == 0, Match: new(uint64(11)), LastMsg: new(100 * time.Millisecond)}
+			if slices.Contains(a.down, n) {
+				m.LastMsg = new(time.Hour)
+			}
+			s.Servers = append(s.Servers, m)
+			s.Connections = append(s.Connections, raft.Connection{Peer: m.Short, Incoming: true, Up: true})
+		}
+		c := observe.Cluster{ServerState: observe.ServerState{Database: d, Condition: ovndb.Serving, Status: s}, View: raft.View{Status: s, Names: r.Application.Names(d)}}
+		c.Quorum = c.View.Quorum()
+		for _, p := range c.View.Peers() {
+			c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: r.Application.Owner(d, p)})
+		}
+		r.Clusters = append(r.Clusters, c)
+	}
+	return r
+}
+
+func (a *application) charm(context.Context) maintenance.Charm {
+	r, servers := a.report(), map[ovndb.Database]observe.ServerState{}
+	for _, c := range r.Clusters {
+		servers[c.Database] = c.ServerState
+	}
+	return node.CharmOf(r.Application, servers, "machine-0")
+}
+
+func (a *application) health(context.Context) []maintenance.DatabaseHealth {
+	return node.Health(a.report())
+}
+
+// 002-5, 002-6: before anything is done it is judged whether the clusters would be well without what
+// is on the node's machine (R1). What is not known is not taken for something that is not there.
+func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	s := c.nodeService()
+	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
+	for name, test := range map[string]struct {
+		application
+		least int
+		says  string
+	}{
+		"the quorum would be lost": {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}, down: []int{1}}, 0,
+			"RemoveMemberError (500): OVN_Northbound would lose its quorum: it has 2 of 3 up, 2 needed; without what is on the machine 1 of 2 up, 2 needed"},
+		"it has the only member": {application{units: []int{0, 3}, members: []int{3}}, 0, "OVN_Northbound would lose its quorum: it has 1 of 1 up, 1 needed; without what is on the machine 0 of 0 up, 1 needed"},
+		"there is no quorum":     {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): OVN_Northbound is unhealthy: 1 of 3 up, 2 needed"},
+		"too few would be left":  {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}}, 3, "OVN_Northbound would have 2 members that are up, and min-members is 3"},
+		"Juju can't be asked": {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")}, 0,
+			"RemoveMemberError (500): it cannot be told what is on its machine: connection is shut down"},
+	} {
+		s.Charm, s.Health, s.Unit = test.charm, test.health, unitName(0)
+		r.MinMembers = test.least
+		for _, dryRun := range []bool{true, false} {
+			r.DryRun = dryRun
+			said := s.Decommission(t.Context(), r)
+			assert.Equal(t, maintenance.DisassociateFailure, said.Reason, name)
+			assert.Contains(t, said.Message, "c1.example cannot be decommissioned now, and nothing was done: ", name)
+			assert.Contains(t, said.Message, test.says, name)
+		}
+		assert.Nil(t, c.node("c1").Cordon, name)
+	}
+	s.Charm = (&application{unread: errors.New("connection is shut down")}).charm
+	kept := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true, DryRun: true})
+	assert.Equal(t, 409, kept.Code)
+	assert.Contains(t, kept.Text(), "error  ovn-central: it cannot be told whether a unit is on its machine: connection is shut down")
+}
+
+// 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the
+// application and its members the committed configuration of both clusters, whatever has become of the
+// unit; and then the clusters must be well.
+func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true}
+	a := &application{units: []int{0, 1, 2, 3}, members: []int{0, 1, 2, 3}}
+	s := c.nodeService()
+	s.Charm, s.Health = a.charm, a.health
+	require.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code)
+
+	s.Unit = unitName(3)
+	assert.Equal(t, 409, s.Decommission(t.Context(), r).Code, "it runs on the node itself")
+	s.Unit = unitName(0)
+	said := s.Decommission(t.Context(), r)
+	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Contains(t, said.Text(), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; "+
+		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still: it is that of ovn-central/3; ")
+
+	// juju remove-machine --force: the unit is gone, its members stay. And as long as the first try
+	// lasts, ovn-controller is stopped, so that the chassis' addresses are gone too.
+	a.units, a.down = []int{0, 1, 2}, []int{3}
+	c.sbctl("chassis-del", "c1")
+	said = s.Decommission(t.Context(), r)
+	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+	assert.Contains(t, said.Text(), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still, and no unit's any more: "+
+		"run: juju run ovn-central/0 kick sb-identity="+string(serverID(ovndb.SB, 3))+" nb-identity="+string(serverID(ovndb.NB, 3))+" i-really-mean-it=true")
+	assert.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code, "it holds the node")
+
+	a.members, a.down, a.uncommitted = []int{0, 1, 2}, nil, 3
+	said = s.Decommission(t.Context(), r)
+	assert.Contains(t, said.Text(), "member bb03 of OVN_Southbound at ssl:127.0.0.1:6644 has left, but that is not committed yet")
+
+	a.uncommitted, r.Member = 0, time.Minute
+	said = s.Decommission(t.Context(), r)
+	require.Equal(t, 200, said.Code, said.Text())
+	assert.Contains(t, said.Text(), "remove-member: Success (200): member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644 have left: that is committed")
+	assert.Contains(t, said.Text(), "cluster-ready: Success (200): 2 of 2 databases are healthy")
+}
+
+// 002-6: the clusters are waited for in the end, too; what nothing is known of is not well.
+func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	a := &application{units: []int{0, 1, 2}, members: []int{0, 1, 2}}
+	s := c.nodeService()
+	s.Charm = a.charm
+	for says, then := range map[string]func(context.Context) []maintenance.DatabaseHealth{
+		"0 of 2 databases are healthy": (&application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}).health,
+		"0 of 0 databases are healthy": func(context.Context) []maintenance.DatabaseHealth { return nil },
+	} {
+		late := false
+		s.Health = func(ctx context.Context) []maintenance.DatabaseHealth {
+			if late {
+				return then(ctx)
+			}
+			return a.health(ctx)
+		}
+		s.Gateways.Progress = func(_ context.Context, line string) {
+			late = late || line == "decommission c1.example: remove-member: no unit of this application is on its machine, and no member of either cluster"
+		}
+		said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Member: time.Minute, Confirmed: true})
+		assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
+		assert.Contains(t, said.Text(), "error  cluster-ready: ClusterNotAccessible (500): "+says)
+	}
+}
