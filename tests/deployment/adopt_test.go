@@ -284,7 +284,7 @@ func TestRefreshTakesOverTheRestartsThatThePythonCharmHeldBack(t *testing.T) {
 
 	require.NoError(t, c.Refresh(t.Context(), charmDir))
 	assert.Equal(t, before, processes(t, u), "nothing was restarted")
-	says(t, u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb; ")
+	says(t, u, "active", "Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
 	assert.Contains(t, c.act(t, u, "show-deferred-events")["output"], "Package update")
 	left, err := filepath.Glob(filepath.Join(filepath.Dir(others), "charm-*.deferred"))
 	require.NoError(t, err)

@@ -2,10 +2,7 @@ package gateways
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -322,39 +319,4 @@ func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
 		{Message: "the gateway no longer exists", Kind: maintenance.MessageGateway, Name: ports[1]},
 	}, back.Details.MessageList)
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
-}
-
-// Whoever writes meanwhile: in the end no gateway is first on the node that is drained, and
-// nothing that was written since is undone by the undrain.
-func TestDrainBesideAWriterThatPlaysNeutron(t *testing.T) {
-	t.Parallel()
-	c := newCloud(t, "c1", "c2", "c3", "c4")
-	c.addNetwork("physnet1")
-	n := &neutron{cloud: c, rand: rand.New(rand.NewPCG(2, 2)), masters: map[string]string{}, made: map[string]string{}}
-	for _, port := range c.addGateways(6, "c1", "c2", "c3") {
-		n.masters[port] = "c1"
-	}
-	s := c.nodeService()
-	require.Equal(t, 200, s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}}).Code)
-	for range 60 {
-		n.act()
-		p, err := s.Step(t.Context(), "c1")
-		require.NoError(t, err)
-		require.Zero(t, p.Left)
-		require.Empty(t, p.Blocked)
-		for port := range n.masters {
-			if list := c.candidates(port); len(list) > 0 {
-				require.NotContains(t, list[0], "c1", "%s: %v", port, list)
-			}
-		}
-	}
-	require.Equal(t, 200, s.Undrain(t.Context(), "c1", 0, false).Code)
-	for port, wanted := range n.masters {
-		if list := c.candidates(port); wanted == "c1" {
-			assert.Contains(t, list[0], "c1", "%s: Neutron wanted it there: %v", port, list)
-		}
-	}
-	var h struct{ Plans []json.RawMessage }
-	require.NoError(t, json.Unmarshal([]byte(c.operated("history", "--format", "json")), &h))
-	assert.NotEmpty(t, h.Plans, fmt.Sprint(len(h.Plans)))
 }

@@ -24,6 +24,20 @@ type neutron struct {
 	// with, after which its router and its switch's port are named.
 	masters, made map[string]string
 	next          int
+	// lists are the candidates that it has given each port, best first, and earlier those before.
+	lists   map[string][]string
+	earlier map[string][][]string
+}
+
+// want notes what it has given a port.
+func (n *neutron) want(port string, candidates ...string) {
+	if n.lists == nil {
+		n.lists, n.earlier = map[string][]string{}, map[string][][]string{}
+	}
+	if list, again := n.lists[port]; again {
+		n.earlier[port] = append(n.earlier[port], list)
+	}
+	n.masters[port], n.lists[port] = candidates[0], candidates
 }
 
 // setCandidates gives a port other candidates, as Neutron does: new rows.
@@ -38,7 +52,7 @@ func (n *neutron) setCandidatesOf(row, port string, candidates ...string) []stri
 		args = append(args, "--", fmt.Sprintf("--id=@%s%d", port, i), "create", "Gateway_Chassis", "name="+port+"_"+chassis, "chassis_name="+chassis,
 			fmt.Sprintf("priority=%d", len(candidates)-i), "--", "add", "Logical_Router_Port", row, "gateway_chassis", fmt.Sprintf("@%s%d", port, i))
 	}
-	n.masters[port] = candidates[0]
+	n.want(port, candidates...)
 	return args
 }
 
@@ -73,20 +87,26 @@ func (n *neutron) act() {
 			"set", "Logical_Router_Port", row, "name=" + name, "--", "lsp-set-options", n.madeAs(port) + "-sw", "router-port=" + name, "--",
 		}, n.setCandidatesOf(row, name, n.some()...)...)...)
 		n.made[name] = n.madeAs(port)
-		delete(n.masters, port)
+		n.forget(port)
 	default: // another port takes its place
 		n.remove(port)
 		n.next++
 		name, candidates := fmt.Sprintf("lrp-n%d", n.next), n.some()
 		n.nbctl(n.gateway("physnet1", name, candidates...)...)
-		n.masters[name] = candidates[0]
+		n.want(name, candidates...)
 	}
 }
 
 func (n *neutron) remove(port string) {
 	made := n.madeAs(port)
 	n.nbctl("lrp-del", port, "--", "lr-del", "r-"+made, "--", "lsp-del", made+"-sw")
+	n.forget(port)
+}
+
+// forget is for a port that is gone.
+func (n *neutron) forget(port string) {
 	delete(n.masters, port)
+	delete(n.lists, port)
 }
 
 func (n *neutron) madeAs(port string) string {

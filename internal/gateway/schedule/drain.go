@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-
-	"github.com/ovn-central/ovn-central-operator/internal/mincost"
 )
 
 // Ranks is where a group's candidates stood before chassis were drained.
@@ -62,6 +60,7 @@ func cordoned(s State, chassis string) State {
 func (d *draining) plan(o Options) Plan {
 	before := d.networkReports()
 	d.moveMasters()
+	d.chooseBackupsOfSeveral()
 	d.chooseFirstBackups(func(g *group) bool { return d.touched[g] }, false)
 	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
 	for _, g := range d.groups {
@@ -114,7 +113,10 @@ type draining struct {
 // moveMasters takes the chassis out of the orders, and finds another for what it hosts.
 func (d *draining) moveMasters() {
 	d.blocks, d.concerned, d.touched = map[string]bool{}, map[*group]bool{}, map[*group]bool{}
-	single, rank := make([][]*group, len(d.networks)), map[*group]int{}
+	// What the chassis hosts goes first; stand-ins are for where it is a backup of one that takes
+	// nothing new, and carry nothing by now.
+	var moving, standIns []*group
+	rank := map[*group]int{}
 	number, exists := d.number[d.chassis]
 	for _, g := range d.groups {
 		names := g.Ranked()
@@ -137,15 +139,16 @@ func (d *draining) moveMasters() {
 		switch {
 		case slices.ContainsFunc(g.order[:r], g.accepts): // one that is better lives
 			d.touched[g] = r == 1
-		case g.single():
+		case r == 0 || exists && g.works > 0 && g.was[g.works] == number:
 			d.touched[g], rank[g] = true, r
-			single[g.weight[0].network] = append(single[g.weight[0].network], g)
+			moving = append(moving, g)
 		default:
-			d.touched[g] = true
-			d.host(g, r, d.leastCarrying(g))
+			d.touched[g], rank[g] = true, r
+			standIns = append(standIns, g)
 		}
 	}
-	d.hostSingle(single, rank)
+	d.hostAll(moving, rank)
+	d.hostAll(standIns, rank)
 	for g := range d.concerned {
 		if exists && slices.Contains(g.was, number) {
 			g.order = append(g.order, number)
@@ -157,59 +160,6 @@ func (d *draining) moveMasters() {
 // ovn-controller has died, as one may right after gateways were moved to it.
 func (d *draining) awaitsSilent(g *group) bool {
 	return g.nowhere && len(g.order) > 0 && d.instance.chassis[g.order[0]].Unresponsive
-}
-
-// hostSingle moves the groups of one port such that the load gets as even as can be.
-func (d *draining) hostSingle(groups [][]*group, rank map[*group]int) {
-	for n := range d.networks {
-		if len(groups[n]) == 0 {
-			continue
-		}
-		loads := d.loads()
-		for _, g := range groups[n] { // they carry nothing until they are placed
-			if len(g.order) > 0 {
-				loads[n][g.order[0]]--
-			}
-		}
-		var l jobList
-		for _, g := range groups[n] {
-			l.add(g, mincost.None, l.class(g.open()))
-		}
-		a := l.start(loads[n], d.totals(loads), d.slots(n, loads[n]))
-		a.Optimize()
-		for i, g := range l.groups {
-			d.host(g, rank[g], a.of(i))
-		}
-	}
-}
-
-// open are the chassis that may take the group over: its candidates, or any where none of
-// these may.
-func (g *group) open() []int {
-	if some := slices.DeleteFunc(slices.Clone(g.order), func(c int) bool { return !g.accepts(c) }); len(some) > 0 {
-		return some
-	}
-	return g.class.schedulable
-}
-
-// leastCarrying is the chassis for a group of several ports.
-func (d *draining) leastCarrying(g *group) int {
-	loads := d.loads()
-	return slices.MinFunc(g.open(), func(a, b int) int {
-		return cmp.Or(cmp.Compare(g.carried(loads, a), g.carried(loads, b)), cmp.Compare(a, b))
-	})
-}
-
-// host puts a chassis at the rank that the drained one had; those before it are dead.
-func (d *draining) host(g *group, r, c int) {
-	g.order = slices.DeleteFunc(slices.Clone(g.order), func(x int) bool { return x == c })
-	if len(g.order) >= MaxCandidates-1 && !slices.Contains(g.was, c) {
-		dropped := g.order[len(g.order)-1]
-		g.reasons[d.instance.chassis[dropped].Name] = "it is unschedulable, and a gateway has no more than five candidates"
-		g.order = g.order[:len(g.order)-1]
-	}
-	g.order = slices.Insert(g.order, min(r, len(g.order)), c)
-	g.reasons[d.instance.chassis[c].Name] = "takes over from " + d.chassis
 }
 
 // last are the names of a group's candidates, with those that may not host it where they were

@@ -249,6 +249,20 @@ func TestUndrainLeavesWhatOthersHaveChanged(t *testing.T) {
 	}, back.Blocked)
 }
 
+// It was a backup, and has become first since then.
+func TestUndrainTakesNoRankAway(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")},
+		Groups:  many(0, 1, "c2", "c1", "c3"),
+	}
+	after, ranks, _ := drained(s, "c1")
+	require.Equal(t, []string{"c2", "c3", "c1"}, order(after, s.Groups[0].Name))
+	after.Groups[0] = hosted(0, "c1", "c2")
+	p := schedule.Undrain(cordon(after, "c1", false), schedule.Options{}, "c1", ranks)
+	assert.True(t, p.Empty(), p.Text())
+}
+
 // Gateways without a provider network, and external ports, go too.
 func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
 	t.Parallel()

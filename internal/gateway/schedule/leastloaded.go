@@ -163,7 +163,7 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 		choice := firstBackupChoice{in, n, loads[n], in.firstBackups(n), concerns, complete}
 		hosted := make([][]*group, len(in.chassis))
 		for _, g := range in.groups {
-			if len(g.order) > 0 && g.in(n) {
+			if len(g.order) > 0 && g.portsIn(n) > 0 {
 				hosted[g.order[0]] = append(hosted[g.order[0]], g)
 			}
 		}
@@ -175,6 +175,16 @@ func (in *instance) chooseFirstBackups(concerns func(*group) bool, complete bool
 
 // in says whether the group is planned for with the network: that of its first port.
 func (g *group) in(network int) bool { return g.weight[0].network == network }
+
+// portsIn is how many of its ports are in a network.
+func (g *group) portsIn(network int) int {
+	for _, s := range g.weight {
+		if s.network == network {
+			return s.ports
+		}
+	}
+	return 0
+}
 
 // forFailureOf chooses for the groups of one chassis. Of backups that are as good the one is
 // taken that is the first backup of fewer: else all chassis would lean on the same.
@@ -192,7 +202,7 @@ func (f *firstBackupChoice) forFailureOf(failed int, groups []*group) {
 				current[g.class] = append(current[g.class], second)
 			}
 		case second != mincost.None:
-			load[second] += g.weight[0].ports
+			load[second] += g.portsIn(f.network)
 		}
 	}
 	if len(chosen) == 0 {
@@ -241,9 +251,14 @@ func (f *firstBackupChoice) set(g *group, c int) {
 		g.order = slices.Insert(g.order[:len(g.order)-1], 1, c)
 		return
 	}
+	g.swapFirstBackup(f.instance, c)
+}
+
+// swapFirstBackup makes a backup the first one.
+func (g *group) swapFirstBackup(in *instance, c int) {
 	at := slices.Index(g.order, c)
 	g.order[1], g.order[at] = c, g.order[1]
-	g.explain(f.instance, fmt.Sprintf("balances the load if %s fails", f.chassis[g.order[0]].Name), c, g.order[at])
+	g.explain(in, fmt.Sprintf("balances the load if %s fails", in.chassis[g.order[0]].Name), c, g.order[at])
 }
 
 // choices are the chassis that matter to so many gateways which are free to go wherever it is

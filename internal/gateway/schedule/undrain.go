@@ -9,7 +9,7 @@ import (
 // Undrain gives a chassis that is back its ranks, as far as groups and candidates still exist.
 // Where nothing but drains has changed a group since, all its candidates are as they were
 // before, but for those that can't host it now; else the chassis alone is put before those
-// that were behind it.
+// that were behind it, and never gets a worse rank than it has.
 func Undrain(s State, o Options, chassis string, was []Ranks) Plan {
 	in := newInstance(s)
 	p := Plan{Operation: OperationUndrain, Chassis: chassis, Before: in.selected(o, in.networkReports()), Changes: []Change{}}
@@ -83,6 +83,7 @@ func (in *instance) undrained(g Group, chassis string, r Ranks) (to []Candidate,
 	if place < 0 {
 		place = len(rest)
 	}
+	place = min(place, slices.Index(now, chassis)) // it was given a better rank since then
 	return prioritized(g.Candidates, slices.Insert(rest, place, chassis)), "its candidates have changed since then; only the rank of " + chassis + " is put back"
 }
 

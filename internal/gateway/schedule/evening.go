@@ -1,0 +1,113 @@
+package schedule
+
+import (
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/mincost"
+)
+
+// eveningWork bounds how often groups of one port are placed anew while chassis are chosen for
+// those of several ports: less than half a second.
+const eveningWork = 100_000
+
+// evening chooses chassis for groups of several ports, which move together. To find the evenest
+// choice of all is a hard problem (with one group of any weight for each chassis it is that of
+// partitions); so a choice is made better until no other one for a few of the groups is evener,
+// where the groups of one port go where it is best each time, which is exact.
+type evening struct {
+	// loads are what each chassis carries of each network, with what is chosen for the groups of
+	// several ports and without those of one port.
+	loads   [][]int
+	several []choice
+	// singles are the groups of one port of each network.
+	singles []jobList
+	work    int
+}
+
+// choice is a group of several ports, and the chassis that it may get.
+type choice struct {
+	group *group
+	among []int
+	// at is the one that is chosen.
+	at int
+}
+
+// put puts a group on a chassis, or takes it off again.
+func put(loads [][]int, g *group, c, sign int) {
+	for _, s := range g.weight {
+		loads[s.network][c] += sign * s.ports
+	}
+}
+
+// move chooses another chassis.
+func (e *evening) move(i, to int) {
+	put(e.loads, e.several[i].group, e.several[i].at, -1)
+	put(e.loads, e.several[i].group, to, 1)
+	e.several[i].at = to
+}
+
+// squares is the sum of the squares of all loads, with the groups of one port at their best.
+func (e *evening) squares() (sum int) {
+	e.work++
+	for n, load := range e.loads {
+		if l := &e.singles[n]; len(l.groups) > 0 {
+			e.work += len(l.groups)
+			a := l.start(load, make([]int, len(load)), nil)
+			a.Optimize()
+			load = slices.Clone(load)
+			for i := range l.groups {
+				if c := a.of(i); c != mincost.None {
+					load[c]++
+				}
+			}
+		}
+		for _, l := range load {
+			sum += l * l
+		}
+	}
+	return sum
+}
+
+// atOnce is how many groups are changed at the same time where nothing less is evener. Of 10,000
+// random clouds of up to seven groups, in which brute force finds the best, 12 in 100 are not at it
+// with none, and none with 3.
+const atOnce = 3
+
+// search makes the choice better until nothing more is found, or the work is too much.
+func (e *evening) search() {
+	if len(e.several) == 0 {
+		return
+	}
+	best := e.squares()
+	for changed := 1; changed <= atOnce; {
+		if found := e.better(best, len(e.several), changed); found < best {
+			best, changed = found, 1
+		} else {
+			changed++
+		}
+	}
+}
+
+// better tries other chassis for so many of the groups before the last one, and keeps the first
+// choice that is better.
+func (e *evening) better(best, last, changed int) int {
+	for i, c := range e.several[:last] {
+		for _, to := range c.among {
+			if to == c.at || e.work >= eveningWork {
+				continue
+			}
+			e.move(i, to)
+			var found int
+			if changed > 1 {
+				found = e.better(best, i, changed-1)
+			} else {
+				found = e.squares()
+			}
+			if found < best {
+				return found
+			}
+			e.move(i, c.at)
+		}
+	}
+	return best
+}

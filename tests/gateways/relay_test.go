@@ -1,0 +1,181 @@
+package gateways
+
+import (
+	"encoding/json"
+	"errors"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// relay stands between the program and both databases, and sees each transaction that would change
+// something.
+type relay struct {
+	// before is told the number of each of them, from 1 on, before the database has it, and
+	// answers what becomes of it.
+	before func(number int) fate
+
+	mutex  sync.Mutex
+	number int
+	dead   bool
+	open   []net.Conn
+}
+
+// fate is what becomes of a transaction, and of the program: where it is killed its connections end,
+// and it gets no new ones.
+type fate int
+
+const (
+	passes fate = iota
+	// killedBefore is a program that was killed before the database had the transaction.
+	killedBefore
+	// killedAfter is one that was killed when it was carried out, before it got the answer.
+	killedAfter
+)
+
+// relayTo starts a relay to the databases of a cloud, and returns where NB and SB are reached by it.
+func (c *cloud) relayTo(t *testing.T, r *relay) (nb, sb string) {
+	t.Helper()
+	dir := t.TempDir()
+	listen := func(name, to string) string {
+		at := dir + "/" + name
+		listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", at)
+		require.NoError(t, err)
+		t.Cleanup(func() {
+			_ = listener.Close()
+			r.kill()
+		})
+		go func() {
+			for {
+				client, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				server, err := new(net.Dialer).DialContext(t.Context(), "unix", to)
+				if err != nil || !r.keep(client, server) {
+					_ = client.Close()
+					continue
+				}
+				link := &link{relay: r, client: client, server: server}
+				go link.requests()
+				go link.answers()
+			}
+		}()
+		return "unix:" + at
+	}
+	return listen("nb", c.path("nb", "sock")), listen("sb", c.path("sb", "sock"))
+}
+
+// keep notes connections to end them together; they end at once where the program is dead.
+func (r *relay) keep(connections ...net.Conn) bool {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	if r.dead {
+		for _, c := range connections {
+			_ = c.Close()
+		}
+		return false
+	}
+	r.open = append(r.open, connections...)
+	return true
+}
+
+func (r *relay) kill() {
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	r.dead = true
+	for _, c := range r.open {
+		_ = c.Close()
+	}
+	r.open = nil
+}
+
+// next asks what becomes of a transaction.
+func (r *relay) next() fate {
+	r.mutex.Lock()
+	r.number++
+	number := r.number
+	r.mutex.Unlock()
+	return r.before(number)
+}
+
+// link is one connection of the program.
+type link struct {
+	relay          *relay
+	client, server net.Conn
+	mutex          sync.Mutex
+	// last is the ID of the request of which the program does not get the answer.
+	last string
+}
+
+// message is one of JSON-RPC (RFC 7047, section 4).
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+}
+
+// writes says whether a request would change something.
+func (m message) writes() bool {
+	var params []json.RawMessage
+	if m.Method != "transact" || json.Unmarshal(m.Params, &params) != nil {
+		return false
+	}
+	return slices.ContainsFunc(params, func(p json.RawMessage) bool {
+		var o struct{ Op string }
+		_ = json.Unmarshal(p, &o) // the name of the database is none
+		return slices.Contains([]string{"insert", "update", "mutate", "delete"}, o.Op)
+	})
+}
+
+func (l *link) requests() {
+	l.each(l.client, func(m message, raw json.RawMessage) error {
+		if m.writes() {
+			switch l.relay.next() {
+			case killedBefore:
+				l.relay.kill()
+				return errors.New("killed")
+			case killedAfter:
+				l.mutex.Lock()
+				l.last = string(m.ID)
+				l.mutex.Unlock()
+			case passes:
+			}
+		}
+		_, err := l.server.Write(raw)
+		return err
+	})
+}
+
+func (l *link) answers() {
+	l.each(l.server, func(m message, raw json.RawMessage) error {
+		l.mutex.Lock()
+		last := l.last
+		l.mutex.Unlock()
+		if last != "" && m.Method == "" && string(m.ID) == last {
+			l.relay.kill()
+			return errors.New("killed")
+		}
+		_, err := l.client.Write(raw)
+		return err
+	})
+}
+
+// each does something with each message, until the connection ends.
+func (l *link) each(from net.Conn, do func(message, json.RawMessage) error) {
+	defer l.client.Close()
+	defer l.server.Close()
+	for decoder := json.NewDecoder(from); ; {
+		var raw json.RawMessage
+		if decoder.Decode(&raw) != nil {
+			return
+		}
+		var m message
+		if json.Unmarshal(raw, &m) != nil || do(m, raw) != nil {
+			return
+		}
+	}
+}
