@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -25,6 +26,9 @@ const (
 	retryPause = 30 * time.Second
 	// lookTimeout bounds one look.
 	lookTimeout = time.Minute
+	// largeLook is the processor's time of a look that leaves so much behind that it is given
+	// back to the system: Go would keep it for minutes, and up to half as much again for good.
+	largeLook = 100 * time.Millisecond
 )
 
 // gateways follows chassis and gateways, on every unit, so that the one that takes over
@@ -47,8 +51,9 @@ type gateways struct {
 	report gatewayReport
 	record string // under which this unit acted last
 
+	evaluated *schedule.Status // of the last look, once a client has asked
+
 	evaluating sync.Mutex
-	evaluated  evaluation
 }
 
 // run follows on one connection after another.
@@ -86,6 +91,7 @@ func (g *gateways) session(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		tidyUp(processorTime() - begun)
 		var due <-chan time.Time
 		untilDue := time.Duration(-1)
 		if again != 0 {
@@ -113,6 +119,14 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 }
 
+// tidyUp gives back what a look has needed that took so much of the processor's time: between two
+// looks the agent needs a small part of it. That takes time itself, which counts as the look's.
+func tidyUp(spent time.Duration) {
+	if spent >= largeLook {
+		debug.FreeOSMemory()
+	}
+}
+
 // pauseAfter is for how long nothing is read after a look that took so much of the processor's
 // time: one that only waited for a server is no reason to wait. What is due earlier is looked
 // at then; negative is nothing.
@@ -127,9 +141,7 @@ func pauseAfter(spent, untilDue time.Duration) time.Duration {
 // look reads the databases, and does what is to be done. It says when to look again, if nothing
 // changes before; 0 is never.
 func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
-	reading, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	inv, err := gateway.ReadInventory(reading, f.Gateways)
+	inv, value, acts, err := g.read(ctx, f)
 	if err != nil {
 		return 0, err
 	}
@@ -140,13 +152,9 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Dura
 	for _, group := range g.undone.Observe(inv.State.Groups, now) {
 		g.agent.log.Warn("Neutron undoes what was done to a gateway; it is left to Neutron", "gateway", group)
 	}
-	value, acts := g.agent.guard()
 	if acts && value != g.acted {
 		g.acted = value
 		d.Everything(now)
-	}
-	if err := g.readRuns(reading, f, inv, value, acts); err != nil {
-		return 0, err
 	}
 	plan, due := schedule.Plan{}, d.Due(now)
 	if due {
@@ -185,6 +193,21 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Dura
 		return g.retry, nil
 	}
 	return g.agent.now(), nil // what has come of it
+}
+
+// read reads the databases, whether this agent acts by then, and under which record, and of the
+// journal what is not known yet.
+func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (inv *gateway.Inventory, value string, acts bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	defer cancel()
+	err = f.Read(ctx, func(at *ovsdb.Gateways) (err error) {
+		if inv, err = gateway.ReadInventory(ctx, at); err != nil {
+			return err
+		}
+		value, acts = g.agent.guard()
+		return g.readRuns(ctx, at, inv, value, acts)
+	})
+	return inv, value, acts, err
 }
 
 // act carries out what is due, under the record that this agent holds.
