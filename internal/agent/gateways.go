@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -138,92 +137,29 @@ func pauseAfter(spent, untilDue time.Duration) time.Duration {
 	return max(pause, lookPause)
 }
 
-// look reads the databases, and does what is to be done. It says when to look again, if nothing
-// changes before; 0 is never.
-func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
-	inv, value, acts, err := g.read(ctx, f)
-	if err != nil {
-		return 0, err
-	}
-	now, live := g.agent.now(), g.agent.live()
-	d := &g.detector
-	d.HoldDown = live.HoldDown
-	d.Observe(inv.State, now)
-	for _, group := range g.undone.Observe(inv.State.Groups, now) {
-		g.agent.log.Warn("Neutron undoes what was done to a gateway; it is left to Neutron", "gateway", group)
-	}
-	if acts && value != g.acted {
-		g.acted = value
-		d.Everything(now)
-	}
-	plan, due := schedule.Plan{}, d.Due(now)
-	if due {
-		if plan = d.Plan(inv.State, func(string) bool { return true }); plan.Empty() {
-			d.Done(now)
-		}
-	}
-	may := func(group string) bool {
-		return live.Mode == config.On && (live.NeutronGateways || !inv.Neutrons(group)) && !g.undone.Left(group)
-	}
-	for _, l := range g.looked(inv, plan, due, now) {
-		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
-	}
-	again = d.Next(now)
-	drain, err := g.drains.look(ctx, value, acts, inv)
-	if err != nil && ctx.Err() == nil {
-		g.agent.log.Error("cannot go on with drains", "error", err)
-	}
-	if drain != 0 && (again == 0 || drain < again) {
-		again = drain
-	}
-	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
-		g.endRuns(ctx, value)
-		return max(g.agent.now(), g.retry), nil
-	}
-	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {
-		return again, nil
-	}
-	if now < g.retry {
-		return g.retry, nil
-	}
-	err = g.act(ctx, value, inv, may)
-	if err != nil && ctx.Err() == nil {
-		g.retry = g.agent.now() + retryPause
-		g.agent.log.Error("gateways could not be scheduled", "error", err)
-		return g.retry, nil
-	}
-	return g.agent.now(), nil // what has come of it
-}
-
-// read reads the databases, whether this agent acts by then, and under which record, and of the
-// journal what is not known yet.
-func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (inv *gateway.Inventory, value string, acts bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	err = f.Read(ctx, func(at *ovsdb.Gateways) (err error) {
-		if inv, err = gateway.ReadInventory(ctx, at); err != nil {
-			return err
-		}
-		value, acts = g.agent.guard()
-		return g.readRuns(ctx, at, inv, value, acts)
-	})
-	return inv, value, acts, err
-}
-
 // act carries out what is due, under the record that this agent holds.
-func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, may func(string) bool) error {
+func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, owns func(key string) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go g.whileHeld(ctx, value, cancel)
 	s := g.agent.service(value)
 	defer s.Close()
 	g.noted = ""
-	changed, err := s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, may) })
+	var journal drift.Journal
+	err := s.With(ctx, func(at *ovsdb.Gateways) (err error) {
+		journal, err = gateway.ReadJournal(ctx, at)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	changed, err := s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, owns) })
+	before := journal.Rows()
 	for _, change := range changed {
 		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
 			wrote := inv.State.Groups[i]
 			wrote.Candidates = change.After
-			g.undone.Wrote(wrote)
+			g.undone.Wrote(wrote, before)
 		}
 	}
 	g.did(changed, err)
