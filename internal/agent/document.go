@@ -2,33 +2,28 @@ package agent
 
 import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
-	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// evaluation is what was found out of an inventory, once a client has asked.
-type evaluation struct {
-	of     *gateway.Inventory
-	status schedule.Status
-}
-
-// evaluate is what the action gateway-status gives of the last inventory; nil where there was
-// none yet. Of one inventory it is found out once: with 10,000 gateways that takes seconds.
+// evaluate is what the action gateway-status gives of the last look; nil where there was none
+// yet. Of one look it is found out once: with 10,000 gateways that takes seconds.
 func (g *gateways) evaluate() *schedule.Status {
 	g.evaluating.Lock()
 	defer g.evaluating.Unlock()
 	g.mu.Lock()
-	inv := g.report.inventory
+	seen, known := g.report.seen, g.evaluated
 	g.mu.Unlock()
-	if inv == nil {
-		return nil
+	if seen == nil || known != nil {
+		return known
 	}
-	if g.evaluated.of != inv {
-		s := schedule.Evaluate(inv.State, schedule.Options{})
-		s.Findings = append(s.Findings, inv.Findings...)
-		g.evaluated = evaluation{inv, s}
+	s := schedule.Evaluate(seen.state, schedule.Options{})
+	s.Findings = append(s.Findings, seen.findings...)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.report.seen == seen { // else it is of no use to the next client
+		g.evaluated = &s
 	}
-	return &g.evaluated.status
+	return &s
 }
 
 // document is all that the agent knows.

@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -25,6 +25,9 @@ const (
 	retryPause = 30 * time.Second
 	// lookTimeout bounds one look.
 	lookTimeout = time.Minute
+	// largeLook is the processor's time of a look that leaves so much behind that it is given
+	// back to the system: Go would keep it for minutes, and up to half as much again for good.
+	largeLook = 100 * time.Millisecond
 )
 
 // gateways follows chassis and gateways, on every unit, so that the one that takes over
@@ -47,8 +50,9 @@ type gateways struct {
 	report gatewayReport
 	record string // under which this unit acted last
 
+	evaluated *schedule.Status // of the last look, once a client has asked
+
 	evaluating sync.Mutex
-	evaluated  evaluation
 }
 
 // run follows on one connection after another.
@@ -86,6 +90,7 @@ func (g *gateways) session(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		tidyUp(processorTime() - begun)
 		var due <-chan time.Time
 		untilDue := time.Duration(-1)
 		if again != 0 {
@@ -113,6 +118,14 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 }
 
+// tidyUp gives back what a look has needed that took so much of the processor's time: between two
+// looks the agent needs a small part of it. That takes time itself, which counts as the look's.
+func tidyUp(spent time.Duration) {
+	if spent >= largeLook {
+		debug.FreeOSMemory()
+	}
+}
+
 // pauseAfter is for how long nothing is read after a look that took so much of the processor's
 // time: one that only waited for a server is no reason to wait. What is due earlier is looked
 // at then; negative is nothing.
@@ -124,89 +137,25 @@ func pauseAfter(spent, untilDue time.Duration) time.Duration {
 	return max(pause, lookPause)
 }
 
-// look reads the databases, and does what is to be done. It says when to look again, if nothing
-// changes before; 0 is never.
-func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
-	reading, cancel := context.WithTimeout(ctx, lookTimeout)
-	defer cancel()
-	inv, err := gateway.ReadInventory(reading, f.Gateways)
-	if err != nil {
-		return 0, err
-	}
-	now, live := g.agent.now(), g.agent.live()
-	d := &g.detector
-	d.HoldDown = live.HoldDown
-	d.Observe(inv.State, now)
-	for _, group := range g.undone.Observe(inv.State.Groups, now) {
-		g.agent.log.Warn("Neutron undoes what was done to a gateway; it is left to Neutron", "gateway", group)
-	}
-	value, acts := g.agent.guard()
-	if acts && value != g.acted {
-		g.acted = value
-		d.Everything(now)
-	}
-	if err := g.readRuns(reading, f, inv, value, acts); err != nil {
-		return 0, err
-	}
-	plan, due := schedule.Plan{}, d.Due(now)
-	if due {
-		if plan = d.Plan(inv.State, func(string) bool { return true }); plan.Empty() {
-			d.Done(now)
-		}
-	}
-	may := func(group string) bool {
-		return live.Mode == config.On && (live.NeutronGateways || !inv.Neutrons(group)) && !g.undone.Left(group)
-	}
-	for _, l := range g.looked(inv, plan, due, now) {
-		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
-	}
-	again = d.Next(now)
-	drain, err := g.drains.look(ctx, value, acts, inv)
-	if err != nil && ctx.Err() == nil {
-		g.agent.log.Error("cannot go on with drains", "error", err)
-	}
-	if drain != 0 && (again == 0 || drain < again) {
-		again = drain
-	}
-	if acts && live.Mode == config.On && now >= g.retry {
-		switch wrote, err := g.demote(ctx, value, inv); {
-		case err != nil && ctx.Err() == nil:
-			g.retry = g.agent.now() + retryPause
-			g.agent.log.Error("cannot keep gateways off a cordoned node", "error", err)
-			return g.retry, nil
-		case wrote:
-			return g.agent.now(), nil // what has come of it
-		}
-	}
-	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
-		g.endRuns(ctx, value)
-		return max(g.agent.now(), g.retry), nil
-	}
-	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return may(c.Group) }) {
-		return again, nil
-	}
-	if now < g.retry {
-		return g.retry, nil
-	}
-	err = g.act(ctx, value, inv, may)
-	if err != nil && ctx.Err() == nil {
-		g.retry = g.agent.now() + retryPause
-		g.agent.log.Error("gateways could not be scheduled", "error", err)
-		return g.retry, nil
-	}
-	return g.agent.now(), nil // what has come of it
-}
-
 // act carries out what is due, under the record that this agent holds.
-func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, may func(string) bool) error {
+func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory, owns func(key string) bool) error {
+	var journal drift.Journal
 	changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
-		return s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, may) })
+		err := s.With(ctx, func(at *ovsdb.Gateways) (err error) {
+			journal, err = gateway.ReadJournal(ctx, at)
+			return err
+		})
+		if err != nil {
+			return nil, err
+		}
+		return s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, owns) })
 	})
+	before := journal.Rows()
 	for _, change := range changed {
 		if i := slices.IndexFunc(inv.State.Groups, func(x schedule.Group) bool { return x.Name == change.Group }); i >= 0 && inv.Neutrons(change.Group) {
 			wrote := inv.State.Groups[i]
 			wrote.Candidates = change.After
-			g.undone.Wrote(wrote)
+			g.undone.Wrote(wrote, before)
 		}
 	}
 	g.did(changed, err)

@@ -57,7 +57,9 @@ var (
 	toleranceMetric = prometheus.NewDesc("ovn_central_fault_tolerance",
 		"How many more members may fail; below 0 there is no quorum.", []string{"database"}, nil)
 	rowsMetric = prometheus.NewDesc("ovn_central_candidates_changed_total",
-		"Candidates of gateways that this agent has changed.", []string{"reason"}, nil)
+		"Candidates of gateways that this agent has changed: of one that was unhosted or incomplete, replaced, or of another rank.", []string{"reason"}, nil)
+	conditionsMetric = prometheus.NewDesc("ovn_central_gateways_by_finding",
+		"Gateways of which that is to be said; one may count several times.", []string{"finding"}, nil)
 	gatewayLookMetric = prometheus.NewDesc("ovn_central_gateways_last_look_seconds",
 		"Seconds since chassis and gateways were last read; no series where they never were.", nil, nil)
 	drainsMetric = prometheus.NewDesc("ovn_central_drains",
@@ -89,7 +91,7 @@ func (a *Agent) metricsHandler() http.Handler {
 func (metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		holderMetric, actsMetric, termMetric, heldMetric, changesMetric, databaseMetric, peerMetric, clockMetric, lookMetric, buildMetric,
-		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, membersMetric, membersUpMetric, toleranceMetric, rowsMetric, gatewayLookMetric,
+		takesPartMetric, gatewaysMetric, chassisMetric, plannedMetric, advisedMetric, heldDownMetric, orphansMetric, membersMetric, membersUpMetric, toleranceMetric, rowsMetric, conditionsMetric, gatewayLookMetric,
 		drainsMetric, drainLeftMetric,
 		backupIntervalMetric, backupNewestMetric, backupFailedMetric,
 	} {
@@ -153,12 +155,18 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 		gauge(backupNewestMetric, seconds(found.Newest))
 		gauge(backupFailedMetric, oneIf(err != nil || found.Failure != ""))
 	}
-	chassis, changed := m.agent.gateways.counts()
-	for state, n := range chassis {
+	counts, ok := m.agent.gateways.counts()
+	if !ok {
+		return
+	}
+	for state, n := range counts.chassis {
 		gauge(chassisMetric, float64(n), state)
 	}
-	for reason, n := range changed {
-		out <- prometheus.MustNewConstMetric(rowsMetric, prometheus.CounterValue, float64(n), reason)
+	for finding, n := range counts.conditions {
+		gauge(conditionsMetric, float64(n), string(finding))
+	}
+	for reason, n := range counts.changed {
+		out <- prometheus.MustNewConstMetric(rowsMetric, prometheus.CounterValue, float64(n), string(reason))
 	}
 }
 

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -46,6 +50,30 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	assert.NotContains(t, text, "libovsdb", "nothing of other parts")
 	*now += a.config.TTL
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_lease_holder{", "nobody knows")
+}
+
+// Reasons in words name chassis: of a cloud that lives for long there is no end of them.
+func TestSeriesOfGatewaysAreAFewHoweverManyChassisThereWere(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	group := schedule.Group{Name: "g", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "g", Network: "net"}}}
+	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{", "nothing was seen yet")
+	a.gateways.looked(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}}, schedule.Plan{}, false, *now)
+	series := func() int {
+		text := get(t, a, "/metrics").Body.String()
+		return strings.Count(text, "ovn_central_candidates_changed_total{") + strings.Count(text, "ovn_central_gateways_by_finding{")
+	}
+	before, priority := series(), 1
+	for i := range 50 {
+		one := fmt.Sprintf("c%d", i)
+		a.gateways.did([]schedule.Change{{Group: "g", Before: []schedule.Candidate{{Chassis: "c"}}, Rows: []schedule.Row{{Chassis: one, After: &priority, Reason: one + " came"}}}}, nil)
+	}
+	assert.Equal(t, before, series())
+	text := get(t, a, "/metrics").Body.String()
+	assert.Contains(t, text, `ovn_central_candidates_changed_total{reason="incomplete"} 50`)
+	assert.Contains(t, text, `ovn_central_candidates_changed_total{reason="rank"} 0`)
+	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="unhosted"} 1`)
+	assert.Contains(t, text, `ovn_central_gateways_by_finding{finding="misplaced"} 0`)
 }
 
 func TestMetricsOfServersAreThereWhereTheirFilesAre(t *testing.T) {

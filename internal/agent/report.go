@@ -18,7 +18,7 @@ const maxListed = 200
 
 // gatewayReport is what the last look has found, and what was done.
 type gatewayReport struct {
-	inventory *gateway.Inventory
+	seen      *sighting
 	orphans   []schedule.Finding
 	at        time.Duration // of the look; 0: none yet
 	err       error
@@ -28,8 +28,15 @@ type gatewayReport struct {
 	advised   time.Duration   // since when there has been any
 	left      []string
 	last      *report.Deed
-	moves     map[string]int // candidates changed, by reason
+	moves     map[schedule.Class]int // candidates changed
 	lastError string
+}
+
+// sighting is what is kept of a look until the next one: of 10,000 routers a third of what was read.
+type sighting struct {
+	state      schedule.State
+	findings   []schedule.Finding
+	conditions map[schedule.Condition]int
 }
 
 func names(candidates []schedule.Candidate) []string {
@@ -65,6 +72,7 @@ func shortened(reasons []string) []string {
 
 // looked takes what was found, and says what is new of it.
 func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
+	seen := &sighting{inv.State, inv.Findings, schedule.Conditions(inv.State)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
@@ -73,7 +81,8 @@ func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, 
 	}
 	orphans := append(inv.Orphans(), interrupted(g.unfinished)...)
 	lines = append(lines, tellOrphans(r.orphans, orphans)...)
-	r.inventory, r.orphans, r.at, r.err = inv, orphans, now, nil
+	r.seen, r.orphans, r.at, r.err = seen, orphans, now, nil
+	g.evaluated = nil
 	r.held = g.detector.Held(now)
 	if due {
 		before := r.planned
@@ -143,7 +152,7 @@ func (g *gateways) did(changed []schedule.Change, err error) {
 		return
 	}
 	if r.moves == nil {
-		r.moves = map[string]int{}
+		r.moves = map[schedule.Class]int{}
 	}
 	r.last = &report.Deed{Gateways: len(changed), Reasons: reasons(changed...), At: g.agent.now()}
 	for _, c := range changed {
@@ -151,7 +160,7 @@ func (g *gateways) did(changed []schedule.Change, err error) {
 			r.last.Interruptions++
 		}
 		for _, row := range c.Rows {
-			r.moves[row.Reason]++
+			r.moves[c.Class(row)]++
 		}
 	}
 	g.agent.log.Info("gateways were scheduled", "gateways", len(changed), "interruptions", r.last.Interruptions, "reasons", shortened(r.last.Reasons))
@@ -166,9 +175,9 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	if r.err != nil {
 		s.Error = r.err.Error()
 	}
-	if r.inventory != nil {
+	if r.seen != nil {
 		s.LookedSecondsAgo = (now - r.at).Seconds()
-		s.Chassis, s.Gateways = len(r.inventory.State.Chassis), len(r.inventory.State.Groups)
+		s.Chassis, s.Gateways = len(r.seen.state.Chassis), len(r.seen.state.Groups)
 		s.Orphans = append(s.Orphans, r.orphans...)
 	}
 	for name, until := range r.held {
@@ -188,25 +197,36 @@ func (g *gateways) status(now time.Duration) report.GatewayStatus {
 	return s
 }
 
-// counts are the chassis by what they are, and the candidates that were changed by reason.
-func (g *gateways) counts() (chassis, changed map[string]int) {
+// counts is what metrics count.
+type counts struct {
+	chassis    map[string]int
+	conditions map[schedule.Condition]int // of gateways
+	changed    map[schedule.Class]int     // candidates, by this agent
+}
+
+// counts are those of the last look; ok is false where there was none yet.
+func (g *gateways) counts() (c counts, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	chassis = map[string]int{}
-	if g.report.inventory == nil {
-		return chassis, nil
+	seen := g.report.seen
+	if seen == nil {
+		return c, false
 	}
-	for _, c := range g.report.inventory.State.Chassis {
+	c = counts{map[string]int{}, seen.conditions, map[schedule.Class]int{}}
+	for _, x := range seen.state.Chassis {
 		switch {
-		case c.Unresponsive:
-			chassis["unresponsive"]++
-		case c.Cordoned:
-			chassis["cordoned"]++
-		case c.Gateway:
-			chassis["gateway"]++
+		case x.Unresponsive:
+			c.chassis["unresponsive"]++
+		case x.Cordoned:
+			c.chassis["cordoned"]++
+		case x.Gateway:
+			c.chassis["gateway"]++
 		default:
-			chassis["other"]++
+			c.chassis["other"]++
 		}
 	}
-	return chassis, maps.Clone(g.report.moves)
+	for _, class := range schedule.Classes() {
+		c.changed[class] = g.report.moves[class]
+	}
+	return c, true
 }

@@ -19,7 +19,7 @@ const byAgent = ", agent"
 // of agents were interrupted. They are this process' own, or of one that may write no more,
 // since its term is over: that of a unit which is gone by now, say. A drain whose intent
 // stands is gone on with. A unit that does not act says nothing of them.
-func (g *gateways) readRuns(ctx context.Context, f *ovsdb.Followed, inv *gateway.Inventory, value string, acts bool) error {
+func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gateway.Inventory, value string, acts bool) error {
 	if !acts {
 		g.unfinished, g.noted = nil, ""
 		return nil
@@ -27,7 +27,7 @@ func (g *gateways) readRuns(ctx context.Context, f *ovsdb.Followed, inv *gateway
 	if value == g.noted {
 		return nil
 	}
-	runs, err := gateway.ReadUnfinished(ctx, f.Gateways)
+	runs, err := gateway.ReadUnfinished(ctx, at)
 	if err != nil {
 		return err
 	}

@@ -74,6 +74,20 @@ func ReadUnfinished(ctx context.Context, g *ovsdb.Gateways) ([]Entry, error) {
 	return unfinished, nil
 }
 
+// ReadJournal reads what the journal tells of changes, by its rows.
+func ReadJournal(ctx context.Context, g *ovsdb.Gateways) (map[string][]schedule.AppliedChange, error) {
+	rows, err := g.Journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := parseJournal(rows)
+	told := map[string][]schedule.AppliedChange{}
+	for _, record := range all {
+		told[record.uuid] = record.Changes
+	}
+	return told, nil
+}
+
 // End notes in one transaction that these runs have nothing left to do.
 func (s *Service) End(ctx context.Context, runs []Entry) error {
 	var ids []string

@@ -13,54 +13,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// The columns whose changes may make a plan another one. What routers, switches and their
-// ports are changes with a router port, or is of no hurry. The library needs the columns of
-// a table's index.
-type (
-	routerPortEvents struct {
-		UUID           string   `ovsdb:"_uuid"`
-		Name           string   `ovsdb:"name"`
-		GatewayChassis []string `ovsdb:"gateway_chassis"`
-		Group          *string  `ovsdb:"ha_chassis_group"`
-	}
-	gatewayChassisEvents struct {
-		UUID     string `ovsdb:"_uuid"`
-		Name     string `ovsdb:"name"`
-		Chassis  string `ovsdb:"chassis_name"`
-		Priority int    `ovsdb:"priority"`
-	}
-	haChassisEvents struct {
-		UUID     string `ovsdb:"_uuid"`
-		Chassis  string `ovsdb:"chassis_name"`
-		Priority int    `ovsdb:"priority"`
-	}
-	groupEvents struct {
-		UUID    string   `ovsdb:"_uuid"`
-		Name    string   `ovsdb:"name"`
-		Members []string `ovsdb:"ha_chassis"`
-	}
-	northboundEvents struct {
-		UUID        string            `ovsdb:"_uuid"`
-		Config      int               `ovsdb:"nb_cfg"`
-		ExternalIDs map[string]string `ovsdb:"external_ids"`
-	}
-	chassisEvents struct {
-		UUID   string            `ovsdb:"_uuid"`
-		Name   string            `ovsdb:"name"`
-		Config map[string]string `ovsdb:"other_config"`
-	}
-	privateEvents struct {
-		UUID   string `ovsdb:"_uuid"`
-		Name   string `ovsdb:"name"`
-		Config int    `ovsdb:"nb_cfg"`
-	}
-)
-
-// Followed is a connection to one server of each database, by which what they hold of
-// gateways is read, and which tells that it may have changed. Of what the library keeps
-// nothing is read: its events are a reason to look.
+// Followed is a connection to one server of each database that tells that what they hold of
+// gateways may have changed. Of what the library keeps nothing is read: its events are a reason
+// to look.
 type Followed struct {
-	*Gateways
+	dialer  *Dialer
+	nb, sb  client.Client
 	changed chan struct{}
 }
 
@@ -72,7 +30,7 @@ const firstMonitor = time.Minute
 func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err error) {
 	ctx, cancel := context.WithTimeout(ctx, firstMonitor)
 	defer cancel()
-	f := &Followed{Gateways: new(Gateways), changed: make(chan struct{}, 1)}
+	f := &Followed{dialer: d, changed: make(chan struct{}, 1)}
 	var (
 		global   = new(northboundEvents)
 		port     = new(routerPortEvents)
@@ -121,7 +79,11 @@ func (f *Followed) follow(ctx context.Context, d *Dialer, db ovndb.Database, end
 		UpdateFunc: func(string, model.Model, model.Model) { f.wake() },
 		DeleteFunc: func(string, model.Model) { f.wake() },
 	})
-	if _, err := c.Monitor(ctx, c.NewMonitor(columns...)); err != nil {
+	_, err = c.Monitor(ctx, c.NewMonitor(columns...))
+	if err == nil {
+		err = c.Echo(ctx) // the library keeps the last answer as it came, until there is another one
+	}
+	if err != nil {
 		c.Close()
 		return nil, fmt.Errorf("cannot follow %s: %w", db, err)
 	}
@@ -137,6 +99,29 @@ func (f *Followed) wake() {
 
 // Changed gives something once there may be something else than at the last look.
 func (f *Followed) Changed() <-chan struct{} { return f.changed }
+
+// Read reads what there is now, at the servers that are followed: any other one may be behind
+// them. It does so on connections of their own, since the library keeps the buffer of the
+// longest answer for as long as a connection lasts: of 10,000 routers that is tens of MB.
+func (f *Followed) Read(ctx context.Context, what func(*Gateways) error) error {
+	nb, err := f.dialer.database(ctx, ovndb.NB, f.nb.CurrentEndpoint())
+	if err != nil {
+		return err
+	}
+	defer nb.Close()
+	sb, err := f.dialer.database(ctx, ovndb.SB, f.sb.CurrentEndpoint())
+	if err != nil {
+		return err
+	}
+	defer sb.Close()
+	return what(&Gateways{nb: nb, sb: sb})
+}
+
+// Close ends the connections.
+func (f *Followed) Close() {
+	f.nb.Close()
+	f.sb.Close()
+}
 
 // Lost gives something once the connection to the database is gone.
 func (f *Followed) Lost(db ovndb.Database) <-chan struct{} {

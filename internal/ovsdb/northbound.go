@@ -121,7 +121,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 func candidates(rows []row) map[string]CandidateRow {
 	all := map[string]CandidateRow{}
 	for _, r := range rows {
-		all[r.uuid()] = CandidateRow{r.uuid(), r.text("name"), r.text("chassis_name"), int(r.number("priority"))}
+		all[r.uuid()] = CandidateRow{r.uuid(), r.text("name"), shared(r.text("chassis_name")), int(r.number("priority"))}
 	}
 	return all
 }

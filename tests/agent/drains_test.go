@@ -2,6 +2,7 @@ package agent
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,12 +20,20 @@ import (
 // intend records a drain, as a command leaves it that is killed right after.
 func (p *plane) intend(chassis string) {
 	p.t.Helper()
-	change := maintenance.Begin(chassis, maintenance.Note{By: "a person", At: time.Now()}, maintenance.Limits{Timeout: time.Hour})
-	args := []string{"set", "NB_Global", "."}
-	for key, value := range change.Set {
-		args = append(args, fmt.Sprintf("external_ids:%q=%q", key, value))
+	p.amend(maintenance.Begin(chassis, maintenance.Note{By: "a person", At: time.Now()}, maintenance.Limits{Timeout: time.Hour}))
+}
+
+// amend writes a change of what is noted of nodes.
+func (p *plane) amend(change maintenance.Change) {
+	p.t.Helper()
+	var args []string
+	for _, key := range change.Drop {
+		args = append(args, "--", "remove", "NB_Global", ".", "external_ids", strconv.Quote(key))
 	}
-	p.nb(args...)
+	for key, value := range change.Set {
+		args = append(args, "--", "set", "NB_Global", ".", fmt.Sprintf("external_ids:%q=%q", key, value))
+	}
+	p.nb(args[1:]...)
 }
 
 // leaves waits until no gateway has the chassis first.

@@ -7,6 +7,7 @@
 package drift
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"maps"
 	"slices"
@@ -126,14 +127,15 @@ func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool,
 }
 
 // Key tells a group that matters to a plan from one that is otherwise: where its ports really
-// are is left out.
+// are is left out. It is short, since one is kept of each of 10,000 gateways.
 func Key(g schedule.Group) string {
 	candidates := slices.SortedFunc(slices.Values(g.Candidates), func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
 	key := fmt.Sprintf("%s %s %q %v", g.Storage, g.Follows, g.Zones, candidates)
 	for _, p := range g.Ports {
 		key += fmt.Sprintf(" %q %q", p.Name, p.Network)
 	}
-	return key
+	sum := sha256.Sum256([]byte(key))
+	return string(sum[:])
 }
 
 // settle has what has been as it is for the hold-down count.

@@ -76,7 +76,7 @@ func (w *world) look() {
 		if !d.Due(w.now) {
 			continue
 		}
-		p := d.Plan(w.state(), func(string) bool { return true })
+		p := d.Plan(w.state(), drift.All)
 		switch {
 		case p.Empty():
 			d.Done(w.now)
@@ -215,27 +215,4 @@ func TestOnlyWhatTheEventConcernsIsPlanned(t *testing.T) {
 		named := slices.ContainsFunc(g.Candidates, func(c schedule.Candidate) bool { return c.Chassis == gone })
 		assert.Equal(t, named || g.Name == short.Name, concerned[g.Name], g.Name)
 	}
-}
-
-func TestWhatIsUndoneTwiceInAnHourIsLeft(t *testing.T) {
-	t.Parallel()
-	group := func(chassis ...string) schedule.Group {
-		g := schedule.Group{Name: "g"}
-		for i, c := range chassis {
-			g.Candidates = append(g.Candidates, schedule.Candidate{Chassis: c, Priority: 9 - i})
-		}
-		return g
-	}
-	play := func(pause time.Duration) (left []string) {
-		u, now := new(drift.Undone), time.Minute
-		for range 3 {
-			u.Wrote(group("a", "b"))
-			left = append(left, u.Observe([]schedule.Group{group("a", "b")}, now)...)
-			left = append(left, u.Observe([]schedule.Group{group("a")}, now)...)
-			now += pause
-		}
-		return left
-	}
-	assert.Equal(t, []string{"g"}, play(20*time.Minute), "and it is said once")
-	assert.Empty(t, play(90*time.Minute))
 }

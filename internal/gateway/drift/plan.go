@@ -66,12 +66,15 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 	return concerned
 }
 
-// Plan is what is to be done now about the groups that may be acted upon; the others stay as
-// they are.
-func (d *Detector) Plan(s schedule.State, may func(group string) bool) schedule.Plan {
+// All owns every gateway.
+func All(string) bool { return true }
+
+// Plan is what is to be done now about the gateways that are owned, by their names; the others
+// stay as they are.
+func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.Plan {
 	concerned, hold := d.Concerned(s), map[string]bool{}
 	for _, g := range s.Groups {
-		if !concerned[g.Name] || !may(g.Name) {
+		if !concerned[g.Name] || !owns(g.Name) {
 			hold[g.Name] = true
 		}
 	}

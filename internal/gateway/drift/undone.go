@@ -1,56 +1,119 @@
 package drift
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Where what was done is undone so often in so long a time, it is left.
+// Where what was done is undone so often in so long a time, it is left for a day: what undoes it
+// may be set otherwise by then.
 const (
 	undoneLimit  = 2
 	undoneWindow = time.Hour
+	leftFor      = 24 * time.Hour
 )
+
+// Journal is what is noted of changes, by the row that tells of them. What stands there was done
+// by people, by drains or by agents: Neutron notes nothing.
+type Journal map[string][]schedule.AppliedChange
 
 // Undone knows where another client undoes what was done.
 type Undone struct {
-	written map[string]string
+	written map[string]wrote
 	times   map[string][]time.Duration
-	left    map[string]bool
+	left    map[string]time.Duration // since when
 }
 
-// Wrote notes what was written of a group.
-func (u *Undone) Wrote(group schedule.Group) {
+// wrote is what was written of a group, and the rows of the journal that were there before.
+type wrote struct {
+	candidates []schedule.Candidate
+	before     map[string]bool
+}
+
+// Wrote notes what was written of a group; before are the rows that the journal had until then.
+func (u *Undone) Wrote(group schedule.Group, before map[string]bool) {
 	if u.written == nil {
-		u.written = map[string]string{}
+		u.written, u.times, u.left = map[string]wrote{}, map[string][]time.Duration{}, map[string]time.Duration{}
 	}
-	u.written[group.Name] = Key(group)
+	u.written[group.Name] = wrote{best(group.Candidates), before}
 }
 
-// Observe compares groups with what was written of them, and returns those that are left
-// from now on.
-func (u *Undone) Observe(groups []schedule.Group, now time.Duration) (left []string) {
+// Suspects says whether a group is otherwise than it was written: to judge that takes the journal.
+func (u *Undone) Suspects(groups []schedule.Group) bool {
+	return slices.ContainsFunc(groups, u.differs)
+}
+
+func (u *Undone) differs(g schedule.Group) bool {
+	w, ours := u.written[g.Name]
+	return ours && !slices.Equal(w.candidates, best(g.Candidates))
+}
+
+// best are candidates in one order, whatever their rows were read in.
+func best(candidates []schedule.Candidate) []schedule.Candidate {
+	return slices.SortedFunc(slices.Values(candidates), func(a, b schedule.Candidate) int {
+		return cmp.Or(cmp.Compare(b.Priority, a.Priority), cmp.Compare(a.Chassis, b.Chassis))
+	})
+}
+
+// Rows are those of the journal.
+func (j Journal) Rows() map[string]bool {
+	all := map[string]bool{}
+	for row := range j {
+		all[row] = true
+	}
+	return all
+}
+
+// Observe compares groups with what was written of them, and returns those that are left from now
+// on, and those that are so no more. A change of which the journal tells is not Neutron's.
+func (u *Undone) Observe(groups []schedule.Group, journal Journal, now time.Duration) (left, again []string) {
+	for _, name := range slices.Sorted(maps.Keys(u.left)) {
+		if now-u.left[name] >= leftFor {
+			delete(u.left, name)
+			delete(u.times, name)
+			again = append(again, name)
+		}
+	}
 	for _, g := range groups {
-		written, ours := u.written[g.Name]
-		if !ours || written == Key(g) {
+		if !u.differs(g) {
 			continue
 		}
+		was := u.written[g.Name]
 		delete(u.written, g.Name)
-		if u.times == nil {
-			u.times, u.left = map[string][]time.Duration{}, map[string]bool{}
+		if journal.tells(g.Name, was) {
+			continue
 		}
 		times := append(u.times[g.Name], now)
 		for now-times[0] > undoneWindow {
 			times = times[1:]
 		}
 		u.times[g.Name] = times
-		if len(times) >= undoneLimit && !u.left[g.Name] {
-			u.left[g.Name] = true
+		if _, already := u.left[g.Name]; len(times) >= undoneLimit && !already {
+			u.left[g.Name] = now
 			left = append(left, g.Name)
 		}
 	}
-	return left
+	return left, again
+}
+
+// tells says whether a row that is new tells of a change of what was written.
+func (j Journal) tells(group string, was wrote) bool {
+	for row, changes := range j {
+		if !was.before[row] && slices.ContainsFunc(changes, func(c schedule.AppliedChange) bool {
+			return c.Group == group && slices.Equal(best(c.Before), was.candidates)
+		}) {
+			return true
+		}
+	}
+	return false
 }
 
 // Left says whether the group is left alone.
-func (u *Undone) Left(group string) bool { return u.left[group] }
+func (u *Undone) Left(group string) bool {
+	_, left := u.left[group]
+	return left
+}

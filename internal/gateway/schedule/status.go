@@ -28,7 +28,7 @@ func Evaluate(s State, o Options) Status {
 		case len(g.order) == 1:
 			in.find(g.Name, fmt.Sprintf("%s is the only candidate (no failover), and no other chassis is eligible: %s", in.chassis[g.order[0]].Name, in.whyNoOther(g)))
 		}
-		if len(g.order) > 0 && (g.nowhere || slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != "" })) {
+		if g.isLocated() {
 			in.findMisplaced(g)
 		}
 	}

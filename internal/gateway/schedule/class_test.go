@@ -1,0 +1,50 @@
+package schedule_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+)
+
+func TestChangesHaveOneOfAFewClasses(t *testing.T) {
+	t.Parallel()
+	classes := func(s schedule.State) map[schedule.Class]int {
+		count := map[schedule.Class]int{}
+		for _, c := range schedule.Reschedule(s, schedule.Options{}).Changes {
+			for _, r := range c.Rows {
+				count[c.Class(r)]++
+				assert.Contains(t, schedule.Classes(), c.Class(r))
+			}
+		}
+		return count
+	}
+	two := []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")}
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassUnhosted: 2}, classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1)}}))
+	assert.Equal(t, map[schedule.Class]int{schedule.ClassIncomplete: 1, schedule.ClassRank: 1}, classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1")}}))
+	replaced := classes(schedule.State{Chassis: two, Groups: []schedule.Group{hostedIn("physnet1", 1, "c1", "c9")}})
+	assert.Equal(t, 2, replaced[schedule.ClassReplaced], "%v", replaced)
+}
+
+// What counts gateways counts those that Evaluate tells of.
+func TestConditionsAreThoseThatTheStatusNames(t *testing.T) {
+	t.Parallel()
+	away := hostedIn("physnet1", 4, "c1", "c2")
+	away.Ports[0].Active = "c2"
+	lost := hostedIn("physnet1", 5, "c1")
+	lost.Follows = "none"
+	s := schedule.State{
+		Chassis: []schedule.Chassis{chassis("c1", "physnet1"), chassis("c2", "physnet1")},
+		Groups:  []schedule.Group{hostedIn("physnet1", 1), hostedIn("physnet1", 2, "c1"), hostedIn("physnet1", 3, "c1", "c2", "c9"), away, lost},
+	}
+	for i := range 3 {
+		if s.Groups[i].Candidates != nil {
+			s.Groups[i].Ports[0].Active = "c1"
+		}
+	}
+	assert.Equal(t, map[schedule.Condition]int{
+		schedule.ConditionUnhosted: 1, schedule.ConditionSingle: 1, schedule.ConditionInvalid: 1, schedule.ConditionMisplaced: 1, schedule.ConditionLost: 1,
+	}, schedule.Conditions(s))
+	assert.Len(t, schedule.Evaluate(s, schedule.Options{}).Findings, 5)
+}

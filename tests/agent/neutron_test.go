@@ -1,0 +1,91 @@
+package agent
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// neutrons makes a router of Neutron's, with a gateway on the chassis c1.
+func (p *plane) neutrons(router string) {
+	p.t.Helper()
+	p.nb("lr-add", router, "--", "lrp-add", router, "lrp-"+router, "02:00:00:00:02:01", "10.2.0.1/24",
+		"--", "set", "Logical_Router_Port", "lrp-"+router, `external_ids:"neutron:router_name"=`+router,
+		"--", "lrp-set-gateway-chassis", "lrp-"+router, "c1", "5",
+		"--", "lsp-add", "ext", "ext-"+router, "--", "lsp-set-type", "ext-"+router, "router", "--", "lsp-set-options", "ext-"+router, "router-port=lrp-"+router)
+}
+
+// has waits until the router's gateway has so many candidates, and returns them.
+func (p *plane) has(router string, candidates int) (names []string) {
+	p.t.Helper()
+	eventually(p.t, func() bool {
+		names = p.candidates(router)
+		return len(names) == candidates
+	}, patience, 100*time.Millisecond, "%s has not %d candidates", router, candidates)
+	return names
+}
+
+// With schedule-neutron-gateways the agent acts on Neutron's gateways too, until Neutron has undone
+// that twice; a drain, of which the journal tells, is no Neutron's.
+func TestWhereNeutronUndoesItTwiceTheGatewayIsLeftToIt(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--schedule-neutron-gateways", "--hold-down", "1s")
+	p.nb("init")
+	p.gateways(0)
+	for _, c := range []string{"c1", "c2", "c3"} {
+		p.arrive(c)
+	}
+	p.neutrons("n0")
+	holder := p.holder(p.agents...)
+	p.has("n0", 3)
+	left := func() []string { return p.status(holder).Gateways.Left }
+	for range 2 {
+		first := p.has("n0", 3)[0]
+		p.intend(first)
+		eventually(t, func() bool { return p.candidates("n0")[2] == first }, patience, 100*time.Millisecond, "it is not drained")
+		eventually(t, func() bool { d := p.status(holder).Drains; return len(d) == 1 && d[0].Done }, patience, 100*time.Millisecond)
+		p.amend(maintenance.Uncordon(first, maintenance.Note{By: "a person", At: time.Now()}))
+		p.amend(maintenance.End(first))
+		eventually(t, func() bool { return len(p.status(holder).Drains) == 0 }, patience, 100*time.Millisecond)
+		p.arrive("c4")
+		p.has("n0", 4)
+		p.depart("c4")
+		p.has("n0", 3)
+	}
+	require.Empty(t, left(), "the agent's own drains are no Neutron's")
+
+	undo := func() { // as Neutron does that wants two
+		p.nb("lrp-del-gateway-chassis", "lrp-n0", p.candidates("n0")[2])
+	}
+	undo()
+	p.has("n0", 3)
+	assert.Empty(t, left())
+	undo()
+	eventually(t, func() bool { return slices.Equal(left(), []string{"lrp-n0"}) }, patience, 100*time.Millisecond, "it is not said")
+	assert.Contains(t, holder.log.String(), "Neutron undoes what was done to a gateway; it is left to Neutron for a day")
+	before := p.database().Committed()
+	always(t, func() bool { return len(p.candidates("n0")) == 2 }, 4*time.Second, 200*time.Millisecond, "it is left")
+	assert.Equal(t, before, p.database().Committed())
+}
+
+func TestGatewaysOfNeutronAreLeftAloneUnlessAskedFor(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
+	p.nb("init")
+	p.gateways(1)
+	p.neutrons("n0")
+	p.arrive("c1")
+	p.arrive("c2")
+	holder := p.holder(p.agents...)
+	p.has("r0", 2)
+	eventually(t, func() bool {
+		a := p.status(holder).Gateways.Advice
+		return len(a) == 1 && a[0].Gateway == "lrp-n0" && a[0].Neutron
+	}, patience, 100*time.Millisecond)
+	assert.Equal(t, []string{"c1"}, p.candidates("n0"))
+}
