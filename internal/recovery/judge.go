@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -50,7 +51,8 @@ func (s State) Judge(r Request) Verdict {
 		case copied != nil && copied.HasLeader && r.Backup == "":
 			refuse("%s has a leader: the quorum is not lost; this unit is cut off, look at its network", m.Unit)
 		case copied != nil && r.Backup == "" && copied.newer(*s.Own):
-			refuse("%s has newer data (term %d, index %d; this unit's end with term %d, index %d); run it there", m.Unit, copied.Term, copied.Index, s.Own.Term, s.Own.Index)
+			refuse("%s has newer data (term %d, index %d; this unit's end with term %d, index %d); run it there%s",
+				m.Unit, copied.Term, copied.Index, s.Own.Term, s.Own.Index, lostForGood(given, m.Unit))
 		case given:
 			away = append(away, name)
 			continue
@@ -69,6 +71,15 @@ func (s State) Judge(r Request) Verdict {
 	}
 	v.Plan = s.plan(r, looked, joining, away)
 	return v
+}
+
+// lostForGood is the way out where the newest copy is given up: a name that is typed in haste
+// does not do that to a unit which may only be restarting.
+func lostForGood(given bool, unit string) string {
+	if !given {
+		return ""
+	}
+	return "; if it is lost for good, what only it has is lost with it, once it is not in the model any more: juju remove-unit --force " + unit
 }
 
 // plan says what will be done.
@@ -114,6 +125,27 @@ func (m Member) name() string {
 // givesUp says whether the request names the member, by its unit or its identity.
 func (r Request) givesUp(m Member) bool {
 	return slices.Contains(r.GivenUp, m.ID.Short()) || slices.Contains(r.GivenUp, string(m.ID)) || m.Unit != "" && slices.Contains(r.GivenUp, m.Unit)
+}
+
+// WithUnits adds to what the request gives up the units all of whose members it names by
+// their identities: once there is a new cluster, these say nothing any more of what may be
+// missing from it, nor do requests of units say which members they have.
+func (s State) WithUnits(r Request) Request {
+	given, kept := map[string]bool{}, map[string]bool{}
+	for _, m := range s.Members {
+		if r.givesUp(m) {
+			given[m.Unit] = true
+		} else {
+			kept[m.Unit] = true
+		}
+	}
+	r.GivenUp = slices.Clone(r.GivenUp)
+	for _, unit := range slices.Sorted(maps.Keys(given)) {
+		if unit != "" && unit != s.Unit && !kept[unit] && !slices.Contains(r.GivenUp, unit) {
+			r.GivenUp = append(r.GivenUp, unit)
+		}
+	}
+	return r
 }
 
 // Unknown are the names that the request gives up and that no member has.

@@ -47,6 +47,28 @@ func givingUp(units ...int) Request {
 	return r
 }
 
+// What is given up by the identities of members is given up as the units that have them, but
+// for a unit that has another member too: that one may serve.
+func TestUnitsAreGivenUpByTheIdentitiesOfAllTheirMembers(t *testing.T) {
+	s := of(3)
+	s.Members = append(s.Members, Member{ID: id(7), Unit: unit(2), Exists: true}, Member{ID: id(8)})
+	r := Request{Cluster: old, GivenUp: []string{id(1).Short(), id(2).Short(), id(8).Short()}}
+	found := s.WithUnits(r)
+	assert.Equal(t, []string{"0001", "0002", "0008", unit(1)}, found.GivenUp)
+	assert.Equal(t, found, s.WithUnits(found))
+	assert.Len(t, r.GivenUp, 3, "the request that was given is left as it is")
+	r.GivenUp = append(r.GivenUp, string(id(7)))
+	assert.Contains(t, s.WithUnits(r).GivenUp, unit(2))
+
+	// So the request of a unit that is lost by now is not yielded to.
+	s = of(2)
+	s.Own.Stopped = true
+	s.Peers[0].Request = &Request{Cluster: old, New: "a cluster that no unit has"}
+	asked := s.WithUnits(Request{Cluster: old, GivenUp: []string{id(1).Short()}})
+	s.Request = &asked
+	assert.Equal(t, Make, s.Next().Action)
+}
+
 func TestRefusals(t *testing.T) {
 	behind := Copy{Term: 2, Index: 9}
 	tests := map[string]struct {
@@ -61,7 +83,7 @@ func TestRefusals(t *testing.T) {
 		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
 		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), "ovn-central/1 has newer data (term 2, index 11;"},
 		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(2), "ovn-central/1 has newer data (term 3, index 4;"},
-		"newer data are not given up by name":    {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), "ovn-central/1 has newer data"},
+		"newer data are not given up by name":    {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2), "run it there; if it is lost for good, what only it has is lost with it, once it is not in the model any more: juju remove-unit --force ovn-central/1"},
 		"a unit has said nothing":                {of(3).publishes(behind), givingUp(), "ovn-central/2 has not said how far its copy goes"},
 		"a unit is being removed": {
 			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), "ovn-central/2 may come back",

@@ -106,18 +106,22 @@ func (d disaster) lose() (steps []Step) {
 // recoveries are what is typed on one or two units that are left.
 func (d disaster) recoveries() (steps []Step) {
 	asked := d.left[0]
+	if d.chance(75) {
+		steps = append(steps, Step{Do: "notice", Unit: asked, DB: d.db})
+	}
 	first := d.recover("recover", asked)
 	if len(d.left) > 1 && d.chance(40) {
-		asked = d.left[1]
-		second := d.recover("recover", asked)
+		second := d.recover("recover", d.left[1])
 		if second.Arg = first.Arg; d.chance(50) {
 			second.With = nil
 			first.With = append(first.With, second)
+			steps = append(steps, first)
 		} else {
-			steps = append(steps, second)
+			steps = append(steps, first, second)
 		}
+	} else {
+		steps = append(steps, first)
 	}
-	steps = append([]Step{first}, steps...)
 	if d.chance(30) {
 		steps = append(steps, d.back()...)
 	}

@@ -40,7 +40,7 @@ func TestSeedDrawsTheSameDisastersAgainWhichCanBeStored(t *testing.T) {
 		}
 	}
 	for _, what := range []string{
-		"kill", "write", "lead", "backup", "restore", "lose", "lose + power-off", "lose + destroy", "power-off", "destroy", "recover", "insist",
+		"kill", "write", "lead", "notice", "backup", "restore", "lose", "lose + power-off", "lose + destroy", "power-off", "destroy", "recover", "insist",
 		"recover + kill-hook", "recover + kill", "recover + power-off", "recover + power-on", "recover + recover", "insist + kill-hook", "power-on", "update-status",
 	} {
 		assert.Positive(t, did[what], what)

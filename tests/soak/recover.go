@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -36,6 +37,9 @@ func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
 	switch s.Do {
 	case "write":
 		return w.awaitWrites(ctx, s)
+	case "notice":
+		w.awaitLoss(ctx, s)
+		return w.updateStatus(ctx)
 	case "backup":
 		if w.has(h, "power-off") {
 			return nil
@@ -111,7 +115,7 @@ func (w *world) command(ctx context.Context, s Step) {
 // awaitLoss waits until servers that are left have noticed that there is no leader any more,
 // as an operator has who takes a quorum for lost; unless there is one.
 func (w *world) awaitLoss(ctx context.Context, s Step) {
-	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, poll) {
+	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, lookPause) {
 		if !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {
 			return slices.ContainsFunc(w.ask(ctx, db), raft.Status.HasLeader)
 		}) {
@@ -165,6 +169,7 @@ func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, err
 func (w *world) insist(ctx context.Context, s Step) error {
 	o := w.order
 	o.from = s.Unit
+	defer w.hooksGoOn(ctx)()
 	mute := 0
 	var last string
 	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; wait(ctx, poll) {
@@ -197,10 +202,55 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		for _, out := range ways {
 			w.note(s, w.follow(ctx, h, out))
 		}
-		w.note(Step{Do: "settle"}, w.Settle(ctx))
-		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+		wait(ctx, 2*time.Second)
 	}
 	return nil
+}
+
+// hooksGoOn has all units run their hooks, beside what an operator types, until stop.
+func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
+	w.Hold(true) // what is typed waits for no other unit's hooks
+	inner, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for inner.Err() == nil {
+			w.note(Step{Do: "settle"}, w.Settle(ctx))
+			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+			wait(inner, time.Second)
+		}
+	})
+	return func() {
+		cancel()
+		group.Wait()
+		w.Hold(false)
+	}
+}
+
+// updateStatus runs the hook on all units at the same time, or the one again that has failed.
+func (w *world) updateStatus(ctx context.Context) error {
+	var (
+		mu    sync.Mutex
+		group sync.WaitGroup
+		all   error
+	)
+	for _, h := range w.inModel() {
+		if w.has(h, "power-off") || h.Dying() {
+			continue
+		}
+		group.Go(func() {
+			var err error
+			if h.Agent().Status == "error" {
+				err = w.Retry(ctx, h.Unit) // as Juju does by itself
+			} else {
+				err = w.RunHook(ctx, h.Unit, "update-status")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = errors.Join(all, err)
+		})
+	}
+	group.Wait()
+	return errors.Join(all, w.Settle(ctx))
 }
 
 // quorum says whether each database that is meant has a leader, so that there is nothing to
@@ -255,6 +305,16 @@ func (w *world) giveUp(ctx context.Context, h *host, name string) {
 func (w *world) follow(ctx context.Context, h *host, out way) error {
 	o, named := w.order, w.named(out.name)
 	switch out.do {
+	case removeIt:
+		if named != nil && w.has(named, "power-off") {
+			w.say("%s is lost with the newest copy, and removed", out.name)
+			w.begin(named, "gone")
+			named.forced = true
+			return w.RemoveUnit(ctx, named.Unit, lab.RemoveOptions{Force: true})
+		}
+		if named != nil {
+			o.from = named.number
+		}
 	case runThere:
 		if named != nil && !w.has(named, "power-off") {
 			o.from = named.number
@@ -330,7 +390,7 @@ func (w *world) destroy(h *host, s Step) error {
 
 // powerOn turns a machine on, whose hooks run at once or after a time.
 func (w *world) powerOn(ctx context.Context, h *host, hooksAfter time.Duration) error {
-	if hooksAfter > 0 {
+	if hooksAfter > 0 && w.order == nil { // else hooks of the operator's go on beside it
 		w.Hold(true)
 		defer w.Hold(false)
 	}
@@ -347,10 +407,7 @@ func (w *world) powerOn(ctx context.Context, h *host, hooksAfter time.Duration) 
 	if err != nil {
 		return err
 	}
-	if hooksAfter > 0 {
-		wait(ctx, hooksAfter)
-		w.Hold(false)
-	}
+	wait(ctx, hooksAfter)
 	return w.Settle(ctx)
 }
 

@@ -179,7 +179,11 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			}
 		}
 		w.note(Step{Do: "settle"}, w.Settle(ctx))
-		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+		if w.history[lab.NB] != nil {
+			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+		} else {
+			w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+		}
 		if why = w.unfinished(ctx); why == "" {
 			return "", nil
 		}

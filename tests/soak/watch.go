@@ -52,6 +52,9 @@ func (c Counts) Add(o Counts) Counts {
 // has come back have stopped its servers.
 const besideLimit = 90 * time.Second
 
+// lookPause is between two looks: each runs a program for each server.
+const lookPause = time.Second
+
 // watch looks at all servers at once, again and again, until unwatch.
 func (w *world) watch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -78,7 +81,7 @@ func (w *world) watch(ctx context.Context) {
 	group.Go(func() {
 		for ctx.Err() == nil {
 			look()
-			wait(ctx, poll)
+			wait(ctx, lookPause)
 		}
 	})
 	w.watched = func() { cancel(); group.Wait() }

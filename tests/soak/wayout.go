@@ -18,6 +18,7 @@ type way struct {
 const (
 	hasQuorum  = "there is a quorum: nothing is lost"
 	runThere   = "run it there"
+	removeIt   = "run it there, or remove that unit if it is lost"
 	runOther   = "run it on another unit"
 	start      = "start that unit, or give it up"
 	giveUp     = "power off that machine, and give it up"
@@ -32,6 +33,7 @@ var wayouts = []struct {
 	do   string
 }{
 	{regexp.MustCompile(`the cluster has a quorum|knows a leader|has a leader: the quorum is not lost|no quorum is lost`), hasQuorum},
+	{regexp.MustCompile(`(ovn-central/\d+) has newer data.*juju remove-unit --force`), removeIt},
 	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
 	{regexp.MustCompile(`(ovn-central/\d+) was asked for the same`), runThere},
 	{regexp.MustCompile(`(ovn-central/\d+) has not said how far its copy goes`), start},

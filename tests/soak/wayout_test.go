@@ -51,6 +51,9 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 		}
 		assert.Contains(t, waysOut(text), c.want, "%s: %s", name, text)
 	}
+	newer := state(func(s *recovery.State) { s.Peers = peer(&recovery.Copy{Cluster: "c", Term: 3}) })
+	v := newer.Judge(recovery.Request{Cluster: "c", GivenUp: []string{"ovn-central/1"}})
+	assert.Contains(t, waysOut(v.Refusals[0]), way{removeIt, "ovn-central/1"})
 	assert.Equal(t, []way{{notAName, "ovn-central/9"}}, waysOut("nothing was done: ovn-central/9 is neither a unit nor an identity of a member"))
 	assert.Empty(t, waysOut("terminated"))
 }
