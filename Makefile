@@ -11,7 +11,7 @@ FOR      ?= 2m
 # How many of them are played at the same time, each in a lab of its own.
 LABS     ?= 1
 
-# How many of the agents' schedules `make agent-soak` plays.
+# How many schedules `make agent-soak` and `make disasters` play.
 COUNT    ?= 100
 
 # What the machines of `make e2e` run: bookworm or sid; trixie: bookworm, upgraded to trixie's OVN.
@@ -48,7 +48,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb docs browser test unit race functional recovery lab large explore deployment gateways fuzz soak agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb docs browser test unit race functional recovery lab large explore deployment gateways fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -109,6 +109,9 @@ fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 
 soak: deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
 	go test -v -count=1 -timeout 24h ./tests/soak -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS)
+
+disasters: deps ## COUNT=100 random schedules of quorums that are lost for good, and recovered, from seed SEED on; needs root
+	go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/soak -args -disasters -seed=$(SEED) -count=$(COUNT) -labs=$(LABS)
 
 agent-soak: deps ## COUNT=100 random schedules of faults and events on three agents with real servers, from seed SEED on; needs root
 	go test -v -count=1 -timeout 24h -run TestRandomSchedulesOnRealServersAreActedOnOnce ./tests/agent -args -seed=$(SEED) -count=$(COUNT)

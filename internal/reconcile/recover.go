@@ -112,7 +112,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		for _, name := range state.Unknown(q) {
 			unknown[name]++
 		}
-		asked[db] = q
+		asked[db] = state.WithUnits(q)
 	}
 	for name, databases := range unknown {
 		if databases == len(asked) {

@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -134,6 +135,27 @@ func (m Member) name() string {
 // givesUp says whether the request names the member, by its unit or its identity.
 func (r Request) givesUp(m Member) bool {
 	return slices.Contains(r.GivenUp, m.ID.Short()) || slices.Contains(r.GivenUp, string(m.ID)) || m.Unit != "" && slices.Contains(r.GivenUp, m.Unit)
+}
+
+// WithUnits adds to what the request gives up the units all of whose members it names by
+// their identities: once there is a new cluster, these say nothing any more of what may be
+// missing from it, nor do requests of units say which members they have.
+func (s State) WithUnits(r Request) Request {
+	given, kept := map[string]bool{}, map[string]bool{}
+	for _, m := range s.Members {
+		if r.givesUp(m) {
+			given[m.Unit] = true
+		} else {
+			kept[m.Unit] = true
+		}
+	}
+	r.GivenUp = slices.Clone(r.GivenUp)
+	for _, unit := range slices.Sorted(maps.Keys(given)) {
+		if unit != "" && unit != s.Unit && !kept[unit] && !slices.Contains(r.GivenUp, unit) {
+			r.GivenUp = append(r.GivenUp, unit)
+		}
+	}
+	return r
 }
 
 // Unknown are the names that the request gives up and that no member has.

@@ -61,6 +61,28 @@ func (s State) answers(n int) State {
 	return s
 }
 
+// What is given up by the identities of members is given up as the units that have them, but
+// for a unit that has another member too: that one may serve.
+func TestUnitsAreGivenUpByTheIdentitiesOfAllTheirMembers(t *testing.T) {
+	s := of(3)
+	s.Members = append(s.Members, Member{ID: id(7), Unit: unit(2), Exists: true}, Member{ID: id(8)})
+	r := Request{Cluster: old, GivenUp: []string{id(1).Short(), id(2).Short(), id(8).Short()}}
+	found := s.WithUnits(r)
+	assert.Equal(t, []string{"0001", "0002", "0008", unit(1)}, found.GivenUp)
+	assert.Equal(t, found, s.WithUnits(found))
+	assert.Len(t, r.GivenUp, 3, "the request that was given is left as it is")
+	r.GivenUp = append(r.GivenUp, string(id(7)))
+	assert.Contains(t, s.WithUnits(r).GivenUp, unit(2))
+
+	// So the request of a unit that is lost by now is not yielded to.
+	s = of(2)
+	s.Own.Stopped = true
+	s.Peers[0].Request = &Request{Cluster: old, New: "a cluster that no unit has"}
+	asked := s.WithUnits(Request{Cluster: old, GivenUp: []string{id(1).Short()}})
+	s.Request = &asked
+	assert.Equal(t, Make, s.Next().Action)
+}
+
 func TestRefusals(t *testing.T) {
 	behind := Copy{Term: 2, Index: 9}
 	tests := map[string]struct {

@@ -207,6 +207,14 @@ func (u *Unit) PowerOff() error {
 // does the agent, which runs start again (Juju does so after a reboot) and
 // whatever else has come up. It returns when the servers run, or have ended.
 func (u *Unit) PowerOn(ctx context.Context) error {
+	if err := u.Boot(ctx); err != nil {
+		return err
+	}
+	return u.lab.settleStarted(ctx)
+}
+
+// Boot is [Identities.PowerOn] up to where no hook has run yet.
+func (u *Unit) Boot(ctx context.Context) error {
 	u.lab.model.Do(func(s *model.State) {
 		s.Lose(u.name, false)
 		s.Reboot(u.name)
@@ -222,5 +230,5 @@ func (u *Unit) PowerOn(ctx context.Context) error {
 			return err
 		}
 	}
-	return u.lab.settleStarted(ctx)
+	return nil
 }

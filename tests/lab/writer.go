@@ -48,6 +48,7 @@ type Writer struct {
 type rows struct {
 	mu           sync.Mutex
 	acknowledged []string
+	times        []time.Time // of the acknowledgements
 	failed       int
 	longest      time.Duration
 }
@@ -96,6 +97,7 @@ func (w *Writer) write(ctx context.Context, db DB, interval time.Duration) {
 		mine.mu.Lock()
 		if err == nil {
 			mine.acknowledged = append(mine.acknowledged, row)
+			mine.times = append(mine.times, now)
 			mine.longest = max(mine.longest, now.Sub(last))
 			last = now
 		} else {
@@ -119,6 +121,14 @@ func (w *Writer) Acknowledged(db DB) int {
 	mine.mu.Lock()
 	defer mine.mu.Unlock()
 	return len(mine.acknowledged)
+}
+
+// Acknowledgement is which row was acknowledged, and when, as number n of db.
+func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
+	mine := w.rows[db]
+	mine.mu.Lock()
+	defer mine.mu.Unlock()
+	return mine.acknowledged[n], mine.times[n]
 }
 
 // Unacknowledged is how many writes to db have failed so far.

@@ -41,7 +41,7 @@ func (w *world) disturb(ctx context.Context, h *host, with []Step) (stop func())
 // fault makes a fault happen now.
 func (w *world) fault(ctx context.Context, s Step) error {
 	h := w.there(s.Unit)
-	if h == nil || w.has(h, "power-off") {
+	if h == nil || w.has(h, "power-off") != (s.Do == "power-on") {
 		return nil
 	}
 	w.say("fault: %s", s)
@@ -66,8 +66,24 @@ func (w *world) fault(ctx context.Context, s Step) error {
 			w.unmute(ctx, h) // the others' part of it outlives a boot of this one
 		}
 		w.begin(h, "power-off")
-		w.forget(h, "power-off", "full", "was full")
+		w.forget(h, "power-off", "full", "was full", "destroy nb", "destroy sb")
+		h.power.Lock()
+		defer h.power.Unlock()
+		w.pass(ctx, h, s)
 		return h.PowerOff()
+	case "power-on":
+		w.count()
+		w.inBackground(ctx, s, func(ctx context.Context) error {
+			return w.powerOn(ctx, h, time.Duration(s.Seconds*float64(time.Second)))
+		})
+	case "destroy":
+		return w.destroy(h, s)
+	case "lose":
+		for _, one := range s.With {
+			if err := w.fault(ctx, one); err != nil {
+				return err
+			}
+		}
 	case "fill":
 		return w.fill(h, s)
 	case "set-clock":
@@ -101,18 +117,25 @@ func (w *world) later(s Step, end func() error) {
 	w.ends = append(w.ends, time.AfterFunc(time.Duration(s.Seconds*float64(time.Second)), func() { w.note(s, end()) }))
 }
 
-// pass has a network that was cut, or servers that hang, come back by themselves after
-// the step's time, if it has one.
+// pass has a network that was cut, servers that hang or were killed, or a machine that is off
+// come back by themselves after the step's time, if it has one.
 func (w *world) pass(ctx context.Context, h *host, s Step) {
-	if s.Seconds == 0 || s.Do != "cut" && s.Do != "mute" && s.Do != "hang" {
+	if s.Seconds == 0 || s.Do == "lose-socket" {
 		return
 	}
 	ctx = context.WithoutCancel(ctx) // it may last longer than the step
 	w.later(s, func() error {
+		if s.Do == "power-off" {
+			w.inBackground(ctx, s, func(ctx context.Context) error { return w.powerOn(ctx, h, 0) })
+			return nil
+		}
 		if h.Removed() || w.has(h, "power-off") {
 			return nil
 		}
 		w.say("passes: %s", s)
+		if s.Do == "kill" {
+			return w.restartKilled(ctx, h, s)
+		}
 		if s.Do == "hang" {
 			for _, db := range s.databases() {
 				if err := w.resume(h, db); err != nil {
@@ -139,6 +162,17 @@ func (w *world) reconnect(ctx context.Context, h *host, fault string) error {
 	}
 	w.end(h, fault)
 	return nil
+}
+
+// restartKilled starts servers that were killed, as an operator does; but for those that were
+// stopped meanwhile.
+func (w *world) restartKilled(ctx context.Context, h *host, s Step) (err error) {
+	for _, db := range s.databases() {
+		if w.has(h, "kill "+string(db)) && !h.held(db) {
+			err = errors.Join(err, w.cure(ctx, h, db))
+		}
+	}
+	return err
 }
 
 // resume has a server go on that hangs.
@@ -296,6 +330,9 @@ func (w *world) heal(ctx context.Context, h *host) error {
 		if err == nil || hookFailed(err) { // else it has not booted
 			w.end(h, "power-off")
 		}
+		for _, db := range lab.Databases {
+			w.end(h, "destroy "+string(db))
+		}
 		return err
 	}
 	if err := errors.Join(w.reconnect(ctx, h, "mute"), w.reconnect(ctx, h, "cut")); err != nil {
@@ -323,6 +360,7 @@ func (w *world) cure(ctx context.Context, h *host, db lab.DB) error {
 	}
 	w.end(h, "lose-socket "+string(db))
 	w.end(h, "kill "+string(db))
+	w.end(h, "destroy "+string(db))
 	if verb == "" {
 		return nil
 	}

@@ -298,5 +298,5 @@ func isFault(do string) bool {
 			return true
 		}
 	}
-	return false
+	return slices.Contains(disasterFaults, do)
 }

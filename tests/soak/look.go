@@ -22,7 +22,7 @@ const poll = 300 * time.Millisecond
 // view is one database's cluster as those who see it all see it.
 type view struct {
 	// status is that of the leader of the latest term, else of whoever has the longest
-	// committed log; the zero one where no server could be asked.
+	// committed log; the zero one where no server of the application's cluster could be asked.
 	status raft.Status
 	// leads is whether there is a leader whom a majority of the members follows.
 	leads bool
@@ -40,7 +40,7 @@ type member struct {
 func (w *world) why(h *host, db lab.DB) Why {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused())
+	return whyDown(h.faults, w.step, db, h.Running(db), h.gaveUp[db], h.paused() || h.held(db))
 }
 
 // whyDown says so by the faults that stand, with the step that began each. A disk that
@@ -63,6 +63,7 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused
 		fault(name, true)
 	}
 	fault("kill "+string(db), !running)
+	fault("destroy "+string(db), !running)
 	if why == Up {
 		fault("full", true)
 		fault("was full", !running || gaveUp)
@@ -78,56 +79,19 @@ func whyDown(faults map[string]int, step int, db lab.DB, running, gaveUp, paused
 
 // look asks all servers that can be asked.
 func (w *world) look(ctx context.Context, db lab.DB) view {
-	type answer struct {
-		host   *host
-		status raft.Status
-	}
-	var (
-		mu      sync.Mutex
-		group   sync.WaitGroup
-		answers []answer
-	)
-	for _, h := range w.all() {
-		if h.Removed() || !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off") {
-			continue
-		}
-		group.Go(func() {
-			text, err := h.Status(ctx, db)
-			s, malformed := raft.Parse(text)
-			w.mu.Lock()
-			h.gaveUp[db] = err != nil && strings.Contains(err.Error(), "unknown cluster") || err == nil && s.State == raft.Failed
-			lost := h.gaveUp[db]
-			w.mu.Unlock()
-			if err == nil && malformed == nil && !lost {
-				mu.Lock()
-				defer mu.Unlock()
-				answers = append(answers, answer{h, s})
-			}
-		})
-	}
-	group.Wait()
+	cluster := w.cluster(db)
+	answers := ofCluster(w.ask(ctx, db), cluster)
 	var v view
-	for _, a := range answers {
-		w.known(a.host, db, string(a.status.Server))
-		if a.status.State == raft.JoiningCluster {
-			continue
-		}
-		if better(a.status, v.status) {
-			v.status = a.status
+	for _, s := range answers {
+		if better(s, v.status) {
+			v.status = s
 		}
 	}
 	leader := v.status.Leader
 	if leader == raft.Self {
 		leader = raft.Ref(v.status.Server.Short())
 	}
-	rows := v.status.Servers
-	w.mu.Lock()
-	if len(rows) == 0 { // no server can be asked: they are who they were
-		rows = w.last[db]
-	}
-	w.last[db] = rows
-	w.mu.Unlock()
-	for _, row := range rows {
+	for _, row := range w.rows(db, cluster, v.status.Servers) {
 		m := member{Member: row, host: w.owner(ctx, db, row.Short)}
 		switch {
 		case m.host == nil:
@@ -140,8 +104,8 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 		v.members = append(v.members, m)
 	}
 	followers := 0
-	for _, a := range answers {
-		if a.status.Leader == leader || a.status.Server.Short() == string(leader) {
+	for _, s := range answers {
+		if follows(s, leader) {
 			followers++
 		}
 	}
@@ -152,6 +116,70 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 	}
 	v.leads = leader != raft.UnknownRef && followers > len(v.members)/2
 	return v
+}
+
+// cluster is the application's: after a recovery another one than before, whose terms begin
+// anew. A unit that comes back may still have a server of the old one.
+func (w *world) cluster(db lab.DB) raft.ID {
+	return raft.ID(w.LeaderSettings()[string(db)+"_cid"])
+}
+
+// ofCluster are the answers of a cluster's servers, of any while the application has none.
+func ofCluster(answers []raft.Status, cluster raft.ID) []raft.Status {
+	return slices.DeleteFunc(slices.Clone(answers), func(s raft.Status) bool {
+		return cluster != "" && s.Cluster != nil && *s.Cluster != cluster
+	})
+}
+
+// follows says whether a server takes another for the leader, or is it.
+func follows(s raft.Status, leader raft.Ref) bool {
+	return s.Leader == leader || s.Server.Short() == string(leader)
+}
+
+// rows are the configuration of a database's cluster, as it was seen last where no server of
+// it can be asked now.
+func (w *world) rows(db lab.DB, cluster raft.ID, now []raft.Member) []raft.Member {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(now) == 0 && w.lastOf[db] == cluster {
+		now = w.last[db]
+	}
+	w.last[db], w.lastOf[db] = now, cluster
+	return now
+}
+
+// ask asks all servers of a database at once for their status, but those that join.
+func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
+	var (
+		mu      sync.Mutex
+		group   sync.WaitGroup
+		answers []raft.Status
+	)
+	for _, h := range w.all() {
+		if h.Removed() || !h.Running(db) || w.has(h, "hang "+string(db)) || w.has(h, "power-off") {
+			continue
+		}
+		group.Go(func() {
+			text, err := h.Status(ctx, db)
+			s, malformed := raft.Parse(text)
+			w.mu.Lock()
+			h.gaveUp[db] = err != nil && strings.Contains(err.Error(), "unknown cluster") || err == nil && s.State == raft.Failed
+			lost := h.gaveUp[db]
+			w.mu.Unlock()
+			if err != nil || malformed != nil || lost {
+				return
+			}
+			w.known(h, db, string(s.Server))
+			if s.State == raft.JoiningCluster {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			answers = append(answers, s)
+		})
+	}
+	group.Wait()
+	return answers
 }
 
 // better says whether a status tells more of the cluster than another: that of a leader

@@ -28,6 +28,30 @@ func TestClusterIsSeenByItsLeaderOrElseByTheLongestCommittedLog(t *testing.T) {
 	}
 }
 
+// After a recovery the new cluster begins at term 1, while servers of the old one may still
+// run, at a later term and with a longer log.
+func TestNewClusterIsSeenBesideOneOfALaterTermThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	old, current := raft.ID("old"), raft.ID("new")
+	answers := []raft.Status{
+		{Server: "aaaa", Cluster: &old, Role: raft.Leader, Term: 9, Log: raft.Log{End: 90}},
+		{Server: "bbbb", Cluster: &current, Role: raft.Leader, Term: 1, Log: raft.Log{End: 3}},
+		{Server: "cccc", Cluster: &old, Role: raft.Follower, Leader: "aaaa", Term: 9},
+		{Server: "dddd", Cluster: nil},
+	}
+	found := ofCluster(answers, current)
+	assert.Equal(t, []raft.ID{"bbbb", "dddd"}, []raft.ID{found[0].Server, found[1].Server})
+	assert.Len(t, ofCluster(answers, ""), 4, "before the application has a cluster")
+	assert.True(t, follows(answers[2], "aaaa"))
+	assert.True(t, follows(answers[0], "aaaa"))
+	assert.False(t, follows(answers[1], "aaaa"))
+
+	w := &world{last: map[lab.DB][]raft.Member{}, lastOf: map[lab.DB]raft.ID{}}
+	w.rows(lab.NB, old, []raft.Member{{Short: "aaaa"}, {Short: "cccc"}})
+	assert.Len(t, w.rows(lab.NB, old, nil), 2, "no server can be asked: they are who they were")
+	assert.Empty(t, w.rows(lab.NB, current, nil), "the members of the old cluster are not those of the new one")
+}
+
 func TestMemberIsDownByTheFaultThatTookIt(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -42,6 +66,8 @@ func TestMemberIsDownByTheFaultThatTookIt(t *testing.T) {
 		"of an older one":                     {map[string]int{"cut": 6}, true, false, false, Standing},
 		"of both":                             {map[string]int{"cut": 6, "power-off": 7}, false, false, false, Standing},
 		"of the other database":               {map[string]int{"hang sb": 6}, true, false, false, Up},
+		"its file is destroyed":               {map[string]int{"destroy nb": 7}, false, false, false, New},
+		"it was, and it has joined anew":      {map[string]int{"destroy nb": 6}, true, false, false, Up},
 		"killed, and started again":           {map[string]int{"kill nb": 6}, true, false, false, Up},
 		"a full disk may take it":             {map[string]int{"full": 6}, true, false, false, Standing},
 		"a full disk had not taken it":        {map[string]int{"full": 6, "power-off": 7}, false, false, false, New},

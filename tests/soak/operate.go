@@ -27,7 +27,11 @@ func (s Step) databases() []lab.DB {
 // play makes one step happen, with what happens at the same time. Its error is
 // what the lab itself can't do; what the charm refuses is none.
 func (w *world) play(ctx context.Context, s Step) error {
-	ctx, cancel := context.WithTimeout(ctx, w.patience(operationPatience))
+	patience := operationPatience
+	if s.Do == "insist" {
+		patience += recoveryPatience
+	}
+	ctx, cancel := context.WithTimeout(ctx, w.patience(patience))
 	defer cancel()
 	if isFault(s.Do) {
 		return w.fault(ctx, s)
@@ -117,7 +121,7 @@ func (w *world) operate(ctx context.Context, s Step) error {
 	case "heal":
 		return w.heal(ctx, h)
 	}
-	return fmt.Errorf("no operation is called %q", s.Do)
+	return w.disasterStep(ctx, h, s)
 }
 
 // act runs an action; that it fails is an error here.

@@ -29,6 +29,8 @@ type Result struct {
 	// Broken is the invariant that was broken, "" if none was, and in which step.
 	Broken string
 	At     int
+	// Counts is what became of disasters.
+	Counts Counts
 	// Writes are those of clients, where they could be read back.
 	Writes map[lab.DB]lab.Writes
 }
@@ -40,7 +42,7 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		return r, fmt.Errorf("cannot deploy: %w", err)
 	}
 	defer func() {
-		r.Faults, r.Typed = w.faults, w.typed
+		r.Faults, r.Typed, r.Counts = w.faults, w.typed, w.tally()
 		err = errors.Join(err, w.close())
 	}()
 	broken := func(at int, what string) (Result, error) {
@@ -54,10 +56,22 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 	for i, step := range s.Steps {
 		w.step = i + 1
 		w.say("step %d: %s", w.step, step)
-		if err := w.play(ctx, step); err != nil {
+		what, err := "", error(nil)
+		if step.Do == "end" {
+			what, err = w.endDisaster(ctx)
+		} else {
+			err = w.play(ctx, step)
+		}
+		if err != nil {
 			return r, fmt.Errorf("step %d, %s: %w", i+1, step, err)
 		}
 		r.Steps++
+		if what == "" {
+			what = w.besideBroken()
+		}
+		if what != "" {
+			return broken(i+1, what)
+		}
 		if what := w.judge(ctx, before); what != "" {
 			return broken(i+1, what)
 		}
@@ -83,8 +97,8 @@ func Run(ctx context.Context, s Schedule, charm Charm, log io.Writer) (r Result,
 		return broken(len(s.Steps)+1, err.Error())
 	}
 	for db, writes := range r.Writes {
-		if writes.Lost > 0 {
-			return broken(len(s.Steps)+1, fmt.Sprintf("%s: %d of %d acknowledged writes are lost", db, writes.Lost, writes.Acknowledged))
+		if lost := w.lostWrites(db, writes.Missing); len(lost) > 0 {
+			return broken(len(s.Steps)+1, fmt.Sprintf("%s: %d of %d acknowledged writes are lost: %v", db, len(lost), writes.Acknowledged, lost))
 		}
 	}
 	return r, nil
@@ -106,6 +120,9 @@ func (w *world) judge(ctx context.Context, before map[lab.DB]bool) string {
 		for {
 			v = w.look(ctx, db)
 			verdict = Cost{Before: before[db], Members: v.whys()}.Judge()
+			if len(v.members) == 0 && w.history[db] != nil {
+				verdict = Faults // the new cluster of a recovery, of which no server was started yet
+			}
 			if verdict == Faults || verdict == Serves && v.leads || time.Now().After(deadline) || ctx.Err() != nil {
 				break
 			}
@@ -162,7 +179,11 @@ func (w *world) finish(ctx context.Context) (string, error) {
 			}
 		}
 		w.note(Step{Do: "settle"}, w.Settle(ctx))
-		w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+		if w.history[lab.NB] != nil {
+			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+		} else {
+			w.note(Step{Do: "update-status"}, w.UpdateStatus(ctx))
+		}
 		if why = w.unfinished(ctx); why == "" {
 			return "", nil
 		}

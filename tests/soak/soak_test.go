@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"io"
 	"math/rand/v2"
 	"os"
@@ -28,6 +29,8 @@ var (
 	labs      = flag.Int("labs", 1, "how many schedules are played at the same time, each in a lab of its own")
 	slow      = flag.Int("slow", 1, "how many times as long as usual everything may take, where the machine has other things to do")
 	steps     = flag.Int("steps", 0, "how many steps a schedule has at the least; a longer one has more faults for each deployment")
+	disasters = flag.Bool("disasters", false, "draw schedules of disasters: quorums that are lost for good, recovered, restored")
+	count     = flag.Uint64("count", 0, "how many schedules are played, however long it takes; 0: as many as -for permits")
 	goOn      = flag.Bool("go-on", false, "go on with the next schedule after one that broke an invariant")
 	stored    = flag.String("schedules", "testdata/*.json", "the files of schedules that are played again")
 	keep      = flag.String("log", "", "a directory for what the lab says of each schedule")
@@ -52,9 +55,12 @@ func TestRandomFaultsBreakNoInvariant(t *testing.T) {
 	if first == 0 {
 		first = uint64(rand.Uint32())
 	}
-	t.Logf("seed %d; again: make soak SEED=%d FOR=%v", first, first, *soakFor)
+	t.Logf("seed %d; again: %s", first, command(first))
 	charm.Slow = *slow
-	ctx, cancel := context.WithTimeout(t.Context(), *soakFor+grace*time.Duration(max(1, *slow)))
+	ctx, cancel := context.WithCancel(t.Context())
+	if *count == 0 {
+		ctx, cancel = context.WithTimeout(t.Context(), *soakFor+grace*time.Duration(max(1, *slow)))
+	}
 	defer cancel()
 	var total tally
 	stop := make(chan struct{})
@@ -69,8 +75,8 @@ func TestRandomFaultsBreakNoInvariant(t *testing.T) {
 		default:
 			total.add(p)
 			total.ended++
-			t.Logf("seed %d: %d units, %d steps, %d faults, %d commands typed in %v",
-				p.seed, p.schedule.Units, p.result.Steps, p.result.Faults, p.result.Typed, p.took.Round(time.Second))
+			t.Logf("seed %d: %d units, %d steps, %d faults, %d commands typed in %v%s",
+				p.seed, p.schedule.Units, p.result.Steps, p.result.Faults, p.result.Typed, p.took.Round(time.Second), shown(p.result.Counts))
 			if p.result.Broken == "" {
 				continue
 			}
@@ -81,14 +87,33 @@ func TestRandomFaultsBreakNoInvariant(t *testing.T) {
 			report(t, p)
 		}
 	}
-	t.Logf("%d schedules, %d steps, %d faults, %d commands typed", total.schedules, total.steps, total.faults, total.typed)
+	t.Logf("%d schedules, %d steps, %d faults, %d commands typed%s", total.schedules, total.steps, total.faults, total.typed, shown(total.counts))
 	assert.Positive(t, total.ended, "time was over before any schedule had come to its end, where it is judged: give a longer -for, or -slow")
+}
+
+// command is what plays the same schedules again.
+func command(first uint64) string {
+	if *disasters {
+		return fmt.Sprintf("make disasters SEED=%d COUNT=%d", first, *count)
+	}
+	return fmt.Sprintf("make soak SEED=%d FOR=%v", first, *soakFor)
+}
+
+// shown is what became of disasters, where there were any.
+func shown(c soak.Counts) string {
+	if c.Runs == 0 {
+		return ""
+	}
+	text := fmt.Sprintf("; %d disasters, %d new clusters, %d runs of the action of which %d failed or were killed, %d rows of copies kept, %d writes given up, two clusters served %d times",
+		c.Disasters, c.New, c.Runs, c.Failed, c.Kept, c.Given, len(c.Beside))
+	return strings.Join(append([]string{text}, c.Beside...), "\n\t")
 }
 
 // tally counts over schedules.
 type tally struct {
 	schedules, steps, faults, typed int
 	ended                           int // the others were cut off by time
+	counts                          soak.Counts
 }
 
 func (t *tally) add(p played) {
@@ -96,6 +121,7 @@ func (t *tally) add(p played) {
 	t.steps += p.result.Steps
 	t.faults += p.result.Faults
 	t.typed += p.result.Typed
+	t.counts = t.counts.Add(p.result.Counts)
 }
 
 // playAll plays the schedules of the seeds from first on, -labs at the same time, each
@@ -108,14 +134,18 @@ func playAll(ctx context.Context, first uint64, stop <-chan struct{}) <-chan pla
 	begun := time.Now()
 	for range *labs {
 		group.Go(func() {
-			for time.Since(begun) < *soakFor && ctx.Err() == nil {
+			for ctx.Err() == nil {
 				select {
 				case <-stop:
 					return
 				default:
 				}
-				at, seed := time.Now(), first+next.Add(1)-1
-				p := play(ctx, soak.Generate(seed, *steps), seed)
+				nth := next.Add(1) - 1
+				if *count == 0 && time.Since(begun) >= *soakFor || *count > 0 && nth >= *count {
+					return
+				}
+				at, seed := time.Now(), first+nth
+				p := play(ctx, drawn(seed), seed)
 				p.took = time.Since(at)
 				results <- p
 			}
@@ -123,6 +153,14 @@ func playAll(ctx context.Context, first uint64, stop <-chan struct{}) <-chan pla
 	}
 	go func() { group.Wait(); close(results) }()
 	return results
+}
+
+// drawn is the schedule of a seed.
+func drawn(seed uint64) soak.Schedule {
+	if *disasters {
+		return soak.GenerateDisaster(seed)
+	}
+	return soak.Generate(seed, *steps)
 }
 
 func play(ctx context.Context, s soak.Schedule, seed uint64) played {

@@ -62,8 +62,9 @@ type world struct {
 
 	mu    sync.Mutex
 	hosts map[int]*host
-	// last is each database's configuration as it was seen last.
-	last map[lab.DB][]raft.Member
+	// last is each database's configuration as it was seen last, and lastOf of which cluster.
+	last   map[lab.DB][]raft.Member
+	lastOf map[lab.DB]raft.ID
 	// step counts; faults are those that happened so far, of any kind.
 	step, faults int
 	claims       []claim
@@ -74,6 +75,7 @@ type world struct {
 	// replaced are the units of which the status said to put another in their place, and
 	// that was typed.
 	replaced map[string]bool
+	disasters
 }
 
 // host is a unit, its machine, and the faults that stand on it.
@@ -89,6 +91,8 @@ type host struct {
 	ids map[lab.DB][]string
 	// gaveUp are the databases that its servers said to have no more, when last asked.
 	gaveUp map[lab.DB]bool
+	// power is held while its machine is turned on or off.
+	power sync.Mutex
 }
 
 // newWorld deploys an application of fresh machines.
@@ -99,7 +103,7 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 	if err != nil {
 		return nil, err
 	}
-	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}, replaced: map[string]bool{}}
+	w := &world{Lab: l, charm: charm, log: log, begun: time.Now(), hosts: map[int]*host{}, last: map[lab.DB][]raft.Member{}, lastOf: map[lab.DB]raft.ID{}, replaced: map[string]bool{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, w.close())
@@ -119,6 +123,9 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 	if err := w.Settle(ctx); err != nil {
 		return nil, err
 	}
+	if s.Disasters() > 0 {
+		w.watch(ctx)
+	}
 	w.writer = w.StartWriter(ctx, lab.WriterOptions{Interval: time.Second})
 	return w, nil
 }
@@ -129,6 +136,7 @@ func (w *world) close() error {
 		end.Stop()
 	}
 	w.mu.Unlock()
+	w.unwatch()
 	if w.writer != nil {
 		w.writer.Stop()
 	}
@@ -216,15 +224,27 @@ func (w *world) has(h *host, fault string) bool {
 	return stands
 }
 
+// record is what a unit has noted of itself: that it is to stay down, and for which unit's
+// recovery its servers were stopped.
+type record struct {
+	Paused bool              `json:"paused"`
+	Held   map[string]string `json:"held-for"`
+}
+
+func (h *host) record() (r record) {
+	text, err := os.ReadFile(filepath.Join(h.DBDir(), "ovn-central-operator.unit.json"))
+	if err != nil || json.Unmarshal(text, &r) != nil {
+		return record{}
+	}
+	return r
+}
+
 // paused says whether the unit has noted that it is to stay down: it then says so in its
 // status, even where the action that stopped it has failed in the end, or was killed.
-func (h *host) paused() bool {
-	var record struct {
-		Paused bool `json:"paused"`
-	}
-	text, err := os.ReadFile(filepath.Join(h.DBDir(), "ovn-central-operator.unit.json"))
-	return err == nil && json.Unmarshal(text, &record) == nil && record.Paused
-}
+func (h *host) paused() bool { return h.record().Paused }
+
+// held says whether its server was stopped for a recovery that an operator has asked for.
+func (h *host) held(db lab.DB) bool { return h.record().Held[db.Schema()] != "" }
 
 // gone are errors of what was done to something that had ended by itself.
 func gone(err error) bool { return errors.Is(err, os.ErrProcessDone) }

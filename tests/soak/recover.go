@@ -1,0 +1,447 @@
+package soak
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// recoveryPatience is within what a recovery comes to its end, if the same command is typed
+// again and again and what it prints is done.
+const recoveryPatience = 5 * time.Minute
+
+// order is what an operator types in a disaster: the same command, until it has ended or says
+// what to do otherwise.
+type order struct {
+	action string
+	// from is the unit that it is typed for.
+	from int
+	args []string
+	// giveUp are the names in give-up, and lost the hosts that they stand for.
+	giveUp []string
+	lost   []*host
+	// force gives up newer data of what is lost.
+	force bool
+}
+
+// disasterStep is what only disasters have.
+func (w *world) disasterStep(ctx context.Context, h *host, s Step) error {
+	switch s.Do {
+	case "write":
+		return w.awaitWrites(ctx, s)
+	case "notice":
+		w.awaitLoss(ctx, s)
+		return w.updateStatus(ctx)
+	case "backup":
+		if w.has(h, "power-off") {
+			return nil
+		}
+		return w.backUp(ctx, h)
+	case "recover", "restore":
+		w.command(ctx, s)
+		return w.recover(ctx, h)
+	case "insist":
+		w.command(ctx, s)
+		return w.insist(ctx, s)
+	}
+	return fmt.Errorf("no operation is called %q", s.Do)
+}
+
+// awaitWrites waits for so many more writes to each database, where there is a quorum.
+func (w *world) awaitWrites(ctx context.Context, s Step) error {
+	n, err := strconv.Atoi(s.Arg)
+	if err != nil {
+		return err
+	}
+	before := map[lab.DB]int{}
+	for _, db := range lab.Databases {
+		before[db] = w.writer.Acknowledged(db)
+	}
+	for deadline := time.Now().Add(w.patience(20 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, poll) {
+		if !slices.ContainsFunc(lab.Databases, func(db lab.DB) bool { return w.writer.Acknowledged(db) < before[db]+n }) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// command decides what is typed, once in a disaster: whatever is lost by then is given up, by
+// the names of units or by the identities of members.
+func (w *world) command(ctx context.Context, s Step) {
+	if w.order != nil {
+		return
+	}
+	o := &order{action: "recover", from: s.Unit}
+	if s.Do != "restore" {
+		w.awaitLoss(ctx, s)
+	}
+	if s.Do == "restore" {
+		o.action = "restore"
+		o.args = append(o.args, "from="+w.backup)
+	}
+	if s.DB != "" {
+		o.args = append(o.args, "database="+s.DB)
+	}
+	o.args = append(o.args, "i-really-mean-it=true")
+	for _, h := range w.inModel() {
+		if !w.has(h, "power-off") && !w.has(h, "destroy nb") && !w.has(h, "destroy sb") {
+			continue
+		}
+		o.lost = append(o.lost, h)
+		names := []string{h.Name()}
+		if s.Arg == "ids" {
+			if ids := w.identities(ctx, h); len(ids) > 0 {
+				names = ids
+			}
+		}
+		o.giveUp = append(o.giveUp, names...)
+	}
+	w.order = o
+	if o.action == "restore" {
+		w.storeBackup()
+	} else {
+		w.store(ctx, o.lost)
+	}
+}
+
+// awaitLoss waits until servers that are left have noticed that there is no leader any more,
+// as an operator has who takes a quorum for lost; unless there is one.
+func (w *world) awaitLoss(ctx context.Context, s Step) {
+	for deadline := time.Now().Add(w.patience(15 * time.Second)); time.Now().Before(deadline) && ctx.Err() == nil; wait(ctx, lookPause) {
+		if !slices.ContainsFunc(s.databases(), func(db lab.DB) bool {
+			return slices.ContainsFunc(w.ask(ctx, db), raft.Status.HasLeader)
+		}) {
+			return
+		}
+	}
+}
+
+// identities are those of the members that a host has, or had.
+func (w *world) identities(ctx context.Context, h *host) (ids []string) {
+	for _, db := range lab.Databases {
+		for _, m := range w.look(ctx, db).members {
+			if m.host == h {
+				ids = append(ids, m.Short)
+			}
+		}
+	}
+	return ids
+}
+
+// recover types the command once.
+func (w *world) recover(ctx context.Context, h *host) error {
+	_, err := w.typeOrder(ctx, h)
+	return err
+}
+
+func (w *world) typeOrder(ctx context.Context, h *host) (r lab.ActionResult, err error) {
+	if w.has(h, "power-off") {
+		return r, lab.ErrLost
+	}
+	w.mu.Lock()
+	args := slices.Clone(w.order.args)
+	if len(w.order.giveUp) > 0 {
+		args = append(args, "give-up="+strings.Join(w.order.giveUp, ","))
+		if w.order.force {
+			args = append(args, "force=true")
+		}
+	}
+	w.counts.Runs++
+	w.mu.Unlock()
+	r, err = w.RunAction(ctx, h.Unit, w.order.action, args...)
+	w.say("%s %s %v: %s %v %s", h.Name(), w.order.action, args, r.Status, r.Results, r.Message)
+	if r.Status != "completed" {
+		w.mu.Lock()
+		w.counts.Failed++
+		w.mu.Unlock()
+	}
+	return r, err
+}
+
+// insist types the command until the action has proved that the new cluster serves, or says
+// that there is a quorum, and does what it prints. What comes to no end, or is refused
+// without a way out, is a claim that does not hold.
+func (w *world) insist(ctx context.Context, s Step) error {
+	o := w.order
+	o.from = s.Unit
+	defer w.hooksGoOn(ctx)()
+	mute := 0
+	var last string
+	for deadline := time.Now().Add(w.patience(recoveryPatience)); ctx.Err() == nil; wait(ctx, poll) {
+		if time.Now().After(deadline) {
+			w.claim("the recovery comes to its end: "+last, func(context.Context) bool { return false })
+			return nil
+		}
+		h, err := w.asked(ctx)
+		if err != nil {
+			return err
+		}
+		r, err := w.typeOrder(ctx, h)
+		w.note(s, err)
+		if r.Status == "completed" && strings.Contains(r.Results["next"], "add units until there are three again") {
+			w.say("it is proved: %s", r.Results["proof"])
+			return nil
+		}
+		last = strings.Join([]string{r.Message, r.Results["status"], r.Results["waiting"], r.Results["next"]}, "\n")
+		ways := waysOut(last)
+		w.say("ways out: %v", ways)
+		if r.Status == "completed" || len(ways) > 0 || r.Results["return-code"] != "0" {
+			mute = 0
+		} else if mute++; mute > 5 {
+			w.claim("a refusal says what to do: "+last, func(context.Context) bool { return false })
+			return nil
+		}
+		if r.Status == "failed" && slices.Contains(ways, way{do: hasQuorum}) && w.quorum(ctx, s) {
+			return nil
+		}
+		for _, out := range ways {
+			w.note(s, w.follow(ctx, h, out))
+		}
+		wait(ctx, 2*time.Second)
+	}
+	return nil
+}
+
+// hooksGoOn has all units run their hooks, beside what an operator types, until stop.
+func (w *world) hooksGoOn(ctx context.Context) (stop func()) {
+	w.Hold(true) // what is typed waits for no other unit's hooks
+	inner, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	group.Go(func() {
+		for inner.Err() == nil {
+			w.note(Step{Do: "settle"}, w.Settle(ctx))
+			w.note(Step{Do: "update-status"}, w.updateStatus(ctx))
+			wait(inner, time.Second)
+		}
+	})
+	return func() {
+		cancel()
+		group.Wait()
+		w.Hold(false)
+	}
+}
+
+// updateStatus runs the hook on all units at the same time, or the one again that has failed.
+func (w *world) updateStatus(ctx context.Context) error {
+	var (
+		mu    sync.Mutex
+		group sync.WaitGroup
+		all   error
+	)
+	for _, h := range w.inModel() {
+		if w.has(h, "power-off") || h.Dying() {
+			continue
+		}
+		group.Go(func() {
+			var err error
+			if h.Agent().Status == "error" {
+				err = w.Retry(ctx, h.Unit) // as Juju does by itself
+			} else {
+				err = w.RunHook(ctx, h.Unit, "update-status")
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = errors.Join(all, err)
+		})
+	}
+	group.Wait()
+	return errors.Join(all, w.Settle(ctx))
+}
+
+// quorum says whether each database that is meant has a leader, so that there is nothing to
+// recover.
+func (w *world) quorum(ctx context.Context, s Step) bool {
+	return !slices.ContainsFunc(s.databases(), func(db lab.DB) bool { return !w.look(ctx, db).leads })
+}
+
+// asked is the unit for which the command is typed: another one that is left where it is off
+// by now, which is given up then; and where there is none its machine is turned on again.
+func (w *world) asked(ctx context.Context) (*host, error) {
+	h := w.there(w.order.from)
+	if h != nil && !w.has(h, "power-off") {
+		return h, nil
+	}
+	for _, other := range w.inModel() {
+		if !w.has(other, "power-off") && !slices.Contains(w.order.lost, other) {
+			w.say("%s is off, the command is typed for %s", h.Name(), other.Name())
+			w.order.from = other.number
+			w.giveUp(ctx, h, h.Name())
+			return other, nil
+		}
+	}
+	if h == nil {
+		return nil, errors.New("no unit is left")
+	}
+	err := w.powerOn(ctx, h, 0)
+	if hookFailed(err) {
+		err = nil
+	}
+	return h, err
+}
+
+// giveUp adds a unit, or a member of it, to what is given up.
+func (w *world) giveUp(ctx context.Context, h *host, name string) {
+	o := w.order
+	if slices.Contains(o.giveUp, name) {
+		return
+	}
+	w.mu.Lock()
+	o.giveUp = append(o.giveUp, name)
+	if h != nil && !slices.Contains(o.lost, h) {
+		o.lost = append(o.lost, h)
+	}
+	w.mu.Unlock()
+	if o.action == "recover" {
+		w.store(ctx, o.lost)
+	}
+}
+
+// follow does what a way out says.
+func (w *world) follow(ctx context.Context, h *host, out way) error {
+	o, named := w.order, w.named(out.name)
+	switch out.do {
+	case force:
+		if named != nil && w.has(named, "power-off") {
+			w.say("%s is lost with the newest copy", out.name)
+			o.force = true
+			w.giveUp(ctx, named, out.name)
+		} else if named != nil {
+			o.from = named.number
+		}
+	case runThere:
+		if named != nil && !w.has(named, "power-off") {
+			o.from = named.number
+		} else if named != nil {
+			w.giveUp(ctx, named, out.name)
+		}
+	case start:
+		if named != nil && w.has(named, "power-off") {
+			w.giveUp(ctx, named, out.name)
+		}
+	case giveUp:
+		if named == nil {
+			named = w.member(out.name)
+		}
+		if named != nil && !w.has(named, "power-off") {
+			if err := w.fault(ctx, Step{Do: "power-off", Unit: named.number}); err != nil {
+				return err
+			}
+		}
+		w.giveUp(ctx, named, out.name)
+	case runOther:
+		for _, other := range w.inModel() {
+			if other != h && !w.has(other, "power-off") && !slices.Contains(o.lost, other) {
+				o.from = other.number
+				return nil
+			}
+		}
+	case notAName:
+		w.mu.Lock()
+		o.giveUp = slices.DeleteFunc(o.giveUp, func(name string) bool { return name == out.name })
+		w.mu.Unlock()
+	case stopServer:
+		for _, other := range w.inModel() {
+			for _, db := range lab.Databases {
+				if strings.Contains(out.name, other.Address()) && strings.Contains(out.name, map[lab.DB]string{lab.NB: "6643", lab.SB: "6644"}[db]) {
+					return other.Stop(ctx, db)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// member is the host of a member's four digits.
+func (w *world) member(short string) *host {
+	for _, h := range w.all() {
+		for _, db := range lab.Databases {
+			if slices.Contains(h.ids[db], short) {
+				return h
+			}
+		}
+	}
+	return nil
+}
+
+// destroy ends servers for good: with their files they lose what they have stored.
+func (w *world) destroy(h *host, s Step) error {
+	for _, db := range s.databases() {
+		w.begin(h, "destroy "+string(db))
+		var err error
+		if h.Running(db) {
+			err = running(h.Kill(db))
+		}
+		if gone := os.Remove(h.DBFile(db)); gone != nil && !os.IsNotExist(gone) {
+			err = cmp.Or(err, gone)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// powerOn turns a machine on, whose hooks run at once or after a time.
+func (w *world) powerOn(ctx context.Context, h *host, hooksAfter time.Duration) error {
+	if hooksAfter > 0 && w.order == nil { // else hooks of the operator's go on beside it
+		w.Hold(true)
+		defer w.Hold(false)
+	}
+	h.power.Lock()
+	if !w.has(h, "power-off") || h.Removed() {
+		h.power.Unlock()
+		return nil
+	}
+	err := h.Boot(ctx)
+	if err == nil {
+		w.end(h, "power-off")
+	}
+	h.power.Unlock()
+	if err != nil {
+		return err
+	}
+	wait(ctx, hooksAfter)
+	return w.Settle(ctx)
+}
+
+// inBackground does something beside the step that goes on, and may outlast it.
+func (w *world) inBackground(ctx context.Context, s Step, do func(context.Context) error) {
+	w.background.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), w.patience(operationPatience))
+		defer cancel()
+		w.note(s, do(ctx))
+	})
+}
+
+// endDisaster has all that was lost come back, and requires that the application comes to its
+// end, with what it must have kept.
+func (w *world) endDisaster(ctx context.Context) (string, error) {
+	w.mu.Lock()
+	for _, end := range w.ends {
+		end.Stop()
+	}
+	w.mu.Unlock()
+	w.background.Wait()
+	w.Hold(false)
+	what, err := w.finish(ctx)
+	if what == "" && err == nil {
+		what = w.kept(ctx)
+	}
+	w.order = nil
+	if what == "" {
+		w.mu.Lock()
+		w.counts.Disasters++
+		w.mu.Unlock()
+	}
+	return what, err
+}

@@ -1,0 +1,194 @@
+package soak
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// sighting is what one look at all servers of a database at once has found.
+type sighting struct {
+	at time.Time
+	// current is the application's cluster.
+	current raft.ID
+	// servers are those that run, each with when it was seen first.
+	servers []server
+}
+
+// server is one that runs, of a cluster.
+type server struct {
+	unit    string
+	began   time.Time
+	status  raft.Status
+	cluster raft.ID
+}
+
+// served are the clusters that serve clients: those that have a leader whom a majority of
+// the members follows. One that was cut off calls itself leader for a while, and nobody
+// follows it.
+func (s sighting) served() (all []raft.ID) {
+	for _, leader := range s.servers {
+		if leader.status.Role != raft.Leader || leader.status.State != raft.ClusterMember || slices.Contains(all, leader.cluster) {
+			continue
+		}
+		followers := 0
+		for _, o := range s.servers {
+			if o.cluster == leader.cluster && (o.status.Server == leader.status.Server || o.status.Leader == raft.Ref(leader.status.Server.Short())) {
+				followers++
+			}
+		}
+		if followers > len(leader.status.Servers)/2 {
+			all = append(all, leader.cluster)
+		}
+	}
+	return all
+}
+
+// span is a time in which a cluster was seen to serve clients, at each look.
+type span struct {
+	cluster  raft.ID
+	from, to time.Time
+}
+
+// beside is a time in which two clusters of one database served clients.
+type beside struct {
+	db       string
+	clusters []raft.ID
+	from, to time.Time
+	// Why is what excuses it, as docs/how-to/recover-quorum.md tells (What keeps the old
+	// cluster off); guarded says that nothing does: a server was started beside one that
+	// would have said that its cluster was given up.
+	why     string
+	guarded bool
+	looks   int
+}
+
+// String is a line for people.
+func (b beside) String() string {
+	return fmt.Sprintf("%s: clusters %v were served at the same time, for %.1f s: %s", b.db, b.clusters, b.to.Sub(b.from).Seconds(), b.why)
+}
+
+// history is what was seen of one database from the first disaster on.
+type history struct {
+	db    string
+	spans []span
+	// first is when a server of each cluster was seen first, last when one was seen last.
+	first, last map[raft.ID]time.Time
+	beside      []beside
+	open        bool
+	looks       int
+	// answer is how long a server that starts asks the others (internal/startguard).
+	answer time.Duration
+}
+
+// add is one more look.
+func (h *history) add(s sighting) {
+	if h.first == nil {
+		h.first, h.last = map[raft.ID]time.Time{}, map[raft.ID]time.Time{}
+	}
+	for _, x := range s.servers {
+		if began, seen := h.first[x.cluster]; !seen || x.began.Before(began) {
+			h.first[x.cluster] = x.began
+		}
+		h.last[x.cluster] = s.at
+	}
+	h.looks++
+	served := s.served()
+	for _, cluster := range served {
+		h.extend(cluster, s.at)
+	}
+	if len(served) < 2 {
+		h.open = false
+		return
+	}
+	if h.open {
+		b := &h.beside[len(h.beside)-1]
+		b.to, b.looks = s.at, b.looks+1
+		return
+	}
+	why, guarded := s.excuse(h.answer)
+	h.open = true
+	h.beside = append(h.beside, beside{db: h.db, clusters: slices.Sorted(slices.Values(served)), from: s.at, to: s.at, why: why, guarded: guarded, looks: 1})
+}
+
+// extend notes that a cluster is served now. Two looks in a row are one time, whatever was
+// between them.
+func (h *history) extend(cluster raft.ID, at time.Time) {
+	for i := len(h.spans) - 1; i >= 0; i-- {
+		if h.spans[i].cluster == cluster {
+			if at.Sub(h.spans[i].to) <= lookGap {
+				h.spans[i].to = at
+				return
+			}
+			break
+		}
+	}
+	h.spans = append(h.spans, span{cluster, at, at})
+}
+
+// lookGap is the most that is between two looks on a machine that has other things to do.
+const lookGap = 10 * time.Second
+
+// excuse says why a server of a cluster that was given up serves beside the application's.
+// It asks the others when it starts: those of the new cluster must have run before.
+func (s sighting) excuse(answer time.Duration) (why string, guarded bool) {
+	var old []server
+	running := map[string]time.Time{} // of the application's cluster
+	for _, x := range s.servers {
+		if x.cluster == s.current {
+			running[x.unit] = x.began
+		} else {
+			old = append(old, x)
+		}
+	}
+	for _, x := range old {
+		for _, unit := range slices.Sorted(maps.Keys(running)) {
+			if running[unit].Add(answer).Before(x.began) {
+				return fmt.Sprintf("the server of %s was started at %s, after that of the new cluster on %s, at %s",
+					x.unit, x.began.Format(time.TimeOnly), unit, running[unit].Format(time.TimeOnly)), true
+			}
+		}
+	}
+	return "its servers were started before one of the new cluster could be asked", false
+}
+
+// broken is the first of the times in which two clusters were served that nothing excuses,
+// or that did not end in time. One look alone may have seen an end and a beginning.
+func (h *history) broken(limit time.Duration) string {
+	for _, b := range h.beside {
+		if b.looks > 1 && (b.guarded || b.to.Sub(b.from) > limit) {
+			return "two clusters serve clients: " + b.String()
+		}
+	}
+	return ""
+}
+
+// seen are the times in which two clusters were served.
+func (h *history) seen() (all []beside) {
+	return slices.DeleteFunc(slices.Clone(h.beside), func(b beside) bool { return b.looks < 2 })
+}
+
+// lastServed is when a cluster was seen to be served last.
+func (h *history) lastServed(cluster raft.ID) (at time.Time) {
+	for _, s := range h.spans {
+		if s.cluster == cluster && s.to.After(at) {
+			at = s.to
+		}
+	}
+	return at
+}
+
+// excuses says whether a write that was acknowledged at that time may be missing from the
+// cluster that there is in the end: whether another one was served then, by which it can have
+// been, or the last one had no server yet.
+func (h *history) excuses(at time.Time, last raft.ID) bool {
+	if began, seen := h.first[last]; !seen || at.Before(began) {
+		return true
+	}
+	return slices.ContainsFunc(h.spans, func(s span) bool {
+		return s.cluster != last && at.After(s.from.Add(-lookGap)) && at.Before(s.to.Add(lookGap))
+	})
+}

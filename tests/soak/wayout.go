@@ -1,0 +1,69 @@
+package soak
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// way is what a recovery that was refused, or that waits, says to do.
+type way struct {
+	do string
+	// name is a unit, the digits of a member, or an address.
+	name string
+}
+
+// The ways. Each is read from what the action prints, as an operator reads it
+// (docs/how-to/recover-quorum.md, the table in Recover).
+const (
+	hasQuorum  = "there is a quorum: nothing is lost"
+	runThere   = "run it there"
+	runOther   = "run it on another unit"
+	start      = "start that unit, or give it up"
+	giveUp     = "power off that machine, and give it up"
+	force      = "power off that machine if it is lost, and add force=true"
+	notAName   = "that name is none"
+	stopServer = "stop the server at"
+	again      = "run the same command again"
+)
+
+// wayouts are the texts by which a way is known; what is in parentheses is the name.
+var wayouts = []struct {
+	text *regexp.Regexp
+	do   string
+}{
+	{regexp.MustCompile(`(ovn-central/\d+) has (?:newer data|a leader: ).*add force=true`), force},
+	{regexp.MustCompile(`the cluster has a quorum|knows a leader|has a leader: the quorum is not lost|no quorum is lost`), hasQuorum},
+	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
+	{regexp.MustCompile(`(ovn-central/\d+) was asked for the same`), runThere},
+	{regexp.MustCompile(`(ovn-central/\d+) has not said how far its copy goes`), start},
+	{regexp.MustCompile(`waiting for (ovn-central/\d+) to stop its server`), start},
+	{regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\) may come back`), giveUp},
+	{regexp.MustCompile(`member ([0-9a-f]{4}), whose unit is not known, may come back`), giveUp},
+	{regexp.MustCompile(`(ovn-central/\d+) may come back`), giveUp},
+	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
+	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
+	{regexp.MustCompile(`the old one is served at (\S+); stop that server`), stopServer},
+	{regexp.MustCompile(`run the same command again|the unit that leads the application publishes its ID|it goes on|it makes the new cluster`), again},
+}
+
+// waysOut are what a text says to do, each once, in its order.
+func waysOut(text string) (all []way) {
+	for line := range strings.Lines(text) {
+		for _, w := range wayouts {
+			found := w.text.FindStringSubmatch(line)
+			if found == nil {
+				continue
+			}
+			out := way{do: w.do}
+			if len(found) > 1 {
+				out.name = found[1]
+			}
+			if !slices.Contains(all, out) {
+				all = append(all, out)
+			}
+			break
+		}
+	}
+	return all
+}
