@@ -81,7 +81,7 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s: run it when clients may wait; %s was not converted at an election timer of %d s", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
 		return false
 	case x.conversionLacks() != "":
-		d.block("%s: schema not converted, %s; make room, or run all the same: juju ssh %s sudo ovsdb-client convert unix:%s %s", name, x.conversionLacks(), s.Unit, x.Socket, x.SchemaFile)
+		d.block("%s: schema not converted; make room: it may take %s", name, x.conversionLacks())
 		return false
 	case now < needed && !s.usable(OptionElectionTimer):
 		d.note("%s: the schema is older than the packages'; it is converted once %s can be used, since the election timer is raised before", name, OptionElectionTimer)
@@ -105,10 +105,10 @@ func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgr
 func (x Database) conversionLacks() string {
 	var all []string
 	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
-		all = append(all, fmt.Sprintf("which may take %s of the disk, %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
+		all = append(all, fmt.Sprintf("%s of the disk, and %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
 	}
 	if need := conversionMemory(x.Size); x.FreeMemory > 0 && x.FreeMemory < need {
-		all = append(all, fmt.Sprintf("which may take %s of memory, %s are available", mebibytes(need), mebibytes(x.FreeMemory)))
+		all = append(all, fmt.Sprintf("%s of memory, and %s are available", mebibytes(need), mebibytes(x.FreeMemory)))
 	}
 	return strings.Join(all, "; ")
 }
