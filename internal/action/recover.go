@@ -9,6 +9,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // clientsAfter is what clients have to be told after their database was put in the place
@@ -63,13 +64,7 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if len(found.Waiting) > 0 && found.Result == nil {
 		shown["waiting"] = lines(found.Waiting)
 	}
-	var proof []string
-	for _, p := range found.Proofs {
-		proof = append(proof, p.Lines()...)
-	}
-	if len(proof) > 0 {
-		shown["proof"] = lines(proof)
-	}
+	shown.prove(found.Proofs)
 	if found.Result != nil {
 		word, text := u.Reconciler.Status(*found.Result)
 		shown["status"] = fmt.Sprintf("%s: %s", word, text)
@@ -77,6 +72,17 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
 	}
 	return shown, failure
+}
+
+// prove shows what was seen of clusters that were written to.
+func (r results) prove(proofs []recovery.Proof) {
+	var proof []string
+	for _, p := range proofs {
+		proof = append(proof, p.Lines()...)
+	}
+	if len(proof) > 0 {
+		r["proof"] = lines(proof)
+	}
 }
 
 // afterRecovery is what an operator does next.
@@ -118,9 +124,13 @@ func rejoin(ctx context.Context, u Unit, p params) (results, error) {
 	if len(found.Plan) > 0 {
 		shown["plan"] = lines(found.Plan)
 	}
+	shown.prove(found.Proofs)
 	if found.Result != nil {
 		word, text := u.Reconciler.Status(*found.Result)
 		shown["status"] = fmt.Sprintf("%s: %s", word, text)
+		if len(found.Proofs) == 0 {
+			shown["next"] = lines([]string{"once this unit is active, run the same command again: it writes to the database and reads that back from each unit"})
+		}
 		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
 	}
 	return shown, failure

@@ -63,6 +63,23 @@ func Look(dir string) (State, error) {
 	return s, nil
 }
 
+// Age says how old the newest backup is where they are made at an interval; empty where none
+// is, or there is none. It is in whole hours, since each other text is another status that
+// Juju keeps.
+func (s State) Age(interval time.Duration, now time.Time) string {
+	if interval == 0 || s.Newest.IsZero() {
+		return ""
+	}
+	switch hours := now.Sub(s.Newest) / time.Hour; {
+	case hours < 1:
+		return "newest backup less than 1 h old"
+	case hours < 48:
+		return fmt.Sprintf("newest backup %d h old", hours)
+	default:
+		return fmt.Sprintf("newest backup %d d old", hours/24)
+	}
+}
+
 // Problem says in one line what is wrong with backups that are to be made at an interval,
 // and were not before since; empty where nothing is.
 func (s State) Problem(interval time.Duration, since, now time.Time) string {

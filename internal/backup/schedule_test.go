@@ -34,6 +34,26 @@ func TestBackupIsMissedOnceTwiceTheIntervalIsOver(t *testing.T) {
 	}
 }
 
+func TestAgeOfTheNewestBackupIsToldInHoursAndDays(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 23, 22, 0, 0, 0, time.UTC)
+	for name, tt := range map[string]struct {
+		newest time.Time
+		every  time.Duration
+		want   string
+	}{
+		"none is asked for":   {now.Add(-time.Hour), 0, ""},
+		"there is none":       {time.Time{}, time.Hour, ""},
+		"just taken":          {now.Add(-time.Hour + time.Second), time.Hour, "newest backup less than 1 h old"},
+		"an hour":             {now.Add(-time.Hour), time.Hour, "newest backup 1 h old"},
+		"almost two days":     {now.Add(-48*time.Hour + time.Second), time.Hour, "newest backup 47 h old"},
+		"two days":            {now.Add(-48 * time.Hour), time.Hour, "newest backup 2 d old"},
+		"a clock that is off": {now.Add(time.Hour), time.Hour, "newest backup less than 1 h old"},
+	} {
+		assert.Equal(t, tt.want, State{Newest: tt.newest}.Age(tt.every, now), name)
+	}
+}
+
 // A directory that can't be backed up to is a failure that is found again, until one was made.
 func TestFailureOfAScheduledBackupIsKept(t *testing.T) {
 	t.Parallel()

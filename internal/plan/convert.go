@@ -81,7 +81,7 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s: run it when clients may wait; %s was not converted at an election timer of %d s", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
 		return false
 	case x.conversionLacks() != "":
-		d.block("%s: schema not converted; make room: it may take %s", name, x.conversionLacks())
+		d.block("%s: make room, or run: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact (converting the schema may take %s)", name, s.Unit, x.control(), x.conversionLacks())
 		return false
 	case now < needed && !s.usable(OptionElectionTimer):
 		d.note("%s: the schema is older than the packages'; it is converted once %s can be used, since the election timer is raised before", name, OptionElectionTimer)
@@ -105,13 +105,16 @@ func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgr
 func (x Database) conversionLacks() string {
 	var all []string
 	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
-		all = append(all, fmt.Sprintf("%s of the disk, and %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
+		all = append(all, fmt.Sprintf("%s of the disk, %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
 	}
 	if need := conversionMemory(x.Size); x.FreeMemory > 0 && x.FreeMemory < need {
-		all = append(all, fmt.Sprintf("%s of memory, and %s are available", mebibytes(need), mebibytes(x.FreeMemory)))
+		all = append(all, fmt.Sprintf("%s of memory, %s are available", mebibytes(need), mebibytes(x.FreeMemory)))
 	}
 	return strings.Join(all, "; ")
 }
+
+// control is the socket over which the server is told what to do.
+func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
 // runsAnother says for which unit a conversion waits, and what ends the wait; empty
 // where every unit's services run what is installed here. Unlike [State.OtherAddresses] it

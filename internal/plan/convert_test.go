@@ -97,13 +97,14 @@ func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
 	}{
 		"nothing is known":       {0, 0, ""},
 		"just enough of both":    {224 * mib, 464 * mib, ""},
-		"too little of the disk": {224*mib - 1, 464 * mib, "224 MiB of the disk, and 223 MiB are free"},
-		"too little memory":      {224 * mib, 464*mib - 1, "464 MiB of memory, and 463 MiB are available"},
-		"too little of both":     {100 * mib, 300 * mib, "224 MiB of the disk, and 100 MiB are free; 464 MiB of memory, and 300 MiB are available"},
+		"too little of the disk": {224*mib - 1, 464 * mib, "224 MiB of the disk, 223 MiB are free"},
+		"too little memory":      {224 * mib, 464*mib - 1, "464 MiB of memory, 463 MiB are available"},
+		"too little of both":     {100 * mib, 300 * mib, "224 MiB of the disk, 100 MiB are free; 464 MiB of memory, 300 MiB are available"},
 	} {
 		s := well()
 		edit(&s, ovndb.NB, func(x *plan.Database) {
 			x.Runs, x.Schema, x.Size, x.FreeDisk, x.FreeMemory = "3.5.0", plan.Drifted, 80*mib, tt.disk, tt.memory
+			x.Socket = "/run/nb.sock"
 			x.Status.ElectionTimer = time.Minute
 		})
 		d := plan.Decide(s)
@@ -112,7 +113,7 @@ func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
 			assert.Equal(t, plan.ConvertSchema, d.Step.Kind, name)
 			continue
 		}
-		assert.Equal(t, []string{"nb: schema not converted; make room: it may take " + tt.lacks}, d.Blocked, name)
+		assert.Equal(t, []string{"nb: make room, or run: juju ssh ovn-central/0 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact (converting the schema may take " + tt.lacks + ")"}, d.Blocked, name)
 		require.NotNil(t, d.Step, name)
 		assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "%s: the option's timer comes back meanwhile", name)
 	}

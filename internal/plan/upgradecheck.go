@@ -186,7 +186,7 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here", name, mebibytes(d.NeededMemoryBytes), mebibytes(u.Memory)))
 	}
 	if d.FileBytes >= largeFile {
-		all = append(all, fmt.Sprintf("%s: make its file as small as what is in it, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, strings.TrimSuffix(s.Databases[db].Socket, ".sock")+".ctl"))
+		all = append(all, fmt.Sprintf("%s: make its file as small as what is in it, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
 	}
 	needed := time.Duration(d.NeededTimerSeconds) * time.Second
 	switch {

@@ -23,11 +23,11 @@ type backupRecord struct {
 }
 
 // scheduleBackups has systemd make backups as often as the option says, once the unit's
-// servers are members, and says what is wrong with them. What goes wrong fails no hook: the
-// databases don't depend on it.
-func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, o Result) (problem string, err error) {
+// servers are members, and says what is wrong with them, and how old the newest is. What goes
+// wrong fails no hook: the databases don't depend on it.
+func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, o Result) (problem, age string, err error) {
 	if o.state.Dying || a.problem != "" || a.invalid[plan.OptionBackupInterval] != "" || a.invalid[plan.OptionBackupKeep] != "" {
-		return "", nil
+		return "", "", nil
 	}
 	settings := a.settings.Backup
 	switch {
@@ -39,7 +39,7 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, 
 		err = u.setBackups(ctx, r, a, settings)
 	}
 	if ctx.Err() != nil {
-		return "", ctx.Err()
+		return "", "", ctx.Err()
 	}
 	var found backup.State
 	if err == nil {
@@ -47,9 +47,9 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, 
 	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "backups are not made as they should be", "error", err)
-		return "backup: " + firstLine(err.Error()), nil
+		return "backup: " + firstLine(err.Error()), "", nil
 	}
-	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), nil
+	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), found.Age(settings.Interval, u.Now()), nil
 }
 
 // setBackups sets the timer where it differs from the option, which a hook that looks at

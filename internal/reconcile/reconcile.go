@@ -67,8 +67,9 @@ type Result struct {
 	agent string
 	// agentStatus is what the unit's agent says.
 	agentStatus report.Status
-	// backup is what is wrong with the backups that are made by themselves, if something is.
-	backup string
+	// backup is what is wrong with the backups that are made by themselves, if something is,
+	// and backupAge how old the newest is.
+	backup, backupAge string
 }
 
 // pass is one pass over the unit: what it has recorded of itself, what was found out, and
@@ -157,7 +158,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.guardStarts(ctx, o); err != nil {
 		return o, err
 	}
-	if o.backup, err = u.scheduleBackups(ctx, record, inputs, o); err != nil {
+	if o.backup, o.backupAge, err = u.scheduleBackups(ctx, record, inputs, o); err != nil {
 		return o, err
 	}
 	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure

@@ -68,6 +68,9 @@ type record struct {
 	Remade map[ovndb.Database]recovery.Request `json:"remade,omitempty"`
 	// Rejoin are the servers that other units are asked to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`
+	// Rejoined are those in whose place new ones have joined: the same action, run again,
+	// proves that they serve.
+	Rejoined map[ovndb.Database]raft.ID `json:"rejoined,omitempty"`
 	// Unrelated says that the relation to the provider of certificates was broken, and none
 	// has come since.
 	Unrelated bool `json:"unrelated,omitempty"`

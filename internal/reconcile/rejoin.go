@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // RejoinRequest is what an operator asks for.
@@ -21,17 +22,18 @@ type RejoinRequest struct {
 	Confirmed, DryRun bool
 }
 
-// RejoinResult is what is to be said of it: the plan, and how the unit is afterwards; nil
-// where nothing was begun.
+// RejoinResult is what is to be said of it: the plan, how the unit is afterwards, nil where
+// nothing was begun, and the proofs for databases of which a new member has joined.
 type RejoinResult struct {
 	Plan   []string
 	Result *Result
+	Proofs []recovery.Proof
 }
 
 // Rejoin has new servers join in the place of this unit's that can't be started any more.
 // It asks the unit that leads a database to remove the old one, which that unit does, as by
 // the action kick, where the others are a quorum without it (rule R1); then this unit puts
-// the file away and joins anew.
+// the file away and joins anew. Called again once it has, it proves that the new one serves.
 func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinResult, error) {
 	var found RejoinResult
 	o, err := u.Plan(ctx)
@@ -43,12 +45,15 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 		return found, err
 	}
 	var refusals []string
-	asked := map[ovndb.Database]raft.ID{}
+	asked, joined := map[ovndb.Database]raft.ID{}, map[ovndb.Database]raft.ID{}
 	for _, db := range ovndb.Databases() {
 		x := o.state.Databases[db]
 		damaged := (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
 		meant := slices.Contains(request.Databases, db)
 		switch id := o.Snapshot.Own[db].Server; {
+		case !damaged && r.Rejoined[db] != "" && (len(request.Databases) == 0 || meant):
+			joined[db] = r.Rejoined[db]
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit has joined anew in the place of member %s; the database is written to, and that is read back from each unit", db.Short(), joined[db].Short()))
 		case !damaged && meant:
 			refusals = append(refusals, db.Short()+": its file is not known to be damaged; a server that runs, or can be started, is not replaced")
 		case !damaged || len(request.Databases) > 0 && !meant:
@@ -61,7 +66,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: the unit that leads it removes member %s, if the others are a quorum without it; then this unit puts %s away and joins as a new member", db.Short(), id.Short(), x.File.Path))
 		}
 	}
-	if len(asked) == 0 && len(refusals) == 0 {
+	if len(asked)+len(joined)+len(refusals) == 0 {
 		refusals = append(refusals, "no file of this unit is known to be damaged")
 	}
 	switch {
@@ -82,8 +87,56 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	}
 	after, err := u.Reconcile(ctx, true)
 	found.Result = &after
+	if err == nil {
+		err = u.proveRejoined(ctx, after, joined, &found)
+	}
 	return found, err
 }
+
+// proveRejoined proves that new members serve, and that the old ones are none any more.
+func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovndb.Database]raft.ID, found *RejoinResult) error {
+	requests, wrong := map[ovndb.Database]recovery.Request{}, []string(nil)
+	for db, old := range joined {
+		if slices.ContainsFunc(server(o, db).Status.Servers, func(m raft.Member) bool { return m.Short == old.Short() }) {
+			wrong = append(wrong, fmt.Sprintf("%s: the old member %s is still in the configuration", db.Short(), old.Short()))
+			continue
+		}
+		requests[db] = recovery.Request{}
+	}
+	found.Proofs = u.prove(ctx, o, requests)
+	r, err := u.loadRecord()
+	if err != nil {
+		return err
+	}
+	for _, p := range found.Proofs {
+		wrong = append(wrong, p.Broken()...)
+		if p.Complete() {
+			delete(r.Rejoined, p.Database)
+		}
+	}
+	if len(wrong) > 0 {
+		slices.Sort(wrong)
+		return fmt.Errorf("%w: %s", errRejoinNotProved, strings.Join(wrong, "; "))
+	}
+	return u.saveRecord(r)
+}
+
+// rejoined remembers that this unit's server is a member again: in the place of the one that
+// was to be removed, unless that one could be started after all.
+func (r *record) rejoined(db ovndb.Database, server raft.ID) {
+	old := r.Rejoin[db]
+	delete(r.Rejoin, db)
+	if old == "" || old.Short() == server.Short() {
+		return
+	}
+	if r.Rejoined == nil {
+		r.Rejoined = map[ovndb.Database]raft.ID{}
+	}
+	r.Rejoined[db] = old
+}
+
+// errRejoinNotProved is returned where this unit has joined anew, and not every member serves.
+var errRejoinNotProved = errors.New("this unit has joined anew, but not every member serves; see to that unit's server, then run the same command again")
 
 // fullID is the length of a full server ID.
 const fullID = 36

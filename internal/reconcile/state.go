@@ -76,7 +76,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	s.Refused = r.Refused
 	for db, x := range s.Databases {
 		if x.Member() {
-			delete(r.Rejoin, db) // it has joined anew
+			r.rejoined(db, x.Status.Server)
 		}
 	}
 	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {

@@ -81,6 +81,9 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 		parts = append(parts, o.policyFailure)
 	}
 	parts = append(parts, summary.Health)
+	if o.backupAge != "" {
+		parts = append(parts, o.backupAge)
+	}
 	parts = append(parts, acting(o.agentStatus)...)
 	return word, strings.Join(parts, "; ")
 }

@@ -51,7 +51,7 @@ func (p Proof) Everywhere() bool {
 // Broken are problems that do not end by themselves.
 func (p Proof) Broken() (all []string) {
 	if p.Failure != "" {
-		all = append(all, fmt.Sprintf("%s: the new cluster has not acknowledged a write: %s", p.Database.Short(), p.Failure))
+		all = append(all, fmt.Sprintf("%s: the cluster has not acknowledged a write: %s", p.Database.Short(), p.Failure))
 	}
 	for _, u := range p.Units {
 		if u.Failure != "" {

@@ -40,7 +40,7 @@ func TestProofIsCompleteOnceEveryUnitThatStaysHasTheWrite(t *testing.T) {
 		"no majority has stored it": {
 			Proof{Failure: "no answer", Units: []UnitProof{{Unit: unit(0), Member: true}}},
 			false, 1,
-			"nb: the new cluster has not acknowledged a write: no answer",
+			"nb: the cluster has not acknowledged a write: no answer",
 		},
 		"the unit itself is no member yet": {
 			Proof{Waiting: "this unit is not a member of the new cluster yet"},

@@ -23,5 +23,5 @@ func TestUnitThatCannotStartItsServerIsToRejoinOrToBeKicked(t *testing.T) {
 	assert.Equal(t, "juju run "+m.Others()[0]+" kick nb-identity=aa01 force=true i-really-mean-it=true", status.RejoinCommand(m, nil, ovndb.NB), "it does not know which member")
 
 	m.Goal = map[string]juju.UnitGoal{m.Unit: {Status: "active"}}
-	assert.Empty(t, status.RejoinCommand(m, nil, ovndb.NB), "nobody could remove it")
+	assert.Empty(t, status.RejoinCommand(m, nil, ovndb.NB), "no other unit could remove it")
 }

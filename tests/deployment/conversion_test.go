@@ -82,7 +82,7 @@ func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
 	upgradeOffered(t, u)
 	require.NoError(t, c.Configure(t.Context(), archive(1)))
 	c.tick(t, "it says what a conversion may take", func() bool {
-		return strings.Contains(u.Workload().Message, "nb: schema not converted; make room: it may take 64 MiB of the disk, and 1 MiB are free")
+		return strings.Contains(u.Workload().Message, "nb: make room, or run: juju ssh "+u.Name()+" sudo ovs-appctl -t "+u.RunDir()+"/ovnnb_db.ctl ovsdb-server/compact (converting the schema may take 64 MiB of the disk, 1 MiB are free)")
 	})
 	assert.Equal(t, "blocked", u.Workload().Status)
 	assert.NotContains(t, schemas(t, u), lab.NewerSchema)

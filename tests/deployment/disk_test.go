@@ -231,6 +231,40 @@ func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 	assert.Len(t, archived(t, u, lab.NB), 1)
 	assert.Len(t, archived(t, u, lab.SB), 1)
 	c.requireOneCluster(t, units...)
+
+	shown := c.act(t, u, "rejoin", "i-really-mean-it=true")
+	for _, db := range []string{"nb", "sb"} {
+		assert.Contains(t, shown["plan"], db+": this unit has joined anew in the place of member ")
+		for _, unit := range units {
+			assert.Contains(t, shown["proof"], db+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
+		}
+	}
+	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no file of this unit is known to be damaged", "it is proved")
+}
+
+// A damaged unit of a database that has no leader has nothing to join.
+func TestRejoinIsRefusedWhereThereIsNoQuorum(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	u := units[2]
+	for _, unit := range units[1:] {
+		require.NoError(t, unit.PowerOff())
+	}
+	takeOut(t, u.DBFile(lab.NB))
+	require.NoError(t, u.PowerOn(t.Context()))
+	require.NoError(t, c.Settle(t.Context()))
+	c.updateStatus(t, u)
+	says(t, u, "blocked", "nb: its file lacks entries")
+	said := c.refused(t, u, "rejoin", "i-really-mean-it=true")
+	assert.Contains(t, said, "nothing was done")
+	assert.Contains(t, said, "nb: no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
+	assert.Empty(t, archived(t, u, lab.NB), "the only other copy may be this one")
+	require.NoError(t, units[1].PowerOn(t.Context()))
+	c.tick(t, "there is one without it", func() bool {
+		r, err := c.RunAction(t.Context(), u, "rejoin", "dry-run=true")
+		require.NoError(t, err)
+		return r.Status == "completed"
+	})
 }
 
 // takeOut takes the last entry but one out of a database's file, as a write does
