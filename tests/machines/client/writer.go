@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/machines"
 )
 
 //go:embed write.sh
@@ -72,6 +74,40 @@ func (c *Client) Acknowledged() map[string]int {
 	return counts
 }
 
+// Numbers are those of the writes that have been acknowledged so far, by database, in
+// their order.
+func (c *Client) Numbers() map[string][]string {
+	all := map[string][]string{}
+	for _, t := range targets {
+		for _, line := range c.lines(t.remotes + ".acknowledged") {
+			// The writer's last line may not be whole yet.
+			if number, _, whole := strings.Cut(line, " "); whole {
+				all[t.database] = append(all[t.database], number)
+			}
+		}
+	}
+	return all
+}
+
+// Stored are the numbers of the writer's rows in the databases' files on the disk of a
+// machine, by database.
+func Stored(ctx context.Context, m *machines.Machine) (map[string]map[string]bool, error) {
+	all := map[string]map[string]bool{}
+	for _, t := range targets {
+		answer, err := m.Shell(ctx, `copy=$(mktemp -d)
+trap 'rm -r "$copy"' EXIT
+ovsdb-tool cluster-to-standalone "$copy/db" "/var/lib/ovn/ovn$1_db.db"
+ovsdb-tool query "$copy/db" "$2"`, t.remotes, t.query())
+		if err != nil {
+			return nil, fmt.Errorf("cannot read the file of %s: %w", t.database, err)
+		}
+		if all[t.database], err = t.numbers(answer); err != nil {
+			return nil, fmt.Errorf("cannot read the file of %s: %w", t.database, err)
+		}
+	}
+	return all, nil
+}
+
 // Verify reads back what was written.
 func (c *Client) Verify(ctx context.Context) (map[string]Writes, error) {
 	result := map[string]Writes{}
@@ -127,13 +163,21 @@ func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	column := mapColumn[t.table]
-	query := fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, column)
 	command := append([]string{"ovsdb-client", clientTimeout}, tls...)
-	answer, err := c.Machine.Exec(ctx, append(command, "transact", strings.TrimSpace(string(remotes)), query)...)
+	answer, err := c.Machine.Exec(ctx, append(command, "transact", strings.TrimSpace(string(remotes)), t.query())...)
 	if err != nil {
 		return nil, err
 	}
+	return t.numbers(answer)
+}
+
+// query asks for all rows.
+func (t target) query() string {
+	return fmt.Sprintf(`["%s",{"op":"select","table":"%s","where":[],"columns":["%s"]}]`, t.database, t.table, mapColumn[t.table])
+}
+
+// numbers are those of the rows in an answer to the query.
+func (t target) numbers(answer string) (map[string]bool, error) {
 	var results []struct {
 		Rows []map[string][2]json.RawMessage `json:"rows"`
 	}
@@ -144,7 +188,7 @@ func (c *Client) rows(ctx context.Context, t target) (map[string]bool, error) {
 	for _, result := range results {
 		for _, row := range result.Rows {
 			var pairs [][2]string
-			if err := json.Unmarshal(row[column][1], &pairs); err != nil {
+			if err := json.Unmarshal(row[mapColumn[t.table]][1], &pairs); err != nil {
 				return nil, err
 			}
 			for _, pair := range pairs {

@@ -26,8 +26,9 @@ const Mount = "/srv/juju"
 // socketName is the controller's socket in its directory.
 const socketName = "controller.sock"
 
-// startTimeout is how long the controller may take until it answers.
-const startTimeout = 30 * time.Second
+// startTimeout is how long the controller may take until it answers, on a machine that is
+// busy with other tests.
+const startTimeout = 2 * time.Minute
 
 // Controller is a model with one application, ovn-central.
 type Controller struct {

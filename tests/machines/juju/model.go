@@ -113,3 +113,9 @@ func (c *Controller) LeaderSettings(ctx context.Context, values map[string]strin
 func (c *Controller) Refresh(ctx context.Context, charm string) error {
 	return c.do(ctx, "refresh", map[string]any{"charm": charm}, nil)
 }
+
+// SetLeader gives the leadership to a unit, as Juju does a while after the one that had it
+// is gone.
+func (c *Controller) SetLeader(ctx context.Context, unit string) error {
+	return c.do(ctx, "set-leader", map[string]any{"unit": unit}, nil)
+}
