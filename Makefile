@@ -72,7 +72,7 @@ RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFaile
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
-APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak
+APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench
 
 test: deps unit race functional fuzz ## unit tests, membership on real servers, fuzz targets; installs what is missing; 15 minutes
 
@@ -101,8 +101,9 @@ explore: ## EXPLORE=10 times what go test explores of orders, faults and schedul
 deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
 	go test -count=1 -parallel 4 -timeout 60m ./tests/deployment
 
-gateways: deps ## gateways on real databases, then on real chassis in network namespaces; needs root; 5 minutes
+gateways: deps ## gateways on real databases, on real chassis in network namespaces, and 10,000 of them; needs root; 6 minutes
 	go test -race -count=1 -p 1 -parallel 6 -timeout 15m ./tests/gateways ./tests/dataplane
+	go test -count=1 -timeout 15m ./tests/bench
 
 fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)

@@ -111,7 +111,7 @@ func inside(b *testing.B, u *lab.Unit, command ...string) []string {
 	return append([]string{"nsenter", "--net=" + namespace, "--"}, command...)
 }
 
-func timed(b *testing.B, env []string, command ...string) (time.Duration, *os.ProcessState) {
+func timed(b testing.TB, env []string, command ...string) (time.Duration, *os.ProcessState) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
 	defer cancel()

@@ -143,9 +143,9 @@ func reader(program, socket string, columns map[string]string) []string {
 	return command
 }
 
-// standalone starts a server of an empty database until the benchmark ends, and returns
-// its socket.
-func standalone(b *testing.B, database string) string {
+// standalone starts a server of an empty database until the test ends, and returns its
+// socket.
+func standalone(b testing.TB, database string) string {
 	b.Helper()
 	dir := b.TempDir()
 	file, socket := filepath.Join(dir, database+".db"), filepath.Join(dir, "sock")

@@ -160,14 +160,19 @@ func (c *routed) drain() {
 	}
 }
 
-// ask carries a transaction out on SB, and returns the rows of each operation.
+// ask carries a transaction out on SB.
 func (c *routed) ask(ctx context.Context, operations ...map[string]any) (rows [][]map[string]any, err error) {
-	connection, err := new(net.Dialer).DialContext(ctx, "unix", c.sb)
+	return ask(ctx, c.sb, "OVN_Southbound", operations...)
+}
+
+// ask carries a transaction out, and returns the rows of each operation.
+func ask(ctx context.Context, socket, database string, operations ...map[string]any) (rows [][]map[string]any, err error) {
+	connection, err := new(net.Dialer).DialContext(ctx, "unix", socket)
 	if err != nil {
 		return nil, err
 	}
 	defer connection.Close()
-	params := []any{"OVN_Southbound"}
+	params := []any{database}
 	for _, o := range operations {
 		params = append(params, o)
 	}
@@ -193,8 +198,8 @@ func (c *routed) ask(ctx context.Context, operations ...map[string]any) (rows []
 }
 
 // rowsOf are the UUIDs of the chassis, by their names.
-func (c *routed) rowsOf(ctx context.Context) (map[string]any, error) {
-	rows, err := c.ask(ctx, map[string]any{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
+func rowsOf(ctx context.Context, sb string) (map[string]any, error) {
+	rows, err := ask(ctx, sb, "OVN_Southbound", map[string]any{"op": "select", "table": "Chassis", "where": []any{}, "columns": []string{"_uuid", "name"}})
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +213,7 @@ func (c *routed) rowsOf(ctx context.Context) (map[string]any, error) {
 
 // bindAll has every gateway on its first candidate.
 func (c *routed) bindAll() {
-	uuids, err := c.rowsOf(c.b.Context())
+	uuids, err := rowsOf(c.b.Context(), c.sb)
 	require.NoError(c.b, err)
 	var all []map[string]any
 	for n := range c.gateways {
@@ -226,7 +231,7 @@ func (c *routed) bindAll() {
 
 // playClaims binds what is on a chassis elsewhere, once it is first for no gateway.
 func (c *routed) playClaims(ctx context.Context, chassis string) error {
-	uuids, err := c.rowsOf(ctx)
+	uuids, err := rowsOf(ctx, c.sb)
 	if err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ func insert(table, name string, row map[string]any) operation {
 }
 
 // fill carries out transactions.
-func fill(b *testing.B, socket, database string, transactions [][]operation) {
+func fill(b testing.TB, socket, database string, transactions [][]operation) {
 	b.Helper()
 	connection, err := net.Dial("unix", socket)
 	require.NoError(b, err)
