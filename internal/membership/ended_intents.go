@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -36,7 +37,7 @@ func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error
 	if err != nil {
 		return err
 	}
-	record, err := lease.Parse(ids[lockKey])
+	record, err := lease.Parse(ids[observe.LockKey])
 	if err != nil || record.Holder != "" || len(record.Intents) == 0 {
 		return err
 	}
@@ -46,6 +47,6 @@ func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error
 	if !changed {
 		return nil
 	}
-	_, err = global.Swap(ctx, lockKey, ids[lockKey], next.String())
+	_, err = global.Swap(ctx, observe.LockKey, ids[observe.LockKey], next.String())
 	return err
 }

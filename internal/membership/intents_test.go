@@ -170,3 +170,22 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 	u.ClearEndedIntents(t.Context())
 	assert.Empty(t, u.record().Intents)
 }
+
+// J3: all units see, in the database, which member is about to leave by itself.
+func TestNotedLeaveIsSeenByTheOthers(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 2, ovndb.NB)
+	a, b := units[0], units[1]
+	held, err := b.lock(t.Context(), b.observer.ObserveServer(t.Context(), ovndb.NB), never)
+	require.NoError(t, err)
+	_, cancel, err := held.recordIntent(t.Context(), lease.Leave, string(b.id(ovndb.NB)))
+	require.NoError(t, err)
+	defer cancel()
+	_, cancelDown, err := held.recordIntent(t.Context(), lease.Down, string(a.id(ovndb.NB)))
+	require.NoError(t, err)
+	defer cancelDown()
+	view, err := a.observer.View(t.Context(), a.observer.ObserveServer(t.Context(), ovndb.NB), nil)
+	require.NoError(t, err)
+	assert.Equal(t, []raft.ID{b.id(ovndb.NB)}, view.Leaving)
+	held.release(t.Context(), nil)
+}

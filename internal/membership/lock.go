@@ -16,12 +16,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// Keys in external_ids of NB_Global and SB_Global.
-const (
-	// lockKey holds the lock of rule R5, a lease.Record.
-	lockKey = "ovn-central:membership"
-)
-
 // lockBase and the election timer decide how long a lock may go without renewal:
 // a leader's own leave takes one election timer, a failed election two.
 const lockBase = 15 * time.Second
@@ -141,7 +135,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	if ids, err = k.global.Read(ctx); err != nil {
 		return nil, "", r, err
 	}
-	value = ids[lockKey]
+	value = ids[observe.LockKey]
 	if r, err = lease.Parse(value); err != nil {
 		k.service.Log.WarnContext(ctx, "the lock's value is damaged; waiting for its time to pass", "database", k.database.Short(), "value", value)
 		r.Holder = "another unit"
@@ -181,7 +175,7 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 	ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
 	defer cancel()
 	begun := k.service.Now()
-	ok, err := k.global.Swap(ctx, lockKey, old, next.String())
+	ok, err := k.global.Swap(ctx, observe.LockKey, old, next.String())
 	if err != nil || !ok {
 		return false, err
 	}

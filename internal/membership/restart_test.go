@@ -56,7 +56,7 @@ func (u *realUnit) record() lease.Record {
 	defer global.Close()
 	ids, err := global.Read(u.t.Context())
 	require.NoError(u.t, err)
-	r, err := lease.Parse(ids[lockKey])
+	r, err := lease.Parse(ids[observe.LockKey])
 	require.NoError(u.t, err)
 	return r
 }

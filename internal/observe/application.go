@@ -40,8 +40,9 @@ type Application struct {
 	Members map[ovndb.Database][]string
 	// Places are where the other units are, as far as they have said so.
 	Places map[string]Place
-	// Departed are the units that were in the model some minutes ago and may still be leaving.
-	Departed []string
+	// Departed are the units that were in the model some minutes ago and may still be leaving;
+	// DepartedEarlier also those that may be only where their leave is noted.
+	Departed, DepartedEarlier []string
 	// History remembers the servers of units that may be gone.
 	History relation.History
 	// Relations are the peer relation's IDs. It is empty in the hook stop of a
@@ -198,7 +199,8 @@ type Owner struct {
 	// one cluster, all of them are members, and none of them is this one. Only then may
 	// a kick of it be advised. One that is up at the address of a unit's own server
 	// is not: that unit may have yet to say that it has joined anew. Nor is one that is up
-	// and whose unit has just been removed: it may be leaving.
+	// and whose unit has just been removed: it may be leaving. Where its leave is noted (rule
+	// R5) it may be for as long as the hook that has noted it may run.
 	Stale bool
 	// Departing says that the member is up, and its unit has just been removed.
 	Departing bool
@@ -221,7 +223,7 @@ func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	if len(was) == 1 {
 		o.Was = slices.Collect(maps.Keys(was))[0]
 	}
-	o.Departing = p.Up && slices.Contains(m.Departed, o.Was)
+	o.Departing = p.Up && (slices.Contains(m.Departed, o.Was) || p.Leaving && slices.Contains(m.DepartedEarlier, o.Was))
 	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.HasAddress(p.Address)) && !o.Departing
 	return o
 }

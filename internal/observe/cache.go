@@ -26,7 +26,7 @@ type Cache struct {
 	History relation.History `json:"history,omitempty"`
 	// Published is what the units last published.
 	Published relation.UnitIdentities `json:"published,omitempty"`
-	// Departed says when units were first missing from the model, for [leavePatience].
+	// Departed says when units were first missing from the model, for [notedLeavePatience].
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
 	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
@@ -139,7 +139,12 @@ func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]Se
 func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now()), Places: places(cache, *m)}
 	m.Places = next.Places
-	m.Departed = slices.Sorted(maps.Keys(next.Departed))
+	m.Departed, m.DepartedEarlier = nil, slices.Sorted(maps.Keys(next.Departed))
+	for _, unit := range m.DepartedEarlier {
+		if s.Now().Sub(next.Departed[unit]) < leavePatience {
+			m.Departed = append(m.Departed, unit)
+		}
+	}
 	m.Members = map[ovndb.Database][]string{}
 	for _, d := range ovndb.Databases() {
 		if l := servers[d]; l.Condition == ovndb.Serving {
@@ -169,6 +174,11 @@ func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Da
 // after that. Each `update-status`, of which one comes in that time, looks again.
 const leavePatience = 5 * time.Minute
 
+// notedLeavePatience is the same of one whose leave is noted in the lock: no hook begins
+// anything 20 minutes after its start, and on a large database, or without a leader, `stop`
+// waits for long. What noted it may be a process that is killed by now, so it ends, too.
+const notedLeavePatience = 20 * time.Minute
+
 // departed are the units that were in the model not long ago, with when they were first
 // missed. Where Juju could not be asked, nothing is known to be missing.
 func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
@@ -180,7 +190,7 @@ func departed(cache Cache, m Application, now time.Time) map[string]time.Time {
 	}
 	for unit, at := range cache.Departed {
 		switch age := now.Sub(at); {
-		case m.Exists(unit) || age >= leavePatience:
+		case m.Exists(unit) || age >= notedLeavePatience:
 		case age < 0: // the clock was set back since
 			all[unit] = now
 		default:

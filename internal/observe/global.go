@@ -4,9 +4,30 @@ import (
 	"context"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
+
+// LockKey is the key in external_ids of NB_Global and SB_Global that holds the lock of rule
+// R5, a [lease.Record].
+const LockKey = "ovn-central:membership"
+
+// leavingServers returns the full IDs of the servers of which ids, the external_ids of
+// NB_Global or SB_Global, say that their own units have them leave; in no order.
+func leavingServers(ids map[string]string) (leaving []raft.ID) {
+	record, err := lease.Parse(ids[LockKey])
+	if err != nil {
+		return nil // a lock that is damaged tells nothing; its next holder says so
+	}
+	for _, i := range record.Intents {
+		if i.Kind == lease.Leave {
+			leaving = append(leaving, raft.ID(i.ID))
+		}
+	}
+	return leaving
+}
 
 // Global opens NB_Global or SB_Global of d at the endpoints, within the time that a
 // database of its size is given; the caller closes it.

@@ -129,15 +129,33 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "its unit is gone for long")
 }
 
+// Without a leader, or on a large database, `stop` goes on for long: while the leave is noted
+// in the lock, nothing may send an operator to a forced kick.
+func TestR16MemberThatIsUpIsNotStaleWhileItsLeaveIsNoted(t *testing.T) {
+	s := observetest.JoinedBy4(t)
+	s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"})
+	m := s.Application()
+	m.DepartedEarlier = []string{"ovn-central/4"}
+	v := s.View(ovndb.NB, s.NB)
+	owner := func() observe.Owner { return m.Owner(ovndb.NB, v.Peers()[3]) }
+	assert.True(t, owner().Stale, "nothing is noted")
+	v.Leaving = []raft.ID{observetest.Full("aa04")}
+	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Departing: true}, owner())
+	m.DepartedEarlier = nil
+	assert.True(t, owner().Stale, "the hook that has noted it has ended long ago")
+}
+
 func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 	s := observetest.Three(t).ObserverOn(new(observetest.Machine))
 	begun := s.Now()
 	cache := observe.Cache{Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00"), "ovn-central/1": unit("aa01", "bb01")}}
 	there := map[string]juju.UnitGoal{"ovn-central/0": {}, "ovn-central/1": {}}
+	var earlier []string
 	learn := func(after time.Duration, goal map[string]juju.UnitGoal) []string {
 		s.Now = func() time.Time { return begun.Add(after) }
 		m := observe.Application{Unit: "ovn-central/0", Goal: goal, Published: relation.UnitIdentities{"ovn-central/0": unit("aa00", "bb00")}}
 		cache = s.UpdateCache(cache, &m, nil)
+		earlier = m.DepartedEarlier
 		return m.Departed
 	}
 	cache = s.UpdateCache(cache, &observe.Application{Unit: "ovn-central/0", Goal: there, Published: cache.Published}, nil)
@@ -147,7 +165,11 @@ func TestUnitIsDepartedForFiveMinutesAfterItWasFirstMissed(t *testing.T) {
 	assert.Equal(t, []string{"ovn-central/1"}, learn(0, only))
 	assert.Equal(t, []string{"ovn-central/1"}, learn(5*time.Minute-1, only))
 	assert.Empty(t, learn(5*time.Minute, only))
-	assert.Empty(t, learn(5*time.Minute, only))
+	assert.Equal(t, []string{"ovn-central/1"}, earlier, "if its leave is noted")
+	assert.Empty(t, learn(20*time.Minute-1, only))
+	assert.Equal(t, []string{"ovn-central/1"}, earlier)
+	assert.Empty(t, learn(20*time.Minute, only))
+	assert.Empty(t, earlier)
 }
 
 func TestUnitIsNotDepartedForLongerBecauseTheClockWasSetBack(t *testing.T) {

@@ -173,7 +173,7 @@ const (
 // names are full IDs known from elsewhere.
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	notes := s.notes(ctx, l.Database)
-	v := raft.View{Status: l.Status, Names: names, Lost: DamagedServers(notes), Superseded: SupersededClusters(notes)}
+	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes), Superseded: SupersededClusters(notes)}
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)
 	} else {

@@ -35,6 +35,9 @@ type View struct {
 	// Down are the members that their units have noted to take down (rule R5): they
 	// may be up now, and count as down.
 	Down []ID
+	// Leaving are the members that have noted that they leave by themselves, and not yet
+	// that they are out.
+	Leaving []ID
 	// Lost are the members that are known to have lost entries of their logs, which
 	// they acknowledge all the same: they count as down on every unit.
 	Lost []ID
@@ -57,6 +60,8 @@ type Peer struct {
 	// Noted says that it is up but for its unit's note that it takes it down, or that it
 	// has lost entries, or that its disk is full.
 	Noted bool
+	// Leaving says that its own leave is noted.
+	Leaving bool
 	// Why says what a member that is not up failed to do.
 	Why string
 	// Lag is the number of committed entries that the leader has not seen it
@@ -180,6 +185,7 @@ func (v View) Peers() []Peer {
 		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.hasPrefix(string(id)) }) {
 			p.Up, p.Noted, p.Why = false, true, "its unit has noted that it takes it down, and not yet that it is back"
 		}
+		p.Leaving = slices.ContainsFunc(v.Leaving, func(id ID) bool { return p.hasPrefix(string(id)) })
 		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.hasPrefix(string(id)) }) {
 			p.Noted = p.Noted || p.Up
 			p.Up, p.Why = false, "it has lost entries of its log, which its file lacks"

@@ -78,7 +78,7 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 		return err
 	}
 	require.NoError(t, write("before"))
-	end := m.failOnce(u, "fsync,fdatasync")
+	end := m.failOnce(u, "fsync,fdatasync", "EIO")
 	require.Error(t, write("failed"))
 	end()
 	require.Error(t, write("later"))
@@ -90,15 +90,18 @@ func TestServerWhoseFsyncFailedOnceWritesItsFileAnewInTheNextHook(t *testing.T) 
 	assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
 }
 
-// failOnce has the first of these calls on the Northbound file of a unit fail with EIO.
-func (m *model) failOnce(u *lab.Unit, calls string) (end func()) {
+// failOnce has the first of these calls on the Northbound file of a unit fail with this
+// error. What it returns waits until that has happened: a follower may still be about to
+// write what the others have stored.
+func (m *model) failOnce(u *lab.Unit, calls, errno string) (end func()) {
 	m.t.Helper()
 	pid, err := u.ServerPID(lab.NB)
 	require.NoError(m.t, err)
 	ctx, cancel := context.WithCancel(m.t.Context())
 	m.t.Cleanup(cancel)
-	strace := exec.CommandContext(ctx, "strace", "-f", "-o", filepath.Join(m.t.TempDir(), "strace"), "-p", strconv.Itoa(pid),
-		"-P", u.DBFile(lab.NB), "-e", "trace="+calls, "-e", "inject="+calls+":error=EIO:when=1")
+	trace := filepath.Join(m.t.TempDir(), "strace")
+	strace := exec.CommandContext(ctx, "strace", "-f", "-o", trace, "-p", strconv.Itoa(pid),
+		"-P", u.DBFile(lab.NB), "-e", "trace="+calls, "-e", "inject="+calls+":error="+errno+":when=1")
 	attached, err := strace.StderrPipe()
 	require.NoError(m.t, err)
 	require.NoError(m.t, strace.Start())
@@ -110,61 +113,83 @@ func (m *model) failOnce(u *lab.Unit, calls string) (end func()) {
 		}
 	}
 	return func() {
+		m.eventually("a call that has failed", func() bool {
+			calls, err := os.ReadFile(trace)
+			require.NoError(m.t, err)
+			return strings.Contains(string(calls), "(INJECTED)")
+		})
 		cancel()
 		_ = strace.Wait() // ended by us
 	}
 }
 
-// R0: a write that fails once is not tried again. A follower then acknowledges later
-// entries, which stand behind a gap in its file; a leader gives the database up.
+// R0: a write that fails once is not tried again, whatever failed it: the disk, a file
+// system that was made read-only, a quota. A follower then acknowledges later entries,
+// which stand behind a gap in its file; a leader gives the database up.
 func TestServerWhoseWriteFailedOnceIsAWholeMemberAgainAfterAHook(t *testing.T) {
 	for name, leads := range map[string]bool{"follower": false, "leader": true} {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 3)
-			u := m.followers()[0]
-			if leads {
-				u = m.leader(lab.NB)
+			errors := []string{"EIO"}
+			if !leads {
+				errors = append(errors, "EROFS", "EDQUOT")
 			}
-			var endpoints []string
-			for _, o := range m.units {
-				endpoints = append(endpoints, o.Client(lab.NB))
-			}
-			write := func(name string) {
-				m.eventually("a write that is done", func() bool {
-					_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--db="+strings.Join(endpoints, ","), "--may-exist", "ls-add", name)
-					return err == nil
-				})
-			}
-			write("before")
-			end := m.failOnce(u, "write")
-			write("failed")
-			end()
-			for n := range 3 {
-				write(fmt.Sprintf("later-%d", n))
-			}
-			s, err := m.status(u, lab.NB)
-			require.NoError(t, err)
-			_, checked := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
-			if leads {
-				require.Equal(t, raft.Failed, s.State, "the premise")
-			} else {
-				require.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
-				require.Error(t, checked, "the premise: its file has a gap")
-			}
-			m.eventually("active again", func() bool {
-				require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-				return u.Workload().Status == "active"
-			})
-			_, checked = u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
-			require.NoError(t, checked)
-			require.NoError(t, u.Kill(lab.NB))
-			require.NoError(t, u.Start(t.Context(), lab.NB))
-			m.requireMembers(m.units...)
-			for _, name := range []string{"before", "failed", "later-0", "later-1", "later-2"} {
-				_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--no-leader-only", "--db="+u.Client(lab.NB), "get", "Logical_Switch", name, "name")
-				assert.NoError(t, err, "acknowledged, and read from the one whose write had failed")
+			for _, errno := range errors {
+				u := m.followers()[0]
+				if leads {
+					u = m.leader(lab.NB)
+				}
+				m.failsOneWrite(u, errno, leads)
 			}
 		})
+	}
+}
+
+// failsOneWrite has one write of a unit's Northbound server fail, and shows that a hook
+// mends it without a loss.
+func (m *model) failsOneWrite(u *lab.Unit, errno string, leads bool) {
+	t := m.t
+	t.Helper()
+	var endpoints []string
+	for _, o := range m.units {
+		endpoints = append(endpoints, o.Client(lab.NB))
+	}
+	var written []string
+	write := func(name string) {
+		written = append(written, name+"-"+errno)
+		m.eventually("a write that is done", func() bool {
+			_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=5", "--db="+strings.Join(endpoints, ","), "--may-exist", "ls-add", name+"-"+errno)
+			return err == nil
+		})
+	}
+	write("before")
+	end := m.failOnce(u, "write", errno)
+	write("failed")
+	end()
+	for n := range 3 {
+		write(fmt.Sprintf("later-%d", n))
+	}
+	s, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	_, checked := u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+	if leads {
+		require.Equal(t, raft.Failed, s.State, "the premise")
+	} else {
+		require.Equal(t, raft.ClusterMember, s.State, "the premise: it says that all is well")
+		require.Error(t, checked, "the premise: its file has a gap")
+	}
+	m.eventually("active again", func() bool {
+		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
+		return u.Workload().Status == "active"
+	})
+	_, checked = u.Exec(t.Context(), "ovsdb-tool", "check-cluster", u.DBFile(lab.NB))
+	require.NoError(t, checked)
+	require.NoError(t, u.Kill(lab.NB))
+	require.NoError(t, u.Start(t.Context(), lab.NB))
+	m.requireMembers(m.units...)
+	for _, name := range written {
+		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=10", "--no-leader-only", "--db="+u.Client(lab.NB), "get", "Logical_Switch", name, "name")
+		assert.NoError(t, err, "acknowledged, and read from the one whose write had failed")
 	}
 }
 
