@@ -173,7 +173,7 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 func (a *Agent) service(value string) *gateway.Service {
 	c := a.config
 	return &gateway.Service{
-		Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + byAgent, Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+		Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + byAgent, Now: wall, NorthdTimeout: gateway.DefaultNorthdTimeout,
 		Key: RecordKey, Value: value,
 	}
 }
