@@ -83,6 +83,9 @@ func TestGatewaysOfNeutronAreLeftAloneUnlessAskedFor(t *testing.T) {
 	p.arrive("c2")
 	holder := p.holder(p.agents...)
 	p.has("r0", 2)
-	eventually(t, func() bool { a := p.status(holder).Gateways.Advice; return len(a) == 1 && a[0].Gateway == "lrp-n0" && a[0].Neutron }, patience, 100*time.Millisecond)
+	eventually(t, func() bool {
+		a := p.status(holder).Gateways.Advice
+		return len(a) == 1 && a[0].Gateway == "lrp-n0" && a[0].Neutron
+	}, patience, 100*time.Millisecond)
 	assert.Equal(t, []string{"c1"}, p.candidates("n0"))
 }
