@@ -64,7 +64,7 @@ func (a *Agent) handler() http.Handler {
 	mux.HandleFunc("/healthz", a.serveHealth)
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) {
 		d := a.document() // which may take seconds: what is left is the time of a client that reads slowly
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTimeout))
+		_ = http.NewResponseController(w).SetWriteDeadline(wall().Add(writeTimeout))
 		answer(w, d)
 	})
 	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, a.Status()) })

@@ -28,6 +28,9 @@ const (
 	// largeLook is the processor's time of a look that leaves so much behind that it is given
 	// back to the system: Go would keep it for minutes, and up to half as much again for good.
 	largeLook = 100 * time.Millisecond
+	// largeGrowth is by how much the heap of one that has made such a look may grow until it is
+	// collected again, in percent: what is kept lives for long, and is most of it.
+	largeGrowth = 20
 )
 
 // gateways follows chassis and gateways, on every unit, so that the one that takes over
@@ -122,6 +125,7 @@ func (g *gateways) session(ctx context.Context) error {
 // looks the agent needs a small part of it. That takes time itself, which counts as the look's.
 func tidyUp(spent time.Duration) {
 	if spent >= largeLook {
+		debug.SetGCPercent(largeGrowth)
 		debug.FreeOSMemory()
 	}
 }
@@ -180,7 +184,7 @@ func (g *gateways) write(ctx context.Context, value string, do func(context.Cont
 func (a *Agent) service(value string) *gateway.Service {
 	c := a.config
 	return &gateway.Service{
-		Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + byAgent, Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+		Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + byAgent, Now: wall, NorthdTimeout: gateway.DefaultNorthdTimeout,
 		Key: RecordKey, Value: value,
 	}
 }

@@ -2,11 +2,9 @@ package agent
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/coreos/go-systemd/v22/daemon"
-	"golang.org/x/sys/unix"
 )
 
 // What systemd is told (sd_notify(3)); nothing where NOTIFY_SOCKET isn't set.
@@ -42,18 +40,4 @@ func (w *watchdog) pet(now time.Duration) {
 	}
 	w.petted = now
 	_, _ = daemon.SdNotify(false, daemon.SdNotifyWatchdog) // systemd acts on what doesn't come
-}
-
-// Boottime is CLOCK_BOOTTIME (clock_gettime(2)).
-func Boottime() time.Duration { return clock(unix.CLOCK_BOOTTIME) }
-
-// processorTime is what the process has had of the processors, all threads together.
-func processorTime() time.Duration { return clock(unix.CLOCK_PROCESS_CPUTIME_ID) }
-
-func clock(id int32) time.Duration {
-	var t unix.Timespec
-	if err := unix.ClockGettime(id, &t); err != nil {
-		panic(fmt.Sprintf("cannot read clock %d, which every Linux has since 2.6.39: %v", id, err))
-	}
-	return time.Duration(t.Nano())
 }

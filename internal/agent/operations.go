@@ -205,7 +205,7 @@ func (a *Agent) nodes() *node.Service {
 	c := a.config
 	return &node.Service{
 		Gateways: &gateway.Service{
-			Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", API", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+			Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + ", API", Now: wall, NorthdTimeout: gateway.DefaultNorthdTimeout,
 			Progress: func(_ context.Context, line string) { a.log.Info("operation on a node", "progress", line) },
 		},
 		Unit: c.Unit, Charm: a.charm, Command: apiCommand,

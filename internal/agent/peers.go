@@ -120,12 +120,12 @@ func (p *peers) question(ctx context.Context, address string) (a lease.Answer, a
 	if err != nil {
 		return a, 0, err
 	}
-	asked := time.Now()
+	asked := wall()
 	response, err := p.client.Do(r)
 	if err != nil {
 		return a, 0, err
 	}
-	answered := time.Now()
+	answered := wall()
 	defer response.Body.Close()
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
 	if err != nil {

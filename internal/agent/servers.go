@@ -48,7 +48,7 @@ func (m serverMetrics) Collect(out chan<- prometheus.Metric) {
 		}
 		gauge(fileMetric, float64(file.Size))
 		gauge(grownMetric, float64(file.Grown()))
-		now := time.Now()
+		now := wall()
 		if !file.Written.IsZero() {
 			gauge(writtenMetric, max(now.Sub(file.Written).Seconds(), 0))
 		}

@@ -34,6 +34,9 @@ const (
 	lost                      // what it writes is answered by nothing
 	behind                    // its member of the database is behind the leader by three ticks
 	stopped                   // it is stopped gracefully; another process starts afterwards
+	ahead                     // its clock jumps ahead by one and a half TTLs, for good
+	setBack                   // its clock is set back by a TTL, for good
+	frozen                    // its clock stands still, and goes on from there
 	troubles
 )
 
@@ -69,6 +72,7 @@ type played struct {
 	now       int
 	actors    [][]string // who acted in each tick
 	delay     func() int
+	clocks    []time.Duration // by how much each agent's is ahead
 }
 
 type lateSwap struct {
@@ -78,8 +82,9 @@ type lateSwap struct {
 
 func play(t require.TestingT, agents, until int, delay func() int, faults ...fault) *played {
 	p := &played{t: t, store: []string{""}, faults: faults, lostView: make([]bool, agents), delay: delay}
-	for range agents {
+	for i := range agents {
 		p.agents = append(p.agents, Election{})
+		p.clocks = append(p.clocks, time.Duration(1+7*i)*time.Hour) // each machine's begins when it starts
 	}
 	for i := range agents {
 		p.begin(i)
@@ -115,7 +120,22 @@ func (p *played) ended(what trouble, agent int) bool {
 	return false
 }
 
-func (p *played) clock() time.Duration { return time.Hour + time.Duration(p.now)*tick }
+// clock is an agent's own: what it reads when the agent is asked or told something.
+func (p *played) clock(i int) time.Duration { return p.clocks[i] + time.Duration(p.now)*tick }
+
+// skew has the agents' clocks do what faults have them do in this tick.
+func (p *played) skew() {
+	for _, f := range p.faults {
+		switch {
+		case f.what == ahead && f.from == p.now:
+			p.clocks[f.agent] += ttl + ttl/2
+		case f.what == setBack && f.from == p.now:
+			p.clocks[f.agent] -= ttl
+		case f.what == frozen && f.from <= p.now && p.now < f.to:
+			p.clocks[f.agent] -= tick
+		}
+	}
+}
 
 func (p *played) seesDatabase(i int) bool {
 	for j := range p.agents {
@@ -145,6 +165,7 @@ func (p *played) apply(s Swap) Outcome {
 func (p *played) step() {
 	p.store = append(p.store, p.value())
 	p.actors = append(p.actors, nil)
+	p.skew()
 	for k, s := range p.pending {
 		if s.arrives == p.now && p.value() == s.Old {
 			p.apply(p.pending[k].Swap)
@@ -167,7 +188,7 @@ func (p *played) step() {
 
 // run is one tick of an agent.
 func (p *played) run(i int) {
-	e, now := &p.agents[i], p.clock()
+	e, now := &p.agents[i], p.clock(i)
 	e.Stand(!p.has(unable, i), now)
 	if p.has(stopped, i) {
 		e.Stop()
@@ -185,7 +206,7 @@ func (p *played) run(i int) {
 	if p.now%2 == i%2 { // a beat is two ticks
 		for j := range p.agents {
 			if i != j && p.reaches(i, j) {
-				e.Heard(p.agents[j].Tell(now), now)
+				e.Heard(p.agents[j].Tell(p.clock(j)), now)
 			}
 		}
 	}

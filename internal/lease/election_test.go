@@ -21,15 +21,25 @@ func TestOneAgentActsAndTheRecordIsWrittenOnce(t *testing.T) {
 	}
 }
 
-// anyTwo are all pairs of faults of three agents, each of every kind, from several moments on and
-// of several durations; of these each step-th.
-func anyTwo(from, step int, visit func(a, b fault)) {
+// R17: an hour in which nothing happens.
+func TestThreeIdleAgentsWriteNothingInAnHour(t *testing.T) {
+	t.Parallel()
+	const hour = int(time.Hour / tick)
+	p := play(t, 3, hour, immediate)
+	p.check(hour)
+	assert.Equal(t, 1, p.swaps, "the one by which the first holder became it")
+	assert.Equal(t, p.holders(quiet), p.holders(hour))
+}
+
+// anyTwo are all pairs of faults of so many agents, each of every kind, from these moments on and
+// of these durations; of the pairs each step-th.
+func anyTwo(agents, step int, begins, longs []int, visit func(a, b fault)) {
 	var all []fault
 	for what := range troubles {
-		for agent := range 3 {
-			for _, begin := range []int{0, 1, 5, 9, 14} {
-				for _, long := range []int{1, 3, 5, 9, 17} {
-					all = append(all, fault{what, agent, from + begin, from + begin + long})
+		for agent := range agents {
+			for _, begin := range begins {
+				for _, long := range longs {
+					all = append(all, fault{what, agent, begin, begin + long})
 				}
 			}
 		}
@@ -47,11 +57,28 @@ func anyTwo(from, step int, visit func(a, b fault)) {
 // `make explore` tries 10 times as many; EXPLORE=1000 all of them, which takes minutes.
 func TestNoTwoFaultsLeadToTwoActorsOrToNone(t *testing.T) {
 	t.Parallel()
-	const from, until = 16, 96
+	const until = 96
 	delay := 0
-	anyTwo(from, max(1, 1009/exploretest.Factor(t)), func(a, b fault) {
+	anyTwo(3, max(1, 1009/exploretest.Factor(t)), []int{16, 17, 21, 25, 30}, []int{1, 3, 5, 9, 17}, func(a, b fault) {
 		play(t, 3, until, func() int { delay = (delay + 5) % 13; return delay }, a, b).check(until)
 	})
+}
+
+// All pairs on a coarser grid, of two agents and of three: `make explore` misses none of them.
+func TestNoTwoFaultsOnAGridLeadToTwoActorsOrToNone(t *testing.T) {
+	t.Parallel()
+	const until = 88
+	step := 1
+	if exploretest.Factor(t) == 1 {
+		step = 61
+	}
+	for _, agents := range []int{2, 3} {
+		for _, late := range []int{0, 7} {
+			anyTwo(agents, step, []int{16, 21}, []int{3, 17}, func(a, b fault) {
+				play(t, agents, until, func() int { return late }, a, b).check(until)
+			})
+		}
+	}
 }
 
 func TestAnyFaultsLeadToOneActorOnceTheyAreOver(t *testing.T) {

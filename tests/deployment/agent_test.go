@@ -1,9 +1,11 @@
 package deployment
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
@@ -58,6 +61,37 @@ func acting(t *testing.T, units ...*lab.Unit) (holder *lab.Unit) {
 	return holder
 }
 
+// gap asks units which of them acts until it is told to end, and says for how long at least none was
+// seen to.
+func gap(t *testing.T, units ...*lab.Unit) (longest func() time.Duration) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	said := make(chan time.Duration, 1)
+	go func() {
+		var most, since time.Duration
+		for begun := time.Now(); ; {
+			asked := time.Since(begun)
+			acts := slices.ContainsFunc(units, func(u *lab.Unit) bool { return agentOf(t, u).Acts })
+			switch {
+			case acts:
+				since = 0
+			case since == 0:
+				since = asked
+			default:
+				most = max(most, time.Since(begun)-since)
+			}
+			if poll.Wait(ctx, 20*time.Millisecond) != nil {
+				said <- most
+				return
+			}
+		}
+	}()
+	return func() time.Duration {
+		cancel()
+		return <-said
+	}
+}
+
 func agentRuns(t *testing.T, u *lab.Unit) bool {
 	t.Helper()
 	out, _, err := u.Systemctl(t.Context(), "is-active", agentService)
@@ -99,6 +133,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	assert.Equal(t, before, pid(first), "no option needs another process")
 	first = acting(t, units...)
 
+	none := gap(t, units...)
 	c.act(t, first, "pause")
 	assert.False(t, agentRuns(t, first))
 	var others []*lab.Unit
@@ -108,6 +143,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 		}
 	}
 	second := acting(t, others...)
+	assert.LessOrEqual(t, none(), time.Second, "a pause hands over at once")
 	c.act(t, first, "resume")
 	c.tick(t, "all are active", c.allActive)
 	assert.True(t, agentRuns(t, first))
@@ -130,6 +166,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 	require.Eventually(t, func() bool { return agentOf(t, second).Northd == "" }, patience, time.Second, "the hook has started ovn-northd")
 	second = acting(t, units...)
 
+	none = gap(t, units...)
 	require.NoError(t, c.RemoveUnit(t.Context(), second, lab.RemoveOptions{}))
 	require.NoError(t, c.Settle(t.Context()))
 	require.True(t, second.Removed())
@@ -144,6 +181,7 @@ func TestAgentLivesWithItsUnit(t *testing.T) {
 		}
 	}
 	acting(t, left...)
+	assert.LessOrEqual(t, none(), time.Second, "a unit that is removed hands over before it leaves")
 }
 
 // A refresh puts another program into the charm's directory: the agent runs that.

@@ -1,0 +1,205 @@
+package agent
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// most is how long it may take until another unit acts (003-5). lateNotice is how much longer where
+// the holder reaches the other agents, and its member of the database none: that one notices it
+// after its election timer and one election that it could not win (candidate_retrying in raft.c of
+// ovsdb-server), and only then the holder says that it acts no more.
+const (
+	most       = 10 * time.Second
+	lateNotice = 2 * (electionTimer + time.Second)
+)
+
+// electionTimer is that of the plane's databases.
+const electionTimer = 4 * time.Second
+
+// agents' port, and those of the databases.
+const (
+	agentsPort    = "-p tcp --dport 16402"
+	databasePorts = "-p tcp -m multiport --ports 6642,6643"
+)
+
+// number is that of the agent's unit.
+func (p *plane) number(a *process) int { return slices.Index(p.agents, a) }
+
+// becomes waits until it is so ten times in a row: an answer that is missing for a moment is none.
+// The agent of a unit whose member of the database is cut off notices that late ([lateNotice]): until
+// then it knows no better, and nothing comes of what it writes.
+func (p *plane) becomes(isSo func() bool, why string) {
+	p.t.Helper()
+	row := 0
+	eventually(p.t, func() bool {
+		if row++; !isSo() {
+			row = 0
+		}
+		return row >= 10
+	}, lateNotice+ttl, 100*time.Millisecond, why)
+}
+
+// handsOver has a fault at the holder: another unit acts in time, the old one says soon that it
+// does not, and once the fault is over all name the same unit.
+func (p *plane) handsOver(t *testing.T, most time.Duration, fault func(n int) (end func())) {
+	t.Helper()
+	old := p.holder(p.agents...)
+	begun := time.Now()
+	end := fault(p.number(old))
+	next, took := p.replaced(old, begun)
+	assert.LessOrEqual(t, took, most)
+	t.Logf("%s after %s: %s", next.unit, old.unit, took.Round(time.Millisecond))
+	quiet := func() bool { return !p.status(old).Acts && p.name(old) != old.unit }
+	p.becomes(quiet, "the one before acts, or says so")
+	always(t, quiet, ttl/2, ttl/10, "the one before acts, or says so")
+	end()
+	always(t, quiet, ttl/2, ttl/10, "the one before acts again, or says so")
+	eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 50*time.Millisecond, "not all name it afterwards")
+	assert.True(t, p.status(next).Acts, "and it has gone on")
+}
+
+// stays has a fault at the holder that is no reason for another one: it acts all the time.
+func (p *plane) stays(t *testing.T, fault func(n int) (end func())) {
+	t.Helper()
+	holder := p.holder(p.agents...)
+	term := p.status(holder).Term
+	end := fault(p.number(holder))
+	named := func() bool { return p.status(holder).Acts && p.all(p.agents, holder.unit) }
+	eventually(t, named, ttl, 50*time.Millisecond)
+	always(t, named, 2*ttl, ttl/10, "it does not stay")
+	end()
+	always(t, named, ttl/2, ttl/10, "it does not stay afterwards")
+	assert.Equal(t, term, p.status(holder).Term)
+}
+
+// filtered are rules on the holder's machine for as long as the fault lasts.
+func (p *plane) filtered(rules ...string) func(n int) func() {
+	return func(n int) func() {
+		p.filter(n, rules...)
+		return func() { p.filter(n) }
+	}
+}
+
+// 003-5, R14: the network of the holder's machine is cut, in each way, on real members and with TLS.
+func TestNetworkOfTheHolderIsCut(t *testing.T) {
+	t.Parallel()
+	p := newPlaneOnMachines(t)
+	for _, c := range []struct {
+		what  string
+		most  time.Duration
+		rules []string
+	}{
+		{"all of it", most, []string{"-A OUTPUT ! -o lo -j DROP", "-A INPUT ! -i lo -j DROP"}},
+		{"only to the databases", most + lateNotice, []string{"-A OUTPUT " + databasePorts + " -j DROP", "-A INPUT " + databasePorts + " -j DROP"}},
+		{"only between agents", most, []string{"-A OUTPUT " + agentsPort + " -j DROP", "-A INPUT " + agentsPort + " -j DROP"}},
+		{"one way: it is not asked", most, []string{"-A INPUT " + agentsPort + " -j DROP"}},
+	} {
+		t.Log(c.what)
+		p.handsOver(t, c.most, p.filtered(c.rules...))
+	}
+}
+
+// 003-5: as long as another agent hears the holder, it stays.
+func TestHolderThatAnotherAgentHearsStays(t *testing.T) {
+	t.Parallel()
+	p := newPlaneOnMachines(t)
+	t.Log("it asks no other one")
+	p.stays(t, p.filtered("-A OUTPUT "+agentsPort+" -j DROP"))
+	t.Log("one of two others does not reach it, nor it that one")
+	next := p.host((p.number(p.holder(p.agents...)) + 1) % hub)
+	p.stays(t, p.filtered("-A OUTPUT "+agentsPort+" -d "+next+" -j DROP", "-A INPUT "+agentsPort+" -s "+next+" -j DROP"))
+}
+
+// 003-5: faults of the database's members. An election is no reason for another holder.
+func TestDatabaseOfTheHolderFails(t *testing.T) {
+	t.Parallel()
+	p := newPlaneOnMachines(t)
+	connected := func() {
+		for n := range hub {
+			p.run("ovsdb-client", "--timeout=60", "wait", "unix:"+p.member(n)+".sock", "OVN_Northbound", "connected")
+		}
+	}
+	none := func() bool {
+		return !slices.ContainsFunc(p.agents, func(a *process) bool { return p.status(a).Acts || p.name(a) != "" })
+	}
+
+	t.Log("quorum lost and back")
+	holder := p.holder(p.agents...)
+	n := p.number(holder)
+	stopped := []*process{p.servers[n], p.servers[(n+1)%hub]}
+	for _, s := range stopped {
+		require.NoError(t, s.Signal(syscall.SIGSTOP))
+	}
+	p.becomes(none, "one acts without a quorum, or is named")
+	always(t, none, ttl, ttl/10, "one acts without a quorum, or is named")
+	for _, s := range stopped {
+		require.NoError(t, s.Signal(syscall.SIGCONT))
+	}
+	connected()
+	begun := time.Now()
+	p.holder(p.agents...)
+	assert.LessOrEqual(t, time.Since(begun), most)
+
+	t.Log("another leader of NB")
+	holder = p.holder(p.agents...)
+	term := p.status(holder).Term
+	leader := -1
+	eventually(t, func() bool { leader = p.leader(); return leader >= 0 }, patience, 100*time.Millisecond)
+	if leader == p.number(holder) { // its own member would be gone for as long as it takes to start
+		require.NoError(t, p.servers[leader].Signal(syscall.SIGSTOP))
+		eventually(t, func() bool { now := p.leader(); return now >= 0 && now != leader }, patience, 100*time.Millisecond)
+		require.NoError(t, p.servers[leader].Signal(syscall.SIGCONT))
+		connected()
+		holder = p.holder(p.agents...)
+		term, leader = p.status(holder).Term, p.leader()
+	}
+	if leader != p.number(holder) {
+		require.NoError(t, p.servers[leader].Kill())
+		<-p.servers[leader].ended
+		eventually(t, func() bool { now := p.leader(); return now >= 0 && now != leader }, patience, 100*time.Millisecond)
+		begun = time.Now()
+		p.servers[leader] = p.server(leader, p.member(leader))
+		assert.Equal(t, holder.unit, p.holder(p.agents...).unit, "an election is no reason for another one")
+		assert.LessOrEqual(t, time.Since(begun), most)
+		assert.Equal(t, term, p.status(holder).Term)
+	}
+
+	t.Log("disk full")
+	p.handsOver(t, most, func(n int) func() {
+		found, err := os.Stat(p.member(n) + ".db")
+		require.NoError(t, err)
+		full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
+		require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &full, nil))
+		p.nb("set", "NB_Global", ".", "external_ids:touched=1") // that one can't store
+		return func() {
+			require.NoError(t, p.servers[n].Kill())
+			<-p.servers[n].ended
+			p.servers[n] = p.server(n, p.member(n))
+		}
+	})
+}
+
+// leader is the member that says it leads; -1: none of those that answer.
+func (p *plane) leader() int {
+	for n := range hub {
+		out, err := exec.CommandContext(p.t.Context(), "ovs-appctl", "--timeout=2", "-t", p.member(n)+".ctl", "cluster/status", "OVN_Northbound").Output()
+		if err != nil {
+			continue
+		}
+		if status, err := raft.Parse(string(out)); err == nil && status.Role == raft.Leader {
+			return n
+		}
+	}
+	return -1
+}

@@ -1,0 +1,86 @@
+package agent
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+// 004: twenty chassis restart one after the other, as ovn-controller does it: its rows go and come
+// back, and it follows nb_cfg late. The agent writes nothing.
+func TestRollingRestartOfTwentyChassisChangesNoRow(t *testing.T) {
+	t.Parallel()
+	const twenty = 20
+	p := newPlane(t, "--mode", "on", "--hold-down", "10s")
+	p.nb("init")
+	for n := range twenty {
+		p.arrive(fmt.Sprint("c", n+1))
+	}
+	p.gateways(3)
+	holder := p.holder(p.agents...)
+	p.complete(5)
+	calm := func() bool {
+		s := p.status(holder).Gateways
+		return len(s.HeldDown)+len(s.Advice)+s.Planned == 0
+	}
+	eventually(t, calm, patience, 100*time.Millisecond)
+
+	before, rows := p.database().Committed(), p.nb("--bare", "list", "Gateway_Chassis")
+	for n := range twenty {
+		name := fmt.Sprint("c", n+1)
+		p.depart(name)
+		require.NoError(t, poll.Wait(t.Context(), 300*time.Millisecond))
+		p.arrive(name)
+	}
+	p.nb("set", "NB_Global", ".", "nb_cfg=1") // as any client that syncs
+	for n := range twenty {
+		require.NoError(t, poll.Wait(t.Context(), 100*time.Millisecond))
+		p.follows(fmt.Sprint("c", n+1))
+	}
+	eventually(t, func() bool { return p.status(holder).Gateways.LookedSecondsAgo >= 0 && calm() }, patience, 100*time.Millisecond)
+	always(t, calm, 11*time.Second, 500*time.Millisecond)
+	assert.Equal(t, rows, p.nb("--bare", "list", "Gateway_Chassis"))
+	assert.Equal(t, before+1, p.database().Committed(), "the one write is that of the client that syncs")
+}
+
+// follows has a chassis' ovn-controller have seen the first nb_cfg.
+func (p *plane) follows(name string) {
+	p.t.Helper()
+	p.sb("set", "Chassis_Private", name, "nb_cfg=1")
+}
+
+// 004: an ovn-controller that stays behind nb_cfg for longer than the hold-down is given nothing, and
+// its gateways stay; once it has followed for as long it is given what it lacks.
+func TestControllerThatStaysBehindIsGivenNothingUntilItFollows(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--hold-down", "2s")
+	p.nb("init")
+	for _, c := range []string{"c1", "c2", "c3"} {
+		p.arrive(c)
+	}
+	p.gateways(2)
+	holder := p.holder(p.agents...)
+	p.has("r0", 3)
+	p.has("r1", 3)
+
+	p.nb("set", "NB_Global", ".", "nb_cfg=1")
+	p.follows("c1")
+	p.follows("c2")
+	eventually(t, func() bool {
+		return strings.Contains(p.get(holder, "/metrics"), `ovn_central_chassis{state="unresponsive"} 1`) && len(p.status(holder).Gateways.HeldDown) == 0
+	}, patience, 100*time.Millisecond, "it is not seen to stay behind")
+	p.nb("lrp-del-gateway-chassis", "lrp-r0", "c2", "--", "lrp-del-gateway-chassis", "lrp-r0", "c3")
+	assert.Contains(t, p.has("r0", 2), "c2")
+	always(t, func() bool { return len(p.candidates("r0")) == 2 && len(p.candidates("r1")) == 3 }, 4*time.Second, 200*time.Millisecond)
+
+	followed := time.Now()
+	p.follows("c3")
+	assert.Contains(t, p.has("r0", 3), "c3")
+	assert.GreaterOrEqual(t, time.Since(followed), 2*time.Second, "it is held down")
+}
