@@ -95,10 +95,14 @@ func (p params) node() (given nodeParams, err error) {
 
 // decommission retires a node.
 func decommission(ctx context.Context, s *node.Service, p nodeParams) maintenance.Status {
-	return s.Decommission(ctx, node.DecommissionRequest{
+	return s.Decommission(ctx, p.decommission())
+}
+
+func (p nodeParams) decommission() node.DecommissionRequest {
+	return node.DecommissionRequest{
 		Node: p.node, Reason: p.reason, Drain: p.limits, Clear: p.clear, Member: p.member, Ready: p.ready,
 		MinMembers: p.minMembers, DryRun: p.dryRun, Confirmed: p.confirmed, Force: p.force, DropFiles: p.dropFiles,
-	})
+	}
 }
 
 // removeNode deletes a node that is dead.
