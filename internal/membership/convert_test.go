@@ -142,5 +142,5 @@ func TestConversionIsMadeUnderTheLock(t *testing.T) {
 	assert.Equal(t, "sb: waiting for ovn-central/0, which is changing the membership", waited)
 	begun := time.Now()
 	require.NoError(t, other.WithLock(t.Context(), m, ovndb.SB, false, func(context.Context, Gate) error { return nil }))
-	assert.Less(t, time.Since(begun), lockTTL(time.Second), "it was given back")
+	assert.Less(t, time.Since(begun), other.lockTTL(ovndb.SB, time.Second), "it was given back")
 }

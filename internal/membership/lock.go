@@ -16,11 +16,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// lockBase and the election timer decide how long a lock may go without renewal:
-// a leader's own leave takes one election timer, a failed election two.
+// lockBase is how long a lock of a small database may go without renewal, election timers
+// left out.
 const lockBase = 15 * time.Second
 
-func lockTTL(electionTimer time.Duration) time.Duration { return lockBase + 2*electionTimer }
+// lockTTL is how long a lock may go without renewal. That is due after a third of it, and
+// may take what one write of a database of its size may, so it is half as much again; beside
+// that a leader's own leave takes one election timer, a failed election two.
+func (s *Changer) lockTTL(d ovndb.Database, electionTimer time.Duration) time.Duration {
+	return s.StorePatience(d)*3/2 + 2*electionTimer
+}
 
 // endingTimeout is how long to look for the end of a removal that is in the log
 // already, before the lock is taken with it still pending.
@@ -76,7 +81,7 @@ func (s *Changer) lock(ctx context.Context, l observe.ServerState, interrupted f
 
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
 	var watch lease.Watch
-	ttl := lockTTL(status.ElectionTimer)
+	ttl := k.service.lockTTL(k.database, status.ElectionTimer)
 	begun, proofs := k.service.Now(), map[string]*raft.RemovalWatcher{}
 	var until, told time.Time
 	for {
