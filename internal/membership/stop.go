@@ -39,14 +39,8 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	results := map[ovndb.Database]LeaveResult{}
 	var going []*leaveOperation
 	if m.OthersStay() {
-		if err := s.refuseUnreadable(m, servers); err != nil {
-			return nil, err
-		}
-		silent := s.stoppedServers(ctx, servers)
-		if err := s.refuseOnlyCopy(m, cache, silent); err != nil {
-			return nil, err
-		}
-		if err := s.refuseNeededMember(ctx, m, cache, silent); err != nil {
+		var err error
+		if servers, err = s.mayGo(ctx, m, cache, servers); err != nil {
 			return nil, err
 		}
 	}
@@ -73,6 +67,29 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 		return inOrder(results), err
 	}
 	return s.putAway(ctx, results)
+}
+
+// mayGo is the refusal where a server that does not answer is needed by units that stay. One
+// that runs all the same is stopped where it is not; what it returns is seen after that.
+func (s *Changer) mayGo(ctx context.Context, m observe.Application, cache observe.Cache,
+	servers map[ovndb.Database]observe.ServerState,
+) (map[ovndb.Database]observe.ServerState, error) {
+	silent := s.stoppedServers(ctx, servers)
+	if err := s.refuseOnlyCopy(m, cache, silent); err != nil {
+		return servers, err
+	}
+	if err := s.refuseNeededMember(ctx, m, cache, silent); err != nil {
+		return servers, err
+	}
+	if s.refuseUnreadable(m, servers) == nil {
+		return servers, nil
+	}
+	if err := s.haltUnreadable(ctx, m, cache, servers); errors.Is(err, errTeardown) {
+		return servers, nil
+	} else if err != nil {
+		return servers, err
+	}
+	return s.Observer.ObserveServers(ctx), nil
 }
 
 func inOrder(results map[ovndb.Database]LeaveResult) []LeaveResult {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -75,6 +76,68 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 			m.requireWritable()
 		})
 	}
+}
+
+// R1, R9: where the others are a majority without it, a server that can't be told to leave
+// is stopped, and its process is seen to be gone; it stays behind like that of a machine
+// that has died. Of a unit of which the other database is served, nothing is touched.
+func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
+	for name, spoil := range map[string]func(*lab.Unit) error{
+		"all that is in the run directory": func(u *lab.Unit) error {
+			_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
+			return err
+		},
+		"the control sockets": func(u *lab.Unit) error { return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := deploy(t, 3)
+			m.sameLeader()
+			u, survivor := m.leader(lab.NB), m.followers()[0]
+			if name == "the control sockets" {
+				u, survivor = survivor, u
+			}
+			ids := map[lab.DB]string{lab.NB: m.short(u, lab.NB), lab.SB: m.short(u, lab.SB)}
+			pids := map[lab.DB]int{}
+			for _, db := range lab.Databases {
+				pid, err := u.ServerPID(db)
+				require.NoError(t, err)
+				pids[db] = pid
+			}
+			w := m.StartWriter(t.Context(), lab.WriterOptions{})
+			require.NoError(t, spoil(u))
+			require.NoError(t, m.BeginRemoval(t.Context(), u))
+			m.remove(u)
+			for db, pid := range pids {
+				assert.NoDirExists(t, filepath.Join("/proc", strconv.Itoa(pid)), "its %s server", db)
+			}
+			require.NoError(t, m.UpdateStatus(t.Context()))
+			m.eventually("what it left behind is seen", func() bool {
+				require.NoError(t, m.UpdateStatus(t.Context()))
+				return strings.Contains(survivor.Workload().Message, "stale member: juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true (nb "+ids[lab.NB])
+			})
+			assert.Equal(t, "completed", m.typed("juju run "+survivor.Name()+" kick unit="+u.Name()+" i-really-mean-it=true").Status)
+			m.requireMembers(m.rest()...)
+			m.requireWritable()
+			writes, err := w.Verify(t.Context())
+			require.NoError(t, err)
+			for db, of := range writes {
+				assert.Zero(t, of.Lost, "%s", db)
+			}
+		})
+	}
+	t.Run("one database is served", func(t *testing.T) {
+		m := deploy(t, 3)
+		m.sameLeader()
+		u, leader := m.followers()[0], m.leader(lab.NB)
+		require.NoError(t, os.Remove(u.Ctl(lab.NB)))
+		assert.Contains(t, m.refuseRemoval(u), "which runs without its control socket")
+		for _, db := range lab.Databases {
+			s, err := m.status(leader, db)
+			require.NoError(t, err)
+			assert.Len(t, s.Servers, 3)
+			assert.True(t, u.Running(db))
+		}
+	})
 }
 
 // R1, R9: of two the other could commit nothing any more, not even the removal. What is

@@ -1,0 +1,161 @@
+package membership
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// haltOperation stops for good a server of a unit that goes, which runs and can't be asked:
+// it may vote, and can't be told to leave. It stays a member that is down, as that of a
+// machine that has died. That is for where the others are a majority without it.
+type haltOperation struct {
+	service     *Changer
+	application observe.Application
+	cache       observe.Cache
+	server      observe.ServerState
+	file        ovn.File
+	end         ovn.LogEnd
+	lock        *lock
+	// begun: it was permitted to stop the server. done: the process is gone.
+	begun, done bool
+}
+
+// haltUnreadable stops the servers of this unit that run and can't be asked, where no
+// database of it is served: one that is, leaves, and may only do so where all may go. The
+// error is a [*RefusedError] where nothing was touched.
+func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cache observe.Cache, servers map[ovndb.Database]observe.ServerState) error {
+	var halts []*haltOperation
+	for _, d := range ovndb.Databases() {
+		switch l := servers[d]; l.Condition {
+		case ovndb.Unreadable:
+			halts = append(halts, &haltOperation{service: s, application: m, cache: cache, server: l})
+		case ovndb.Serving:
+			return s.refuseUnreadable(m, servers)
+		}
+	}
+	judge := func(ctx context.Context) error {
+		for _, h := range halts {
+			if err := h.evaluate(ctx); err != nil {
+				s.Log.InfoContext(ctx, "a server that can't be asked is not stopped", "database", h.server.Database.Short(), "error", err)
+				return s.refuseUnreadable(m, servers)
+			}
+		}
+		return nil
+	}
+	return change[*haltOperation]{operations: halts, judge: judge, begin: s.beforeLeaving, ends: always}.carryOut(ctx)
+}
+
+// evaluate says why the others can't do without this server. The members are in its file,
+// to which it adds as long as it runs. Under the lock, what other units have begun and not
+// seen to end forbids it, and so does a file of theirs that is damaged.
+func (h *haltOperation) evaluate(ctx context.Context) (err error) {
+	if h.file, err = h.service.Files.Inspect(ctx, h.server.Database); err != nil {
+		return err
+	}
+	if h.end, err = h.service.Files.LogEnd(ctx, h.server.Database); err != nil {
+		return err
+	}
+	if _, member := h.end.Addresses[h.file.Server]; !member || h.end.Damage != "" {
+		return errors.New("its file does not tell the members")
+	}
+	without, removed := h.service.Observer.QuorumWithout(ctx, h.application, h.server.Database, h.cache, h.file, h.end)
+	if !removed && !without.Holds() {
+		return fmt.Errorf("the others are no majority without it: %s", without)
+	}
+	if h.lock == nil {
+		return nil
+	}
+	ids, _, record, err := h.lock.read(ctx)
+	if err != nil {
+		return err
+	}
+	for _, begun := range record.Intents {
+		if begun.ID != string(h.file.Server) || begun.By != h.service.Env.Unit {
+			return fmt.Errorf("%s has begun to change the membership: %s of %s", begun.By, begun.Kind, begun.ID)
+		}
+	}
+	if lost := observe.DamagedServers(ids); len(lost) > 0 {
+		return fmt.Errorf("the file of another member is damaged: %v", lost)
+	}
+	return nil
+}
+
+func (h *haltOperation) needsLock() bool { return true }
+
+// takeLock takes it through the other members.
+func (h *haltOperation) takeLock(ctx context.Context) error {
+	s, db := h.service, h.server.Database
+	var others []string
+	for id, address := range h.end.Addresses {
+		if id != h.file.Server {
+			others = append(others, ovsdb.Endpoints(db, address)...)
+		}
+	}
+	global, err := s.Global(ctx, db, others...)
+	if err != nil {
+		return fmt.Errorf("cannot take the lock of %s: %w", db, err)
+	}
+	k := &lock{service: s, database: db, global: global, others: others, server: h.file.Server}
+	if err := k.take(ctx, raft.Status{}, s.abortIfTearingDown(h.application)); err != nil {
+		global.Close()
+		return err
+	}
+	h.lock = k
+	return nil
+}
+
+// haltPatience is how long a process may take to end once systemd has stopped its service.
+const haltPatience = 10 * time.Second
+
+// act stops the server, and returns when its process is gone.
+func (h *haltOperation) act(ctx context.Context) error {
+	s, db := h.service, h.server.Database
+	limited, cancel, err := h.lock.recordIntent(ctx, lease.Down, string(h.file.Server))
+	if err != nil {
+		return err
+	}
+	defer cancel()
+	if err := h.evaluate(limited); err != nil {
+		return fmt.Errorf("cannot stop the server of %s: %w; %s", db, err, overrideAdvice+juju.Resolved(h.application.Unit, true))
+	}
+	if _, err := h.lock.mayAct(); err != nil {
+		return err
+	}
+	h.begun = true
+	s.Progress(ctx, db.Short()+": the server can't be asked, and the others are a majority without it; stopping it")
+	if err := s.Services.Stop(ctx, ovndb.ServiceOf(db)); err != nil {
+		return err
+	}
+	for until := s.Now().Add(haltPatience); ; {
+		if l := s.Observer.ObserveServer(ctx, db); l.Condition != ovndb.Unreadable && l.Condition != ovndb.Serving {
+			h.done = true
+			return nil
+		} else if s.Now().After(until) {
+			return &PendingError{db, "its service was stopped, and its process still runs: " + l.Text()}
+		}
+		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
+			return &PendingError{db, "its service was stopped, and its process was not seen to end: " + err.Error()}
+		}
+	}
+}
+
+// release takes back what was noted, unless the server may still be on its way down.
+func (h *haltOperation) release(ctx context.Context) {
+	if h.lock == nil {
+		return
+	}
+	ended := h.done || !h.begun
+	h.lock.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(h.file.Server) })
+	h.lock = nil
+}
