@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -119,9 +120,11 @@ func (w *world) look(ctx context.Context, db lab.DB) view {
 }
 
 // cluster is the application's: after a recovery another one than before, whose terms begin
-// anew. A unit that comes back may still have a server of the old one.
+// anew. A unit that comes back may still have a server of the old one. Juju 4 has no leader
+// settings: there the IDs are in the application's data.
 func (w *world) cluster(db lab.DB) raft.ID {
-	return raft.ID(w.LeaderSettings()[string(db)+"_cid"])
+	key := string(db) + "_cid"
+	return raft.ID(cmp.Or(w.LeaderSettings()[key], w.AppData()[key]))
 }
 
 // ofCluster are the answers of a cluster's servers, of any while the application has none.

@@ -26,8 +26,8 @@ type server struct {
 	cluster raft.ID
 }
 
-// served are the clusters that serve clients: those that have a leader whom a majority of
-// the members follows. One that was cut off calls itself leader for a while, and nobody
+// served are the clusters that serve clients: those that have a leader which a majority of
+// the members follows. One that was cut off calls itself leader for a while, and no other
 // follows it.
 func (s sighting) served() (all []raft.ID) {
 	for _, leader := range s.servers {
