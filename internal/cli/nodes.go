@@ -19,6 +19,7 @@ type nodeFlags struct {
 	databaseFlags
 	reason string
 	limits maintenance.Limits
+	clear  time.Duration
 	wait   time.Duration
 	dryRun bool
 	yes    bool
@@ -101,11 +102,14 @@ func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *c
 				f.limits.Grace = maintenance.GraceFor(f.limits.Timeout)
 			}
 			return s.Decommission(ctx, node.DecommissionRequest{
-				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: node.DefaultClearTimeout, Member: node.DefaultMemberTimeout,
-				Ready: node.DefaultReadyTimeout, DryRun: f.dryRun, Confirmed: f.yes, Force: f.force,
+				Node: args[0], Reason: f.reason, Drain: f.limits, Clear: f.clear, DryRun: f.dryRun, Confirmed: f.yes, Force: f.force,
 			})
 		}))
+	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
+Which units of the charm are on its machine, and how the clusters are without these,
+is not known from a terminal: where there is the charm, run its action decommission.`
 	f.limited(c)
+	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long taking it out of the candidates may last")
 	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
 	c.Flags().BoolVar(&f.force, "force", false, "where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c

@@ -33,6 +33,15 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		failed := inaccessible(err)
 		return &failed
 	}
+	p, err := s.Gateways.PlanDrain(ctx, inventory, n.Chassis)
+	if err != nil {
+		failed := inaccessible(err)
+		return &failed
+	}
+	if len(p.Blocked) > 0 { // nothing would come of it, however long it is waited for
+		status := refused(maintenance.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...)
+		return &status
+	}
 	proof, said := maintenance.Silence{Chassis: n.Chassis, Asked: inventory.NB.Config}, false
 	for {
 		var sb ovsdb.Southbound

@@ -137,6 +137,20 @@ func TestHoldsOfEachKind(t *testing.T) {
 	assert.Equal(t, 1, n.Held("gateway").Count)
 	assert.Equal(t, "routes", n.Held("ovn-bgp-agent").Reason)
 	assert.Equal(t, 1, c.node("c2").Held("external").Count)
+
+	// Routers that stand on a chassis as a whole, gateways of layer 2, and addresses that move between
+	// virtual machines.
+	c.addChassis("c3")
+	c.nbctl("lr-add", "gr", "--", "set", "Logical_Router", "gr", "options:chassis=c3", "--", "lrp-add", "gr", "lrp-gr", "00:00:00:00:01:01", "10.1.0.1/24", "--",
+		"ls-add", "join", "--", "lsp-add", "join", "join-gr", "--", "lsp-set-type", "join-gr", "router", "--", "lsp-set-options", "join-gr", "router-port=lrp-gr", "--",
+		"lsp-add", "inside", "l2gw", "--", "lsp-set-type", "l2gw", "l2gateway", "--", "lsp-set-options", "l2gw", "network_name=physnet1", "l2gateway-chassis=c3", "--",
+		"lsp-add", "inside", "vip", "--", "lsp-set-type", "vip", "virtual", "--", "set", "Logical_Switch_Port", "vip", "options:virtual-ip=10.2.0.9", "options:virtual-parents=vm-1")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("set", "Port_Binding", "vip", "virtual_parent=vm-1", "--", "lsp-bind", "vip", "c3", "--", "lsp-bind", "lrp-gr", "c3", "--", "lsp-bind", "l2gw", "c3")
+	third := c.node("c3")
+	assert.Equal(t, []string{"l2gw", "lrp-gr"}, third.Held("gateway").Examples)
+	assert.Equal(t, []string{"vip"}, third.Held("nova-compute").Examples)
+	assert.Equal(t, 409, c.answer("remove", "c3", "--yes").Code)
 	_, list, _ := c.nodes("list")
 	assert.Regexp(t, `c1.example +c1 +up +in use +1 +2 +0 +- +nova-compute 2, gateway 1, ovn-bgp-agent\n`, list)
 

@@ -119,7 +119,6 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
 	c.addNetwork("physnet1")
-	ports := c.addGateways(2, "c1", "c2")
 	for _, name := range []string{"c1", "c2"} {
 		c.sbctl("create", "Chassis_Private", "name="+name)
 	}
@@ -136,9 +135,11 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: time.Minute, Confirmed: true, Force: true, DropFiles: true}
 	decommission := func() maintenance.Status { return s.Decommission(t.Context(), r) }
 	assert.Contains(t, decommission().Message, "there is nothing to force: no port is bound to c1.example")
-	c.bind("c1", "vm-1", "vm-2", "cr-"+ports[0])
-	c.bind("c2", "cr-"+ports[1])
+	c.bind("c1", "vm-1", "vm-2")
 	assert.Contains(t, decommission().Message, "it is not proved that only this node is unreachable", "c2 does not follow either")
+	ports := c.addGateways(2, "c1", "c2")
+	c.bind("c1", "cr-"+ports[0])
+	c.bind("c2", "cr-"+ports[1])
 	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
 	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000")
 	said := decommission()
@@ -165,6 +166,32 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	assert.Contains(t, said.Text(), "rm /var/lib/ovn/*.left-*")
 	assert.Empty(t, c.node("c1").Holds)
 	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
+}
+
+// R12: force takes ports off a node, and leaves no gateway without a chassis. That is said at once: not
+// after it was waited for a sign of life, or for the grace period.
+func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addNetwork("physnet9")
+	c.sbctl("set", "Chassis", "c1", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
+	ports := c.addGateways(1, "c1", "c2")
+	c.nbctl(c.gateway("physnet9", "lrp-lonely", "c1")...)
+	c.sbctl("create", "Chassis_Private", "name=c1", "--", "create", "Chassis_Private", "name=c2", "nb_cfg=1000")
+	c.bind("c1", "vm-1", "cr-lrp-lonely")
+	s := c.nodeService()
+	s.Gateways.NorthdTimeout = patience
+	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting for 180 s") }
+	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
+	said := s.Decommission(t.Context(), r)
+	assert.Equal(t, maintenance.Conflict, said.Reason, said.Text())
+	assert.Contains(t, said.Message, "c1.example cannot be forced: 1 gateways would be without a live chassis")
+	assert.Contains(t, said.Text(), "error  lrp-lonely: no other chassis can host it: ")
+	n := c.node("c1")
+	assert.Nil(t, n.Cordon, "nothing was done")
+	assert.Equal(t, 1, n.Held("nova-compute").Count)
+	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(ports[0]))
 }
 
 // A group that no port uses refers to the node too.

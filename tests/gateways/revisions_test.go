@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -97,6 +98,41 @@ func TestOperationsTagTheirRevisions(t *testing.T) {
 	assert.Equal(t, all[0].Name, all[1].Name, "what stands there is what undrain left")
 	assert.Equal(t, all[1].Name, all[len(all)-1].Name, "and what the rebalancing did: undrain has put all back")
 	assert.Empty(t, c.sbctl("list", "DNS"), "ovn-northd makes nothing of what is kept")
+}
+
+// 002-12: so are the operations that take a node out for good, those that failed past their checks
+// too. What was refused, or has changed nothing, is not.
+func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	c.addGateways(3, "c1", "c2", "c3")
+	decommission := func(flags ...string) maintenance.Status {
+		return c.answer(append([]string{"decommission", "c1", "--timeout", "60s", "--grace-period", "0s"}, flags...)...)
+	}
+	require.Equal(t, 400, decommission().Code, "not confirmed")
+	require.Equal(t, 409, c.answer("remove", "c1", "--yes").Code)
+	assert.Equal(t, 409, c.nodeService().ClearLabels(t.Context(), "c1", time.Minute).Code)
+	assert.Empty(t, c.tags())
+
+	require.Equal(t, 200, c.answer("hold", "c1", "bgp").Code)
+	require.Equal(t, maintenance.DisassociateFailure, decommission("--yes").Reason)
+	require.Len(t, c.tags(), 1)
+	assert.Regexp(t, "^last-site-action: site-action-failure of g[0-9a-f]{8}, decommission c1, by ", c.tags()[0])
+
+	require.Equal(t, 200, c.answer("release", "c1", "bgp").Code)
+	cleared := c.nodeService().ClearLabels(t.Context(), "c1", time.Minute)
+	require.Equal(t, 200, cleared.Code, cleared.Text())
+	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, clear-labels c1, by ", c.tags()[0])
+	before := c.tags()
+	require.Equal(t, 200, decommission("--yes").Code)
+	assert.Equal(t, before, c.tags(), "nothing has changed since")
+
+	c.sbctl("chassis-del", "c1")
+	require.Equal(t, 200, c.answer("remove", "c1", "--yes").Code)
+	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, remove-node c1, by ", c.tags()[0])
+	assert.Equal(t, 200, c.answer("decommission", "c2", "--timeout", "60s", "--grace-period", "0s", "--yes").Code)
+	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, decommission c2, by ", c.tags()[0])
 }
 
 // 002-14: each base against each diff, where it is there and where it is not.

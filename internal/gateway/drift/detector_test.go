@@ -24,6 +24,8 @@ type world struct {
 	agents  []*drift.Detector
 	acting  int // -1: none
 	plans   []schedule.Plan
+	// given is told of each plan that is carried out, right before.
+	given func(schedule.Plan)
 }
 
 func newWorld(t *testing.T, chassis, gateways, agents int) *world {
@@ -82,6 +84,9 @@ func (w *world) look() {
 			d.Done(w.now)
 		case i == w.acting:
 			w.plans = append(w.plans, p)
+			if w.given != nil {
+				w.given(p)
+			}
 			w.apply(p)
 		}
 	}

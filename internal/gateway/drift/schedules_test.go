@@ -135,6 +135,47 @@ func TestRandomSchedulesEndAsTheyShouldAndActOnce(t *testing.T) {
 	t.Logf("%d plans; in %d schedules backups were ordered anew by the next that took over", acted, reordered)
 }
 
+// 001-2: whatever happens, a chassis that is cordoned is given nothing: no gateway, and no place among the
+// candidates of one. What it has may stay.
+func TestCordonedChassisIsGivenNothing(t *testing.T) {
+	t.Parallel()
+	planned, waited := 0, 0
+	for seed := range uint64(100 * exploretest.Factor(t)) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		w := newWorld(t, 3+r.IntN(4), 2+r.IntN(4), 2)
+		cordoned := func(name string) bool { return w.chassis[name].Cordoned }
+		w.given = func(p schedule.Plan) {
+			planned++
+			for _, c := range p.Changes {
+				before := chassisOf(c.Before)
+				for _, name := range chassisOf(c.After) {
+					require.True(t, !cordoned(name) || slices.Contains(before, name), "seed %d: %s in %+v", seed, name, c)
+				}
+				if cordoned(c.To()) { // it was first, or all before it are gone: OVN has moved the traffic there itself
+					for _, name := range before[:slices.Index(before, c.To())] {
+						require.NotContains(t, chassisOf(c.After), name, "seed %d: %+v", seed, c)
+					}
+				}
+			}
+		}
+		for range 8 {
+			w.event(r)
+			name := fmt.Sprintf("c%03d", r.IntN(8))
+			if c, found := w.chassis[name]; found { // what has just come, too
+				c.Cordoned = r.IntN(2) == 0
+				w.chassis[name] = c
+				waited++
+			}
+			w.passes(time.Duration(r.IntN(200)) * time.Second)
+		}
+		w.acting = 0
+		w.agents[0].Everything(w.now)
+		w.passes(4 * hold)
+	}
+	require.Greater(t, planned, 100, "this test can fail")
+	require.Positive(t, waited)
+}
+
 func chassisOf(candidates []schedule.Candidate) (names []string) {
 	for _, c := range candidates {
 		names = append(names, c.Chassis)
