@@ -160,7 +160,7 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 		}
 		left := departure.Look(units, members, x.charm.Unknown, s.Health(ctx))
 		if len(left) == 0 {
-			return s.departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
+			return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
 		}
 		if text := texts(left); text != said {
 			said = text
@@ -173,15 +173,22 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 }
 
 // departed says what has left.
-func (s *Service) departed(units, members []string) maintenance.Status {
-	if len(units)+len(members) == 0 {
-		return maintenance.NewStatus(maintenance.Success, "no unit of this application is on its machine, and no member of either cluster")
+func departed(units, members []string) maintenance.Status {
+	var parts []string
+	switch len(units) {
+	case 0:
+	case 1:
+		parts = append(parts, units[0]+" has left")
+	default:
+		parts = append(parts, strings.Join(units, ", ")+" have left")
 	}
-	done := maintenance.NewStatus(maintenance.Success, strings.Join(slices.Concat(units, members), ", ")+" has left: that is committed")
-	if len(units)+len(members) > 1 {
-		done.Message = strings.Join(slices.Concat(units, members), ", ") + " have left: that is committed"
+	if len(members) > 0 {
+		parts = append(parts, "gone from the committed configuration: "+strings.Join(members, ", "))
 	}
-	return done
+	if len(parts) == 0 {
+		parts = append(parts, "no unit of this application is on its machine, and no member of either cluster")
+	}
+	return maintenance.NewStatus(maintenance.Success, strings.Join(parts, "; "))
 }
 
 func texts(all []maintenance.Message) string {

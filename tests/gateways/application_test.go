@@ -184,7 +184,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	a.uncommitted, r.Member = 0, time.Minute
 	said = s.Decommission(t.Context(), r)
 	require.Equal(t, 200, said.Code, said.Text())
-	assert.Contains(t, said.Text(), "remove-member: Success (200): member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644 have left: that is committed")
+	assert.Contains(t, said.Text(), "remove-member: Success (200): gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644")
 	assert.Contains(t, said.Text(), "cluster-ready: Success (200): 2 of 2 databases are healthy")
 }
 
@@ -213,4 +213,20 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 		assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
 		assert.Contains(t, said.Text(), "error  cluster-ready: ClusterNotAccessible (500): "+says)
 	}
+}
+
+// 002-5: what leaves while it is waited for is named.
+func TestUnitThatLeavesWhileItIsWaitedForIsNamed(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	a := &application{units: []int{0, 1, 2, 3}, members: []int{0, 1, 2, 3}}
+	s := c.nodeService()
+	s.Charm, s.Health, s.Unit = a.charm, a.health, unitName(0)
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		assert.Contains(t, line, "waiting for what is on the machine of c1.example to leave: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; ")
+		a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
+	}
+	said := s.RemoveMember(t.Context(), "c1", time.Minute)
+	require.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, "ovn-central/3 has left; gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644", said.Message)
 }
