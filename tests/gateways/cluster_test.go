@@ -109,17 +109,24 @@ func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
 	c.complete(ports, 3)
 }
 
+// built is the program, as it is shipped.
+func (c *cloud) built(ctx context.Context) string {
+	c.t.Helper()
+	program := filepath.Join(c.dir, "ovn-central-operator")
+	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/ovn-central-operator").CombinedOutput()
+	require.NoError(c.t, err, "%s", out)
+	return program
+}
+
 // What is killed leaves each port as it was or as it was planned; the next run finishes.
 func TestRunThatIsKilledIsFinishedByTheNext(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2", "c3")
 	c.addNetwork("physnet1")
 	ports := c.addGateways(120, "c1")
-	program := filepath.Join(c.dir, "ovn-central-operator")
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/ovn-central-operator").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	program := c.built(ctx)
 
 	// Without ovn-northd the program waits after the first batch.
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))

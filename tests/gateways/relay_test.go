@@ -17,6 +17,8 @@ type relay struct {
 	// before is told the number of each of them, from 1 on, before the database has it, and
 	// answers what becomes of it.
 	before func(number int) fate
+	// ended is told that the program is killed; it may be nil.
+	ended func()
 
 	mutex  sync.Mutex
 	number int
@@ -84,6 +86,9 @@ func (r *relay) keep(connections ...net.Conn) bool {
 }
 
 func (r *relay) kill() {
+	if r.ended != nil {
+		r.ended()
+	}
 	r.mutex.Lock()
 	defer r.mutex.Unlock()
 	r.dead = true

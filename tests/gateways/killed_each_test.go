@@ -1,0 +1,263 @@
+package gateways
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// killing is a cloud in which the program is killed at each of its transactions.
+type killing struct {
+	*cloud
+	ports []string
+	// clock goes on by so many seconds whenever it is asked, so that nothing is waited for for long.
+	clock   atomic.Int64
+	seconds int64
+}
+
+func newKilling(t *testing.T) *killing {
+	t.Helper()
+	k := &killing{cloud: newCloud(t, "c1", "c2", "c3"), seconds: 1}
+	k.addNetwork("physnet1")
+	k.ports = k.addGateways(4, "c1", "c2", "c3")
+	k.ports = append(k.ports, k.addGateways(2, "c2", "c1", "c3")...)
+	return k
+}
+
+// service is a process of the program.
+func (k *killing) service() *node.Service {
+	s, begun := k.nodeService(), time.Now()
+	s.Gateways.NorthdTimeout = patience
+	s.Gateways.Now = func() time.Time { return begun.Add(time.Duration(k.clock.Add(k.seconds)) * time.Second) }
+	return s
+}
+
+// operation is something that the program does.
+type operation func(context.Context, *node.Service) maintenance.Status
+
+func (k *killing) drain(ctx context.Context, s *node.Service) maintenance.Status {
+	return s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Hour}})
+}
+
+func (k *killing) undrain(ctx context.Context, s *node.Service) maintenance.Status {
+	return s.Undrain(ctx, "c1", 0, false)
+}
+
+func (k *killing) clearLabels(ctx context.Context, s *node.Service) maintenance.Status {
+	return s.ClearLabels(ctx, "c1", patience)
+}
+
+func (k *killing) decommission(ctx context.Context, s *node.Service) maintenance.Status {
+	return s.Decommission(ctx, node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour}, Clear: patience, Confirmed: true})
+}
+
+func (k *killing) remove(ctx context.Context, s *node.Service) maintenance.Status {
+	return s.Remove(ctx, node.RemoveRequest{Node: "c1", Confirmed: true})
+}
+
+// agent makes steps of a drain that it finds, as the agent does, and of none where there is none.
+func (k *killing) agent(ctx context.Context, s *node.Service) maintenance.Status {
+	for range 2 {
+		_, err := s.Step(ctx, "c1")
+		require.NoError(k.t, err)
+	}
+	return maintenance.NewStatus(maintenance.Success, "")
+}
+
+// works carries an operation out as a whole.
+func (k *killing) works(t *testing.T, do operation) {
+	t.Helper()
+	s := k.service()
+	defer s.Close()
+	answer := do(t.Context(), s)
+	require.Equal(t, 200, answer.Code, answer.Text())
+}
+
+// killedAt has an operation be killed at one of its transactions, and says whether it had so many.
+func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool {
+	t.Helper()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	defer cancel(nil)
+	killed := false
+	s, r := k.service(), &relay{}
+	r.before = func(n int) fate {
+		if n == number {
+			killed = true
+			return at
+		}
+		return passes
+	}
+	r.ended = func() { cancel(errors.New("killed")) }
+	nb, sb := k.relayTo(t, r)
+	s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
+	answer := do(ctx, s)
+	s.Close()
+	r.kill()
+	if !killed {
+		require.Equal(t, 200, answer.Code, answer.Text())
+	}
+	return killed
+}
+
+var recordKey = regexp.MustCompile(`"?(ovn-central:(?:maintenance|maintenance-by|drain|hold)/c1[^"=]*)"?=("?(?:true|false)"?)?`)
+
+// state is what both databases have of the node and of gateways, but for times and names of plans.
+func (k *killing) state() string {
+	k.t.Helper()
+	var lines []string
+	for _, match := range recordKey.FindAllStringSubmatch(k.nbctl("get", "NB_Global", ".", "external_ids"), -1) {
+		lines = append(lines, match[1]+" "+strings.Trim(match[2], `"`))
+	}
+	slices.Sort(lines)
+	for _, e := range k.history().Plans {
+		if e.Left > 0 {
+			lines = append(lines, fmt.Sprintf("unfinished: %s %d", e.Operation, e.Left))
+		}
+	}
+	for _, table := range []string{"Chassis", "Chassis_Private"} {
+		names := strings.Fields(k.sbctl("--bare", "--columns=name", "list", table))
+		slices.Sort(names)
+		lines = append(lines, table+" "+strings.Join(names, " "))
+	}
+	return k.ranks() + "\n" + strings.Join(lines, "\n")
+}
+
+// restore makes the node a candidate again, as Neutron would, and ends its drain.
+func (k *killing) restore(t *testing.T) {
+	t.Helper()
+	k.works(t, k.undrain)
+	n := &neutron{cloud: k.cloud, masters: map[string]string{}}
+	var args []string
+	for i, port := range k.ports {
+		list := []string{"c1", "c2", "c3"}
+		if i >= 4 {
+			list = []string{"c2", "c1", "c3"}
+		}
+		args = append(append(args, n.setCandidates(port, list...)...), "--")
+	}
+	k.nbctl(args[:len(args)-1]...)
+}
+
+// Each operation on a node is killed at each of its transactions, right before the database has it and
+// right after it was carried out; then the agent, the command and an undrain go on, in several orders.
+// What there is in the end is what there would have been.
+func TestOperationsOnNodesThatAreKilledAtEachTransaction(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// prepare leads to where the operation begins; restore leads from its end to where prepare begins.
+		prepare, restore func(*killing, *testing.T)
+		do               func(*killing) operation
+		// then are ways to go on, each with what to compare its end with: that of the operations as a whole.
+		then map[string][]func(*killing) operation
+		ends map[string][]func(*killing) operation
+		// least is how many transactions it has at least.
+		least int
+	}{
+		"drain": {
+			do: doDrain, restore: func(k *killing, t *testing.T) { t.Helper(); k.works(t, k.undrain) }, least: 3,
+			then: map[string][]func(*killing) operation{
+				"the command": {doDrain}, "the agent, the command": {doAgent, doDrain}, "an undrain": {doUndrain}, "the agent, an undrain": {doAgent, doUndrain},
+			},
+			ends: map[string][]func(*killing) operation{"an undrain": {doUndrain}, "the agent, an undrain": {doUndrain}},
+		},
+		"undrain": {
+			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, k.drain) }, do: doUndrain, least: 5,
+			then: map[string][]func(*killing) operation{"the command": {doUndrain}, "the agent, the command": {doAgent, doUndrain}},
+		},
+		"clear-labels": {
+			prepare: func(k *killing, t *testing.T) { t.Helper(); k.works(t, k.drain) }, do: doClear, restore: (*killing).restore, least: 2,
+			then: map[string][]func(*killing) operation{"the command": {doClear}, "the agent, the command": {doAgent, doClear}},
+		},
+		"decommission": {
+			do: doDecommission, restore: (*killing).restore, least: 5,
+			then: map[string][]func(*killing) operation{"the command": {doDecommission}, "the agent, the command": {doAgent, doDecommission}},
+		},
+		"remove-node": {
+			prepare: func(k *killing, t *testing.T) {
+				t.Helper()
+				k.seconds = 20 // what does not respond for 15 is dead
+				k.works(t, k.decommission)
+				k.sbctl("create", "Chassis_Private", "name=c1")
+				k.nbctl("--wait=sb", "sync")
+			},
+			do: doRemove, restore: func(k *killing, t *testing.T) { t.Helper(); k.addChassis("c1"); k.restore(t) }, least: 3,
+			then: map[string][]func(*killing) operation{"the command": {doRemove}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKilling(t)
+			prepare, restore := orNothing(test.prepare), orNothing(test.restore)
+			prepare(k, t)
+			k.works(t, test.do(k))
+			whole := k.state()
+			restore(k, t)
+			for way, then := range test.then {
+				want := whole
+				if end := test.ends[way]; end != nil {
+					prepare(k, t)
+					for _, do := range append([]func(*killing) operation{test.do}, end...) {
+						k.works(t, do(k))
+					}
+					want = k.state()
+				}
+				points := 0
+				for _, at := range []fate{killedBefore, killedAfter} {
+					for number := 1; ; number++ {
+						prepare(k, t)
+						killed := k.killedAt(t, number, at, test.do(k))
+						if killed {
+							points++
+							for _, do := range then {
+								k.finishes(t, do(k))
+							}
+							require.Equal(t, want, k.state(), "killed at %d (%d), then %s", number, at, way)
+						}
+						restore(k, t)
+						if !killed {
+							break
+						}
+					}
+				}
+				assert.GreaterOrEqual(t, points, 2*test.least)
+				t.Logf("killed at %d points, then %s", points, way)
+			}
+		})
+	}
+}
+
+// finishes carries an operation out where there is still something to do: of a node that is removed already
+// there is nothing left.
+func (k *killing) finishes(t *testing.T, do operation) {
+	t.Helper()
+	s := k.service()
+	defer s.Close()
+	answer := do(t.Context(), s)
+	require.Contains(t, []int{200, 404}, answer.Code, answer.Text())
+}
+
+func orNothing(do func(*killing, *testing.T)) func(*killing, *testing.T) {
+	if do == nil {
+		return func(*killing, *testing.T) {}
+	}
+	return do
+}
+
+func doDrain(k *killing) operation        { return k.drain }
+func doUndrain(k *killing) operation      { return k.undrain }
+func doClear(k *killing) operation        { return k.clearLabels }
+func doDecommission(k *killing) operation { return k.decommission }
+func doRemove(k *killing) operation       { return k.remove }
+func doAgent(k *killing) operation        { return k.agent }
