@@ -5,6 +5,11 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // One that only waited for a server, as for one that is stopped, is no reason to wait.
@@ -34,4 +39,33 @@ func TestUnitThatGoesOnUnderTheSameRecordLooksOnlyForWhatIsLeft(t *testing.T) {
 	assert.True(t, g.wants("a"))
 	g.report.planned = 0
 	assert.True(t, g.wants("b"))
+}
+
+func TestOwnsIsByTheModeByWhoseTheGatewayIsAndByWhereNeutronUndoes(t *testing.T) {
+	t.Parallel()
+	candidate := map[string]ovsdb.CandidateRow{"c": {UUID: "c", Chassis: "c1", Priority: 1}}
+	inv := gateway.BuildInventory(ovsdb.Northbound{GatewayChassis: candidate, RouterPorts: []ovsdb.LogicalRouterPort{
+		{UUID: "1", Name: "own", GatewayChassis: []string{"c"}},
+		{UUID: "2", Name: "neutrons", GatewayChassis: []string{"c"}, ExternalIDs: map[string]string{"neutron:router_name": "r"}},
+	}}, ovsdb.Southbound{})
+	g := new(gateways)
+	owned := func(mode config.Mode, neutrons bool) (all []string) {
+		owns := g.owner(config.Config{Mode: mode, NeutronGateways: neutrons}, inv)
+		for _, key := range []string{"own", "neutrons"} {
+			if owns(key) {
+				all = append(all, key)
+			}
+		}
+		return all
+	}
+	assert.Empty(t, owned(config.Advise, true))
+	assert.Equal(t, []string{"own"}, owned(config.On, false))
+	assert.Equal(t, []string{"own", "neutrons"}, owned(config.On, true))
+	for n := range 2 {
+		group := schedule.Group{Name: "neutrons", Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 1}}}
+		g.undone.Wrote(group, nil)
+		group.Candidates = nil
+		g.undone.Observe([]schedule.Group{group}, nil, time.Duration(1+n)*time.Minute)
+	}
+	assert.Equal(t, []string{"own"}, owned(config.On, true))
 }
