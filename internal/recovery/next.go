@@ -68,6 +68,8 @@ func (s State) Next() Step {
 	switch {
 	case s.Own == nil:
 		return Step{} // no member of it: nothing here can vote
+	case s.Own.Stopped && all[unit].New != "":
+		return s.hold(unit, Step{Waiting: s.unpublished()})
 	case s.Own.Stopped:
 		return s.hold(unit, Step{Waiting: "it makes the new cluster"})
 	case s.Own.HasLeader && all[unit].Backup == "":
@@ -80,10 +82,7 @@ func (s State) Next() Step {
 func (s State) own(r Request, all map[string]Request) Step {
 	switch {
 	case r.New != "":
-		if !s.Leads || len(s.Serving) == 0 {
-			return s.hold(s.Unit, Step{Waiting: "the new cluster is made; the unit that leads the application publishes its ID in its next hook"})
-		}
-		return s.hold(s.Unit, Step{Waiting: "the new cluster is made, but the old one is served at " + s.Serving[0] + "; stop that server"})
+		return s.hold(s.Unit, Step{Waiting: s.unpublished()})
 	case s.Own == nil:
 		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit has no copy any more"}
 	}
@@ -102,6 +101,15 @@ func (s State) own(r Request, all map[string]Request) Step {
 		return s.hold(s.Unit, Step{Waiting: v.Waiting[0][len(s.Database.Short()+": "):]})
 	}
 	return s.hold(s.Unit, Step{Action: Make})
+}
+
+// unpublished is what a new cluster that is made waits for, on whichever unit: the one that was
+// asked need not lead the application.
+func (s State) unpublished() string {
+	if len(s.Serving) == 0 {
+		return "the new cluster is made; the unit that leads the application publishes its ID in its next hook"
+	}
+	return "the new cluster is made, but the old one is served at " + s.Serving[0] + "; stop that server"
 }
 
 // yields says whether another unit's request goes before this unit's: one that has made its

@@ -359,3 +359,25 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 	assert.Greater(t, withdrawn, 10, "and some are withdrawn, or go on")
 	t.Log(done, withdrawn)
 }
+
+// A unit that was asked, and one that waits for it, say what keeps a new cluster that is made
+// from being published, whichever of them leads the application.
+func TestOldClusterThatIsServedIsNamedByUnitsThatDoNotLead(t *testing.T) {
+	made := givingUp(1, 2)
+	made.New = "aaaaaaaa-284d-47b2-9acc-fb82170132ed"
+	for _, served := range [][]string{nil, {"ssl:10.0.0.9:6643"}} {
+		asked := of(3)
+		asked.Request, asked.Serving, asked.Own.Stopped = &made, served, true
+		waits := of(3)
+		waits.Peers[0].Request, waits.Serving, waits.Own.Stopped = &made, served, true
+		for _, s := range []State{asked, waits} {
+			step := s.Next()
+			require.True(t, step.Held)
+			if served == nil {
+				assert.Contains(t, step.Waiting, "publishes its ID")
+			} else {
+				assert.Contains(t, step.Waiting, "the old one is served at ssl:10.0.0.9:6643; stop that server")
+			}
+		}
+	}
+}

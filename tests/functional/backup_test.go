@@ -95,6 +95,58 @@ func (m *model) requireManifest(dir string, u *lab.Unit) {
 	}
 }
 
+// A backup that was taken under a load is restored into another application, which has
+// nothing but its units: all of them serve it, in clusters of their own, and the one that it
+// was taken of notices nothing.
+func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
+	m := deploy(t, 3)
+	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	m.eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 5 && w.Acknowledged(lab.SB) > 5 })
+	dir := m.act(m.units[1], "backup")["backup"]
+	rows := written.FindAllString(m.switches(dir), -1)
+	require.NotEmpty(t, rows)
+	m.addSwitch("after")
+	m.verified(w)
+	taken, err := m.status(m.units[1], lab.NB)
+	require.NoError(t, err)
+	moved := filepath.Join(t.TempDir(), "moved")
+	_, err = m.Exec(t.Context(), "cp", "-r", dir, moved)
+	require.NoError(t, err)
+
+	other := furnish(t, 3, lab.Options{ElectionTimer: time.Second})
+	u := other.units[2]
+	require.Empty(t, strings.TrimSpace(other.seen(u)))
+	empty, err := other.status(u, lab.NB)
+	require.NoError(t, err)
+	shown := other.act(u, "restore", "from="+moved, "i-really-mean-it=true")
+	assert.Contains(t, shown["plan"], "the backup was taken on "+m.units[1].Name())
+	other.tick("all serve the backup", func() bool {
+		return allMembers(other, other.units...)() && strings.Contains(other.seen(u), rows[0])
+	}, other.units...)
+	restored, err := other.status(u, lab.NB)
+	require.NoError(t, err)
+	assert.NotEqual(t, *empty.Cluster, *restored.Cluster)
+	assert.NotEqual(t, *taken.Cluster, *restored.Cluster)
+	for _, u := range other.units {
+		serves := other.seen(u)
+		for _, row := range rows {
+			assert.Contains(t, serves, row, u.Name())
+		}
+		assert.NotContains(t, serves, "after")
+		assert.Equal(t, "active", u.Workload().Status, u.Workload().Message)
+	}
+	other.requireProof(other.act(u, "restore", "from="+moved, "i-really-mean-it=true"), other.units...)
+	other.requireWritable()
+
+	require.True(t, allMembers(m, m.units...)())
+	for _, u := range m.units {
+		now, err := m.status(u, lab.NB)
+		require.NoError(t, err)
+		assert.Equal(t, *taken.Cluster, *now.Cluster)
+		assert.Contains(t, m.seen(u), "after")
+	}
+}
+
 // switches are those in a backup's copy.
 func (m *model) switches(dir string) string {
 	m.t.Helper()

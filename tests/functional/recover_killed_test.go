@@ -11,47 +11,105 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
+// killings are how a recovery is interrupted at its calls. The call at which the first run is
+// killed differs from one time that the test is run to another, so that in time each was it.
+var killings = []struct {
+	name string
+	// units are as many as are deployed; all but left are lost.
+	units, left int
+	// stride is how many calls further each run is killed.
+	stride int
+	// power says that the machine loses its power in that moment, too, and starts again.
+	power bool
+}{
+	{"the action is killed", 2, 1, 4, false},
+	{"its machine loses its power", 2, 1, 8, true},
+	{"the action, and the hooks of it and of the unit that publishes, are killed", 4, 2, 8, false},
+}
+
 // The action is killed at its calls, one after another, and the same command goes on each
 // time, until it has ended.
 func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
-	m := deploy(t, 2)
-	m.addSwitch("kept")
-	left, lost := m.units[0], m.units[1]
-	m.eventually("the switch is seen", func() bool { return strings.Contains(m.seen(left), "kept") })
-	old, err := m.status(left, lab.NB)
-	require.NoError(t, err)
-	m.lose(lost)
-	require.NoError(t, m.SetLeader(t.Context(), left))
-	give := "give-up=" + lost.Name()
-	killed, stride := 0, 7
-	first := 1 + rand.IntN(stride)
-	t.Logf("the first is killed at call %d", first)
-	for call := first; ; call += stride {
-		k, err := m.RunActionKilledAt(t.Context(), left, call, "recover", give, "i-really-mean-it=true")
-		require.NoError(t, err)
-		m.requireOneServed()
-		if !k.Killed && allMembers(m, left)() {
-			break
-		}
-		if killed++; !k.Killed {
-			call -= stride // it has ended before, and waits for something
-		}
-		require.Less(t, killed, 100, "there is no end")
-	}
-	t.Logf("%d runs were killed", killed)
-	now, err := m.status(left, lab.NB)
-	require.NoError(t, err)
-	assert.NotEqual(t, *old.Cluster, *now.Cluster)
-	put, live := leftFiles(t, left)
-	assert.Len(t, put, 2, "nothing was done twice")
-	assert.Len(t, live, 2)
-	m.requireProof(m.act(left, "recover", give, "i-really-mean-it=true"), left)
+	for _, k := range killings {
+		t.Run(k.name, func(t *testing.T) {
+			m := deploy(t, k.units)
+			m.addSwitch("kept")
+			left, lost := m.units[:k.left], m.units[k.left:]
+			asked, leads := left[0], left[k.left-1]
+			for _, u := range left {
+				m.eventually("the switch is seen", func() bool { return strings.Contains(m.seen(u), "kept") })
+			}
+			old, err := m.status(asked, lab.NB)
+			require.NoError(t, err)
+			m.lose(lost...)
+			require.NoError(t, m.SetLeader(t.Context(), leads))
+			m.copiesOf(left...)
+			give := "give-up=" + names(lost)
+			ended := m.watchServed()
+			m.Hold(true)
+			m.killedAtCalls(k.stride, allMembers(m, left...), func(call int) bool {
+				killed, err := m.RunActionKilledAt(t.Context(), asked, call, "recover", give, "i-really-mean-it=true")
+				require.NoError(t, err)
+				if killed.Killed && k.power {
+					require.NoError(t, asked.PowerOff())
+					require.NoError(t, asked.PowerOn(t.Context()))
+				}
+				for _, u := range left {
+					pending := m.Pending(u) // of what it hears from others
+					if len(pending) == 0 || k.power {
+						continue
+					}
+					hook, _, _ := strings.Cut(pending[0], " ")
+					ran, err := m.RunHookKilledAt(t.Context(), u, hook, call)
+					require.NoError(t, err)
+					killed.Killed = killed.Killed || ran.Killed
+				}
+				return killed.Killed
+			})
+			m.Hold(false)
+			require.NoError(t, m.Settle(t.Context()))
+			now, err := m.status(asked, lab.NB)
+			require.NoError(t, err)
+			assert.NotEqual(t, *old.Cluster, *now.Cluster)
+			for _, u := range left {
+				put, live := leftFiles(t, u)
+				assert.Len(t, put, 2, "nothing was done twice")
+				assert.Len(t, live, 2)
+			}
+			m.requireProof(m.act(asked, "recover", give, "i-really-mean-it=true"), left...)
 
-	require.NoError(t, lost.PowerOn(t.Context()))
-	require.NoError(t, m.Settle(t.Context()))
-	m.tick("the unit that returns joins", allMembers(m, m.units...), m.units...)
-	assert.Contains(t, m.seen(lost), "kept")
-	m.requireProof(m.act(left, "recover", give, "i-really-mean-it=true"), m.units...)
+			for _, u := range lost {
+				require.NoError(t, u.PowerOn(t.Context()))
+			}
+			require.NoError(t, m.Settle(t.Context()))
+			m.tick("the units that return join", allMembers(m, m.units...), m.units...)
+			ended()
+			for _, u := range lost {
+				assert.Contains(t, m.seen(u), "kept")
+			}
+			m.requireProof(m.act(asked, "recover", give, "i-really-mean-it=true"), m.units...)
+		})
+	}
+}
+
+// killedAtCalls makes runs, of which each is to be killed at a call further on than the one
+// before, until the end has come about and a run was not killed. What is run says whether it
+// was killed: with fewer calls it has ended, and waits for something.
+func (m *model) killedAtCalls(stride int, end func() bool, run func(call int) bool) {
+	m.t.Helper()
+	call, runs := 1+rand.IntN(stride), 0
+	m.t.Logf("the first is killed at call %d", call)
+	for {
+		killed := run(call)
+		m.requireOneServed()
+		if runs++; killed {
+			call += stride
+		} else if end() {
+			m.t.Logf("%d runs, killed up to call %d", runs, call)
+			return
+		}
+		require.Less(m.t, runs, 300, "there is no end")
+	}
 }
 
 // Every unit's hooks are killed at calls of them all, from the request to the last join: the

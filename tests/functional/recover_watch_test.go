@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
+	"regexp"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -112,4 +114,49 @@ func (m *model) requireKept(w *lab.Writer, stored map[lab.DB]map[string]bool, be
 			}
 		}
 	}
+}
+
+// stored are the rows that a writer's database has in the file of a unit, whose server may
+// know no leader.
+func (m *model) stored(u *lab.Unit, db lab.DB) map[string]bool {
+	m.t.Helper()
+	dir := m.t.TempDir()
+	copied, alone := filepath.Join(dir, "copied"), filepath.Join(dir, "alone")
+	_, err := u.Exec(m.t.Context(), "cp", u.DBFile(db), copied)
+	require.NoError(m.t, err)
+	_, err = u.Exec(m.t.Context(), "ovsdb-tool", "cluster-to-standalone", alone, copied)
+	require.NoError(m.t, err)
+	table := map[lab.DB]string{lab.NB: "Logical_Switch", lab.SB: "Controller_Event"}[db]
+	text, err := u.Exec(m.t.Context(), "ovsdb-tool", "query", alone,
+		fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":[%q]}]`, db, table, map[lab.DB]string{lab.NB: "name", lab.SB: "event_info"}[db]))
+	require.NoError(m.t, err)
+	rows := map[string]bool{}
+	for _, row := range written.FindAllString(text, -1) {
+		rows[row] = true
+	}
+	return rows
+}
+
+// written are the names of a [lab.Writer]'s rows.
+var written = regexp.MustCompile(`write-[0-9a-f]{8}-[0-9]+`)
+
+// storedByMost are the rows that a majority of the units have in their files.
+func (m *model) storedByMost(units ...*lab.Unit) map[lab.DB]map[string]bool {
+	m.t.Helper()
+	all := map[lab.DB]map[string]bool{}
+	for _, db := range lab.Databases {
+		count := map[string]int{}
+		for _, u := range units {
+			for row := range m.stored(u, db) {
+				count[row]++
+			}
+		}
+		all[db] = map[string]bool{}
+		for row, n := range count {
+			if n > len(units)/2 {
+				all[db][row] = true
+			}
+		}
+	}
+	return all
 }

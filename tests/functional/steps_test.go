@@ -35,6 +35,12 @@ func deploy(t *testing.T, n int) *model {
 func deployWith(t *testing.T, n int, o lab.Options) *model {
 	t.Helper()
 	t.Parallel()
+	return furnish(t, n, o)
+}
+
+// furnish makes the lab of deployWith, or another one of the same test.
+func furnish(t *testing.T, n int, o lab.Options) *model {
+	t.Helper()
 	o.Charm, o.Program, o.Log = before, program, t.Output()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
