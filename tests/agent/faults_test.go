@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -141,6 +142,10 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 	for _, s := range stopped {
 		require.NoError(t, s.Signal(syscall.SIGSTOP))
 	}
+	const isConnected = `["_Server",{"op":"select","table":"Database","where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
+	eventually(t, func() bool { // the one that goes on has noticed it, which takes as long as it takes
+		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", "unix:"+p.member((n+2)%hub)+".sock", isConnected), `"connected":false`)
+	}, patience, 200*time.Millisecond)
 	p.becomes(none, "one acts without a quorum, or is named")
 	always(t, none, ttl, ttl/10, "one acts without a quorum, or is named")
 	for _, s := range stopped {
@@ -175,19 +180,34 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 		assert.Equal(t, term, p.status(holder).Term)
 	}
 
-	t.Log("disk full")
-	p.handsOver(t, most, func(n int) func() {
-		found, err := os.Stat(p.member(n) + ".db")
-		require.NoError(t, err)
-		full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
-		require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &full, nil))
-		p.nb("set", "NB_Global", ".", "external_ids:touched=1") // that one can't store
-		return func() {
-			require.NoError(t, p.servers[n].Kill())
-			<-p.servers[n].ended
-			p.servers[n] = p.server(n, p.member(n))
+	t.Log("disk full") // one that follows may stay connected, and its unit the holder
+	n = p.number(p.holder(p.agents...))
+	found, err := os.Stat(p.member(n) + ".db")
+	require.NoError(t, err)
+	full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
+	require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &full, nil))
+	p.nb("set", "NB_Global", ".", "external_ids:touched=1") // that one can't store
+	p.becomes(p.agree, "not one acts that all name which know it")
+	always(t, p.agree, ttl/2, ttl/10, "not one acts that all name which know it")
+	require.NoError(t, p.servers[n].Kill())
+	<-p.servers[n].ended
+	p.servers[n] = p.server(n, p.member(n))
+	p.holder(p.agents...)
+}
+
+// agree says whether one agent acts, and each names it or, where its database fails, none.
+func (p *plane) agree() bool {
+	acting, named := "", map[string]bool{"": true}
+	for _, a := range p.agents {
+		s := p.status(a)
+		if named[s.Acting] = true; s.Acts {
+			if acting != "" {
+				return false
+			}
+			acting = a.unit
 		}
-	})
+	}
+	return acting != "" && named[acting] && len(named) == 2
 }
 
 // leader is the member that says it leads; -1: none of those that answer.
