@@ -116,13 +116,19 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 		least int
 		says  string
 	}{
-		"the quorum would be lost": {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}, down: []int{1}}, 0,
-			"RemoveMemberError (500): OVN_Northbound would lose its quorum: it has 2 of 3 up, 2 needed; without what is on the machine 1 of 2 up, 2 needed"},
+		"the quorum would be lost": {
+			application{units: []int{0, 1, 3}, members: []int{0, 1, 3}, down: []int{1}},
+			0,
+			"RemoveMemberError (500): OVN_Northbound would lose its quorum: it has 2 of 3 up, 2 needed; without what is on the machine 1 of 2 up, 2 needed",
+		},
 		"it has the only member": {application{units: []int{0, 3}, members: []int{3}}, 0, "OVN_Northbound would lose its quorum: it has 1 of 1 up, 1 needed; without what is on the machine 0 of 0 up, 1 needed"},
 		"there is no quorum":     {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}, 0, "ClusterNotAccessible (500): OVN_Northbound is unhealthy: 1 of 3 up, 2 needed"},
 		"too few would be left":  {application{units: []int{0, 1, 3}, members: []int{0, 1, 3}}, 3, "OVN_Northbound would have 2 members that are up, and min-members is 3"},
-		"Juju can't be asked": {application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")}, 0,
-			"RemoveMemberError (500): it cannot be told what is on its machine: connection is shut down"},
+		"Juju can't be asked": {
+			application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")},
+			0,
+			"RemoveMemberError (500): it cannot be told what is on its machine: connection is shut down",
+		},
 	} {
 		s.Charm, s.Health, s.Unit = test.charm, test.health, unitName(0)
 		r.MinMembers = test.least
