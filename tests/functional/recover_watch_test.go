@@ -128,8 +128,9 @@ func (m *model) stored(u *lab.Unit, db lab.DB) map[string]bool {
 	require.NoError(m.t, err)
 	table := map[lab.DB]string{lab.NB: "Logical_Switch", lab.SB: "Controller_Event"}[db]
 	text, err := u.Exec(m.t.Context(), "ovsdb-tool", "query", alone,
-		fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":[%q]}]`, db, table, map[lab.DB]string{lab.NB: "name", lab.SB: "event_info"}[db]))
+		fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":[%q]}]`, db.Schema(), table, map[lab.DB]string{lab.NB: "name", lab.SB: "event_info"}[db]))
 	require.NoError(m.t, err)
+	require.Contains(m.t, text, `"rows"`)
 	rows := map[string]bool{}
 	for _, row := range written.FindAllString(text, -1) {
 		rows[row] = true

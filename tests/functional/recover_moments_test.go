@@ -1,0 +1,185 @@
+package functional
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab"
+)
+
+// amid is a recovery of which each event is caused by the test: two of five units are left,
+// the one that is asked, and the one that leads the application.
+type amid struct {
+	*model
+	asked, leads *lab.Unit
+	lost         []*lab.Unit
+}
+
+// moments are those at which members of the old cluster return, each further than the one
+// before, and what comes of it where a majority returns.
+var moments = []struct {
+	name      string
+	come      func(a amid)
+	majority  end
+	oneReturn end
+}{
+	{"before it is asked for", func(amid) {}, refused, refused}, // with one more there is a quorum
+	{"after the servers were stopped", amid.stops, withdrawn, superseded},
+	{"after the new cluster was made", amid.makes, stopped, superseded},
+	{"after its ID was published", amid.publishes, superseded, superseded},
+}
+
+// end is how it ends.
+type end string
+
+const (
+	refused    end = "refused"
+	withdrawn  end = "withdrawn"
+	superseded end = "superseded"
+	// stopped is superseded, once the old servers were stopped, as the status says.
+	stopped end = "superseded after the old servers were stopped"
+)
+
+func (a amid) give() string { return "give-up=" + names(a.lost) }
+
+// hooks runs hooks of one unit, which hears of the others in them, and nothing else, until it
+// has done its part for both databases.
+func (a amid) hooks(u *lab.Unit, what string, done func(db lab.DB, short string) bool) {
+	a.t.Helper()
+	ended := a.within(patience, func() bool {
+		for len(a.Pending(u)) > 0 {
+			_, err := a.Deliver(a.t.Context(), u)
+			require.NoError(a.t, err)
+		}
+		require.NoError(a.t, a.RunHook(a.t.Context(), u, "update-status"))
+		return done(lab.NB, "nb") && done(lab.SB, "sb")
+	})
+	require.True(a.t, ended, "%s of %s: %s; %s: %s", what, u.Name(), u.Workload().Message, a.asked.Name(), a.asked.Workload().Message)
+}
+
+func (a amid) made(short string) bool {
+	return strings.Contains(a.asked.Data()[short+"-recovery"], `"new"`)
+}
+
+func (a amid) stops() {
+	a.t.Helper()
+	a.t.Log(a.act(a.asked, "recover", a.give(), "i-really-mean-it=true"))
+	a.hooks(a.leads, "its servers are stopped", func(db lab.DB, _ string) bool { return !a.leads.Running(db) })
+	for _, db := range lab.Databases {
+		require.False(a.t, a.asked.Running(db))
+	}
+	require.False(a.t, a.made("nb") || a.made("sb"), "the premise")
+}
+
+func (a amid) makes() {
+	a.t.Helper()
+	a.stops()
+	a.hooks(a.asked, "new clusters are made", func(_ lab.DB, short string) bool { return a.made(short) })
+}
+
+func (a amid) publishes() {
+	a.t.Helper()
+	a.makes()
+	before := a.LeaderSettings()
+	a.hooks(a.leads, "their IDs are published", func(_ lab.DB, short string) bool {
+		return a.LeaderSettings()[short+"_cid"] != before[short+"_cid"]
+	})
+	require.False(a.t, a.asked.Running(lab.NB), "the premise: nothing serves the new one")
+}
+
+// Members of the old cluster return at each moment of a recovery, as a majority of it: there
+// are never two that are served, and it ends with one that all are members of.
+func TestOldMajorityThatReturnsAmidARecoverIsWithdrawnForOrSuperseded(t *testing.T) {
+	returnsAtEachMoment(t, 3)
+}
+
+// One that returns alone keeps no recovery from its end.
+func TestOldMemberThatReturnsAmidARecoverJoins(t *testing.T) {
+	returnsAtEachMoment(t, 1)
+}
+
+func returnsAtEachMoment(t *testing.T, n int) {
+	t.Helper()
+	m := deploy(t, 5)
+	a := amid{model: m, asked: m.units[0], leads: m.units[1], lost: m.units[2:]}
+	require.NoError(t, m.SetLeader(t.Context(), a.leads))
+	ended := m.watchServed()
+	for i, moment := range moments {
+		kept := "kept-" + names(m.units[i:i+1])
+		m.addSwitch(kept)
+		m.eventually("the switch is seen", func() bool {
+			return strings.Contains(m.seen(a.asked), kept) && strings.Contains(m.seen(a.leads), kept)
+		})
+		old, err := m.status(a.asked, lab.NB)
+		require.NoError(t, err)
+		m.lose(a.lost...)
+		m.copiesOf(a.asked, a.leads)
+		m.Hold(true)
+		moment.come(a)
+		for _, u := range a.lost[:n] {
+			require.NoError(t, u.PowerOn(t.Context()))
+		}
+		want := map[int]end{1: moment.oneReturn, 3: moment.majority}[n]
+		a.finish(n, want)
+		now, err := m.status(a.asked, lab.NB)
+		require.NoError(t, err)
+		if t.Logf("%s: %s", moment.name, want); want == refused || want == withdrawn {
+			assert.Equal(t, *old.Cluster, *now.Cluster, moment.name)
+		} else {
+			assert.NotEqual(t, *old.Cluster, *now.Cluster, moment.name)
+		}
+		for _, u := range m.units {
+			assert.Contains(t, m.seen(u), kept, "%s: %s", moment.name, u.Name())
+		}
+	}
+	ended()
+	m.requireWritable()
+}
+
+// finish lets everything run after n of the lost ones have returned, and brings back the
+// others.
+func (a amid) finish(n int, want end) {
+	a.t.Helper()
+	ctx := a.t.Context()
+	for _, db := range lab.Databases {
+		if want == superseded {
+			break
+		}
+		member := a.lost[0]
+		if want == refused {
+			member = a.asked
+		}
+		a.eventually("the premise: the old cluster is served", func() bool {
+			s, err := a.status(member, db)
+			return err == nil && s.HasLeader()
+		})
+	}
+	if want == refused {
+		r, err := a.RunAction(ctx, a.asked, "recover", a.give(), "i-really-mean-it=true")
+		require.NoError(a.t, err)
+		require.Equal(a.t, "failed", r.Status, r.Results)
+	}
+	a.Hold(false)
+	require.NoError(a.t, a.Settle(ctx))
+	back, off := a.lost[:n], a.lost[n:]
+	if want == stopped {
+		a.eventually("the status says what is in the way", func() bool {
+			a.copiesOf(a.units...)
+			return strings.Contains(a.asked.Workload().Message, "stop that server")
+		})
+		require.False(a.t, a.asked.Running(lab.NB), "the new cluster is not started beside the old one")
+		a.powerOff(back...)
+		back, off = nil, a.lost
+	}
+	if want == superseded || want == stopped {
+		on := append([]*lab.Unit{a.asked, a.leads}, back...)
+		a.tick("those that are on are members", allMembers(a.model, on...), on...)
+	}
+	for _, u := range off {
+		require.NoError(a.t, u.PowerOn(ctx))
+	}
+	a.tick("all are members", allMembers(a.model, a.units...), a.units...)
+}
