@@ -47,6 +47,16 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	requireActive(t, units...)
 	assert.Contains(t, c.act(t, first, "cluster-status")["northd"], first.Name()+": ")
+
+	// P3: what a hook has found and ended no status tells of any more; the log does.
+	_, code, err := second.Systemctl(t.Context(), "stop", "ovn-northd")
+	require.NoError(t, err)
+	require.Zero(t, code)
+	from := logSize(t, second)
+	c.updateStatus(t, second)
+	says(t, second, "active")
+	assert.NotContains(t, second.Workload().Message, "ovn-northd")
+	assert.Contains(t, logFrom(t, second, from), "INFO start ovn-northd (it was not running)\n")
 }
 
 // OVN's fail-safe upgrade keeps ovn-northd from running while all else is upgraded;

@@ -2,6 +2,7 @@ package deployment
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -28,6 +29,24 @@ func (c *cloud) stopAtOnce(t *testing.T, units []*lab.Unit) {
 	all.Wait()
 }
 
+// killsWhen runs what is pending of a unit, until a hook is killed as it would call a program
+// with this argument.
+func (c *cloud) killsWhen(t *testing.T, u *lab.Unit, program, argument string) {
+	t.Helper()
+	for {
+		next := c.Pending(u)
+		require.NotEmpty(t, next, "%s calls no %s %s", u.Name(), program, argument)
+		name, _, _ := strings.Cut(next[0], " ")
+		killed, err := c.RunHookKilledWhen(t.Context(), u, name, func(call string) bool {
+			return strings.HasPrefix(call, program+" ") && strings.Contains(call, argument)
+		})
+		require.NoError(t, err)
+		if killed.Killed {
+			return
+		}
+	}
+}
+
 // All units are replaced by as many new ones, in every way in which an operator may
 // type it: the data end on the new units, and nobody is told to deploy again. Juju
 // hides a unit that is being removed from the others' relation-list, and runs no hook
@@ -39,15 +58,27 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 		// oldFirst: the old ones are being removed before the new ones are there.
 		oldFirst bool
 		juju     string
+		// gone: so many of the old ones have left before that.
+		gone int
+		// killed: a hook of a new one is killed as it joins, and the `stop` of an old one as
+		// it leaves.
+		killed bool
 	}{
-		"1 by 1, the old one first":          {1, true, "2.9.51"},
-		"2 by 2, the new ones first, Juju 4": {2, false, "4.0.15"},
-		"3 by 3, all at once":                {3, true, "3.6.11"},
+		"1 by 1, the old one first":                       {n: 1, oldFirst: true, juju: "2.9.51"},
+		"1 by 1, the new one first, and hooks are killed": {n: 1, juju: "3.6.11", killed: true},
+		"2 by 2, the new ones first, Juju 4":              {n: 2, juju: "4.0.15"},
+		"2 by 2, all at once":                             {n: 2, oldFirst: true, juju: "3.6.11"},
+		"3 by 3, all at once":                             {n: 3, oldFirst: true, juju: "3.6.11"},
+		"3 by 3, the old ones first":                      {n: 3, oldFirst: true, juju: "3.6.11", gone: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, old := deployed(t, test.n, lab.Options{JujuVersion: test.juju})
 			w := c.StartWriter(t.Context(), lab.WriterOptions{})
+			for _, u := range old[:test.gone] {
+				require.NoError(t, c.RemoveUnit(t.Context(), u, lab.RemoveOptions{}))
+			}
+			old = old[test.gone:]
 			c.Hold(true)
 			var fresh []*lab.Unit
 			add := func() {
@@ -66,6 +97,9 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 			if test.oldFirst {
 				add()
 			}
+			if test.killed {
+				c.killsWhen(t, fresh[0], "ovsdb-tool", "join-cluster")
+			}
 			c.Hold(false)
 			for round := 0; len(old) > 0; round++ {
 				require.Less(t, round, 20, "%s", c.statuses())
@@ -75,6 +109,10 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 				for _, u := range fresh {
 					assert.NotContains(t, u.Workload().Message, "deploy", "the old units have the copy")
 					assert.NotContains(t, u.Workload().Message, "kick")
+				}
+				if test.killed && round == 0 {
+					require.NoError(t, c.BeginRemoval(t.Context(), old[0]))
+					c.killsWhen(t, old[0], "ovs-appctl", "cluster/leave")
 				}
 				c.stopAtOnce(t, old)
 				old = slices.DeleteFunc(old, func(u *lab.Unit) bool { return u.Removed() })
