@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
@@ -17,14 +18,14 @@ var killings = []struct {
 	name string
 	// units are as many as are deployed; all but left are lost.
 	units, left int
-	// stride is how many calls further each run is killed.
+	// stride is how many calls further each run is killed, where no more is explored.
 	stride int
 	// power says that the machine loses its power in that moment, too, and starts again.
 	power bool
 }{
-	{"the action is killed", 2, 1, 4, false},
-	{"its machine loses its power", 2, 1, 8, true},
-	{"the action, and the hooks of it and of the unit that publishes, are killed", 4, 2, 8, false},
+	{"the action is killed", 2, 1, 12, false},
+	{"its machine loses its power", 2, 1, 24, true},
+	{"the action, and the hooks of it and of the unit that publishes, are killed", 4, 2, 24, false},
 }
 
 // The action is killed at its calls, one after another, and the same command goes on each
@@ -47,7 +48,7 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 			give := "give-up=" + names(lost)
 			ended := m.watchServed()
 			m.Hold(true)
-			m.killedAtCalls(k.stride, allMembers(m, left...), func(call int) bool {
+			m.killedAtCalls(max(1, k.stride/exploretest.Factor(t)), allMembers(m, left...), func(call int) bool {
 				killed, err := m.RunActionKilledAt(t.Context(), asked, call, "recover", give, "i-really-mean-it=true")
 				require.NoError(t, err)
 				if killed.Killed && k.power {

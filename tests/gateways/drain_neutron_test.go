@@ -9,13 +9,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // drainInterleavings is how often Neutron writes between what a drain, or an undrain, has read and what it
-// writes.
-const drainInterleavings = 300
+// writes; so many times as many where more is explored.
+const drainInterleavings = 100
 
 // Neutron writes between the steps of a drain, and between what a step has read and what it writes, right
 // before the database has that: whatever it writes, in the end no gateway is first on the node that is drained,
@@ -41,7 +42,7 @@ func TestDrainBesideAWriterThatPlaysNeutron(t *testing.T) {
 	s := c.nodeService()
 	nb, sb := c.relayTo(t, r)
 	s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
-	for acted < drainInterleavings {
+	for acted < drainInterleavings*exploretest.Factor(t) {
 		require.Equal(t, 200, s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}}).Code)
 		for range 25 {
 			n.nbctl(n.setCandidates(n.port(), "c1", []string{"c2", "c3", "c4"}[n.rand.IntN(3)])...) // so that there is something to do

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -113,7 +114,7 @@ func lamed(r *rand.Rand, s schedule.State) schedule.State {
 func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
 	t.Parallel()
 	moved := 0
-	for seed := range uint64(3000) {
+	for seed := range uint64(600 * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 10))
 		s, dead := lamed(r, []func(*rand.Rand) schedule.State{small, severalPorts}[r.IntN(2)](r)), map[string]bool{}
 		for _, c := range s.Chassis {
@@ -152,7 +153,7 @@ func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
 // choice of chassis for what the drained one hosts makes the load evener.
 func TestDrainIsAsEvenAsCanBeWithGroupsOfSeveralPorts(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(2000) {
+	for seed := range uint64(400 * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 11))
 		s := lamed(r, severalPorts(r))
 		after, _, p := drained(s, "c0")
@@ -191,7 +192,7 @@ func TestDrainIsAsEvenAsCanBeWithGroupsOfSeveralPorts(t *testing.T) {
 // the load evener after one more failure, whichever chassis fails.
 func TestLoadIsAsEvenAsCanBeWhenAnotherChassisFailsAfterADrain(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(2000) {
+	for seed := range uint64(400 * exploretest.Factor(t)) {
 		r := rand.New(rand.NewPCG(seed, 12))
 		s := []func(*rand.Rand) schedule.State{small, severalPorts}[r.IntN(2)](r)
 		after, _, p := drained(s, "c0")
