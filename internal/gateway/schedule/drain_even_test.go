@@ -146,7 +146,7 @@ func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
 			require.True(t, to != "c0" && mayHost(c, g) && !c.Cordoned && !c.Unresponsive, "seed %d: %s goes to %s: %+v\n%s", seed, g.Name, to, s, p.Text())
 		}
 	}
-	assert.Greater(t, moved, 1000)
+	assert.Greater(t, moved, 500)
 }
 
 // Against brute force, with groups of several ports and chassis that take nothing new: no other
