@@ -98,7 +98,7 @@ large: deps ## waits on real servers with a database of 160 MiB; 10,000 gateways
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
-deployment: deps ## the charm's life on empty and on adopted machines; 10 minutes
+deployment: deps ## the charm's life on empty and on adopted machines; 20 minutes
 	go test -count=1 -parallel 4 -timeout 60m ./tests/deployment
 
 gateways: deps ## gateways on real databases, on real chassis in network namespaces, and 10,000 of them; needs root; 6 minutes
