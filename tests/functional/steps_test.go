@@ -244,7 +244,7 @@ func (m *model) within(d time.Duration, condition func() bool) bool {
 	ctx, cancel := context.WithTimeout(m.t.Context(), d)
 	defer cancel()
 	for !condition() {
-		if poll.Wait(ctx, 20*time.Millisecond) != nil {
+		if poll.Wait(ctx, 50*time.Millisecond) != nil {
 			return false
 		}
 	}

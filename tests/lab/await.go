@@ -8,7 +8,7 @@ import (
 )
 
 // poll is how often the lab looks whether something has happened.
-const poll = 10 * time.Millisecond
+const poll = 25 * time.Millisecond
 
 // limit bounds each wait. A join of a healthy server takes 50 ms.
 const limit = time.Minute
