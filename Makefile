@@ -83,13 +83,13 @@ race: deps ## unit tests, and packages of internal/ on the real programs that th
 	go test -race -tags programs -count=1 -parallel 6 ./cmd/... ./internal/... ./tools/...
 
 functional: deps ## leave, kick, restart, lock and status on real servers; documents; with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)')
+	go test -race -count=1 -p 1 -parallel 6 -timeout 60m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)')
 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, with the race detector
-	go test -race -count=1 -parallel 6 -timeout 40m -run '$(RECOVERY)' ./tests/functional
+	go test -race -count=1 -parallel 6 -timeout 60m -run '$(RECOVERY)' ./tests/functional
 
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 40m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
+	go test -race -count=1 -p 1 -parallel 6 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
 large: deps ## waits on real servers with a database of 160 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
