@@ -164,7 +164,7 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), "lost is what")
 }
 
-// Who reads the plan sees whose copy is the newest, and which is not known.
+// The plan says whose copy is the newest, and which is not known.
 func TestPlanHasALineForEachCopy(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 10, Stopped: true})
 	s.Peers[1].Copy = &Copy{Cluster: old, Term: 1, Index: 90, Damage: "entries 5 to 7"}

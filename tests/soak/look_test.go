@@ -48,7 +48,7 @@ func TestNewClusterIsSeenBesideOneOfALaterTermThatWasGivenUp(t *testing.T) {
 
 	w := &world{last: map[lab.DB][]raft.Member{}, lastOf: map[lab.DB]raft.ID{}}
 	w.rows(lab.NB, old, []raft.Member{{Short: "aaaa"}, {Short: "cccc"}})
-	assert.Len(t, w.rows(lab.NB, old, nil), 2, "no server can be asked: they are who they were")
+	assert.Len(t, w.rows(lab.NB, old, nil), 2, "no server can be asked: the servers are taken for those of before")
 	assert.Empty(t, w.rows(lab.NB, current, nil), "the members of the old cluster are not those of the new one")
 }
 
