@@ -13,6 +13,8 @@ LABS     ?= 1
 
 # How many schedules `make agent-soak` and `make disasters` play.
 COUNT    ?= 100
+# For how long `make agent-soak` begins further ones; memory and descriptors are judged over all of it.
+AGENTS_FOR ?= 0s
 
 # What the machines of `make e2e` run: bookworm or sid; trixie: bookworm, upgraded to trixie's OVN.
 SUITE    ?= bookworm
@@ -48,7 +50,7 @@ export GOFLAGS := -buildvcs=false $(GOFLAGS)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb docs browser test unit race functional recovery lab large explore deployment gateways fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb docs browser test unit race functional recovery lab large explore deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -91,9 +93,10 @@ recovery: deps ## backup, restore, lost quorums and failing disks on real server
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	go test -race -count=1 -p 1 -parallel 6 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
-large: deps ## waits on real servers with a database of 160 MiB; 10,000 gateways through ovn-northd; minutes, by hand
+large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
-	GATEWAYS=10000 go test -v -run '^$$' -bench '^BenchmarkNodesThroughNorthd$$' -benchtime 1x -timeout 120m ./tests/bench
+	BACKUP_MIB=500 go test -tags programs -v -count=1 -timeout 30m -run TestBackupTakesNoMoreMemory ./internal/backup
+	GATEWAYS=10000 go test -v -run '^$$' -bench '^Benchmark(Write|Drain)ThroughNorthd$$' -benchtime 1x -timeout 120m ./tests/bench
 
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
@@ -101,9 +104,12 @@ explore: ## EXPLORE=10 times what go test explores of orders, faults and schedul
 deployment: deps ## the charm's life on empty and on adopted machines; 20 minutes
 	go test -count=1 -parallel 4 -timeout 60m ./tests/deployment
 
-gateways: deps ## gateways on real databases, on real chassis in network namespaces, and 10,000 of them; needs root; 6 minutes
-	go test -race -count=1 -p 1 -parallel 6 -timeout 15m ./tests/gateways ./tests/dataplane
+gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
+	go test -race -count=1 -parallel 6 -timeout 30m ./tests/gateways
 	go test -count=1 -timeout 15m ./tests/bench
+
+dataplane: deps ## gateways on real chassis in network namespaces, which carry traffic; needs root; 5 minutes
+	go test -race -count=1 -parallel 6 -timeout 15m ./tests/dataplane
 
 fuzz: ## every fuzz target, FUZZTIME=50000x runs each
 	tests/fuzz $(FUZZTIME)
@@ -114,8 +120,8 @@ soak: deps ## random operations and faults on real servers, for FOR=2m from seed
 disasters: deps ## COUNT=100 random schedules of quorums that are lost for good, and recovered, from seed SEED on; needs root
 	go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/soak -args -disasters -seed=$(SEED) -count=$(COUNT) -labs=$(LABS)
 
-agent-soak: deps ## COUNT=100 random schedules of faults and events on three agents with real servers, from seed SEED on; needs root
-	go test -v -count=1 -timeout 24h -run TestRandomSchedulesOnRealServersAreActedOnOnce ./tests/agent -args -seed=$(SEED) -count=$(COUNT)
+agent-soak: deps ## COUNT=100 random schedules of faults and events on three agents with real servers, from seed SEED on, and more for AGENTS_FOR=30m; needs root
+	go test -v -count=1 -timeout 24h -run TestRandomSchedulesOnRealServersAreActedOnOnce ./tests/agent -args -seed=$(SEED) -count=$(COUNT) -for=$(AGENTS_FOR)
 
 conformance: build ## the scenarios of the lab through Juju's own code (AGPL, see its README)
 	cd tests/conformance && go test -count=1 -timeout 30m ./...
@@ -150,6 +156,8 @@ lint: $(LINTER) $(DEAD) ## the linters of .golangci.yml, at the version of inter
 	$(LINTER) run ./...
 	$(DEAD) ./cmd/... >build/deadcode.txt
 	! grep -v -E '\.(Format|LogValue)$$' build/deadcode.txt
+	$(DEAD) -test -tags programs,large ./... >build/deadcode-tests.txt
+	! grep . build/deadcode-tests.txt
 
 vuln: $(VULN) ## known vulnerabilities; asks vuln.go.dev, which CI can't reach
 	$(VULN) ./...

@@ -9,6 +9,7 @@ require (
 	github.com/go-logr/logr v1.4.4
 	github.com/hashicorp/hcl/v2 v2.24.0
 	github.com/juju/charm/v12 v12.1.1
+	github.com/juju/utils/v3 v3.1.0
 	github.com/ovn-org/libovsdb v0.7.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/spf13/cobra v1.10.2
@@ -45,7 +46,6 @@ require (
 	github.com/juju/names/v5 v5.0.0 // indirect
 	github.com/juju/os/v2 v2.2.3 // indirect
 	github.com/juju/schema v1.2.0 // indirect
-	github.com/juju/utils/v3 v3.1.0 // indirect
 	github.com/juju/version/v2 v2.0.1 // indirect
 	github.com/mitchellh/go-wordwrap v1.0.1 // indirect
 	github.com/mohae/deepcopy v0.0.0-20170929034955-c48cc78d4826 // indirect

@@ -8,18 +8,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
@@ -34,18 +30,11 @@ func timeout(name string) time.Duration {
 	return Timeout
 }
 
-// Unit is the unit that actions run on.
+// Unit is the unit that actions run on, and what they alone need of it.
 type Unit struct {
-	Tools   *juju.Tools
-	Env     juju.Env
-	Service *membership.Changer
-	// Observer finds out what there is.
-	Observer *observe.Observer
-	// Reconciler is this unit as a whole.
-	Reconciler *reconcile.Reconciler
+	*reconcile.Reconciler
 	// Backup makes copies of the databases.
 	Backup *backup.Service
-	Log    *slog.Logger
 }
 
 // results are what an action hands to Juju.

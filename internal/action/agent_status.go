@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
 // agentStatus shows which unit acts for gateways, and what there is to do.
@@ -12,10 +13,10 @@ func agentStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := report.Ask(ctx, u.Service.Control.Paths.AgentConfig())
+	s, err := report.Ask(ctx, u.Members.Control.Paths.AgentConfig())
 	if err != nil {
 		return nil, err
 	}
-	text, err := rendered(format, s)
+	text, err := rendered(format, s, document.Agent)
 	return results{"agent": text}, err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	agentreport "github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -31,7 +32,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		u.Log.WarnContext(ctx, "cannot find out how this unit itself is", "error", err)
 	}
 	report := o.Report
-	northds, missing := status.NorthdReport(u.Service.Control.NorthdHealth(ctx), report.Application)
+	northds, missing, northdNext := status.NorthdReport(u.northd(ctx), report.Application)
 	found := results{"format": chosen, "fault-tolerance": lines(status.Tolerance(report)), "northd": lines(northds), "clients": lines(status.ClientCounts(report))}
 	for i, c := range report.Clusters {
 		if c.Condition == ovndb.Serving {
@@ -47,8 +48,8 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		found["servers"] = lines(servers.Lines)
 	}
 	warnings := slices.Concat(status.Warnings(report), missing, servers.Warnings)
-	next := append(status.Next(report), servers.Next...)
-	if agent, err := agentreport.Ask(ctx, u.Service.Control.Paths.AgentConfig()); err == nil {
+	next := slices.Concat(status.Next(report), northdNext, servers.Next)
+	if agent, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig()); err == nil {
 		found["lease"] = lines([]string{agent.Lease()})
 		if orphans := agent.Gateways.OrphanLines(); len(orphans) > 0 {
 			found["orphans"] = lines(orphans)
@@ -68,6 +69,15 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 		found["next"] = lines(next)
 	}
 	return found, nil
+}
+
+// northd is how this unit's ovn-northd is.
+func (u Unit) northd(ctx context.Context) ovndb.NorthdHealth {
+	health := u.Members.Control.NorthdHealth(ctx)
+	if held, err := u.Reconciler.NorthdHeld(); err == nil && held && health == ovndb.NorthdDown {
+		return ovndb.NorthdHeld
+	}
+	return health
 }
 
 // statusFormat is how the clusters are to be shown, and how that was chosen: by the
@@ -104,7 +114,7 @@ func lines(all []string) string { return strings.Join(all, "\n") + "\n" }
 func formatter(format string) (func(observe.Cluster) (string, error), error) {
 	switch format {
 	case "", "text":
-		return func(c observe.Cluster) (string, error) { return status.ClusterText(c), nil }, nil
+		return func(c observe.Cluster) (string, error) { return document.Cluster(c), nil }, nil
 	case "yaml":
 		return func(c observe.Cluster) (string, error) { return render.YAML(status.ClusterDocument(c)) }, nil
 	case "json":

@@ -10,13 +10,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
@@ -32,7 +32,7 @@ func gatewayStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := shown(format, status)
+	text, err := shown(format, status, document.Gateways)
 	return results{"gateways": text}, err
 }
 
@@ -49,7 +49,7 @@ func gatewayHistory(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := shown(format, history)
+	text, err := shown(format, history, document.History)
 	return results{"history": text}, err
 }
 
@@ -87,11 +87,11 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 		said := ""
 		s.Progress = func(ctx context.Context, line string) {
 			said = line
-			u.Service.Progress(ctx, line)
+			u.Members.Progress(ctx, line)
 		}
 		operation, err := prepare(s, ctx, r)
 		if err == nil {
-			found["plan"], err = shown(format, operation.Plan)
+			found["plan"], err = shown(format, operation.Plan, document.Plan)
 		}
 		if err == nil {
 			err = operation.Apply(ctx)
@@ -152,17 +152,15 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	at := map[ovndb.Database][]string{}
 	for _, db := range ovndb.Databases() {
-		at[db] = []string{"unix:" + u.Service.Control.Paths.Socket(db)}
+		at[db] = []string{"unix:" + u.Members.Control.Paths.Socket(db)}
 		var members []string
 		for _, m := range snapshot.Servers[db].Status.Servers {
 			if !m.Self {
 				members = append(members, m.Address)
 			}
 		}
-		for _, other := range snapshot.Application.Others() {
-			if p, _ := relation.ParseUnitState(snapshot.Application.Data[other].Values()); p.Address.IsValid() {
-				members = append(members, ovndb.RaftAddress(db, p.Address.String()))
-			}
+		for _, address := range snapshot.Application.PeerAddresses() {
+			members = append(members, ovndb.RaftAddress(db, address.String()))
 		}
 		slices.Sort(members)
 		for _, address := range slices.Compact(members) {
@@ -170,7 +168,7 @@ func (u Unit) gateways(ctx context.Context) *gateway.Service {
 		}
 	}
 	return &gateway.Service{
-		Dialer: u.Service.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
+		Dialer: u.Members.Dialer, NB: at[ovndb.NB], SB: at[ovndb.SB], NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
 		By: fmt.Sprintf("%s, action %s", u.Env.Unit, u.Env.ActionID), Undo: func(plan string) string { return u.again("rebalance-gateways", params{"revert": plan}) },
 	}
 }
@@ -227,7 +225,6 @@ func (p params) number(key string, otherwise, largest int64) (int64, error) {
 
 // presentable is what is shown of gateways: wholly, or as much as there is room for.
 type presentable[T any] interface {
-	Text() string
 	Shortened(most int) T
 }
 
@@ -236,20 +233,20 @@ type presentable[T any] interface {
 const room = 100_000
 
 // shown is a document in the form that was asked for, shortened to what Juju takes.
-func shown[T presentable[T]](format string, d T) (string, error) {
+func shown[T presentable[T]](format string, d T, text func(T) string) (string, error) {
 	for _, most := range []int{math.MaxInt, 300, 100, 30, 0} {
-		text, err := rendered(format, d.Shortened(most))
-		if err != nil || len(text) <= room {
-			return text, err
+		result, err := rendered(format, d.Shortened(most), text)
+		if err != nil || len(result) <= room {
+			return result, err
 		}
 	}
 	return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: ovn-central-operator gateways")
 }
 
-func rendered(format string, d interface{ Text() string }) (string, error) {
+func rendered[T any](format string, d T, text func(T) string) (string, error) {
 	switch format {
 	case "", "text":
-		return d.Text(), nil
+		return text(d), nil
 	case "yaml":
 		return render.YAML(d)
 	case "json":

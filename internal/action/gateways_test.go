@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 )
@@ -45,12 +46,12 @@ func TestParametersOfGatewaysThatAreWrongAreNamed(t *testing.T) {
 		"parameter seed is many: it takes a whole number":                         {"seed": "many"},
 		`parameter scheduler is "odd": it takes least-loaded or random`:           {"scheduler": "odd"},
 		"parameter dry-run is yes: it takes true or false":                        {"dry-run": "yes"},
-		"parameter network is 7: it takes a text":                                 {"network": json.Number("7")},
+		"parameter network is true: it takes a text":                              {"network": true},
 	} {
 		_, _, err := p.gateways()
 		require.ErrorContains(t, err, want)
 	}
-	_, err := shown("xml", schedule.Status{})
+	_, err := shown("xml", schedule.Status{}, document.Gateways)
 	require.ErrorContains(t, err, `parameter format is "xml"`)
 }
 
@@ -72,18 +73,18 @@ func TestPlansThatAreTooLongAreShortenedAndSaySo(t *testing.T) {
 	}
 	p.Operation, p.Cost.Gateways = "reschedule", 5000
 	for _, format := range []string{"text", "yaml", "json"} {
-		text, err := shown(format, p)
+		text, err := shown(format, p, document.Plan)
 		require.NoError(t, err)
 		assert.Less(t, len(text), juju.MaxArgument, format)
 		assert.Contains(t, text, "lrp-0029", format)
 		assert.Contains(t, text, "more", format)
 	}
-	text, err := shown("text", p)
+	text, err := shown("text", p, document.Plan)
 	require.NoError(t, err)
 	assert.Contains(t, text, "  … and 4700 more\n\nproblems")
 	assert.Contains(t, text, "  …: and 4700 more\n")
 
-	whole, err := shown("text", schedule.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: schedule.Cost{Gateways: 20}})
+	whole, err := shown("text", schedule.Plan{Operation: "reschedule", Changes: p.Changes[:20], Cost: schedule.Cost{Gateways: 20}}, document.Plan)
 	require.NoError(t, err)
 	assert.NotContains(t, whole, "more")
 }

@@ -19,7 +19,7 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 			return nil, err
 		}
 		snapshot := u.Observer.Observe(ctx, u.Tools)
-		outcomes, err := u.Service.Kick(ctx, snapshot.Application, request)
+		outcomes, err := u.Members.Kick(ctx, snapshot.Application, request)
 		if err != nil {
 			return nil, err
 		}
@@ -27,10 +27,10 @@ func kick(sbKey, nbKey string) func(context.Context, Unit, params) (results, err
 		var failures []string
 		changed := false
 		for _, o := range outcomes {
-			found["ovn"+o.Database.Short()] = lines([]string{o.String()})
+			found["ovn"+o.Database.Short()] = lines(o.Lines())
 			changed = changed || !request.DryRun && o.Outcome != membership.Refused && o.Outcome != membership.Untouched
 			if !o.Done() {
-				failures = append(failures, o.Database.Short()+": "+o.String())
+				failures = append(failures, o.Database.Short()+": "+strings.Join(o.Lines(), "\n"))
 			}
 		}
 		if changed {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
@@ -25,7 +26,7 @@ func nodeStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if refused != nil {
 		return answered(format, *refused)
 	}
-	text, err := shown(format, report)
+	text, err := shown(format, report, document.Nodes)
 	return results{"nodes": text}, err
 }
 
@@ -38,7 +39,7 @@ func operateNode(operate func(context.Context, *node.Service, nodeParams) mainte
 		}
 		s := u.nodes(ctx)
 		defer s.Close()
-		s.Gateways.Progress = u.Service.Progress
+		s.Gateways.Progress = u.Members.Progress
 		return answered(given.format, operate(ctx, s, given))
 	}
 }
@@ -122,7 +123,7 @@ func undrain(ctx context.Context, s *node.Service, p nodeParams) maintenance.Sta
 
 // answered shows how an operation ended, and fails the action where it did not end well.
 func answered(format string, status maintenance.Status) (results, error) {
-	text, err := shown(format, status)
+	text, err := shown(format, status, document.Answer)
 	if err == nil && !status.OK() {
 		err = errors.New(status.Message)
 	}

@@ -70,7 +70,7 @@ func TestParametersOfOperationsOnNodesAreRead(t *testing.T) {
 	assert.Equal(t, time.Minute, given.wait)
 
 	for key, value := range map[string]any{
-		"node": json.Number("3"), "name": true, "reason": []any{}, "format": false, "dry-run": "yes", "timeout": "1h", "grace-period": json.Number("-1"),
+		"node": true, "name": true, "reason": []any{}, "format": false, "dry-run": "yes", "timeout": "1h", "grace-period": json.Number("-1"),
 		"wait": json.Number("601"), "drain-node-timeout": json.Number("9001"), "drain-node-grace-period": "x", "clear-labels-timeout": json.Number("1.5"),
 		"remove-member-timeout": true, "remove-etcd-timeout": true, "cluster-ready-timeout": true, "etcd-ready-timeout": true, "min-members": json.Number("101"),
 		"force": "true", "i-really-mean-it": json.Number("1"), "preserve-db": "no",
@@ -88,7 +88,7 @@ func TestParametersOfRevisionsAreRead(t *testing.T) {
 	assert.Equal(t, "v1", r.ReviewID)
 	assert.Equal(t, revision.Last, r.Target)
 	assert.True(t, r.AllowIntermediate)
-	for key, value := range map[string]any{"review-id": json.Number("1"), "target-revision": true, "allow-intermediate-commits": "true"} {
+	for key, value := range map[string]any{"review-id": true, "target-revision": true, "allow-intermediate-commits": "true"} {
 		_, _, err := params{key: value}.gateways()
 		require.ErrorContains(t, err, "parameter "+key+" is ")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
@@ -27,13 +28,24 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 			return nil, fmt.Errorf("cannot pause: %w", err)
 		}
 	}
-	return u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
+	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
+	if err != nil { // its status would go on saying that all is well
+		err = errors.Join(fmt.Errorf("the unit is paused, and could not tell its peers: %w", err), u.Tools.StatusSet(ctx, juju.Maintenance, "paused; run: "+u.Env.Version.Render(juju.Command{Unit: u.Env.Unit, Action: "resume"})))
+	}
+	return shown, err
 }
 
 // resume starts again what pause has stopped.
 func resume(ctx context.Context, u Unit, _ params) (results, error) {
+	paused, err := u.Reconciler.Paused()
+	if err != nil {
+		return nil, err
+	}
 	if err := u.Reconciler.Resume(); err != nil {
 		return nil, err
+	}
+	if !paused {
+		return u.reconcile(ctx, "the unit was not paused")
 	}
 	return u.reconcile(ctx, "resumed")
 }
@@ -61,8 +73,15 @@ func holdNorthd(ctx context.Context, u Unit, _ params) (results, error) {
 
 // releaseNorthd lets it run again.
 func releaseNorthd(ctx context.Context, u Unit, _ params) (results, error) {
-	if err := u.Reconciler.ReleaseNorthd(); err != nil {
+	held, err := u.Reconciler.NorthdHeld()
+	if err == nil {
+		err = u.Reconciler.ReleaseNorthd()
+	}
+	if err != nil {
 		return nil, fmt.Errorf("cannot release ovn-northd: %w", err)
+	}
+	if !held {
+		return u.reconcile(ctx, "ovn-northd was not held here")
 	}
 	return u.reconcile(ctx, "released")
 }
@@ -90,7 +109,10 @@ func runDeferredHooks(ctx context.Context, u Unit, _ params) (results, error) {
 
 func (u Unit) restart(ctx context.Context, names []string) (results, error) {
 	done, err := u.Reconciler.Restart(ctx, names...)
-	found := results{"restarted": reconcile.Names(done)}
+	found := results{}
+	if len(done) > 0 {
+		found["restarted"] = reconcile.Names(done)
+	}
 	if err != nil {
 		return found, err
 	}
@@ -130,6 +152,12 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 	if err != nil {
 		return nil, err
 	}
+	shown, err := deferredOutput(pending, format)
+	return results{"output": shown}, err
+}
+
+// deferredOutput are the restarts, each with its reason, in the form that is asked for.
+func deferredOutput(pending map[ovndb.Service]string, format string) (shown string, err error) {
 	events, text, document := []deferredEvent{}, []string{}, deferredDocument{[]string{}, []string{}}
 	for _, service := range plan.RestartOrder() {
 		if reason := pending[service]; reason != "" {
@@ -142,20 +170,18 @@ func showDeferredEvents(ctx context.Context, u Unit, p params) (results, error) 
 	if len(document.Restarts) == len(plan.RestartOrder()) {
 		document.Restarts = append(document.Restarts, fmt.Sprintf("%d %-40s %s", 0, ovndb.Umbrella, events[0].Reason))
 	}
-	var shown string
 	switch format {
 	case "":
-		shown, err = render.YAML(document)
+		return render.YAML(document)
 	case "text":
-		if shown = lines(text); len(text) == 0 {
-			shown = "nothing is held back\n"
+		if len(text) == 0 {
+			return "nothing is held back\n", nil
 		}
+		return lines(text), nil
 	case "yaml":
-		shown, err = render.YAML(events)
+		return render.YAML(events)
 	case "json":
-		shown, err = render.JSON(events)
-	default:
-		err = fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
+		return render.JSON(events)
 	}
-	return results{"output": shown}, err
+	return "", fmt.Errorf("parameter format is %q: it takes text, yaml or json", format)
 }

@@ -22,12 +22,15 @@ func (p params) flag(key string) (bool, error) {
 	return false, fmt.Errorf("parameter %s is %v: it takes true or false", key, p[key])
 }
 
+// text reads a text, which Juju may have taken for a number: as it writes that number then.
 func (p params) text(key string) (string, error) {
 	switch v := p[key].(type) {
 	case nil:
 		return "", nil
 	case string:
 		return strings.TrimSpace(v), nil
+	case json.Number:
+		return v.String(), nil
 	}
 	return "", fmt.Errorf("parameter %s is %v: it takes a text", key, p[key])
 }
@@ -44,4 +47,18 @@ func (p params) identity(key string) (id raft.IDArgument, given bool, err error)
 		return raft.IDArgument{Text: v.String(), Number: true}, true, nil
 	}
 	return raft.IDArgument{}, false, fmt.Errorf("parameter %s is %v: it takes a server ID, at least the four digits that cluster-status shows", key, p[key])
+}
+
+// names reads names of units and server IDs, separated by spaces or commas; a single ID Juju may
+// have taken for a number.
+func (p params) names(key string) ([]raft.IDArgument, error) {
+	text, err := p.text(key)
+	if _, number := p[key].(json.Number); number {
+		return []raft.IDArgument{{Text: text, Number: true}}, nil
+	}
+	var all []raft.IDArgument
+	for _, name := range strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == ',' }) {
+		all = append(all, raft.IDArgument{Text: name})
+	}
+	return all, err
 }

@@ -61,15 +61,31 @@ func TestFlagsAndTextsAreOfTheirType(t *testing.T) {
 		require.ErrorContains(t, err, "it takes true or false", key)
 		assert.False(t, got)
 	}
-	for key, wanted := range map[string]string{"text": "a b", "absent": ""} {
+	for key, wanted := range map[string]string{"text": "a b", "number": "1", "absent": ""} {
 		got, err := p.text(key)
 		require.NoError(t, err)
 		assert.Equal(t, wanted, got)
 	}
-	for _, key := range []string{"number", "yes"} {
-		_, err := p.text(key)
-		require.ErrorContains(t, err, "it takes a text", key)
+	_, err := p.text("yes")
+	require.ErrorContains(t, err, "it takes a text")
+}
+
+// juju run … give-up=3974 hands over a number: https://pkg.go.dev/github.com/juju/goyaml/v2.
+func TestNamesMayBeOneNumber(t *testing.T) {
+	t.Parallel()
+	p := params{"several": "ovn-central/1, 13e4  3974", "number": json.Number("3974"), "none": " ", "yes": true}
+	for key, wanted := range map[string][]raft.IDArgument{
+		"several": {{Text: "ovn-central/1"}, {Text: "13e4"}, {Text: "3974"}},
+		"number":  {{Text: "3974", Number: true}},
+		"none":    nil,
+		"absent":  nil,
+	} {
+		got, err := p.names(key)
+		require.NoError(t, err)
+		assert.Equal(t, wanted, got, key)
 	}
+	_, err := p.names("yes")
+	require.ErrorContains(t, err, "it takes a text")
 }
 
 func TestKickRequestUnderBothNames(t *testing.T) {
@@ -102,7 +118,7 @@ func TestKickRequestOfTheWrongTypeIsRefused(t *testing.T) {
 	t.Parallel()
 	keys := map[ovndb.Database]string{ovndb.NB: "nb-identity", ovndb.SB: "sb-identity"}
 	for key, value := range map[string]any{
-		"nb-identity": true, "sb-identity": []any{}, "unit": json.Number("4"),
+		"nb-identity": true, "sb-identity": []any{}, "unit": true,
 		"i-really-mean-it": "true", "force": json.Number("1"), "dry-run": "yes",
 	} {
 		_, err := kickRequest(params{key: value}, keys)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
@@ -42,11 +41,9 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if r.Databases, err = p.databases(); err != nil {
 		return nil, err
 	}
-	given, err := p.text("give-up")
-	if err != nil {
+	if r.GivenUp, err = p.names("give-up"); err != nil {
 		return nil, err
 	}
-	r.GivenUp = strings.FieldsFunc(given, func(c rune) bool { return c == ' ' || c == ',' })
 	if r.Force, err = p.flag("force"); err != nil {
 		return nil, err
 	}

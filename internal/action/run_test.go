@@ -37,7 +37,9 @@ import (
 type agent struct {
 	params map[string]any
 	// broken is a tool that fails.
-	broken  string
+	broken string
+	// config are the options, as config-get prints them; empty: it fails.
+	config  string
 	status  string
 	results map[string]string
 	failed  string
@@ -67,6 +69,8 @@ func (a *agent) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		a.failed = c.Args[len(c.Args)-1]
 	case c.Name == "goal-state":
 		return []byte(`{"units":{"ovn-central/0":{"status":"active"}}}`), nil
+	case c.Name == "config-get" && a.config != "":
+		return []byte(a.config), nil
 	case c.Name == "config-get": // how the unit itself is, real servers show
 		return refuse(1, "ERROR permission denied\n")
 	case c.Name == "relation-ids":
@@ -106,7 +110,7 @@ func unit(t *testing.T, a *agent) Unit {
 		Progress: func(context.Context, string) {},
 	}
 	tools := juju.New(a)
-	return Unit{Tools: tools, Env: env, Log: log, Observer: observer, Service: service, Reconciler: &reconcile.Reconciler{
+	return Unit{Reconciler: &reconcile.Reconciler{
 		Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Now: time.Now, Log: log,
 	}}
 }
@@ -126,11 +130,27 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 	}
 }
 
+// Programs for the Python charm give no parameter: the option is theirs. What a person gives
+// stands above it.
+func TestClusterStatusTakesItsFormFromTheParameterThenTheOption(t *testing.T) {
+	for _, c := range []struct{ param, option, says, has string }{
+		{"", "text", "text (option cluster-status-format)", "\nName: OVN_Northbound\n"},
+		{"", "yaml", "yaml (option cluster-status-format)", "\nunit_map:"},
+		{"text", "yaml", "text", "\nName: OVN_Northbound\n"},
+		{"json", "text", "json", `"unit_map":`},
+	} {
+		a := &agent{params: map[string]any{"format": c.param}, config: `{"cluster-status-format":"` + c.option + `"}`}
+		require.NoError(t, Run(t.Context(), unit(t, a), "cluster-status"))
+		assert.Equal(t, c.says, a.results["format"])
+		assert.Contains(t, a.results["ovnnb"], c.has)
+	}
+}
+
 // Two machines of a test have one clock: what the agent found out of another's is played,
 // its answer is its own.
 func TestClusterStatusNamesAUnitWhoseClockDiffers(t *testing.T) {
 	u := unit(t, new(agent))
-	u.Service.Control.Paths.Etc = t.TempDir()
+	u.Members.Control.Paths.Etc = t.TempDir()
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, report.Path, r.URL.Path)
 		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Peers: []report.PeerStatus{
@@ -139,7 +159,7 @@ func TestClusterStatusNamesAUnitWhoseClockDiffers(t *testing.T) {
 	}))
 	defer served.Close()
 	config := fmt.Sprintf(`{"unit": "ovn-central/0", "listen": %q}`, served.Listener.Addr())
-	require.NoError(t, os.WriteFile(u.Service.Control.Paths.AgentConfig(), []byte(config), 0o600))
+	require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
 	found, err := clusterStatus(t.Context(), u, params{})
 	require.NoError(t, err)
 	assert.Contains(t, found["warnings"], "clock: ovn-central/1 is 2h0m behind this unit: certificates are not valid for both; look at: juju ssh ovn-central/1 timedatectl")

@@ -1,6 +1,10 @@
 package action
 
-import "context"
+import (
+	"context"
+
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+)
 
 // upgradeCheck says what an upgrade would bring, and what is to be done before.
 func upgradeCheck(ctx context.Context, u Unit, p params) (results, error) {
@@ -16,6 +20,6 @@ func upgradeCheck(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := rendered(format, found)
+	text, err := rendered(format, found, document.Upgrade)
 	return results{"upgrade": text}, err
 }

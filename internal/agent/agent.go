@@ -35,6 +35,8 @@ type Agent struct {
 	peers *peers
 	// gateways are what it is all for.
 	gateways *gateways
+	// northbound and southbound are whether this machine's members are cut off.
+	northbound, southbound touch
 	// clusters is what this unit sees of both databases, and how its ovn-northd is.
 	clusters *clusters
 
@@ -49,8 +51,9 @@ type Agent struct {
 }
 
 // New makes an agent. now is a clock that never jumps and goes on while the machine sleeps,
-// such as [Boottime]; paths are looked at for metrics alone.
-func New(c config.Config, paths ovndb.Paths, now func() time.Duration, look Look, log *slog.Logger) (*Agent, error) {
+// such as [Boottime]; paths are where the files and control sockets of this machine's servers
+// are, if it has any.
+func New(c config.Config, paths ovndb.Paths, now func() time.Duration, observe ObserveFunc, log *slog.Logger) (*Agent, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -59,11 +62,12 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, look Look
 		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
 		told:     make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
 	}
+	a.northbound.database, a.southbound.database = ovndb.NB, ovndb.SB
 	a.current.Store(&c)
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
 	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: drains{agent: a}}
-	a.clusters = &clusters{agent: a, look: look}
+	a.clusters = &clusters{agent: a, observe: observe}
 	return a, nil
 }
 
@@ -134,7 +138,7 @@ func (a *Agent) turn() {
 	d := a.election.Next(now)
 	began := d.Acts && !a.seen.acts
 	record, _ := a.election.Guard(now)
-	lines := a.seen.look(&a.election, d, now)
+	lines := a.seen.update(&a.election, d, now)
 	a.mu.Unlock()
 	if d.Swap.New != "" {
 		a.swaps <- d.Swap // there is room: the election proposes one at a time
@@ -143,20 +147,20 @@ func (a *Agent) turn() {
 		a.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	if began && a.gateways.wants(record) {
-		a.lookSoon()
+		a.wakeGateways()
 	}
 	a.turned.Store(int64(now))
 	a.dog.pet(now)
 }
 
-// tell has the election know something, and the loop look at it.
+// tell has the election know something, and the loop take it up.
 func (a *Agent) tell(what func(e *lease.Election, now time.Duration)) {
 	a.mu.Lock()
 	what(&a.election, a.now())
 	a.mu.Unlock()
 	select {
 	case a.told <- struct{}{}:
-	default: // the loop is to look already
+	default: // the loop is to do so already
 	}
 }
 
@@ -187,10 +191,13 @@ func (a *Agent) stand(ctx context.Context) {
 				}
 			}
 			state, err := m.State(ctx)
-			if err == nil && state.Clustered && !state.Connected {
-				err = ovsdb.ErrNoLeader
+			switch {
+			case err != nil:
+				return err
+			case state.Clustered && !state.Connected:
+				return ovsdb.ErrNoLeader
 			}
-			return err
+			return a.southbound.inTouch(ctx, a, state.Server)
 		}()
 		if err != nil && m != nil { // also to find another endpoint
 			m.Close()

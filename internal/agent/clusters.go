@@ -13,39 +13,39 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// How often the clusters are looked at, by asking this machine's servers and, where these
+// How often the clusters are observed, by asking this machine's servers and, where these
 // don't lead, each other member once; and how long that may take.
 const (
 	clusterPause   = 15 * time.Second
 	clusterTimeout = 10 * time.Second
 )
 
-// northdLooks is how many looks in a row have to find that ovn-northd does not work: while a
+// northdObservations is how many observations in a row have to find that ovn-northd does not work: while a
 // database elects, none is connected.
-const northdLooks = 2
+const northdObservations = 2
 
-// Look finds out what this machine's servers see of their clusters, and how its ovn-northd
+// ObserveFunc finds out what this machine's servers see of their clusters, and how its ovn-northd
 // is; empty where none is to run here. It changes nothing.
-type Look func(context.Context) (observe.Report, ovndb.NorthdHealth)
+type ObserveFunc func(context.Context) (observe.Report, ovndb.NorthdHealth)
 
 // clusters is what this unit sees of both databases' members, and of its ovn-northd.
 type clusters struct {
-	agent *Agent
-	look  Look
-	// looking is held by the one that looks.
-	looking sync.Mutex
+	agent   *Agent
+	observe ObserveFunc
+	// observing is held by the one that observes.
+	observing sync.Mutex
 
 	mu     sync.Mutex
 	report observe.Report
-	at     time.Duration // of the look; 0: none yet
+	at     time.Duration // of the observation; 0: none yet
 	northd ovndb.NorthdHealth
-	idle   int // looks in a row that found it not to work
+	idle   int // observations in a row that found it not to work
 }
 
-// run looks again and again until ctx is done.
+// run observes again and again until ctx is done.
 func (c *clusters) run(ctx context.Context) {
 	for pause := time.Duration(0); after(ctx, pause); pause = clusterPause {
-		seen, northd := c.lookNow(ctx)
+		seen, northd := c.observeNow(ctx)
 		if ctx.Err() != nil {
 			return
 		}
@@ -69,21 +69,21 @@ func (c *clusters) run(ctx context.Context) {
 	}
 }
 
-// lookNow looks, for what may not go by what was seen before.
-func (c *clusters) lookNow(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
-	c.looking.Lock()
-	defer c.looking.Unlock()
+// observeNow observes, for what may not go by what was seen before.
+func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
+	c.observing.Lock()
+	defer c.observing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	return c.look(ctx)
+	return c.observe(ctx)
 }
 
-// recent is the last look, or one that is made now where there was none for longer than one takes
+// recent is the last observation, or one that is made now where there was none for longer than one takes
 // to come.
 func (c *clusters) recent(ctx context.Context) observe.Report {
 	seen, ago := c.latest(c.agent.now())
 	if ago < 0 || ago > (clusterPause+clusterTimeout).Seconds() {
-		seen, _ = c.lookNow(ctx)
+		seen, _ = c.observeNow(ctx)
 	}
 	return seen
 }
@@ -93,7 +93,7 @@ func (c *clusters) recent(ctx context.Context) observe.Report {
 func (c *clusters) northdError() string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.idle < northdLooks {
+	if c.idle < northdObservations {
 		return ""
 	}
 	return fmt.Sprintf("this unit's ovn-northd: %s", c.northd)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -36,7 +37,7 @@ func staleReport() observe.Report {
 func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, now := played(t)
-		a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+		a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
@@ -74,12 +75,13 @@ func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 	})
 }
 
+// Time is played (testing/synctest): Sleep returns at once, and all that waits has gone on.
 func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := played(t)
 		var health atomic.Value
 		health.Store(ovndb.NorthdUnresponsive)
-		a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+		a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 			return observe.Report{}, health.Load().(ovndb.NorthdHealth)
 		} //nolint:forcetypeassert // nothing else is stored
 		ctx, cancel := context.WithCancel(t.Context())
@@ -89,7 +91,7 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 		time.Sleep(clusterPause)
 		synctest.Wait()
 		assert.Equal(t, "this unit's ovn-northd: does not answer", a.Status().Northd)
-		assert.Contains(t, a.Status().Text(), "ovn-northd: does not answer: this unit does not act")
+		assert.Contains(t, document.Agent(a.Status()), "ovn-northd: does not answer: this unit does not act")
 		health.Store(ovndb.NorthdStandby)
 		time.Sleep(clusterPause)
 		synctest.Wait()

@@ -62,6 +62,7 @@ func (a *Agent) session(ctx context.Context) error {
 	defer w.Close()
 	beat := time.NewTicker(a.election.Beat())
 	defer beat.Stop()
+	again := make(<-chan time.Time) // never
 	leaderless := time.Duration(0)
 	for {
 		begun := a.now()
@@ -75,6 +76,7 @@ func (a *Agent) session(ctx context.Context) error {
 			if begun-leaderless > a.config.TTL {
 				return err
 			}
+			again = time.After(a.election.Beat() / 4)
 		case err != nil:
 			return err
 		default:
@@ -91,6 +93,7 @@ func (a *Agent) session(ctx context.Context) error {
 			}
 		case <-w.Changed():
 		case <-beat.C:
+		case <-again:
 		}
 	}
 }
@@ -106,6 +109,9 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 	defer cancel()
 	asked := a.now()
 	value, err := w.Read(ctx)
+	if err == nil {
+		err = a.northbound.inTouch(ctx, a, w.Server())
+	}
 	a.tell(func(e *lease.Election, _ time.Duration) {
 		a.seen.northbound = err
 		if err == nil {
@@ -116,8 +122,13 @@ func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {
 }
 
 // write makes a swap. One that may have been made or not is found out by what is read on
-// the next connection.
+// the next connection. One that would go to a leader which is silent is not sent: soon the member has
+// another leader, and the election asks for it again.
 func (a *Agent) write(ctx context.Context, w *ovsdb.Watch, s lease.Swap) error {
+	if a.northbound.leaderSilent(ctx, a, w.Server()) && after(ctx, a.election.Beat()/8) {
+		a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapRefused) })
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, a.config.TTL/2)
 	defer cancel()
 	done, err := w.Swap(ctx, s.Old, s.New)

@@ -38,11 +38,46 @@ type drain struct {
 	watch    maintenance.Watch
 	changed  time.Duration
 	text     string
+	// stepped says that this agent has made steps of it that are not proved yet; the next proof is tried
+	// at proveAt, and after one that failed the next one later and later.
+	stepped             bool
+	proveAt, provePause time.Duration
 }
 
-// look goes on with what stands in the inventory, and says when to look again if nothing
+// A proof that ovn-northd does not answer in time is tried again: each try is a write.
+const (
+	proofTimeout    = 10 * time.Second
+	firstProofPause = 30 * time.Second
+	lastProofPause  = 10 * time.Minute
+)
+
+// prove asks the chassis that took the gateways for a sign of life, where this agent has moved any, and
+// says what stands against its being proved; empty is nothing.
+func (x *drain) prove(ctx context.Context, d *drains, chassis string, p *maintenance.Progress) string {
+	now := d.agent.now()
+	if !x.stepped || !p.Done() || p.Ended {
+		return ""
+	}
+	if now < x.proveAt {
+		return "not proved yet"
+	}
+	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
+	defer cancel()
+	proved, err := d.service.Prove(ctx, chassis)
+	if err != nil {
+		x.provePause = min(max(firstProofPause, 2*x.provePause), lastProofPause)
+		x.proveAt = d.agent.now() + x.provePause
+		d.agent.log.Warn("cannot prove that the gateways of a drain were moved", "chassis", chassis, "error", err)
+		return "not proved yet"
+	}
+	*p, x.provePause = proved, 0
+	x.stepped = p.Left > 0 || len(p.Unbound) > 0
+	return ""
+}
+
+// reconcile goes on with what stands in the inventory, and says when to look again if nothing
 // changes before; 0 is never. Without the lease it only forgets.
-func (d *drains) look(ctx context.Context, value string, acts bool, inv *gateway.Inventory) (next time.Duration, err error) {
+func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *gateway.Inventory) (next time.Duration, err error) {
 	standing := maintenance.ParseRecords(inv.NB.IDs).Drains
 	maps.DeleteFunc(standing, func(_ string, r maintenance.Drain) bool { return r.Undrain })
 	if !acts || len(standing) == 0 {
@@ -106,26 +141,33 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 	}
 	if due {
 		d.agent.log.Info("going on with a drain", "chassis", chassis, "left", p.Text())
+		x.stepped = true
 		if p, err = d.service.Step(ctx, chassis); err != nil {
 			return said, 0, err
 		}
 		_, next = x.follower.Look(p.Left, d.agent.now())
 	}
+	unproved := x.prove(ctx, d, chassis, &p)
 	now := d.agent.now()
 	clock := time.Unix(0, 0).Add(now)
 	x.watch.Next(p, clock)
-	if text := p.Text(); text != x.text || x.changed == 0 {
+	text := p.Text()
+	if unproved != "" {
+		text += ", " + unproved
+	}
+	if text != x.text || x.changed == 0 {
 		x.text, x.changed = text, now
 	}
-	said = report.Drain{Text: x.text, Gateways: p.Left + len(p.Blocked), Done: p.Done(), Stalled: x.watch.Stalled(p, clock), Since: x.changed}
-	if !p.Done() && next == 0 {
-		next = now + drainLook // a hold that ends is no change that is followed
+	done := p.Done() && unproved == ""
+	said = report.Drain{Text: x.text, Gateways: p.Left + len(p.Blocked), Done: done, Stalled: x.watch.Stalled(p, clock), Since: x.changed}
+	if !done && next == 0 {
+		next = now + drainInterval // a hold that ends is no change that is followed
 	}
 	return said, next, nil
 }
 
-// drainLook is how often it is looked where a drain is that waits for holds.
-const drainLook = 30 * time.Second
+// drainInterval is how often a drain that waits for holds is observed.
+const drainInterval = 30 * time.Second
 
 // open makes a service that writes under the record of that value only.
 func (d *drains) open(value string) {

@@ -16,19 +16,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// How often the databases are read at most: they may change all the time, and a look at a
+// How often the databases are read at most: they may change all the time, and a pass over a
 // large one takes the processor a while, which may be one part in so many.
 const (
-	lookPause = time.Second
-	lookShare = 50
+	passPause = time.Second
+	passShare = 50
 	// retryPause is how long to wait after a plan that could not be carried out.
 	retryPause = 30 * time.Second
-	// lookTimeout bounds one look.
-	lookTimeout = time.Minute
-	// largeLook is the processor's time of a look that leaves so much behind that it is given
+	// passTimeout bounds one pass.
+	passTimeout = time.Minute
+	// largePass is the processor's time of a pass that leaves so much behind that it is given
 	// back to the system: Go would keep it for minutes, and up to half as much again for good.
-	largeLook = 100 * time.Millisecond
-	// largeGrowth is by how much the heap of one that has made such a look may grow until it is
+	largePass = 100 * time.Millisecond
+	// largeGrowth is by how much the heap of one that has made such a pass may grow until it is
 	// collected again, in percent: what is kept lives for long, and is most of it.
 	largeGrowth = 20
 )
@@ -41,7 +41,7 @@ type gateways struct {
 	wake     chan struct{}
 	detector drift.Detector
 	undone   drift.Undone
-	acted    string // the record under which everything was looked at
+	acted    string // the record under which everything was planned
 	// unfinished are runs of agents that were interrupted, as read under the record noted:
 	// this process' own or those of agents that may write no more, since their term is over.
 	unfinished []gateway.Entry
@@ -53,7 +53,7 @@ type gateways struct {
 	report gatewayReport
 	record string // under which this unit acted last
 
-	evaluated *schedule.Status // of the last look, once a client has asked
+	evaluated *schedule.Status // of the last pass, once a client has asked
 
 	evaluating sync.Mutex
 }
@@ -89,7 +89,7 @@ func (g *gateways) session(ctx context.Context) error {
 	defer f.Close()
 	for {
 		begun := processorTime()
-		again, err := g.look(ctx, f)
+		again, err := g.reconcile(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -121,24 +121,24 @@ func (g *gateways) session(ctx context.Context) error {
 	}
 }
 
-// tidyUp gives back what a look has needed that took so much of the processor's time: between two
-// looks the agent needs a small part of it. That takes time itself, which counts as the look's.
+// tidyUp gives back what a pass has needed that took so much of the processor's time: between two
+// passes the agent needs a small part of it. That takes time itself, which counts as the pass's.
 func tidyUp(spent time.Duration) {
-	if spent >= largeLook {
+	if spent >= largePass {
 		debug.SetGCPercent(largeGrowth)
 		debug.FreeOSMemory()
 	}
 }
 
-// pauseAfter is for how long nothing is read after a look that took so much of the processor's
-// time: one that only waited for a server is no reason to wait. What is due earlier is looked
-// at then; negative is nothing.
+// pauseAfter is for how long nothing is read after a pass that took so much of the processor's
+// time: one that only waited for a server is no reason to wait. What is due earlier is done
+// then; negative is nothing.
 func pauseAfter(spent, untilDue time.Duration) time.Duration {
-	pause := lookShare * spent
+	pause := passShare * spent
 	if untilDue >= 0 {
 		pause = min(pause, untilDue)
 	}
-	return max(pause, lookPause)
+	return max(pause, passPause)
 }
 
 // act carries out what is due, under the record that this agent holds.
@@ -209,7 +209,7 @@ func (a *Agent) guard() (value string, ok bool) {
 }
 
 // wants says whether there is something to look for once this unit acts: under another record
-// everything, under the same one what it could not do meanwhile. A look at a large database keeps
+// everything, under the same one what it could not do meanwhile. A pass over a large database keeps
 // the server busy, so that the unit may act no more for a moment: that is no reason for another.
 func (g *gateways) wants(record string) bool {
 	g.mu.Lock()
@@ -219,8 +219,8 @@ func (g *gateways) wants(record string) bool {
 	return record != before || g.report.planned > 0
 }
 
-// lookSoon has the gateways looked at: this unit may act by now, or was told otherwise.
-func (a *Agent) lookSoon() {
+// wakeGateways has the gateways reconciled: this unit may act by now, or was told otherwise.
+func (a *Agent) wakeGateways() {
 	select {
 	case a.gateways.wake <- struct{}{}:
 	default: // they will be

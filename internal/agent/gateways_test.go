@@ -16,12 +16,12 @@ import (
 func TestLooksTakeTheirShareOfTheProcessorAndComeWhenSomethingIsDue(t *testing.T) {
 	t.Parallel()
 	const never = -1
-	assert.Equal(t, lookPause, pauseAfter(0, never))
-	assert.Equal(t, lookPause, pauseAfter(time.Millisecond, never))
+	assert.Equal(t, passPause, pauseAfter(0, never))
+	assert.Equal(t, passPause, pauseAfter(time.Millisecond, never))
 	assert.Equal(t, 20*time.Second, pauseAfter(400*time.Millisecond, never))
 	assert.Equal(t, 5*time.Second, pauseAfter(400*time.Millisecond, 5*time.Second))
 	assert.Equal(t, 20*time.Second, pauseAfter(400*time.Millisecond, time.Minute))
-	assert.Equal(t, lookPause, pauseAfter(400*time.Millisecond, 0))
+	assert.Equal(t, passPause, pauseAfter(400*time.Millisecond, 0))
 }
 
 func TestLineOfTheLogHasAFewReasons(t *testing.T) {

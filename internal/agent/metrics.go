@@ -150,7 +150,7 @@ func (m metrics) Collect(out chan<- prometheus.Metric) {
 		gauge(drainsMetric, float64(n), state)
 	}
 	if c := m.agent.live(); c.BackupInterval > 0 {
-		found, err := backup.Look(c.Backups)
+		found, err := backup.Observe(c.Backups)
 		gauge(backupIntervalMetric, c.BackupInterval.Seconds())
 		gauge(backupNewestMetric, seconds(found.Newest))
 		gauge(backupFailedMetric, oneIf(err != nil || found.Failure != ""))

@@ -58,7 +58,7 @@ func TestSeriesOfGatewaysAreAFewHoweverManyChassisThereWere(t *testing.T) {
 	a, now := played(t)
 	group := schedule.Group{Name: "g", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "g", Network: "net"}}}
 	assert.NotContains(t, get(t, a, "/metrics").Body.String(), "ovn_central_candidates_changed_total{", "nothing was seen yet")
-	a.gateways.looked(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}}, schedule.Plan{}, false, *now)
+	a.gateways.observed(&gateway.Inventory{State: schedule.State{Groups: []schedule.Group{group}}}, schedule.Plan{}, false, *now)
 	series := func() int {
 		text := get(t, a, "/metrics").Body.String()
 		return strings.Count(text, "ovn_central_candidates_changed_total{") + strings.Count(text, "ovn_central_gateways_by_finding{")

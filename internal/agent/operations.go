@@ -210,7 +210,7 @@ func (a *Agent) nodes() *node.Service {
 		},
 		Unit: c.Unit, Charm: a.charm, Command: apiCommand,
 		Health: func(ctx context.Context) []maintenance.DatabaseHealth {
-			seen, _ := a.clusters.lookNow(ctx) // the last look may be of before what is asked about
+			seen, _ := a.clusters.observeNow(ctx) // the last observation may be of before what is asked about
 			return node.Health(seen)
 		},
 	}

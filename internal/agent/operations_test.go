@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -86,18 +87,18 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 		return s
 	}
 	said := ask()
-	assert.Equal(t, maintenance.ClusterNotAccessible, said.Reason, said.Text())
+	assert.Equal(t, maintenance.ClusterNotAccessible, said.Reason, document.Answer(said))
 	assert.Equal(t, 2, said.Details.ErrorCount)
-	assert.Contains(t, said.Text(), "OVN_Southbound: Unable to access OVN_Southbound: it was not looked at")
+	assert.Contains(t, document.Answer(said), "OVN_Southbound: Unable to access OVN_Southbound: it was not looked at")
 
-	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+	a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
 	said = ask()
-	assert.Equal(t, 500, said.Code, said.Text())
+	assert.Equal(t, 500, said.Code, document.Answer(said))
 	assert.Equal(t, 1, said.Details.ErrorCount, "SB is down")
 
-	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
+	a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
 	said = ask()
-	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, "2 of 2 databases are healthy", said.Message)
 }
 
@@ -108,7 +109,7 @@ func TestUnitsAreKnownByMembersAndByAgents(t *testing.T) {
 	a, _ := played(t)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
 	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
-	a.clusters.look = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+	a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 		r := wellReport()
 		for i := range r.Clusters {
 			r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers, raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})

@@ -19,7 +19,7 @@ func (a *Agent) Reload(c config.Config) error {
 	a.log.Info("configuration was read again", "mode", c.Mode, "restarts", a.config.Restarts(c))
 	a.current.Store(&c)
 	a.dialer.Forget()
-	a.lookSoon()
+	a.wakeGateways()
 	a.peers.client.CloseIdleConnections()
 	if a.config.Restarts(c) {
 		if a.again.Swap(&c) == nil {

@@ -16,11 +16,11 @@ import (
 // maxListed bounds each list of a status.
 const maxListed = 200
 
-// gatewayReport is what the last look has found, and what was done.
+// gatewayReport is what the last pass has found, and what was done.
 type gatewayReport struct {
-	seen      *sighting
+	seen      *observation
 	orphans   []schedule.Finding
-	at        time.Duration // of the look; 0: none yet
+	at        time.Duration // of the pass; 0: none yet
 	err       error
 	held      map[string]time.Duration
 	planned   int             // gateways to be scheduled
@@ -32,8 +32,8 @@ type gatewayReport struct {
 	lastError string
 }
 
-// sighting is what is kept of a look until the next one: of 10,000 routers a third of what was read.
-type sighting struct {
+// observation is what is kept of a pass until the next one: of 10,000 routers a third of what was read.
+type observation struct {
 	state      schedule.State
 	findings   []schedule.Finding
 	conditions map[schedule.Condition]int
@@ -70,9 +70,9 @@ func shortened(reasons []string) []string {
 	return append(slices.Clone(reasons[:loggedReasons]), fmt.Sprintf("and %d more", len(reasons)-loggedReasons))
 }
 
-// looked takes what was found, and says what is new of it.
-func (g *gateways) looked(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
-	seen := &sighting{inv.State, inv.Findings, schedule.Conditions(inv.State)}
+// observed takes what was found, and says what is new of it.
+func (g *gateways) observed(inv *gateway.Inventory, plan schedule.Plan, due bool, now time.Duration) (lines []line) {
+	seen := &observation{inv.State, inv.Findings, schedule.Conditions(inv.State)}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	r := &g.report
@@ -204,7 +204,7 @@ type counts struct {
 	changed    map[schedule.Class]int     // candidates, by this agent
 }
 
-// counts are those of the last look; ok is false where there was none yet.
+// counts are those of the last pass; ok is false where there was none yet.
 func (g *gateways) counts() (c counts, ok bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -44,7 +44,7 @@ func (g *gateways) readRuns(ctx context.Context, at *ovsdb.Gateways, inv *gatewa
 // were interrupted have nothing left to do. What they changed stays in the journal: it is how
 // that is taken back.
 func (g *gateways) endRuns(ctx context.Context, value string) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	s := g.agent.service(value)
 	defer s.Close()

@@ -30,8 +30,8 @@ type line struct {
 	attributes []any
 }
 
-// look compares the election with what it was, and says what has changed.
-func (s *seen) look(e *lease.Election, d lease.Decision, now time.Duration) (lines []line) {
+// update compares the election with what it was, and says what has changed.
+func (s *seen) update(e *lease.Election, d lease.Decision, now time.Duration) (lines []line) {
 	if r, ok := e.Holder(now); ok && (!s.known || r.Holder != s.holder || r.Term != s.term) {
 		if r.Holder != "" && r.Holder != s.last {
 			if s.last != "" {
@@ -42,6 +42,9 @@ func (s *seen) look(e *lease.Election, d lease.Decision, now time.Duration) (lin
 		}
 		s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
 		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
+		if e.Namesake() {
+			lines = append(lines, line{"another agent has this unit's name, or this one has another address than before; it acts only once that one is silent", []any{"address", r.Address}})
+		}
 	}
 	if d.Acts != s.acts {
 		s.acts = d.Acts

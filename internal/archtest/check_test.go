@@ -72,6 +72,9 @@ func refuse(p pkg, imported string) string {
 		return "it is for tests"
 	}
 	if isPure(p.ImportPath) {
+		if under(imported, "encoding") && !slices.Contains(formats, p.local()) {
+			return "what it decides is put in a form above it"
+		}
 		return refusePure(imported)
 	}
 	if isPure(imported) || local(imported) == "" {

@@ -38,6 +38,15 @@ func checkPackage(p pkg, files []source) ([]string, error) {
 		if lines := bytes.Count(f.text, []byte("\n")); !f.test && lines > maxLines {
 			wrong = append(wrong, fmt.Sprintf("%s: %d lines, more than %d", f.name, lines, maxLines))
 		}
+		for _, d := range tree.Decls {
+			fn, is := d.(*ast.FuncDecl)
+			if !is || f.test || fn.Body == nil || !p.isProduct() {
+				continue
+			}
+			if lines := set.Position(fn.Body.Rbrace).Line - set.Position(fn.Body.Lbrace).Line - 1; lines > maxFunction {
+				wrong = append(wrong, fmt.Sprintf("%s: %s has %d lines, more than %d", f.name, fn.Name.Name, lines, maxFunction))
+			}
+		}
 		if f.pure && !f.test {
 			wrong = append(wrong, clockCalls(set, tree)...)
 		}

@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Service makes and reads backups on one unit.
@@ -69,12 +70,16 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 	if err := s.room(dir); err != nil {
 		return "", Manifest{}, err
 	}
-	name := s.Now().UTC().Format(nameLayout)
+	taken, err := s.moment(ctx, dir)
+	if err != nil {
+		return "", Manifest{}, fmt.Errorf("cannot back up: %w", err)
+	}
+	name := taken.Format(nameLayout)
 	making, path := filepath.Join(dir, makingPrefix+name), filepath.Join(dir, name)
 	if err := os.Mkdir(making, 0o700); err != nil {
 		return "", Manifest{}, fmt.Errorf("cannot back up: %w", err)
 	}
-	m, err := s.fill(ctx, making)
+	m, err := s.fill(ctx, making, taken)
 	if err == nil {
 		err = os.Rename(making, path)
 	}
@@ -87,9 +92,28 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 	return path, m, prune(dir, keep)
 }
 
+// moment is the second that a backup is named after: now, or as soon as one comes that no
+// backup in dir has. Small databases are copied in less than a second.
+func (s *Service) moment(ctx context.Context, dir string) (time.Time, error) {
+	for {
+		now := s.Now().UTC()
+		second := now.Truncate(time.Second)
+		_, err := os.Lstat(filepath.Join(dir, second.Format(nameLayout)))
+		if errors.Is(err, fs.ErrNotExist) {
+			return second, nil
+		}
+		if err == nil {
+			err = poll.Wait(ctx, second.Add(time.Second).Sub(now))
+		}
+		if err != nil {
+			return second, err
+		}
+	}
+}
+
 // fill copies both databases into the directory, and writes the manifest last.
-func (s *Service) fill(ctx context.Context, dir string) (Manifest, error) {
-	m := Manifest{Format: format, Taken: s.Now().UTC().Truncate(time.Second), Unit: s.Unit}
+func (s *Service) fill(ctx context.Context, dir string, taken time.Time) (Manifest, error) {
+	m := Manifest{Format: format, Taken: taken, Unit: s.Unit}
 	version, _, err := s.Version(ctx)
 	if err != nil {
 		return m, err
@@ -138,6 +162,11 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 // source writes what there is of the database to the file raw: what the server serves,
 // and where it serves none, because it does not run or knows no leader, what stands in
 // the database's file.
+//
+// What the server serves is read from its file too, up to the entry that it shows its clients
+// ("index" in _Server(5)): to be asked for all of it at once takes a server several times the
+// size of memory, and no other client is answered meanwhile, for longer than the election timer where
+// the database is large. Only one whose file lacks entries, or can't be copied, is asked.
 func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *Database) error {
 	file, err := s.Files.Inspect(ctx, d)
 	if err != nil {
@@ -156,6 +185,22 @@ func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *D
 	cancel()
 	if err == nil && state.Connected {
 		x.Source, x.Index = Served, state.Index
+		if log.Damage == "" && state.Index > 0 {
+			last, err := s.Files.ExtractUpTo(ctx, d, state.Index, raw)
+			if err == nil && last >= state.Index {
+				x.Index = last
+				return nil
+			}
+			if ctx.Err() != nil {
+				return err
+			}
+			if err != nil {
+				s.Progress(ctx, fmt.Sprintf("%s: asking the server for all of it: %v", d.Short(), err))
+			}
+			if err := os.Remove(raw); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return err
+			}
+		}
 		return s.Files.Export(ctx, d, raw)
 	}
 	if log.Damage != "" {

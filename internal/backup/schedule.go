@@ -45,8 +45,8 @@ type State struct {
 	Failure string
 }
 
-// Look finds out how the backups in a directory are.
-func Look(dir string) (State, error) {
+// Observe finds out how the backups in a directory are.
+func Observe(dir string) (State, error) {
 	var s State
 	all, err := List(dir)
 	if err != nil {
@@ -86,18 +86,18 @@ func (s State) Problem(interval time.Duration, since, now time.Time) string {
 	if interval == 0 {
 		return ""
 	}
-	from, newest := s.Newest, "none"
-	if !from.IsZero() {
-		newest = "the newest is of " + from.Format(time.RFC3339)
+	from, late := s.Newest, "overdue"
+	if from.IsZero() {
+		late = "none"
 	}
 	if from.Before(since) {
 		from = since
 	}
-	switch late := now.Sub(from) > 2*interval; {
+	switch {
 	case s.Failure != "":
 		return "backup: " + s.Failure
-	case late:
-		return fmt.Sprintf("backup: %s, and one is due every %d hours; look at: journalctl -u ovn-central-backup", newest, interval/time.Hour)
+	case now.Sub(from) > 2*interval:
+		return "backup: " + late + "; look at: journalctl -u ovn-central-backup"
 	}
 	return ""
 }

@@ -90,7 +90,7 @@ func (f *agentFlags) read(cmd *cobra.Command) (config.Config, error) {
 	}
 	read, err := config.Parse(text, c)
 	if err != nil {
-		return c, err
+		return c, fmt.Errorf("cannot read the agent's configuration %s: %w", f.file, err)
 	}
 	for flag, keep := range map[string]func(){
 		"unit": func() { read.Unit = c.Unit }, "nb": func() { read.NB = c.NB }, "sb": func() { read.SB = c.SB },
@@ -151,7 +151,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 }
 
 // clusters is how the agent sees this machine's servers and what they see of others.
-func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Look {
+func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.ObserveFunc {
 	runner := run.Exec{}
 	s := &observe.Observer{Machine: &observe.Machine{
 		Env:      juju.Env{Unit: c.Unit},

@@ -87,7 +87,8 @@ const (
 func Gateways(getenv func(string) string) *cobra.Command {
 	root := newGateways(GatewaysName, getenv)
 	root.Use, root.SilenceErrors, root.SilenceUsage = GatewaysName, true, true
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.Args = usage(root.Args)
+	root.SetFlagErrorFunc(flagError)
 	v := newVersion()
 	v.Args = usage(v.Args)
 	v.Example = "  " + GatewaysName + " version"
@@ -118,12 +119,17 @@ EXIT STATUS
 		},
 	}
 	root.Args = usage(root.Args)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	root.AddCommand(newHook(getenv, stderr), newAction(getenv, stderr), newGateways(name+" gateways", getenv), newNodes(getenv), newAgent(getenv, stderr), newBackup(getenv, stderr), newStartGuard(getenv, stderr), newVersion())
 	for _, c := range root.Commands() {
 		c.Args = usage(c.Args)
 	}
 	return root
+}
+
+// flagError says where the flags are that there are.
+func flagError(cmd *cobra.Command, err error) error {
+	return usageError{fmt.Errorf("%w; %s --help lists the flags", err, cmd.CommandPath())}
 }
 
 // usage makes a wrong number of arguments a usage error, which says what to type.
@@ -134,8 +140,8 @@ func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 			return nil
 		}
 		name, takes, _ := strings.Cut(cmd.Use, " ")
-		if cmd.HasSubCommands() || strings.HasPrefix(err.Error(), "invalid argument") {
-			return usageError{err} // which names what it does not know
+		if cmd.HasSubCommands() { // the error names what it does not know
+			return usageError{fmt.Errorf("%w; %s --help lists them", err, cmd.CommandPath())}
 		}
 		given := ""
 		if len(args) > 0 {
@@ -157,13 +163,13 @@ HOOKS
 		Example: "  ovn-central-operator hook update-status",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := unit(getenv, stderr)
-			err := hook.Run(cmd.Context(), hook.Unit{Tools: p.tools, Env: p.env, Observer: p.observer, Service: p.service, Reconciler: p.deployment, Log: p.log}, args[0])
+			u := unit(getenv, stderr)
+			err := hook.Run(cmd.Context(), u, args[0])
 			if err == nil {
 				return nil
 			}
 			for line := range strings.Lines(err.Error()) {
-				p.log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // told to people: why the hook failed
+				u.Log.ErrorContext(context.WithoutCancel(cmd.Context()), strings.TrimSpace(line)) //nolint:sloglint // told to people: why the hook failed
 			}
 			return shownError{err}
 		},
@@ -182,13 +188,13 @@ ACTIONS
 		Example: "  ovn-central-operator action cluster-status",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			p := unit(getenv, stderr)
-			p.service.Progress = func(ctx context.Context, text string) {
-				if err := p.tools.ActionLog(ctx, text); err != nil {
-					p.log.InfoContext(ctx, text) //nolint:sloglint // told to a person who waits
+			u := unit(getenv, stderr)
+			u.Members.Progress = func(ctx context.Context, text string) {
+				if err := u.Tools.ActionLog(ctx, text); err != nil {
+					u.Log.InfoContext(ctx, text) //nolint:sloglint // told to a person who waits
 				}
 			}
-			return action.Run(cmd.Context(), action.Unit{Tools: p.tools, Env: p.env, Observer: p.observer, Service: p.service, Reconciler: p.deployment, Backup: p.backups(), Log: p.log}, args[0])
+			return action.Run(cmd.Context(), action.Unit{Reconciler: u, Backup: backups(u)}, args[0])
 		},
 	}
 }
@@ -207,75 +213,66 @@ func newVersion() *cobra.Command {
 	}
 }
 
-// parts are what hooks and actions work with.
-type parts struct {
-	tools      *juju.Tools
-	env        juju.Env
-	observer   *observe.Observer
-	service    *membership.Changer
-	deployment *reconcile.Reconciler
-	log        *slog.Logger
-}
-
-// backups makes copies of the databases, and tells of it what the service tells.
-func (p parts) backups() *backup.Service {
+// backups makes copies of the databases, and tells of it what the unit's members tell.
+func backups(u *reconcile.Reconciler) *backup.Service {
 	return &backup.Service{
-		Unit: p.env.Unit, Files: p.service.Files, Dialer: p.service.Dialer,
-		Version: p.deployment.Packages.Installed, Now: time.Now, Progress: p.service.Progress,
+		Unit: u.Env.Unit, Files: u.Files, Dialer: u.Dialer,
+		Version: u.Packages.Installed, Now: time.Now, Progress: u.Members.Progress,
 	}
 }
 
 // unit puts together what a hook or an action needs.
-func unit(getenv func(string) string, stderr io.Writer) parts {
+func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 	var (
 		runner = run.Exec{}
-		p      = parts{env: juju.ReadEnv(getenv), tools: juju.New(runner)}
+		env    = juju.ReadEnv(getenv)
+		tools  = juju.New(runner)
 		paths  = ovndb.PathsFromEnv(getenv)
 	)
-	p.log = slog.New(juju.NewLogHandler(p.tools, stderr, slog.LevelInfo))
+	log := slog.New(juju.NewLogHandler(tools, stderr, slog.LevelInfo))
 	system, err := ovn.ReadOS(ovn.OSRelease)
 	if err != nil {
-		p.log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
+		log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
 	}
 	machine := &observe.Machine{
-		Env:      p.env,
+		Env:      env,
 		Control:  ovn.Control{Runner: runner, Paths: paths},
 		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
 		Services: ovn.Services{Runner: runner},
 		Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
 		Now:      time.Now,
-		Log:      p.log,
+		Log:      log,
 	}
-	p.observer = &observe.Observer{Machine: machine}
-	p.service = &membership.Changer{
+	observer := &observe.Observer{Machine: machine}
+	members := &membership.Changer{
 		Machine:  machine,
-		Observer: p.observer,
-		Goal:     p.tools.GoalState,
-		Progress: func(ctx context.Context, text string) { p.log.InfoContext(ctx, text) }, //nolint:sloglint // told to a person who waits
+		Observer: observer,
+		Goal:     tools.GoalState,
+		Progress: func(ctx context.Context, text string) { log.InfoContext(ctx, text) }, //nolint:sloglint // told to a person who waits
 	}
 	program, err := os.Executable()
 	if err != nil {
-		p.log.Warn("cannot find this program's file; the agent is not kept", "error", err)
+		log.Warn("cannot find this program's file; the agent is not kept", "error", err)
 	}
-	p.deployment = &reconcile.Reconciler{
-		Env:        p.env,
-		Tools:      p.tools,
-		Observer:   p.observer,
-		Members:    p.service,
+	u := &reconcile.Reconciler{
+		Env:        env,
+		Tools:      tools,
+		Observer:   observer,
+		Members:    members,
 		Paths:      paths,
-		Control:    p.service.Control,
-		Files:      p.service.Files,
-		Services:   p.service.Services,
+		Control:    machine.Control,
+		Files:      machine.Files,
+		Services:   machine.Services,
 		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv},
 		Firewall:   firewall.Firewall{Runner: runner},
-		Policy:     ovn.Policy{Runner: runner, Paths: paths, App: p.env.App},
+		Policy:     ovn.Policy{Runner: runner, Paths: paths, App: env.App},
 		Monitoring: monitoring.On(runner, ""),
-		Dialer:     p.service.Dialer,
+		Dialer:     machine.Dialer,
 		Program:    program,
 		OS:         system,
 		Now:        time.Now,
-		Log:        p.log,
+		Log:        log,
 	}
-	p.service.BeforeLeaving = p.deployment.HaltAgent
-	return p
+	members.BeforeLeaving = u.HaltAgent
+	return u
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/user"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -30,6 +32,8 @@ type databaseFlags struct {
 	getenv      func(string) string
 	// typed are the flags of databases that were typed.
 	typed [][2]string
+	// elsewhere says how databases are named that are not this machine's; empty where all are named.
+	elsewhere string
 }
 
 // add puts the flags into a set.
@@ -50,10 +54,26 @@ func (f *databaseFlags) add(flags *pflag.FlagSet) {
 // what is wrong with the flags.
 func (f *databaseFlags) complete() error {
 	f.typed = [][2]string{{"--nb", f.nb}, {"--sb", f.sb}}
+	f.nb, f.sb = cmp.Or(f.nb, f.getenv("OVN_NB_DB")), cmp.Or(f.sb, f.getenv("OVN_SB_DB"))
+	f.elsewhere = elsewhere(f.nb, f.sb)
 	paths := ovndb.PathsFromEnv(f.getenv)
-	f.nb = cmp.Or(f.nb, f.getenv("OVN_NB_DB"), "unix:"+paths.Socket(ovndb.NB))
-	f.sb = cmp.Or(f.sb, f.getenv("OVN_SB_DB"), "unix:"+paths.Socket(ovndb.SB))
+	f.nb, f.sb = cmp.Or(f.nb, "unix:"+paths.Socket(ovndb.NB)), cmp.Or(f.sb, "unix:"+paths.Socket(ovndb.SB))
 	return f.check()
+}
+
+// elsewhere says how those databases are named that were not.
+func elsewhere(nb, sb string) string {
+	var ways []string
+	if nb == "" {
+		ways = append(ways, "--nb or OVN_NB_DB")
+	}
+	if sb == "" {
+		ways = append(ways, "--sb or OVN_SB_DB")
+	}
+	if ways == nil {
+		return ""
+	}
+	return "name databases that are not on this machine by " + strings.Join(ways, ", and ")
 }
 
 // check finds what is wrong with the flags.
@@ -92,11 +112,25 @@ func (f *databaseFlags) words() (words []string) {
 	return words
 }
 
+// bare words mean themselves to a shell.
+var bare = regexp.MustCompile(`^[A-Za-z0-9._/:,@%+=-]+$`)
+
+// typed is a command as it is typed: a shell reads each word as it is.
+func typed(program string, words []string) string {
+	for _, word := range words {
+		if !bare.MatchString(word) {
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		program += " " + word
+	}
+	return program
+}
+
 // service is what works on the databases.
 func (f *databaseFlags) service(progress io.Writer) *gateway.Service {
 	return &gateway.Service{
 		Dialer: &ovsdb.Dialer{Credentials: f.credentials}, NB: strings.Split(f.nb, ","), SB: strings.Split(f.sb, ","), NorthdTimeout: gateway.DefaultNorthdTimeout, Now: time.Now,
-		By:       operator(f.getenv),
+		By: operator(f.getenv), Elsewhere: f.elsewhere,
 		Progress: func(_ context.Context, line string) { fmt.Fprintln(progress, line) },
 	}
 }
@@ -115,18 +149,18 @@ func operator(getenv func(string) string) string {
 }
 
 // show prints a document in the form that was asked for.
-func (f *databaseFlags) show(out io.Writer, document interface{ Text() string }) (err error) {
-	text := strings.TrimSuffix(document.Text(), "\n")
-	switch f.output {
+func show[T any](out io.Writer, output string, d T, text func(T) string) (err error) {
+	shown := strings.TrimSuffix(text(d), "\n")
+	switch output {
 	case "yaml":
-		text, err = render.YAML(document)
+		shown, err = render.YAML(d)
 	case "json":
-		text, err = render.JSON(document)
+		shown, err = render.JSON(d)
 	}
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(out, text)
+	_, err = fmt.Fprintln(out, shown)
 	return err
 }
 
@@ -136,7 +170,7 @@ func (f *databaseFlags) answer(cmd *cobra.Command, status maintenance.Status) er
 	if !status.OK() && f.output == "text" {
 		out = cmd.ErrOrStderr()
 	}
-	if err := f.show(out, status); err != nil || status.OK() {
+	if err := show(out, f.output, status, document.Answer); err != nil || status.OK() {
 		return err
 	}
 	failed := errors.New(status.Message)

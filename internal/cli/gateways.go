@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -74,13 +75,16 @@ func (f *gatewayFlags) addChange(flags *pflag.FlagSet) {
 	secondsVar(flags, &f.wait, "wait", gateway.DefaultWait, "how long to wait for gateways to be bound as expected; 0 skips verification")
 	flags.StringVar(&f.reviewID, "review-id", "", "carry out only the plan that a dry run showed with this ID")
 	flags.BoolVar(&f.intermediate, "allow-intermediate-commits", false, "skip that check, and say what it would have refused")
-	f.addPlanning(flags)
 }
 
-// addPlanning adds the flags that say how a plan is made.
-func (f *gatewayFlags) addPlanning(flags *pflag.FlagSet) {
+// addScheduling adds the flags that say how a reschedule is planned.
+func (f *gatewayFlags) addScheduling(flags *pflag.FlagSet) {
 	flags.StringVar(&f.scheduler, "scheduler", string(schedule.LeastLoaded), "scheduler for reschedule: least-loaded or random")
 	flags.Uint64Var(&f.seed, "seed", 1, "seed for the random scheduler; the same seed gives the same plan")
+}
+
+// addMoving adds the flags that say how a rebalancing is planned.
+func (f *gatewayFlags) addMoving(flags *pflag.FlagSet) {
 	flags.IntVar(&f.maxMoves, "max-moves", 0, "move at most this many gateways; 0 means no limit")
 	flags.BoolVar(&f.allowNew, "allow-new-candidates", false, "also move gateways to chassis that are not candidates yet")
 }
@@ -103,7 +107,7 @@ func newGatewaysStatus(f *gatewayFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.show(cmd.OutOrStdout(), status)
+			return show(cmd.OutOrStdout(), f.output, status, document.Gateways)
 		},
 	}
 	f.addNetworks(c.Flags())
@@ -121,6 +125,7 @@ func newReschedule(f *gatewayFlags) *cobra.Command {
 		},
 	}
 	f.addChange(c.Flags())
+	f.addScheduling(c.Flags())
 	return c
 }
 
@@ -138,6 +143,7 @@ host few. Each gateway that moves is interrupted for about a second, so this nee
 		},
 	}
 	f.addChange(c.Flags())
+	f.addMoving(c.Flags())
 	c.Flags().StringVar(&f.revert, "revert", "", "revert what this plan changed (see history)")
 	c.Flags().StringVar(&f.target, "target-revision", "", "bring back this layout: successful-site-action, last-site-action or an ID (see revisions)")
 	return c
@@ -161,7 +167,7 @@ func newGatewaysHistory(f *gatewayFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			return f.show(cmd.OutOrStdout(), history)
+			return show(cmd.OutOrStdout(), f.output, history, document.History)
 		},
 	}
 }
@@ -197,6 +203,9 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 	if err := f.complete(); err != nil {
 		return err
 	}
+	if cmd.Flags().Changed("seed") && f.scheduler != string(schedule.Random) {
+		return usageError{fmt.Errorf("--seed is for --scheduler %s", schedule.Random)}
+	}
 	ctx, cancel := context.WithTimeoutCause(cmd.Context(), gatewaysTimeout, fmt.Errorf("timed out after %.0fm", gatewaysTimeout.Minutes()))
 	defer cancel()
 	out := cmd.OutOrStdout()
@@ -211,7 +220,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 		err = f.drawn(operation.Plan)
 	}
 	if err == nil {
-		err = f.show(out, operation.Plan)
+		err = show(out, f.output, operation.Plan, document.Plan)
 	}
 	if err == nil {
 		err = operation.Apply(ctx)
@@ -227,7 +236,7 @@ func (f *gatewayFlags) run(cmd *cobra.Command, prepare func(*gateway.Service, co
 		for _, p := range misplaced.Ports {
 			fmt.Fprintf(progress, "%s: %s\n", p.Where, p.Text)
 		}
-		return fmt.Errorf("%w; run: %s status", err, f.program)
+		return fmt.Errorf("%w; run: %s", err, typed(f.program, append([]string{"status"}, f.words()...)))
 	}
 	return err
 }
@@ -240,5 +249,5 @@ func (f *gatewayFlags) service(progress io.Writer) *gateway.Service {
 
 // undo is the command that takes a plan back.
 func (f *gatewayFlags) undo(plan string) string {
-	return strings.Join(append(append([]string{f.program, "rebalance --revert", plan}, f.words()...), "--yes"), " ")
+	return typed(f.program, append(append([]string{"rebalance", "--revert", plan}, f.words()...), "--yes"))
 }

@@ -102,7 +102,7 @@ func TestHookRunsWithoutAHome(t *testing.T) {
 	env["JUJU_DISPATCH_PATH"] = "hooks/update-status"
 	code, _, stderr := mainOf(t, env, "/charm/dispatch")
 	assert.Equal(t, 0, code, stderr)
-	assert.Contains(t, called(t, dir), "status-set -- blocked missing relation: certificates; run: juju integrate ovn-central:certificates vault\n")
+	assert.Contains(t, called(t, dir), "status-set -- blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault\n")
 }
 
 func TestActionRunsWithoutAHome(t *testing.T) {
@@ -143,11 +143,20 @@ func TestCommandLineThatIsNotUnderstood(t *testing.T) {
 		"action of no name": {[]string{"ovn-central-operator", "action"}, "takes NAME; type: ovn-central-operator"},
 		"unknown action":    {[]string{"ovn-central-operator", "action", "kcik"}, `unknown action "kcik"`},
 		"version of what":   {[]string{"ovn-central-operator", "version", "x"}, `version takes no arguments, not "x"`},
-		"unknown command":   {[]string{"ovn-central-operator", "frobnicate"}, `unknown command "frobnicate"`},
+		"unknown command":   {[]string{"ovn-central-operator", "frobnicate"}, `unknown command "frobnicate" for "ovn-central-operator"; ovn-central-operator --help lists them`},
+		"unknown of nodes":  {[]string{"ovn-central-operator", "nodes", "lst"}, `"; ovn-central-operator nodes --help lists them`},
+		"no such plan":      {[]string{"ovn-gateways", "plan", "reblance"}, `plan takes [rebalance|reschedule], not "reblance"; type: ovn-gateways plan`},
+		"no file's name":    {[]string{"ovn-gateways", "plan", "--picture", ""}, "--picture takes the name of a file, such as plan.svg"},
+		"of another plan":   {[]string{"ovn-gateways", "plan", "--scheduler", "random"}, "plan rebalance takes --max-moves and --allow-new-candidates, not --scheduler"},
+		"moves of none":     {[]string{"ovn-gateways", "plan", "reschedule", "--max-moves=1"}, "plan reschedule takes --scheduler and --seed, not --max-moves"},
+		"of another verb":   {[]string{"ovn-gateways", "rebalance", "--scheduler", "random"}, "unknown flag: --scheduler; ovn-gateways rebalance --help lists the flags"},
+		"moves of a verb":   {[]string{"ovn-gateways", "reschedule", "--allow-new-candidates"}, "unknown flag: --allow-new-candidates; ovn-gateways reschedule --help lists the flags"},
+		"seed of nothing":   {[]string{"ovn-gateways", "reschedule", "--seed=7"}, "--seed is for --scheduler random"},
 		"too many plans":    {[]string{"ovn-central-operator", "gateways", "history", "a", "b"}, `takes [PLAN], not "a b"`},
 		"no node":           {[]string{"ovn-central-operator", "nodes", "show"}, "show takes NODE; type: ovn-central-operator nodes show NODE"},
 		"no duration":       {[]string{"ovn-central-operator", "nodes", "drain", "x", "--timeout=soon"}, "a number of seconds, or such as 90s"},
 		"no form of output": {[]string{"ovn-gateways", "status", "-o", "xml"}, `--output "xml" is none of text, yaml, json`},
+		"none of its own":   {[]string{"ovn-gateways", "frobnicate"}, `unknown command "frobnicate"`},
 		"in its other name": {[]string{"ovn-gateways", "status", "--format=xml"}, `--output "xml" is none of`},
 	}
 	for name, test := range tests {
@@ -172,9 +181,12 @@ func TestDatabasesOfThisMachineAreThoseThatAreMeant(t *testing.T) {
 		args []string
 		says string
 	}{
-		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file"},
+		"this machine": {args: []string{"list"}, says: "unix:/nowhere/ovnnb_db.sock: connect: no such file or directory; name databases that are not on this machine by --nb or OVN_NB_DB, and --sb or OVN_SB_DB\n"},
+		"one of them":  {args: []string{"list", "--nb=unix:/here"}, says: "no such file or directory; name databases that are not on this machine by --sb or OVN_SB_DB\n"},
+		"none of them": {env: map[string]string{"OVN_SB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"}, says: "no such file or directory\n"},
 		"a variable":   {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list"}, says: "unix:/elsewhere: connect: no such file"},
 		"named":        {env: map[string]string{"OVN_NB_DB": "unix:/elsewhere"}, args: []string{"list", "--nb=unix:/here"}, says: "unix:/here: connect: no such file"},
+		"negative":     {args: []string{"drain", "x", "--grace-period=-1s"}, says: "it must be a number of seconds, or such as 90s, 15m, 1h30m"},
 		"seconds":      {args: []string{"drain", "x", "--timeout=90", "--grace-period=2m"}, says: "grace-period 120 is not smaller than timeout 90"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -188,6 +200,28 @@ func TestDatabasesOfThisMachineAreThoseThatAreMeant(t *testing.T) {
 			assert.Empty(t, stdout)
 		})
 	}
+}
+
+// What a machine without databases says names the way out, whatever was asked for.
+func TestMachineWithoutDatabasesNamesTheWayOut(t *testing.T) {
+	for _, command := range []string{
+		"gateways status", "gateways plan", "gateways rebalance --yes", "gateways reschedule", "gateways history", "gateways revisions",
+		"nodes list", "nodes show x", "nodes cordon x", "nodes drain x", "nodes undrain x", "nodes remove x", "nodes remove x -o json",
+	} {
+		env, _ := prepare(t)
+		env["OVN_RUNDIR"] = "/nowhere"
+		code, stdout, stderr := mainOf(t, env, append([]string{"ovn-central-operator"}, strings.Fields(command)...)...)
+		assert.Equal(t, 1, code, command)
+		assert.Contains(t, stdout+stderr, "by --nb or OVN_NB_DB, and --sb or OVN_SB_DB", command)
+	}
+}
+
+// An empty name is that of a variable that isn't set, and not all nodes.
+func TestNodeWithoutANameIsNoNode(t *testing.T) {
+	env, _ := prepare(t)
+	code, stdout, stderr := mainOf(t, env, "ovn-central-operator", "nodes", "show", "")
+	assert.Equal(t, 2, code)
+	assert.Contains(t, stdout+stderr, "Failure (400 BadRequest): no node is named")
 }
 
 func TestUnknownActionOfJujuIsAUsageError(t *testing.T) {

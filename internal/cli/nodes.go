@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -145,6 +146,10 @@ func example(use string) string {
 // shows is a command that changes nothing.
 func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Example: example(use), Args: args, RunE: func(cmd *cobra.Command, args []string) error {
+		if len(args) == 1 && args[0] == "" {
+			_, refused := maintenance.Resolve(nil, "") // for List it means all
+			return f.answer(cmd, *refused)
+		}
 		if err := f.complete(); err != nil {
 			return err
 		}
@@ -156,7 +161,7 @@ func (f *nodeFlags) shows(use, short string, args cobra.PositionalArgs) *cobra.C
 		if refused != nil {
 			return f.answer(cmd, *refused)
 		}
-		return f.databaseFlags.show(cmd.OutOrStdout(), report)
+		return show(cmd.OutOrStdout(), f.output, report, document.Nodes)
 	}}
 }
 
@@ -184,7 +189,7 @@ func (f *nodeFlags) service(progress io.Writer) *node.Service {
 
 // command is what to type for an operation on a node.
 func (f *nodeFlags) command(operation, name string, given ...string) string {
-	words := []string{"ovn-central-operator nodes", strings.TrimSuffix(operation, "-node"), name}
+	words := []string{strings.TrimSuffix(operation, "-node"), name}
 	var flags []string
 	for i := 0; i+1 < len(given); i += 2 {
 		switch key, value := given[i], given[i+1]; {
@@ -198,5 +203,5 @@ func (f *nodeFlags) command(operation, name string, given ...string) string {
 			flags = append(flags, "--"+key, value)
 		}
 	}
-	return strings.Join(append(append(words, f.words()...), flags...), " ")
+	return typed("ovn-central-operator nodes", append(append(words, f.words()...), flags...))
 }

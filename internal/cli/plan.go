@@ -1,10 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
@@ -25,26 +28,45 @@ with their ranks before and after, and an arrow for each that moves.`,
 		Args:      cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"rebalance", "reschedule"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			operate := (*gateway.Service).Rebalance
-			if len(args) == 1 && args[0] == "reschedule" {
-				operate = (*gateway.Service).Reschedule
+			verb := append(args, "rebalance")[0]
+			operate, own, others := (*gateway.Service).Rebalance, (*gatewayFlags).addMoving, (*gatewayFlags).addScheduling
+			if verb == "reschedule" {
+				operate, own, others = (*gateway.Service).Reschedule, others, own
+			}
+			for _, name := range flagsOf(others) {
+				if cmd.Flags().Changed(name) {
+					return usageError{fmt.Errorf("plan %s takes --%s, not --%s", verb, strings.Join(flagsOf(own), " and --"), name)}
+				}
 			}
 			f.dryRun = true
-			if file != "" {
+			if cmd.Flags().Changed("picture") {
+				if file == "" { // as of a variable that is not set
+					return usageError{errors.New("--picture takes the name of a file, such as plan.svg")}
+				}
 				f.drawn = func(p schedule.Plan) error { return draw(file, p) }
 			}
 			return f.run(cmd, operate)
 		},
 	}
 	f.addNetworks(c.Flags())
-	f.addPlanning(c.Flags())
+	f.addMoving(c.Flags())
+	f.addScheduling(c.Flags())
 	c.Flags().StringVar(&file, "picture", "", "write a picture of the plan to this file, as SVG")
 	return c
 }
 
+// flagsOf are the names of the flags that are added.
+func flagsOf(add func(*gatewayFlags, *pflag.FlagSet)) (names []string) {
+	var flags pflag.FlagSet
+	add(new(gatewayFlags), &flags)
+	flags.VisitAll(func(x *pflag.Flag) { names = append(names, x.Name) })
+	return names
+}
+
 func draw(file string, p schedule.Plan) error {
-	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		return usageError{fmt.Errorf("--picture %q is a directory", file)}
+	// Of a device, or a pipe such as /dev/stdout, a new file would take the place.
+	if info, err := os.Lstat(file); err == nil && !info.Mode().IsRegular() {
+		return usageError{fmt.Errorf("--picture %q is there, and no regular file", file)}
 	}
 	if _, err := atomicfile.WriteIfChanged(file, picture.SVG(p), 0o644); err != nil {
 		return fmt.Errorf("cannot draw the plan: %w", err)

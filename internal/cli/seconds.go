@@ -24,7 +24,7 @@ func (s *seconds) Set(text string) error {
 		return nil
 	}
 	d, err := time.ParseDuration(text)
-	if err != nil {
+	if err != nil || d < 0 {
 		return fmt.Errorf("it must be a number of seconds, or such as 90s, 15m, 1h30m")
 	}
 	*s = seconds(d)

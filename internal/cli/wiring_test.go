@@ -1,14 +1,47 @@
 package cli
 
 import (
+	"bytes"
 	"io"
+	"os/exec"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 // Whatever leaves the clusters stops the agent before, by what package membership is given for it.
 func TestLeavingStopsTheAgent(t *testing.T) {
 	t.Parallel()
-	require.NotNil(t, unit(func(string) string { return "" }, io.Discard).service.BeforeLeaving)
+	require.NotNil(t, unit(func(string) string { return "" }, io.Discard).Members.BeforeLeaving)
+}
+
+// A shell reads back what was given, names with spaces and quotes too.
+func TestCommandsThatArePrintedCanBePasted(t *testing.T) {
+	t.Parallel()
+	f := databaseFlags{typed: [][2]string{{"--nb", "ssl:10.0.0.5:6641"}}}
+	f.credentials.Key = "/root/my keys/$HOME's.pem"
+	nodes := nodeFlags{databaseFlags: f}
+	gateways := gatewayFlags{databaseFlags: f, program: GatewaysName}
+	for printed, words := range map[string][]string{
+		nodes.command("remove-node", "compute 3 <x>", "i-really-mean-it", "true"): {"ovn-central-operator", "nodes", "remove", "compute 3 <x>", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
+		gateways.undo("p1"): {GatewaysName, "rebalance", "--revert", "p1", "--nb", "ssl:10.0.0.5:6641", "--private-key", f.credentials.Key, "--yes"},
+	} {
+		out, err := exec.CommandContext(t.Context(), "sh", "-c", "printf '%s\\n' "+printed).Output()
+		require.NoError(t, err, printed)
+		assert.Equal(t, strings.Join(words, "\n")+"\n", string(out))
+	}
+}
+
+// A program reads one document on standard output, in the form that it asked for.
+func TestAnswerIsInTheFormThatWasAskedFor(t *testing.T) {
+	d := map[string]string{"unit": "ovn-central/0"}
+	for output, want := range map[string]string{"text": "in words\n", "yaml": "unit: ovn-central/0\n", "json": "{\n  \"unit\": \"ovn-central/0\"\n}\n"} {
+		f := databaseFlags{output: output, getenv: func(string) string { return "" }}
+		require.NoError(t, f.complete(), output)
+		var out bytes.Buffer
+		require.NoError(t, show(&out, f.output, d, func(map[string]string) string { return "in words" }))
+		assert.Equal(t, want, out.String())
+	}
 }

@@ -54,7 +54,7 @@ func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, 
 			return changed, nil
 		case ctx.Err() != nil:
 			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", groups(changed), context.Cause(ctx))
-		case errors.Is(err, ErrBehind) || errors.Is(err, ovsdb.ErrFenced):
+		case errors.Is(err, ErrBehind) || errors.Is(err, ovsdb.ErrFenced) || errors.Is(err, ovsdb.ErrUninitialized):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
 			s.progress(ctx, "another client changed gateways; planning again")
@@ -163,54 +163,6 @@ func (s *Service) guard(state schedule.State, changes []schedule.Change) ovsdb.G
 		}
 	}
 	return g
-}
-
-// ErrBehind is returned where ovn-northd takes nothing up: it would be of no use to write more.
-var ErrBehind = errors.New("ovn-northd did not process the changes")
-
-// slownessFactor is how many times as long as at its slowest ovn-northd may take before it counts as
-// gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
-const slownessFactor = 10
-
-// SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for
-// ovn-northd's: without it there is no use in writing more.
-func (s *Service) SyncNorthd(ctx context.Context) error { return s.sync(ctx, 0) }
-
-// sync also tells the pace how long ovn-northd took after a batch of so many gateways.
-func (s *Service) sync(ctx context.Context, gateways int) error {
-	if s.NorthdTimeout == 0 {
-		return nil
-	}
-	return s.awaitNorthd(ctx, gateways, func(ctx context.Context, g *ovsdb.Gateways) error {
-		_, err := g.SyncNorthd(ctx)
-		return err
-	})
-}
-
-// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is
-// [Service.SyncNorthd] in the same transaction, for which ovn-northd computes once.
-func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsdb.Amendment) error {
-	if s.NorthdTimeout == 0 {
-		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
-	}
-	return s.awaitNorthd(ctx, 0, func(ctx context.Context, g *ovsdb.Gateways) error { return g.AmendIDsAndSync(ctx, guard, a) })
-}
-
-func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(context.Context, *ovsdb.Gateways) error) error {
-	bound := max(s.NorthdTimeout, slownessFactor*s.slowest)
-	patience, cancel := context.WithTimeout(ctx, bound)
-	defer cancel()
-	begun := s.Now()
-	err := s.With(ctx, func(g *ovsdb.Gateways) error { return ask(patience, g) })
-	if err != nil && patience.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w within %s; check that it is running and what its log says, then run this again", ErrBehind, bound.Round(time.Second))
-	}
-	if err == nil {
-		took := s.Now().Sub(begun)
-		s.slowest = max(s.slowest, took)
-		s.pace.took(gateways, took)
-	}
-	return err
 }
 
 func (inv *Inventory) lists(changes []schedule.Change) (all []ovsdb.Candidates) {

@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -17,18 +16,7 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 	if err != nil {
 		return schedule.Plan{}, err
 	}
-	return drainPlan(inventory.State, was, chassis), nil
-}
-
-// drainPlan also knows of the drains of other chassis.
-func drainPlan(state schedule.State, was map[string][]schedule.Ranks, chassis string) schedule.Plan {
-	var others []schedule.Ranks
-	for _, name := range slices.Sorted(maps.Keys(was)) {
-		if name != chassis {
-			others = append(others, was[name]...)
-		}
-	}
-	return schedule.Drain(state, schedule.Options{}, chassis, others)
+	return schedule.Drain(inventory.State, schedule.Options{}, chassis, was), nil
 }
 
 // Drain moves every gateway off a chassis, for as long as it is cordoned, and says what it
@@ -43,7 +31,9 @@ func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([
 	if err != nil {
 		return nil, err
 	}
-	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan { return drainPlan(state, was, chassis) }, earlier...)
+	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan {
+		return schedule.Drain(state, schedule.Options{}, chassis, was)
+	}, earlier...)
 }
 
 // Demote moves off a chassis what has come to be hosted there since it was cordoned, for as long as

@@ -80,6 +80,9 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		_, cordoned := cordons[row.Name]
 		c.State.Chassis = append(c.State.Chassis, c.chassis(row, cordoned))
 	}
+	if sb.Config < nb.Config { // no ovn-controller was asked yet
+		c.find("ovn-northd", "it has not followed yet: nb_cfg %d of %d; which chassis respond is not known since", sb.Config, nb.Config)
+	}
 	t := newTopology(nb)
 	users, unhosted := c.gateways(t)
 	for _, g := range nb.Groups {
@@ -101,7 +104,7 @@ func (inv *Inventory) find(where, format string, args ...any) {
 func (inv *Inventory) chassis(row ovsdb.ChassisRow, cordoned bool) schedule.Chassis {
 	x := schedule.Chassis{
 		Name: row.Name, Hostname: row.Hostname, Remote: row.Remote(),
-		Unresponsive: row.Known && row.Follows < inv.NB.Config, Cordoned: cordoned,
+		Unresponsive: !inv.SB.Responds(row), Cordoned: cordoned,
 	}
 	for _, option := range items(row.Config["ovn-cms-options"], ",") {
 		if option == gatewayOption {

@@ -60,6 +60,7 @@ func southbound() ovsdb.Southbound {
 		return map[string]string{"ovn-cms-options": options, "ovn-bridge-mappings": mappings}
 	}
 	return ovsdb.Southbound{
+		Config: 5,
 		Chassis: []ovsdb.ChassisRow{
 			{Name: "c1", Hostname: "one", Config: config("enable-chassis-as-gw,availability-zones=az1:az3", "physnet1:br-ex,physnet2:br-2"), Known: true, Follows: 5},
 			{Name: "c2", Hostname: "two", Config: config("availability-zones=, enable-chassis-as-gw", "physnet1:br-ex"), Known: true, Follows: 4},
@@ -101,6 +102,17 @@ func TestStateIsWhatTheRowsSay(t *testing.T) {
 		{Where: "c4", Text: `its bridge mapping ":br-ex" is not NETWORK:BRIDGE`},
 		{Where: "c4", Text: `its bridge mapping "physnet1" is not NETWORK:BRIDGE`},
 	}, c.Findings)
+}
+
+// What ovn-northd has not asked them yet, ovn-controllers can't have followed: they lag behind nb_cfg of
+// SB, and what that lags behind NB is ovn-northd's.
+func TestChassisIsNotBlamedForAnOvnNorthdThatDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	nb := northbound()
+	nb.Config = 9
+	c := gateway.BuildInventory(nb, southbound())
+	assert.Equal(t, []bool{false, true, false, false}, []bool{c.State.Chassis[0].Unresponsive, c.State.Chassis[1].Unresponsive, c.State.Chassis[2].Unresponsive, c.State.Chassis[3].Unresponsive})
+	assert.Contains(t, c.Findings, schedule.Finding{Where: "ovn-northd", Text: "it has not followed yet: nb_cfg 5 of 9; which chassis respond is not known since"})
 }
 
 func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {

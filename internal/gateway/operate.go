@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // DefaultWait bounds the wait for the data plane. A move takes it about a second; where
@@ -66,6 +68,9 @@ type MisplacedError struct {
 
 // Error counts the ports; the caller names them.
 func (e *MisplacedError) Error() string {
+	if len(e.Ports) == 1 {
+		return fmt.Sprintf("1 port is not bound as expected after %s", e.Wait)
+	}
 	return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Ports), e.Wait)
 }
 
@@ -184,9 +189,10 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 
 func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier ...Entry) (*Operation, error) {
 	// An ovn-controller that died since the last sign of life looks as if it lived, and
-	// takes over nothing. Without ovn-northd there is no use in changing anything.
+	// takes over nothing. Without ovn-northd there is no use in changing anything; where nothing
+	// has used NB yet, there is nothing to change.
 	if r.Wait > 0 && r.Confirmed && !r.DryRun {
-		if err := s.SyncNorthd(ctx); err != nil {
+		if err := s.SyncNorthd(ctx); err != nil && !errors.Is(err, ovsdb.ErrUninitialized) {
 			return nil, err
 		}
 	}
@@ -202,7 +208,7 @@ func (s *Service) plan(ctx context.Context, r Request, planner Planner, earlier 
 	return &Operation{Plan: p, service: s, request: r, planner: planner, earlier: earlier}, nil
 }
 
-// Apply carries the plan out, unless it is a dry run, and verifies it. Where traffic would be
+// Apply carries the plan out, unless it is a dry run, and proves it as [Service.Prove] does. Where traffic would be
 // interrupted without a confirmation it is an [*UnconfirmedError].
 func (o *Operation) Apply(ctx context.Context) error {
 	s, r := o.service, o.request
@@ -231,13 +237,12 @@ func (o *Operation) carryOut(ctx context.Context) error {
 	if r.Wait == 0 || len(changed) == 0 {
 		return nil
 	}
-	missing, err := s.Verify(ctx, changed, r.Wait)
-	if err != nil {
-		return err
+	err = s.Prove(ctx, changed, r.Wait)
+	if unresponsive := new(UnresponsiveError); errors.As(err, &unresponsive) && s.Undo != nil {
+		unresponsive.Undo = s.Undo(s.run)
 	}
-	if len(missing) > 0 {
-		return &MisplacedError{missing, r.Wait}
+	if err == nil {
+		s.progress(ctx, "every gateway is bound as expected")
 	}
-	s.progress(ctx, "every gateway is bound as expected")
-	return nil
+	return err
 }

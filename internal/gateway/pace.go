@@ -17,6 +17,7 @@ const (
 // the gateways had cost it (seen: batches of 10, each of which took 6 to 18 s).
 const (
 	firstBatch    = 100
+	mostAtFirst   = 500
 	smallestBatch = 50
 	largestBatch  = 2000
 )
@@ -29,10 +30,11 @@ type pace struct {
 	quickest time.Duration
 }
 
-// next is the size of the next batch.
+// next is the size of the next batch. What a gateway costs is not known of the first one: it is larger where
+// ovn-northd takes longer for any change than others are to wait, since there gateways are the lesser part.
 func (p *pace) next() int {
 	if p.size == 0 {
-		return firstBatch
+		return min(max(firstBatch, int(firstBatch*p.quickest/othersWait)), mostAtFirst)
 	}
 	return p.size
 }

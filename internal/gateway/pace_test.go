@@ -80,3 +80,15 @@ func TestBatchesShrinkWhereOvnNorthdFallsBehindAndGrowAgain(t *testing.T) {
 	p.took(5, 100*time.Millisecond)
 	assert.Equal(t, 2*smallestBatch, p.next(), "the last of a plan says nothing")
 }
+
+// A drain of one of 200 chassis with 50 gateways each, which has 5 candidates for each, is one batch.
+func TestFirstBatchIsLargerWhereOvnNorthdTakesLongForAnyChange(t *testing.T) {
+	t.Parallel()
+	for takes, size := range map[time.Duration]int{
+		0: 100, 100 * time.Millisecond: 100, 2 * time.Second: 100, 6200 * time.Millisecond: 310, time.Minute: 500, time.Hour: 500,
+	} {
+		var p pace
+		p.took(0, takes)
+		assert.Equal(t, size, p.next(), "%s", takes)
+	}
+}

@@ -3,6 +3,7 @@ package gateway
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -20,6 +21,9 @@ type Service struct {
 	Dialer *ovsdb.Dialer
 	// NB and SB are endpoints of the databases.
 	NB, SB []string
+	// Elsewhere is what to do where the databases are others than those, for a person; empty where
+	// there is nothing to do.
+	Elsewhere string
 	// By is the person or unit that asks, for the journal.
 	By string
 	// Fence are pairs of external_ids of NB_Global that must stand there whenever candidates are
@@ -62,6 +66,9 @@ func (s *Service) Close() {
 func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error) (err error) {
 	if s.g == nil {
 		if s.g, err = s.Dialer.Gateways(ctx, s.NB, s.SB); err != nil {
+			if s.Elsewhere != "" {
+				err = fmt.Errorf("%w; %s", err, s.Elsewhere)
+			}
 			return err
 		}
 		if s.Key != "" {
@@ -77,7 +84,7 @@ func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error
 	return err
 }
 
-// grace is how long an ovn-controller may take to follow nb_cfg until it counts as
+// grace is how long an ovn-controller may take to follow nb_cfg of SB until it counts as
 // silent; one that lives takes some milliseconds.
 const grace = 5 * time.Second
 

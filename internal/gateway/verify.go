@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -15,6 +17,64 @@ import (
 // stableFor is how long gateways must be where they should be. They bounce while the chassis
 // of a group that grows first hear one another.
 const stableFor = 3 * time.Second
+
+// UnresponsiveError says which chassis have taken gateways and do not respond.
+type UnresponsiveError struct {
+	Chassis []string
+	// Undo is the command that takes the plan back; empty where there is none.
+	Undo string
+}
+
+// Error says what to do.
+func (e *UnresponsiveError) Error() string {
+	text := fmt.Sprintf("ovn-controller does not respond on %s, where gateways were moved to, so that they may not work: restart it", strings.Join(e.Chassis, ", "))
+	if e.Undo != "" {
+		text += "; or to move them back, run: " + e.Undo
+	}
+	return text
+}
+
+// Prove verifies what was changed, and asks the chassis that took gateways for a sign of life: a binding
+// says which chassis claims a gateway, and not that it has set its flows; ovn-controller follows nb_cfg
+// once it has (ovn-sb(5), Chassis_Private). What is not as it should be is a [*MisplacedError] or an
+// [*UnresponsiveError].
+func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait time.Duration) error {
+	missing, err := s.Verify(ctx, changed, wait)
+	switch {
+	case err != nil:
+		return fmt.Errorf("where gateways are bound cannot be seen: %w", err)
+	case len(missing) > 0:
+		return &MisplacedError{missing, wait}
+	}
+	taken := slices.DeleteFunc(slices.Clone(changed), func(c schedule.Change) bool { return c.From() == c.To() })
+	if len(taken) == 0 {
+		return nil
+	}
+	inventory, err := (*Inventory)(nil), s.SyncNorthd(ctx)
+	if err == nil {
+		inventory, err = s.Observe(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("it is not known whether the chassis that took gateways respond: %w", err)
+	}
+	if silent := s.unresponsiveHosts(taken, inventory.SB); len(silent) > 0 {
+		return &UnresponsiveError{Chassis: silent}
+	}
+	return nil
+}
+
+// unresponsiveHosts are the chassis that do not respond, and to which something of the changes is bound.
+func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbound) []string {
+	hosts := map[string]bool{}
+	for _, c := range changed {
+		for _, p := range c.Ports {
+			if on, _ := sb.Host(p.Name); s.unresponsive[on] {
+				hosts[on] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(hosts))
+}
 
 // Verify waits until every port of what was changed is active where it should be, and stays
 // there for a moment. It names those that are not when the time is over, but for those that
@@ -86,22 +146,26 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 			continue
 		}
 		for _, p := range c.Ports {
-			where, known := sb.Redirects["cr-"+p.Name]
-			if external, is := sb.Externals[p.Name]; is {
-				where, known = external, true
-			}
+			where, known := sb.Host(p.Name)
 			switch {
 			case !known:
 				missing = append(missing, schedule.Finding{Where: p.Name, Text: "no Port_Binding in SB; ovn-northd has not created it"})
 			case s.mayHost(c, where):
 			case where == "":
-				missing = append(missing, schedule.Finding{Where: p.Name, Text: fmt.Sprintf("not bound to any chassis; expected %s", c.To())})
+				missing = append(missing, schedule.Finding{Where: p.Name, Text: s.unbound(c.To())})
 			default:
 				missing = append(missing, schedule.Finding{Where: p.Name, Text: fmt.Sprintf("bound to %s; expected %s", where, c.To())})
 			}
 		}
 	}
 	return missing
+}
+
+func (s *Service) unbound(best string) string {
+	if s.unresponsive[best] {
+		return "not bound to any chassis; expected " + best
+	}
+	return schedule.Unbound(best)
 }
 
 func (s *Service) mayHost(c schedule.Change, where string) bool {

@@ -9,7 +9,7 @@ import (
 
 // goal-state has a relation before a unit is in it, and for seconds after it is out.
 func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
-	const missing = "missing relation: certificates"
+	const missing = "'certificates' missing"
 	m := healthy()
 	m.goal = `{"units":{"ovn-central/0":{"status":"active"}},"relations":{"certificates":{"vault":{"status":"joined"},"vault/0":{"status":"active"}}}}`
 	for _, name := range []string{"install", "config-changed", "update-status"} {

@@ -6,14 +6,10 @@ package hook
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
@@ -23,23 +19,11 @@ import (
 // timer, 60 s.
 const Timeout = 20 * time.Minute
 
-// Unit is the unit that hooks run on.
-type Unit struct {
-	Tools   *juju.Tools
-	Env     juju.Env
-	Service *membership.Changer
-	// Observer finds out what there is.
-	Observer *observe.Observer
-	// Reconciler is this unit as a whole.
-	Reconciler *reconcile.Reconciler
-	Log        *slog.Logger
-}
-
 var handlers = hooks()
 
 // hooks are those of the unit, and those of each relation.
-func hooks() map[string]func(context.Context, Unit) error {
-	all := map[string]func(context.Context, Unit) error{
+func hooks() map[string]func(context.Context, *reconcile.Reconciler) error {
+	all := map[string]func(context.Context, *reconcile.Reconciler) error{
 		"install":                 install,
 		"upgrade-charm":           reconcileUnit,
 		"config-changed":          reconcileUnit,
@@ -67,7 +51,7 @@ func Names() []string { return slices.Sorted(maps.Keys(handlers)) }
 
 // Run runs a hook. One that is not known is no error: a newer Juju may have more
 // of them.
-func Run(ctx context.Context, u Unit, name string) error {
+func Run(ctx context.Context, u *reconcile.Reconciler, name string) error {
 	handle, known := handlers[name]
 	if !known {
 		u.Log.InfoContext(ctx, "no handler for this hook", "hook", name)
@@ -83,7 +67,7 @@ func Run(ctx context.Context, u Unit, name string) error {
 
 // install fails where the packages can't be installed, so that Juju soon tries
 // again.
-func install(ctx context.Context, u Unit) error {
+func install(ctx context.Context, u *reconcile.Reconciler) error {
 	o, err := reconcileAndReport(ctx, u, true)
 	if err != nil {
 		return err
@@ -92,33 +76,33 @@ func install(ctx context.Context, u Unit) error {
 }
 
 // reconcileUnit takes the unit as far as it can get, whatever has changed.
-func reconcileUnit(ctx context.Context, u Unit) error {
+func reconcileUnit(ctx context.Context, u *reconcile.Reconciler) error {
 	_, err := reconcileAndReport(ctx, u, true)
 	return err
 }
 
 // updateStatus looks at less, as nothing has changed that Juju knows of. It also
 // takes back what this unit began and a restart has undone.
-func updateStatus(ctx context.Context, u Unit) error {
+func updateStatus(ctx context.Context, u *reconcile.Reconciler) error {
 	if _, err := reconcileAndReport(ctx, u, false); err != nil {
 		return err
 	}
-	u.Service.ClearEndedIntents(ctx)
+	u.Members.ClearEndedIntents(ctx)
 	return nil
 }
 
-func reconcileAndReport(ctx context.Context, u Unit, thorough bool) (reconcile.Result, error) {
-	o, err := u.Reconciler.Reconcile(ctx, thorough)
+func reconcileAndReport(ctx context.Context, u *reconcile.Reconciler, thorough bool) (reconcile.Result, error) {
+	o, err := u.Reconcile(ctx, thorough)
 	if err != nil {
 		return o, err
 	}
-	word, text := u.Reconciler.Status(o)
+	word, text := u.Status(o)
 	return o, u.Tools.StatusSet(ctx, word, text)
 }
 
 // unused is each hook of the peer relation that there is only because the Python charm
 // has it: whatever happens on it happens on the other peer relation too.
-func unused(context.Context, Unit) error { return nil }
+func unused(context.Context, *reconcile.Reconciler) error { return nil }
 
 // remove leaves the machine as one that can host another unit.
-func remove(ctx context.Context, u Unit) error { return u.Reconciler.Remove(ctx) }
+func remove(ctx context.Context, u *reconcile.Reconciler) error { return u.Remove(ctx) }

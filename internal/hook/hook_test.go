@@ -218,11 +218,11 @@ func (m *machine) run(t *testing.T, name string) error {
 	}
 	var err error
 	synctest.Test(t, func(t *testing.T) { // it waits for a server to store what it has
-		err = hook.Run(t.Context(), hook.Unit{Tools: tools, Env: env, Log: log, Observer: observer, Service: service, Reconciler: &reconcile.Reconciler{
+		err = hook.Run(t.Context(), &reconcile.Reconciler{
 			Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
 			Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
 			Dialer: service.Dialer, Now: time.Now, Log: log,
-		}}, name)
+		}, name)
 	})
 	return err
 }
@@ -286,7 +286,7 @@ func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
 			assert.Equal(t, sb.Short(), m.unit["sb-identity"])
 			assert.Equal(t, string(nb), m.unit["nb-server-id"])
 			assert.Equal(t, string(sb), m.unit["sb-server-id"])
-			assert.Equal(t, "blocked missing relation: certificates; run: juju integrate ovn-central:certificates vault", m.status)
+			assert.Equal(t, "blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault", m.status)
 			assert.Nil(t, m.app, "only Juju's leader writes for all")
 			assert.Empty(t, m.told, "R15: a hook changes nothing")
 		})
@@ -364,5 +364,5 @@ func TestHookBeforeTheRelationPublishesNothing(t *testing.T) {
 	m.relations = []string{}
 	require.NoError(t, m.run(t, "install"))
 	assert.Nil(t, m.unit)
-	assert.Contains(t, m.status, "missing relation: certificates")
+	assert.Contains(t, m.status, "'certificates' missing")
 }

@@ -9,11 +9,12 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
 // stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
 // servers go on serving, and Juju tries again.
-func stop(ctx context.Context, u Unit) error {
+func stop(ctx context.Context, u *reconcile.Reconciler) error {
 	return finalize(ctx, u, u.Observer.Observe(ctx, u.Tools))
 }
 
@@ -25,7 +26,7 @@ var errNotKnownToStay = errors.New("cannot find out whether this unit is being r
 // its agent has restarted; while this hook fails it stays in. `stop` then finds nothing
 // left to do, and does it all where this hook was not run. In a unit that stays, the
 // relation can be neither read nor written by now, and nothing depends on it.
-func peerBroken(ctx context.Context, u Unit) error {
+func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	switch {
 	case snapshot.Application.Goal == nil:
@@ -41,11 +42,11 @@ func peerBroken(ctx context.Context, u Unit) error {
 }
 
 // finalize takes the unit out of both clusters, or fails.
-func finalize(ctx context.Context, u Unit, snapshot observe.Snapshot) error {
+func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Snapshot) error {
 	if snapshot.Application.OthersStay() {
-		u.Reconciler.Admit(ctx, snapshot.Application)
+		u.Admit(ctx, snapshot.Application)
 	}
-	results, err := u.Service.Stop(ctx, snapshot.Application, snapshot.Cache)
+	results, err := u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	for _, f := range results {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
 		if f.Gone {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Env is what Juju tells a hook or an action by its environment. What is not set
@@ -54,7 +56,7 @@ func ReadEnv(getenv func(string) string) Env {
 		DepartingUnit: getenv("JUJU_DEPARTING_UNIT"),
 		ContextID:     getenv("JUJU_CONTEXT_ID"),
 	}
-	env.App, _, _ = strings.Cut(env.Unit, "/")
+	env.App = unitname.Application(env.Unit)
 	return env
 }
 

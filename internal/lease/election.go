@@ -21,7 +21,7 @@ import "time"
 // influence.
 type Election struct {
 	// Unit is this agent's name, Instance what tells this process from another one of the
-	// same unit, Address where other agents ask it.
+	// same unit, Address where other agents ask it, on which no other process listens.
 	Unit, Instance, Address string
 	// TTL is how long a holder may stay silent.
 	TTL time.Duration
@@ -69,9 +69,11 @@ const (
 
 // Answer is what an agent tells others that ask it.
 type Answer struct {
-	// Unit is the agent; Term the term of the record that it sees.
-	Unit string `json:"unit"`
-	Term uint64 `json:"term"`
+	// Unit is the agent, Instance its process, empty where it doesn't say; Term the term
+	// of the record that it sees.
+	Unit     string `json:"unit"`
+	Instance string `json:"instance,omitempty"`
+	Term     uint64 `json:"term"`
 	// Acts says that the agent holds the record now.
 	Acts bool `json:"acts"`
 	// HeardAgo is how long ago it has heard the holder of that term itself; negative is
@@ -135,18 +137,23 @@ func (e *Election) Heard(a Answer, asked time.Duration) {
 		return
 	}
 	switch {
-	case a.Unit == e.record.Holder && a.Acts:
+	case e.fromHolder(a) && a.Acts:
 		e.heard, e.direct, e.denied = max(e.heard, asked), max(e.direct, asked), 0
-	case a.Unit == e.record.Holder:
+	case e.fromHolder(a):
 		e.denied = max(e.denied, asked)
 	case a.HeardAgo >= 0:
 		e.heard = max(e.heard, asked-a.HeardAgo)
 	}
 }
 
+// fromHolder says whether the answer is the holder's, and not another process' of the same name.
+func (e *Election) fromHolder(a Answer) bool {
+	return a.Unit == e.record.Holder && (a.Instance == "" || a.Instance == e.record.Instance)
+}
+
 // Tell is what this agent answers to others.
 func (e *Election) Tell(now time.Duration) Answer {
-	a := Answer{Unit: e.Unit, Term: e.record.Term, Acts: e.acts(now), HeardAgo: -1}
+	a := Answer{Unit: e.Unit, Instance: e.Instance, Term: e.record.Term, Acts: e.acts(now), HeardAgo: -1}
 	if e.direct != 0 {
 		a.HeardAgo = max(now-e.direct, 0)
 	}
@@ -227,11 +234,18 @@ func (e *Election) isFresh(now time.Duration) bool {
 // resigns says whether the unit was unable to act for so long that another should.
 func (e *Election) resigns(now time.Duration) bool { return !e.eligible && now-e.unfit >= e.TTL }
 
+// Namesake says whether the record is that of another agent under this one's name, which listens
+// elsewhere: both may run. It is waited for as any other; else each would take the record from the
+// other at once, for ever.
+func (e *Election) Namesake() bool {
+	return e.known && e.record.Holder == e.Unit && e.record.Address != "" && e.record.Address != e.Address
+}
+
 // mayTake says whether the holder is gone: it gave the record up, was this unit's process of
-// before, says itself that it does not act though the database can be seen, or no agent has
-// heard it.
+// before, on whose address this one listens, says itself that it does not act though the database
+// can be seen, or no agent has heard it.
 func (e *Election) mayTake(now time.Duration) bool {
-	if e.record.Holder == "" || e.record.Holder == e.Unit {
+	if e.record.Holder == "" || e.record.Holder == e.Unit && !e.Namesake() {
 		return true
 	}
 	seen := max(e.since, e.heard, e.fresh)

@@ -175,6 +175,49 @@ func TestProcessOfTheSameUnitIsAnother(t *testing.T) {
 	assert.Equal(t, value, d.Swap.Old)
 }
 
+// A third agent hears both. No agent takes what one of them holds.
+func TestAgentsOfOneNameDoNotTakeTheRecordFromEachOther(t *testing.T) {
+	t.Parallel()
+	all := []*Election{{Unit: "u/0", Instance: "1", Address: "a:1"}, {Unit: "u/0", Instance: "2", Address: "a:2"}, {Unit: "u/1", Instance: "3", Address: "b:1"}}
+	for _, e := range all {
+		e.TTL = ttl
+		e.Stand(true, time.Hour)
+	}
+	value, swaps := "", 0
+	tick := func(now time.Duration, running []*Election) {
+		for _, e := range running {
+			e.Saw(value, now)
+			for _, other := range running {
+				if other != e {
+					e.Heard(other.Tell(now), now)
+				}
+			}
+			if d := e.Next(now); d.Swap.New != "" {
+				value = d.Swap.New
+				swaps++
+				e.Wrote(SwapDone)
+			}
+		}
+	}
+	now := time.Hour
+	for ; now < time.Hour+20*ttl; now += ttl / 8 {
+		tick(now, all)
+	}
+	assert.Equal(t, 1, swaps)
+	assert.True(t, all[0].Next(now).Acts)
+	assert.True(t, all[1].Namesake())
+	assert.False(t, all[0].Namesake() || all[2].Namesake())
+
+	gone := now
+	for swaps == 1 && now < gone+2*ttl {
+		now += ttl / 8
+		tick(now, all[1:2])
+	}
+	assert.Equal(t, 2, swaps)
+	assert.InDelta(t, ttl, now-gone, float64(ttl)/4, "as long as for any other")
+	assert.True(t, all[1].Next(now).Acts)
+}
+
 func TestRecordThatIsNoneIsTakenOver(t *testing.T) {
 	t.Parallel()
 	e := Election{Unit: "u/0", Instance: "1", TTL: 5 * time.Second}

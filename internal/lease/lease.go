@@ -33,6 +33,9 @@ type Record struct {
 	// Address is where its agent can be asked; both are empty in the record of a lock.
 	Instance string `json:"instance,omitempty"`
 	Address  string `json:"address,omitempty"`
+	// At is when its holder has written it, in seconds since 1970 on the holder's clock. Only what is
+	// said of the record goes by it ([Record.HeldAt]); nothing is done for it.
+	At int64 `json:"at,omitempty"`
 	// Intents are the changes that holders have begun and that have not been seen
 	// finished by a unit that may say so. They outlive their holder.
 	Intents []Intent `json:"-"`
@@ -91,8 +94,19 @@ func (r Record) Renewed() Record {
 // Released is the record by which its holder gives it up.
 func (r Record) Released() Record {
 	r = r.Renewed()
-	r.Holder, r.TTLSeconds, r.Instance, r.Address = "", 0, "", ""
+	r.Holder, r.TTLSeconds, r.Instance, r.Address, r.At = "", 0, "", "", 0
 	return r
+}
+
+// clockSkew is how far the clocks of two machines are apart at most where both are kept by NTP and
+// one of them is not yet in step.
+const clockSkew = 30 * time.Second
+
+// HeldAt says whether the record seems to be held at now, as one look can tell: by the clocks of two
+// machines, so that it is good for what is said, and for nothing that is done. A holder that is
+// gone is told by a [Watch].
+func (r Record) HeldAt(now time.Time) bool {
+	return r.Holder != "" && now.Sub(time.Unix(r.At, 0)).Abs() <= r.TTL()+clockSkew
 }
 
 // Watch follows a record that another unit may hold. Only time that passed

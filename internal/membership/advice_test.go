@@ -35,7 +35,7 @@ func TestAdviceForADeadMemberIsNotToLetItLeave(t *testing.T) {
 	s.NB = observetest.Up("aa00", "aa01").Down("aa02")
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), nbKick("aa02"))
 	require.NoError(t, err)
-	assert.NotContains(t, results[0].String(), "which then leaves by itself")
+	assert.NotContains(t, strings.Join(results[0].Lines(), "\n"), "which then leaves by itself")
 }
 
 // R11: a warning is no next step.
@@ -43,7 +43,7 @@ func TestWarningOfAKickIsNotACommand(t *testing.T) {
 	s := observetest.JoinedBy4(t)
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), forced(nbKick("aa02")))
 	require.NoError(t, err)
-	assert.NotContains(t, results[0].String(), "next: nb: this leaves 2")
+	assert.NotContains(t, strings.Join(results[0].Lines(), "\n"), "next: nb: this leaves 2")
 }
 
 // R7: what there is no record of is not "already gone": nb is kicked, and the stale
@@ -55,7 +55,7 @@ func TestR7UnitWithoutARecordInOneDatabaseIsNotDone(t *testing.T) {
 	results, err := on(s, new(observetest.Machine)).Kick(t.Context(), s.Application(), unitKick("ovn-central/4"))
 	require.NoError(t, err)
 	require.Len(t, results, 2)
-	assert.False(t, results[1].Done(), results[1].String())
+	assert.False(t, results[1].Done(), results[1].Lines())
 }
 
 // The address stands twice.

@@ -26,7 +26,7 @@ type Observer interface {
 	Probe(context.Context, observe.ServerState) []raft.ProbeResult
 	ReadRemovals(ctx context.Context, d ovndb.Database, endpoints ...string) (map[raft.ID]string, error)
 	QuorumWithout(ctx context.Context, m observe.Application, d ovndb.Database, cache observe.Cache, file ovn.File, end ovn.LogEnd) (q raft.Quorum, removed bool)
-	CountClients(ovndb.Database) (ovndb.Clients, error)
+	CountClients() (map[ovndb.Database]ovndb.Clients, error)
 }
 
 // Changer changes the membership of one unit's servers.

@@ -21,16 +21,17 @@ const clientsInterval = 250 * time.Millisecond
 // awaitClients returns once the clients of this unit's server have settled, or after a
 // while. Those that the unit which had its turn before has driven out come here: to take
 // this server down, too, while it sends them the database would have all of them fetch it
-// once more from the one that is left.
-func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) error {
+// once more from the one that is left. Locks are renewed meanwhile.
+func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew func(context.Context) error) error {
 	patience := s.Patience(db, clientsPatience)
 	until, told := s.Now().Add(patience), time.Time{}
 	for looks := []ovndb.Clients{}; ; {
-		now, err := s.Observer.CountClients(db)
+		clients, err := s.Observer.CountClients()
 		if err != nil {
 			s.Log.WarnContext(ctx, "cannot count the clients; not waiting for them", "database", db.Short(), "error", err)
 			return nil
 		}
+		now := clients[db]
 		if looks = append(looks, now); plan.ClientsSettled(looks) {
 			return nil
 		}
@@ -46,7 +47,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, k *lock) 
 		if err := poll.Wait(ctx, clientsInterval); err != nil {
 			return err
 		}
-		if err := k.renew(ctx); err != nil {
+		if err := renew(ctx); err != nil {
 			return err
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
@@ -64,8 +63,8 @@ func (r KickResult) Done() bool {
 	return r.Outcome == Removed || r.Outcome == AlreadyGone || r.Outcome == WouldRemove
 }
 
-// String is one line of the outcome, then one line for each way on.
-func (r KickResult) String() string {
+// Lines are the outcome, then each warning, then each way on.
+func (r KickResult) Lines() []string {
 	lines := []string{string(r.Outcome) + ": " + r.Text}
 	for _, w := range r.Warnings {
 		lines = append(lines, "warning: "+w)
@@ -73,7 +72,7 @@ func (r KickResult) String() string {
 	for _, n := range r.Next {
 		lines = append(lines, "next: "+n)
 	}
-	return strings.Join(lines, "\n")
+	return lines
 }
 
 // InputError says that a request can't be understood or was not confirmed.

@@ -31,8 +31,7 @@ func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickR
 	}
 	if r.Unit != "" && noneKnown(kicks) {
 		for _, k := range kicks {
-			k.refuse(fmt.Sprintf("there is no record of a server of %s; members of no known unit: %s", r.Unit, k.unknownMembers()),
-				"name the members by sb-identity and nb-identity")
+			k.refuseUnknownUnit()
 		}
 	}
 	return kicks
@@ -85,7 +84,11 @@ func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
 	case raft.OtherDatabase:
 		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
-	return []string{"see which members there are: " + status.StatusCommand(k.application, k.application.Unit)}
+	return []string{k.adviceToLook()}
+}
+
+func (k *kickOperation) adviceToLook() string {
+	return "see which members there are: " + status.StatusCommand(k.application, k.application.Unit)
 }
 
 // peers are the members with their IDs as far as they are known. Whether they are
@@ -111,8 +114,17 @@ func (k *kickOperation) describeAll(peers []raft.Peer) []string {
 	return all
 }
 
-const none = "none"
+// refuseUnknownUnit refuses a unit of which nothing is known.
+func (k *kickOperation) refuseUnknownUnit() {
+	text, unknown := "there is no record of a server of "+k.request.Unit, k.unknownMembers()
+	if unknown == "" {
+		k.refuse(text+", and each member belongs to a unit", k.adviceToLook())
+		return
+	}
+	k.refuse(text+"; members of no known unit: "+unknown, "name the members by sb-identity and nb-identity")
+}
 
+// unknownMembers are the members that belong to no unit; empty if there are none.
 func (k *kickOperation) unknownMembers() string {
 	var unknown []raft.Peer
 	for _, p := range k.peers() {
@@ -121,7 +133,7 @@ func (k *kickOperation) unknownMembers() string {
 		}
 	}
 	if len(unknown) == 0 {
-		return none
+		return ""
 	}
 	var all []string
 	for _, p := range unknown {
@@ -138,7 +150,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 		// Not known is not the same as gone, where a member belongs to no unit.
 		k.id = noRecord
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
-		if unknown := k.unknownMembers(); unknown != none && k.result.Outcome == AlreadyGone {
+		if unknown := k.unknownMembers(); unknown != "" && k.result.Outcome == AlreadyGone {
 			k.result.Outcome = Untouched
 			k.result.Text += "; members of no known unit: " + unknown
 			k.result.Next = []string{"if one of them was its, name it by " + d.Short() + "-identity"}

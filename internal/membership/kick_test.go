@@ -1,7 +1,6 @@
 package membership_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +51,7 @@ func TestKickIsJudged(t *testing.T) {
 		"what a former unit left behind":   {dead, unitKick("ovn-central/4")},
 		"both databases":                   {dead, bothKick("aa04", "13fe")},
 		"unit that nothing is known of":    {func(s *observetest.Scenario) { dead(s); s.History = nil }, unitKick("ovn-central/4")},
+		"unit that there never was":        {func(s *observetest.Scenario) { s.Led().History = nil }, unitKick("ovn-central/9")},
 		"unit that has nothing any more":   {func(*observetest.Scenario) {}, unitKick("ovn-central/4")},
 		"unit that is in the model":        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/2")},
 		"this unit":                        {func(s *observetest.Scenario) { s.Led() }, unitKick("ovn-central/0")},
@@ -115,7 +115,7 @@ func TestKickIsJudged(t *testing.T) {
 				assert.Empty(t, m.Told, "a dry run changes nothing")
 				var all []string
 				for _, r := range results {
-					all = append(all, fmt.Sprintf("%s: %s", r.Database.Short(), r))
+					all = append(all, r.Database.Short()+": "+strings.Join(r.Lines(), "\n"))
 				}
 				goldentest.Equal(t, "kick/"+file(name), strings.Join(all, "\n")+"\n")
 			})

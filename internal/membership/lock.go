@@ -123,7 +123,8 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		}
 		if now := k.service.Now(); now.After(told.Add(tellInterval)) {
 			told = now
-			k.service.Progress(ctx, fmt.Sprintf("%s: waiting for %s, which is changing the membership", k.database.Short(), record.Holder))
+			k.service.Progress(ctx, fmt.Sprintf("%s: waiting for %s to give the lock back; unless it renews it, the lock is free in %s",
+				k.database.Short(), record.Holder, remaining.Round(time.Second)))
 		}
 		if err := interrupted(ctx); err != nil {
 			return err
@@ -180,6 +181,9 @@ func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, e
 	ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
 	defer cancel()
 	begun := k.service.Now()
+	if next.Holder != "" {
+		next.At = begun.Unix()
+	}
 	ok, err := k.global.Swap(ctx, observe.LockKey, old, next.String())
 	if err != nil || !ok {
 		return false, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -17,6 +18,10 @@ type stopped struct {
 	// clustered is false where the file has left, or is no cluster's: then no other
 	// unit's server counts on it.
 	clustered bool
+	// end is the end of the log of a clustered file that is whole: a server can be
+	// started on it.
+	end   ovn.LogEnd
+	whole bool
 }
 
 // stoppedServers are the servers of this unit that do not answer.
@@ -30,43 +35,75 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 		if l.Condition == ovndb.Hung {
 			l.File, l.FileErr = s.Files.Inspect(ctx, d)
 		}
-		all = append(all, stopped{l, l.FileErr == nil && l.File.Clustered && !l.File.Left})
+		server := stopped{ServerState: l, clustered: l.FileErr == nil && l.File.Clustered && !l.File.Left}
+		if server.clustered {
+			end, err := s.Files.LogEnd(ctx, d)
+			server.end, server.whole = end, err == nil && end.Damage == ""
+			if !server.whole {
+				s.Log.InfoContext(ctx, "no server starts on the file of a server that does not run", "database", d.Short(), "damage", end.Damage, "error", err)
+			}
+		}
+		all = append(all, server)
 	}
 	return all
 }
 
-// refuseNeededMember is the refusal where a server that does not answer is a member, and
-// the others are no majority without it (rule R1): once its unit is gone they can commit
-// nothing, not even its removal. Its file, which can be read, brings the quorum back.
-func (s *Changer) refuseNeededMember(ctx context.Context, m observe.Application, cache observe.Cache, servers []stopped) error {
-	refused := &RefusedError{}
-	var needed []stopped
+// needed are servers that do not answer and that units which stay count on, with the refusal
+// to go without them.
+type needed struct {
+	servers []stopped
+	refused *RefusedError
+}
+
+// neededMembers are the members without which the others are no majority (rule R1): once
+// their unit is gone the others can commit nothing, not even a removal. A file that can be
+// read brings the quorum back.
+func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache, servers []stopped) needed {
+	n := needed{refused: &RefusedError{Advice: []string{"then it leaves by itself: Juju tries again", overrideAdvice + juju.Resolved(m.Unit, true)}}}
 	for _, l := range servers {
-		if !l.clustered {
-			continue
+		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
+			continue // an only copy is judged by itself
 		}
-		end, err := s.Files.LogEnd(ctx, l.Database)
-		switch _, member := end.Addresses[l.File.Server]; {
-		case err != nil || end.Damage != "": // no server starts on it
-			s.Log.InfoContext(ctx, "the file of a server that does not run can't bring it back", "database", l.Database.Short(), "damage", end.Damage, "error", err)
-			continue
-		case !member || len(end.Members) == 1: // the only copy is judged by itself
-			continue
-		}
-		without, removed := s.Observer.QuorumWithout(ctx, m, l.Database, cache, l.File, end)
+		without, removed := s.Observer.QuorumWithout(ctx, m, l.Database, cache, l.File, l.end)
 		if removed || without.Holds() {
 			continue
 		}
-		refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.NoQuorum, Text: fmt.Sprintf(
+		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.NoQuorum, Text: fmt.Sprintf(
 			"without this unit's server the others are no majority: %s; and %s", without, l.Text())})
-		needed = append(needed, l)
+		n.servers = append(n.servers, l)
 	}
-	if len(refused.Refusals) == 0 {
-		return nil
+	return n
+}
+
+// restartable says whether servers have given their databases up, and have whole files: then
+// starting them anew loses nothing, and needs no operator.
+func (n needed) restartable() bool {
+	return !slices.ContainsFunc(n.servers, func(l stopped) bool { return l.Condition != ovndb.Failed || !l.whole })
+}
+
+// startNeeded starts servers anew that can be: a unit that goes and whose `stop` has failed runs
+// no other hook, where that is done otherwise. What it returns is the refusal, whose first advice
+// is what was done or what an operator is to do, and whose command is empty in the former case.
+func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) *RefusedError {
+	first := "its server has given the database up and was started anew: wait"
+	if n.refused.Command = s.startCommand(unit, n.servers); !n.restartable() {
+		first = "start it again: " + n.refused.Command
+	} else if err := s.restartAll(ctx, n.servers); err != nil {
+		first = fmt.Sprintf("start it again: %s (%s)", n.refused.Command, err)
+	} else {
+		n.refused.Command = ""
 	}
-	refused.Command = s.startCommand(m.Unit, needed)
-	refused.Advice = append(refused.Advice, "start it again: "+refused.Command, "then it leaves by itself: Juju tries again", overrideAdvice+juju.Resolved(m.Unit, true))
-	return refused
+	n.refused.Advice = slices.Insert(n.refused.Advice, 0, first)
+	return n.refused
+}
+
+func (s *Changer) restartAll(ctx context.Context, servers []stopped) error {
+	for _, l := range servers {
+		if err := s.Services.Restart(ctx, ovndb.ServiceOf(l.Database)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // startCommand starts servers that do not answer again: action resume those that are

@@ -11,27 +11,22 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// refuseOnlyCopy is the refusal where a server that does not answer was a member, and
-// no unit that stays is known to have the database: then it is in this unit's file
-// alone (rule R9).
-func (s *Changer) refuseOnlyCopy(m observe.Application, cache observe.Cache, servers []stopped) error {
-	refused := &RefusedError{}
-	var only []stopped
+// onlyCopies are the servers that were members while no unit that stays is known to have
+// their databases: then they are in this unit's files alone (rule R9).
+func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers []stopped) needed {
+	n := needed{refused: &RefusedError{Advice: []string{
+		"then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice + juju.Resolved(m.Unit, true),
+	}}}
 	for _, l := range servers {
 		// A file that can't be read may be mended.
 		if l.FileErr == nil && !l.clustered || !onlyCopy(m, l.Database, cache, l.File.Server) {
 			continue
 		}
-		refused.Refusals = append(refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
+		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
 			"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(l.Database), l.Text())})
-		only = append(only, l)
+		n.servers = append(n.servers, l)
 	}
-	if len(refused.Refusals) == 0 {
-		return nil
-	}
-	refused.Command = s.startCommand(m.Unit, only)
-	refused.Advice = append(refused.Advice, "start it again: "+refused.Command, "then wait until another unit has joined: Juju tries again by itself", onlyCopyAdvice+juju.Resolved(m.Unit, true))
-	return refused
+	return n
 }
 
 // restartCommand ends servers that hang, or have given their databases up, and starts all.

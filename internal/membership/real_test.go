@@ -62,7 +62,7 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		machine := &observe.Machine{
 			Env: juju.Env{Unit: name, App: "ovn-central"}, Control: ovn.Control{Runner: services{}, Paths: paths},
 			Files: ovn.Files{Runner: services{}, Paths: paths}, Services: ovn.Services{Runner: services{}}, Dialer: new(ovsdb.Dialer),
-			Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, nil }, // other tests have some on this machine
+			Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, nil }, // other tests have some on this machine
 			Now:     time.Now,
 			Log:     slog.New(slog.DiscardHandler),
 		}

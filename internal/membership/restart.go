@@ -14,52 +14,130 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
-// WithLock runs act while this unit has the database's lock, so that of all units
-// only this one changes the membership or takes its server down. Where down is
-// set, act takes it down, and it is judged first whether the others are a
-// majority without it; the refusal is a [*RefusedError]. Before that its clients get
-// some time to settle. A lock that another
+// WithLock is [Changer.WithLocks] for one database.
+func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) error {
+	return s.WithLocks(ctx, m, []ovndb.Database{db}, down, act)
+}
+
+// WithLocks runs act while this unit has the locks of the databases, so that of all units
+// only this one changes the memberships or takes its servers down. Where down is
+// set, act takes them down, and it is judged first, for each, whether the others are a
+// majority without it; the refusal is a [*RefusedError] that names every database which
+// refuses (rule R7). Before that their clients get some time to settle. A lock that another
 // unit held for too long is a [*BusyError]. Where this unit's server is the only
 // member, or is none, there is no other member to wait for.
 //
-// The lock is kept, through the other members, for as long as act runs. That the
-// server is taken down stands in it from before act until act has ended well; where
+// The locks are kept, through the other members, for as long as act runs. That a
+// server is taken down stands in its lock from before act until act has ended well; where
 // it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
-func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.Database, down bool, act func(context.Context, Gate) error) error {
-	l := s.Observer.ObserveServer(ctx, db)
-	if err := context.Cause(ctx); err != nil {
-		return err // what was not answered in time is not known to be no member
-	}
-	if l.Condition == ovndb.Unreadable && down {
-		return &RefusedError{
-			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: l.Text()}},
-			Advice:   []string{unreadableAdvice(m, db)},
+func (s *Changer) WithLocks(ctx context.Context, m observe.Application, databases []ovndb.Database, down bool, act func(context.Context, Gate) error) error {
+	o := &restartOperation{run: act}
+	for _, db := range databases {
+		l := s.Observer.ObserveServer(ctx, db)
+		if err := context.Cause(ctx); err != nil {
+			return err // what was not answered in time is not known to be no member
+		}
+		if l.Condition == ovndb.Unreadable && down || l.Member() && len(l.Status.Servers) > 1 {
+			o.servers = append(o.servers, &lockedServer{service: s, application: m, server: l, takesDown: down})
 		}
 	}
-	if !l.Member() || len(l.Status.Servers) == 1 {
+	if len(o.servers) == 0 {
 		return act(ctx, OpenGate)
 	}
-	r := &restartOperation{service: s, application: m, server: l, takesDown: down, run: act}
-	return change[*restartOperation]{operations: []*restartOperation{r}, judge: r.evaluate, ends: always}.carryOut(ctx)
+	return change[*restartOperation]{operations: []*restartOperation{o}, judge: o.evaluate, ends: always}.carryOut(ctx)
 }
 
-// restartOperation is what is done to this unit's server under the lock.
+// restartOperation is what is done to this unit's servers under the locks of all their databases.
 type restartOperation struct {
+	servers []*lockedServer
+	run     func(context.Context, Gate) error
+}
+
+// evaluate judges all, so that a refusal names each database that refuses.
+func (o *restartOperation) evaluate(ctx context.Context) error {
+	refused := &RefusedError{}
+	for _, r := range o.servers {
+		err := r.evaluate(ctx, o.renew)
+		var one *RefusedError
+		switch {
+		case errors.As(err, &one):
+			refused.Refusals, refused.Advice = append(refused.Refusals, one.Refusals...), append(refused.Advice, one.Advice...)
+		case err != nil:
+			return err
+		}
+	}
+	if len(refused.Refusals) > 0 {
+		return refused
+	}
+	return nil
+}
+
+// renew renews all locks that were taken: each of the servers may be waited for.
+func (o *restartOperation) renew(ctx context.Context) error {
+	for _, r := range o.servers {
+		if err := r.lock.renew(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *restartOperation) needsLock() bool { return true }
+
+// takeLock takes them in the order of the databases, which is every unit's.
+func (o *restartOperation) takeLock(ctx context.Context) error {
+	for _, r := range o.servers {
+		var err error
+		if r.lock, err = r.service.lock(ctx, r.server, r.service.abortIfTearingDown(r.application)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *restartOperation) act(ctx context.Context) error { return o.runUnder(ctx, o.servers, nil) }
+
+// runUnder keeps one lock after the other, each while the next ones are kept.
+func (o *restartOperation) runUnder(ctx context.Context, servers []*lockedServer, gate Gate) error {
+	if len(servers) == 0 {
+		return o.run(ctx, gate)
+	}
+	return servers[0].hold(ctx, func(ctx context.Context, next Gate) error {
+		if gate != nil {
+			next = gate.And(next)
+		}
+		return o.runUnder(ctx, servers[1:], next)
+	})
+}
+
+func (o *restartOperation) release(ctx context.Context) {
+	for _, r := range o.servers {
+		r.release(ctx)
+	}
+}
+
+// lockedServer is what is done to one database's server under its lock.
+type lockedServer struct {
 	service     *Changer
 	application observe.Application
 	server      observe.ServerState
 	takesDown   bool
-	run         func(context.Context, Gate) error
 	lock        *lock
 	// begun: it was permitted to take the server down. done: it has brought it back.
 	begun, done bool
 }
 
 // evaluate judges whether the others are a majority without this server. Without the lock
-// only that there is a leader is judged: there can't be a lock without one.
-func (r *restartOperation) evaluate(ctx context.Context) error {
+// only that there is a leader is judged: there can't be a lock without one. Locks are
+// renewed meanwhile.
+func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context) error) error {
 	s, m, db := r.service, r.application, r.server.Database
 	switch {
+	case r.takesDown && r.server.Condition == ovndb.Unreadable:
+		return &RefusedError{
+			Refusals: []*raft.Refusal{{Database: db, Reason: raft.Unreadable, Text: r.server.Text()}},
+			Advice:   []string{unreadableAdvice(m, db)},
+		}
 	case !r.takesDown || r.lock == nil && r.server.Status.HasLeader():
 		return nil
 	case r.lock == nil:
@@ -71,28 +149,21 @@ func (r *restartOperation) evaluate(ctx context.Context) error {
 		}
 		return err
 	}
-	if err := s.awaitClients(ctx, db, r.lock); err != nil {
+	if err := s.awaitClients(ctx, db, renew); err != nil {
 		return err
 	}
 	if r.server = s.Observer.ObserveServer(ctx, db); !r.server.Member() {
 		return fmt.Errorf("cannot restart the server of %s: %s", db, r.server.Text())
 	}
-	view, plan, err := s.evaluateRestart(ctx, &r.server, m, r.lock)
+	view, plan, err := s.evaluateRestart(ctx, &r.server, m, r.lock, renew)
 	if err == nil && plan.Refusal != nil {
 		err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, m)}
 	}
 	return err
 }
 
-func (r *restartOperation) needsLock() bool { return true }
-
-func (r *restartOperation) takeLock(ctx context.Context) (err error) {
-	r.lock, err = r.service.lock(ctx, r.server, r.service.abortIfTearingDown(r.application))
-	return err
-}
-
-// act keeps the lock, through the other members where this one goes down, while run runs.
-func (r *restartOperation) act(ctx context.Context) error {
+// hold keeps the lock, through the other members where this one goes down, while run runs.
+func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate) error) error {
 	k := r.lock
 	next := k.held.Renewed()
 	if r.takesDown {
@@ -107,7 +178,7 @@ func (r *restartOperation) act(ctx context.Context) error {
 		return err
 	}
 	err := k.keep(ctx, func(ctx context.Context) error {
-		return r.run(ctx, func() (time.Time, error) {
+		return run(ctx, func() (time.Time, error) {
 			until, err := k.mayAct()
 			r.begun = r.begun || err == nil
 			return until, err
@@ -118,7 +189,7 @@ func (r *restartOperation) act(ctx context.Context) error {
 }
 
 // release takes back what was noted, unless the server may not be back.
-func (r *restartOperation) release(ctx context.Context) {
+func (r *lockedServer) release(ctx context.Context) {
 	if k := r.lock; k != nil {
 		ended := r.done || !r.begun
 		k.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(k.server) })
@@ -154,7 +225,7 @@ const returnPatience = 10 * time.Second
 
 // evaluateRestart judges a restart, and for a while goes on doing so where others
 // are down: the unit that had its turn just before may be on its way back.
-func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock) (raft.View, raft.Plan, error) {
+func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, renew func(context.Context) error) (raft.View, raft.Plan, error) {
 	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))
 	defer cancel()
 	for {
@@ -164,7 +235,7 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, err
 		}
-		if err := k.renew(ctx); err != nil {
+		if err := renew(ctx); err != nil {
 			return view, plan, err
 		}
 		if next := s.Observer.ObserveServer(ctx, l.Database); next.Condition == ovndb.Serving {

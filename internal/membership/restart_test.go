@@ -120,6 +120,11 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 		slow.kill(ovndb.NB)
 		held := other.record()
 		assert.Equal(t, slow.Env.Unit, held.Holder)
+		seen := other.observer.ObserveServer(ctx, ovndb.NB)
+		assert.Eventually(t, func() bool { // a member is down
+			view, err := other.observer.View(ctx, seen, nil)
+			return err == nil && view.ChangedBy == slow.Env.Unit
+		}, held.TTL(), 100*time.Millisecond)
 		assert.Eventually(t, func() bool { // it is renewed every third of its time
 			now := other.record()
 			return now.Holder == slow.Env.Unit && now.Sequence > held.Sequence
@@ -164,6 +169,33 @@ func TestR1TurnIsRefusedWhereTheOthersAreNoMajority(t *testing.T) {
 		return nil
 	}), "what takes no server down needs no majority of others")
 	assert.True(t, ran)
+}
+
+// R7: what takes both servers down is refused for both, and either refusal leaves both alone.
+func TestR7EachDatabaseThatRefusesARestartIsNamed(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
+	m := model(units[0], units...)
+	unwanted := func(context.Context, Gate) error {
+		assert.Fail(t, "it was permitted")
+		return nil
+	}
+	for _, refusing := range [][]ovndb.Database{{ovndb.SB}, {ovndb.NB, ovndb.SB}} {
+		lost := refusing[0]
+		units[2].kill(lost)
+		short := m.Published[units[2].Env.Unit][lost].Server.Short()
+		units[0].until(lost, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(short) })
+		err := units[0].WithLocks(t.Context(), m, ovndb.Databases(), true, unwanted)
+		refused := (*RefusedError)(nil)
+		require.ErrorAs(t, err, &refused)
+		var named []ovndb.Database
+		for _, r := range refused.Refusals {
+			assert.Equal(t, raft.WouldLoseQuorum, r.Reason)
+			named = append(named, r.Database)
+		}
+		assert.Equal(t, refusing, named)
+		assert.Empty(t, units[1].record().Holder, "the lock is given back")
+	}
 }
 
 func shortOf(m observe.Application, u *realUnit) string {
@@ -263,10 +295,10 @@ func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
 		"some never settle": {func(int) ovndb.Clients { return ovndb.Clients{Connected: 9, Busy: 9} }, clientsPatience, 4},
 	} {
 		looked, ran := 0, false
-		u.Clients = func(ovndb.Database) (ovndb.Clients, error) {
+		u.Clients = func() (map[ovndb.Database]ovndb.Clients, error) {
 			looked++
 			assert.Equal(t, u.Env.Unit, units[0].record().Holder, name)
-			return c.looks(looked), nil
+			return map[ovndb.Database]ovndb.Clients{ovndb.NB: c.looks(looked)}, nil
 		}
 		u.Now = func() time.Time {
 			if looked > 3 {
@@ -278,7 +310,7 @@ func TestServerIsNotTakenDownBeforeItsClientsHaveSettled(t *testing.T) {
 		assert.True(t, ran, name)
 		assert.Equal(t, c.looked, looked, name)
 	}
-	u.Clients = func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("no table") }
+	u.Clients = func() (map[ovndb.Database]ovndb.Clients, error) { return nil, errors.New("no table") }
 	u.Now = time.Now
 	require.NoError(t, u.WithLock(t.Context(), m, ovndb.NB, true, func(context.Context, Gate) error { return nil }))
 }

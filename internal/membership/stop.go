@@ -69,17 +69,19 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	return s.putAway(ctx, results)
 }
 
-// mayGo is the refusal where a server that does not answer is needed by units that stay. One
-// that runs all the same is stopped where it is not; what it returns is seen after that.
+// mayGo refuses where a server that does not answer is needed by units that stay, and starts
+// it where that needs no operator. One that runs all the same is stopped where it is not needed;
+// the servers it returns are seen after that.
 func (s *Changer) mayGo(ctx context.Context, m observe.Application, cache observe.Cache,
 	servers map[ovndb.Database]observe.ServerState,
 ) (map[ovndb.Database]observe.ServerState, error) {
 	silent := s.stoppedServers(ctx, servers)
-	if err := s.refuseOnlyCopy(m, cache, silent); err != nil {
-		return servers, err
+	n := s.onlyCopies(m, cache, silent)
+	if len(n.servers) == 0 {
+		n = s.neededMembers(ctx, m, cache, silent)
 	}
-	if err := s.refuseNeededMember(ctx, m, cache, silent); err != nil {
-		return servers, err
+	if len(n.servers) > 0 {
+		return servers, s.startNeeded(ctx, m.Unit, n)
 	}
 	if s.refuseUnreadable(m, servers) == nil {
 		return servers, nil

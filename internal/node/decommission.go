@@ -130,7 +130,7 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 	if err != nil {
 		return failed(err.Error())
 	}
-	x, err := s.look(ctx)
+	x, err := s.observe(ctx)
 	if err != nil {
 		return failed(err.Error())
 	}

@@ -47,8 +47,10 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 	if wrong := r.Limits.Check(); wrong != nil {
 		return ends(*wrong)
 	}
+	limited, cancel := context.WithTimeoutCause(ctx, r.Limits.Timeout, fmt.Errorf("timed out after %s", r.Limits.Timeout))
+	defer cancel()
 	for range attempts {
-		n, refused, err := s.begin(ctx, r)
+		n, refused, err := s.begin(limited, r)
 		switch {
 		case errors.Is(err, ovsdb.ErrChanged):
 			continue // another node was cordoned: it is judged again
@@ -67,7 +69,7 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 // begin records the intent, unless it stands there, or the drain is refused or only shown. Every
 // ovn-controller is asked for a sign of life before anything moves.
 func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node, answer *maintenance.Status, err error) {
-	x, err := s.look(ctx)
+	x, err := s.observe(ctx)
 	if err != nil {
 		return n, nil, err
 	}
@@ -111,7 +113,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 }
 
 // cordonedInTheWay are the nodes that could host what is blocked, but for their cordons.
-func cordonedInTheWay(x sight, p schedule.Plan, chassis string) (all []string) {
+func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string) {
 	for _, c := range x.inventory.State.Chassis {
 		if len(p.Blocked) == 0 || !c.Cordoned || c.Name == chassis {
 			continue
@@ -182,6 +184,16 @@ func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progres
 	return p, err
 }
 
+// Prove makes the next step of a drain of which everything is bound elsewhere, once those that took it were
+// asked for a sign of life, for the reason of [gateway.Service.Prove]. What was moved to one that does not
+// follow is moved on.
+func (s *Service) Prove(ctx context.Context, chassis string) (maintenance.Progress, error) {
+	if err := s.Gateways.SyncNorthd(ctx); err != nil {
+		return maintenance.Progress{}, err
+	}
+	return s.Step(ctx, chassis)
+}
+
 // whereDrainIs changes nothing.
 func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance.Progress, *gateway.Inventory, error) {
 	inventory, err := s.Gateways.Observe(ctx)
@@ -194,7 +206,7 @@ func (s *Service) whereDrainIs(ctx context.Context, chassis string) (maintenance
 
 // Where says where the drain of a chassis is, by what was read of gateways.
 func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chassis string) (maintenance.Progress, error) {
-	x, err := s.see(ctx, inventory, chassis)
+	x, err := s.nodesOf(ctx, inventory, chassis)
 	if err != nil {
 		return maintenance.Progress{}, err
 	}
@@ -210,7 +222,7 @@ func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chass
 }
 
 // progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
-func progress(x sight, n maintenance.Node, p schedule.Plan) maintenance.Progress {
+func progress(x snapshot, n maintenance.Node, p schedule.Plan) maintenance.Progress {
 	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
 	return maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds}
 }
@@ -237,9 +249,18 @@ func unbound(inventory *gateway.Inventory, chassis string) (all []string) {
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
 	var recheck maintenance.Recheck
+	proved := false
 	for {
 		begun := s.Gateways.Now()
 		p, err := s.Step(ctx, n.Chassis)
+		if p.Left > 0 || len(p.Unbound) > 0 {
+			proved = false
+		}
+		if err == nil && p.Done() && !p.Ended && !proved {
+			s.progress(ctx, "drain %s: checking that the chassis that took the gateways respond", n.Name())
+			p, err = s.Prove(ctx, n.Chassis)
+			proved = err == nil
+		}
 		if force {
 			p.Holds = maintenance.WithoutPorts(p.Holds)
 		}
@@ -266,7 +287,9 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			}
 		}
 		if err == nil && !force {
-			err = s.rest(ctx, n.Chassis, p, now.Sub(begun))
+			var cleared time.Time
+			cleared, err = s.rest(ctx, n.Chassis, p, now.Sub(begun))
+			watch.Cleared(cleared)
 		} else {
 			err = poll.Wait(ctx, pauseAfter(now.Sub(begun)))
 		}

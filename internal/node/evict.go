@@ -42,7 +42,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		status := refused(maintenance.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...)
 		return &status
 	}
-	proof, said := maintenance.Silence{Chassis: n.Chassis, Asked: inventory.NB.Config}, false
+	proof, said := maintenance.Silence{Chassis: n.Chassis, Asked: inventory.SB.Config}, false
 	for {
 		var sb ovsdb.Southbound
 		if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) (err error) {
@@ -58,7 +58,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 				signs = append(signs, maintenance.Sign{Chassis: c.Name, Known: c.Known, Follows: c.Follows})
 			}
 		}
-		switch proof.Look(signs, s.Gateways.Now()) {
+		switch proof.Observe(signs, s.Gateways.Now()) {
 		case maintenance.Unreachable:
 			s.progress(ctx, "decommission %s: its ovn-controller is unreachable", n.Name())
 			return nil
@@ -83,7 +83,7 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Sta
 	failed := func(why string) maintenance.Status {
 		return maintenance.NewStatus(maintenance.DrainNodeError, why)
 	}
-	x, err := s.look(ctx)
+	x, err := s.observe(ctx)
 	if err != nil {
 		return failed(err.Error())
 	}
@@ -92,7 +92,7 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Sta
 		return maintenance.NewStatus(maintenance.Success, "its chassis is gone, and with it what was bound to it")
 	}
 	was := x.inventory.SB.Chassis[at]
-	if !was.Known || was.Follows >= x.inventory.NB.Config {
+	if x.inventory.SB.Responds(was) {
 		return failed("its ovn-controller responds by now; run it without force")
 	}
 	released := 0

@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // RemoveMember waits until what the charm has on a node's machine has left: that step of a
@@ -79,7 +80,7 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 			}
 		}
 	}
-	for _, name := range slices.SortedFunc(slices.Values(append([]string{m.Unit}, m.Others()...)), observe.CompareUnits) {
+	for _, name := range slices.SortedFunc(slices.Values(append([]string{m.Unit}, m.Others()...)), unitname.Compare) {
 		u, where := maintenance.Unit{Name: name, Addresses: at[name]}, m.Places[name]
 		if where.Address != "" {
 			u.Addresses = append(u.Addresses, where.Address)
@@ -158,7 +159,7 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 		if n.Drain != nil {
 			members = append(members, n.Drain.Members...)
 		}
-		left := departure.Look(units, members, x.charm.Unknown, s.Health(ctx))
+		left := departure.Observe(units, members, x.charm.Unknown, s.Health(ctx))
 		if len(left) == 0 {
 			return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
 		}

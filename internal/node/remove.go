@@ -26,13 +26,18 @@ const deadFor = 15 * time.Second
 // holds it and no gateway has it as a candidate (R13).
 func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Status {
 	if !r.DryRun {
+		// Whether there is such a node, neither Juju need say nor ovn-northd.
+		named := &Service{Gateways: s.Gateways, Command: s.Command}
+		if _, refused := named.find(ctx, r.Node); refused != nil {
+			return *refused
+		}
 		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
 			return maintenance.NewStatus(maintenance.DeleteNodeError, err.Error())
 		}
 	}
-	begun, changed := s.Gateways.Now(), 0
+	begun, changed, said := s.Gateways.Now(), 0, false
 	for {
-		x, err := s.look(ctx)
+		x, err := s.observe(ctx)
 		if err != nil {
 			return inaccessible(err)
 		}
@@ -57,6 +62,9 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 				return maintenance.NewStatus(maintenance.DeleteNodeError, fmt.Sprintf("%s is not removed: %v", n.Name(), err), s.next(maintenance.OperationRemove, n, "i-really-mean-it", "true"))
 			}
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
+		case !said:
+			said = true
+			s.progress(ctx, "remove-node %s: waiting for %.0f s whether its ovn-controller responds", n.Name(), deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
 			return maintenance.NewStatus(maintenance.DeleteNodeError, context.Cause(ctx).Error())
@@ -65,7 +73,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 }
 
 // keeps says why a node may not be removed; nil where it may (R13).
-func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
+func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
 	var why []maintenance.Message
 	if n.Life == maintenance.Up {
 		why = append(why, maintenance.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: maintenance.MessageStep, Name: n.Chassis})
@@ -96,7 +104,7 @@ func (s *Service) keeps(x sight, n maintenance.Node) *maintenance.Status {
 
 // remove deletes the node where it is still as it was judged, and its records where no gateway
 // has it as a candidate; else it returns [ovsdb.ErrChanged].
-func (s *Service) remove(ctx context.Context, x sight, n maintenance.Node) (maintenance.Status, error) {
+func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (maintenance.Status, error) {
 	was := ovsdb.ChassisRow{Name: n.Chassis}
 	for _, row := range x.inventory.SB.Chassis {
 		if row.Name == n.Chassis {

@@ -23,35 +23,39 @@ func pauseAfter(took time.Duration) time.Duration {
 	return min(max(shortestPause, restFactor*took), longestPause)
 }
 
-// rest waits before the next look at a drain, and ends early where there is something to see: the
-// last gateway has left the chassis, or one has come back to it. That alone is read meanwhile.
-func (s *Service) rest(ctx context.Context, chassis string, p maintenance.Progress, took time.Duration) error {
+// rest waits before the next look at a drain. Where gateways are on the chassis, it is until the last has
+// left and has stayed away for as long as that takes to settle; where none is, until one has come back or
+// that time is over. That alone is read meanwhile. It returns since when none is there, zero where that is
+// not known.
+func (s *Service) rest(ctx context.Context, chassis string, p maintenance.Progress, took time.Duration) (cleared time.Time, err error) {
 	pause := pauseAfter(took)
-	switch {
-	case p.Done():
-		pause = maintenance.SettledFor
-	case !slices.ContainsFunc(p.Holds, maintenance.Hold.OfGateways):
+	if !p.Done() && !slices.ContainsFunc(p.Holds, maintenance.Hold.OfGateways) {
 		if len(p.Unbound) > 0 { // for a moment, mostly
 			pause = max(shortestPause, took)
 		}
-		return poll.Wait(ctx, pause)
+		return time.Time{}, poll.Wait(ctx, pause)
 	}
-	begun := s.Gateways.Now()
-	for {
-		left := pause - s.Gateways.Now().Sub(begun)
-		if left <= 0 {
-			return nil
-		}
-		if err := poll.Wait(ctx, min(shortestPause, left)); err != nil {
-			return err
+	now := s.Gateways.Now()
+	until := now.Add(pause)
+	if p.Done() {
+		cleared, until = now, now.Add(maintenance.SettledFor)
+	}
+	for now.Before(until) {
+		if err := poll.Wait(ctx, min(shortestPause, until.Sub(now))); err != nil {
+			return time.Time{}, err
 		}
 		occupied, err := s.occupied(ctx, chassis)
 		if err != nil {
-			return nil //nolint:nilerr // the look that follows says so
+			return time.Time{}, nil //nolint:nilerr // the look that follows says so
 		}
+		now = s.Gateways.Now()
 		hosts := slices.ContainsFunc(occupied.Ports, func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() })
-		if hosts == p.Done() {
-			return nil
+		switch {
+		case hosts && !cleared.IsZero():
+			return time.Time{}, nil
+		case !hosts && cleared.IsZero():
+			cleared, until = now, now.Add(maintenance.SettledFor)
 		}
 	}
+	return cleared, nil
 }

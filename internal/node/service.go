@@ -31,20 +31,20 @@ type Service struct {
 // Close ends the connections.
 func (s *Service) Close() { s.Gateways.Close() }
 
-// sight is what there is of nodes.
-type sight struct {
+// snapshot is what there is of nodes.
+type snapshot struct {
 	inventory *gateway.Inventory
 	nodes     []maintenance.Node
 	charm     maintenance.Charm
 }
 
-// look reads both databases.
-func (s *Service) look(ctx context.Context) (sight, error) {
+// observe reads both databases.
+func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
-		return sight{}, err
+		return snapshot{}, err
 	}
-	x, err := s.see(ctx, inventory, "")
+	x, err := s.nodesOf(ctx, inventory, "")
 	for i, n := range x.nodes {
 		if operation := n.NextOperation(); operation != "" {
 			x.nodes[i].Next = s.Command(operation, n.Name())
@@ -53,14 +53,14 @@ func (s *Service) look(ctx context.Context) (sight, error) {
 	return x, err
 }
 
-// see makes nodes of what was read of gateways. Where a chassis is named, what is bound to
+// nodesOf makes nodes of what was read of gateways. Where a chassis is named, what is bound to
 // others is not read.
-func (s *Service) see(ctx context.Context, inventory *gateway.Inventory, chassis string) (sight, error) {
+func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, chassis string) (snapshot, error) {
 	occupied, err := s.occupied(ctx, chassis)
 	if err != nil {
-		return sight{}, err
+		return snapshot{}, err
 	}
-	x := sight{inventory: inventory}
+	x := snapshot{inventory: inventory}
 	if s.Charm != nil {
 		x.charm = s.Charm(ctx)
 	}
@@ -94,8 +94,8 @@ func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *maint
 }
 
 // findIn also returns all else that there is.
-func (s *Service) findIn(ctx context.Context, id string) (sight, maintenance.Node, *maintenance.Status) {
-	x, err := s.look(ctx)
+func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *maintenance.Status) {
+	x, err := s.observe(ctx)
 	if err != nil {
 		failed := inaccessible(err)
 		return x, maintenance.Node{}, &failed
@@ -118,7 +118,7 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenan
 }
 
 // cordon makes a change of a cordon, and tags the revision that it leads to in the same transaction.
-func (s *Service) cordon(ctx context.Context, operation string, x sight, n maintenance.Node, cordoned bool, change maintenance.Change) error {
+func (s *Service) cordon(ctx context.Context, operation string, x snapshot, n maintenance.Node, cordoned bool, change maintenance.Change) error {
 	layout := x.inventory.Layout().WithCordon(n.Chassis, cordoned)
 	tag, err := s.Gateways.Tagging(ctx, x.inventory, layout, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: s.Gateways.Now(), OK: true})
 	if err != nil {
@@ -144,7 +144,7 @@ func (s *Service) note(n maintenance.Node, reason string) maintenance.Note {
 // List shows every node, or one of them; the answer is nil where it can.
 func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *maintenance.Status) {
 	if id == "" {
-		x, err := s.look(ctx)
+		x, err := s.observe(ctx)
 		if err != nil {
 			failed := inaccessible(err)
 			return maintenance.Report{}, &failed

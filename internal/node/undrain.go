@@ -2,10 +2,11 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -19,7 +20,7 @@ const stableFor = 5 * time.Second
 // as gateways and candidates still exist. It waits for its ovn-controller, and afterwards for
 // the gateways.
 func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dryRun bool) maintenance.Status {
-	x, err := s.look(ctx)
+	x, err := s.observe(ctx)
 	if err != nil {
 		return inaccessible(err)
 	}
@@ -66,12 +67,16 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, wait time.Dur
 		details = append(details, maintenance.Message{Message: f.Text, Kind: maintenance.MessageGateway, Name: f.Where})
 	}
 	if wait > 0 && len(changed) > 0 {
-		misplaced, err := s.Gateways.Verify(ctx, changed, wait)
-		if err != nil {
-			misplaced = []schedule.Finding{{Where: "all", Text: err.Error()}}
-		}
-		if len(misplaced) > 0 {
-			return maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is undrained, but %d ports are not bound as expected after %s", n.Name(), len(misplaced), wait), append(details, blocked(misplaced)...)...)
+		err := s.Gateways.Prove(ctx, changed, wait)
+		failed := maintenance.NewStatus(maintenance.DrainNodeError, fmt.Sprintf("%s is undrained, but %v", n.Name(), err), details...)
+		var misplaced *gateway.MisplacedError
+		switch {
+		case errors.As(err, &misplaced):
+			return failed.With(blocked(misplaced.Ports)...).With(s.next(maintenance.OperationDrain, n))
+		case errors.As(err, new(*gateway.UnresponsiveError)):
+			return failed.With(s.next(maintenance.OperationDrain, n))
+		case err != nil:
+			return failed
 		}
 	}
 	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), len(first.Changes)), details...)
@@ -92,9 +97,9 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 	}
 	var since time.Time
 	for {
-		x, lookErr := s.look(ctx)
-		if lookErr != nil {
-			failed := inaccessible(lookErr)
+		x, observeErr := s.observe(ctx)
+		if observeErr != nil {
+			failed := inaccessible(observeErr)
 			return n, &failed
 		}
 		found, refused := maintenance.Resolve(x.nodes, n.Chassis)

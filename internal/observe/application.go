@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Application is what Juju, the units' published data and this unit's memory tell of
@@ -25,9 +27,9 @@ type Application struct {
 	Goal map[string]juju.UnitGoal
 	// Remote are the units of other applications, by this application's endpoint.
 	Remote map[string]map[string]juju.UnitGoal
-	// Data are what the other units have published on the peer relation, whole. A
-	// unit that is not in it was not read.
-	Data map[string]relation.Data
+	// Peers are what the other units have published on the peer relation, beside the
+	// identities of their servers. A unit that is not in it was not read.
+	Peers map[string]Peer
 	// AppData is what the leaders have published there for the application, whole.
 	AppData relation.Data
 	// Unread is why Juju could not be asked for all that it knows; nil where it
@@ -52,11 +54,20 @@ type Application struct {
 	Problems []string
 }
 
+// Peer is what another unit has published, parsed once. Its data are unread in the zero
+// value, which says nothing.
+type Peer struct {
+	relation.Data
+	State relation.UnitState
+	// Problems are what of it is malformed, and left out of State.
+	Problems []string
+}
+
 // ReadApplication asks Juju. Where the peer relation is gone, or a call fails, what
 // this unit remembers takes its place: `stop` and what is reported may depend on no
 // relation (rule R9). What decides on anything else looks at Unread first.
 func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
-	m := Application{Unit: env.Unit, Version: env.Version, Data: map[string]relation.Data{}, Published: relation.UnitIdentities{}, History: cache.History}
+	m := Application{Unit: env.Unit, Version: env.Version, Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {
 			m.Problems = append(m.Problems, err.Error())
@@ -80,7 +91,7 @@ func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 			m.Published[unit] = published
 		}
 	}
-	for unit := range m.Data {
+	for unit := range m.Peers {
 		if _, known := m.Published[unit]; !known {
 			m.Published[unit] = relation.Identities{}
 		}
@@ -143,8 +154,10 @@ func (m *Application) read(unit string, databag map[string]string) {
 	for _, p := range problems {
 		m.Problems = append(m.Problems, fmt.Sprintf("%s published invalid data: %s", unit, p))
 	}
-	m.Data[unit] = relation.Read(databag)
-	if !m.Data[unit].Empty() { // else what is remembered of it stays
+	p := Peer{Data: relation.Read(databag)}
+	p.State, p.Problems = relation.ParseUnitState(databag)
+	m.Peers[unit] = p
+	if !p.Empty() { // else what is remembered of it stays
 		m.Published[unit] = published
 	}
 }
@@ -184,7 +197,7 @@ func (m Application) Others() []string {
 		known = m.Published.Names()
 	}
 	known = slices.DeleteFunc(known, func(unit string) bool { return unit == m.Unit })
-	slices.SortFunc(known, CompareUnits)
+	slices.SortFunc(known, unitname.Compare)
 	return known
 }
 
@@ -238,12 +251,17 @@ func SameServer(id raft.ID, p raft.Peer) bool {
 
 // HasAddress says whether another unit of the model has the address, by what it publishes.
 func (m Application) HasAddress(address string) bool {
+	return slices.ContainsFunc(m.PeerAddresses(), func(a netip.Addr) bool { return a.String() == ovndb.HostOf(address) })
+}
+
+// PeerAddresses are those that other units have published, in the order of their numbers.
+func (m Application) PeerAddresses() (all []netip.Addr) {
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && p.Address.String() == ovndb.HostOf(address) {
-			return true
+		if address := m.Peers[unit].State.Address; address.IsValid() {
+			all = append(all, address)
 		}
 	}
-	return false
+	return all
 }
 
 // staleIdentity says why an identity that is published is no member's any more; empty where
@@ -275,7 +293,7 @@ func (m Application) oneCluster(d ovndb.Database) bool {
 // member for each database, with what is missing.
 func (m Application) Unpublished() []string {
 	var all []string
-	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), CompareUnits) {
+	for _, unit := range slices.SortedFunc(maps.Keys(m.Goal), unitname.Compare) {
 		var missing []string
 		for _, d := range ovndb.Databases() {
 			if m.Published[unit][d].Server == "" {
@@ -336,17 +354,4 @@ func (m Application) Names(d ovndb.Database) []raft.ID {
 	names := slices.Collect(maps.Keys(m.History[d]))
 	slices.Sort(names)
 	return names
-}
-
-// CompareUnits orders units by application, then by number.
-func CompareUnits(a, b string) int {
-	appA, numA, _ := strings.Cut(a, "/")
-	appB, numB, _ := strings.Cut(b, "/")
-	if c := strings.Compare(appA, appB); c != 0 {
-		return c
-	}
-	if c := len(numA) - len(numB); c != 0 {
-		return c
-	}
-	return strings.Compare(numA, numB)
 }

@@ -208,7 +208,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 	m := modelOf(t, whole(), remembered)
 	require.NoError(t, m.Unread)
 	assert.False(t, m.AppData.Unread())
-	assert.False(t, m.Data["ovn-central/1"].Unread() || m.Data["ovn-central/1"].Empty())
+	assert.False(t, m.Peers["ovn-central/1"].Unread() || m.Peers["ovn-central/1"].Empty())
 	assert.Equal(t, unit("aa02", "bb02"), m.Published["ovn-central/2"], "Juju hides a unit that is going from the list, not its data")
 
 	for _, tool := range []string{"goal-state", "relation-ids ovsdb-peer", list, get, app} {
@@ -220,7 +220,7 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 			if tool != "goal-state" {
 				assert.True(t, m.AppData.Unread())
 			}
-			assert.Equal(t, tool != "goal-state" && tool != app, m.Data["ovn-central/1"].Unread())
+			assert.Equal(t, tool != "goal-state" && tool != app, m.Peers["ovn-central/1"].Unread())
 			assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"], "as it was last read")
 		})
 	}
@@ -230,14 +230,14 @@ func TestModelTellsUnreadFromEmptyAndFromWhatIsThere(t *testing.T) {
 		delete(a, get)
 		m := modelOf(t, a, observe.Cache{})
 		require.NoError(t, m.Unread)
-		assert.True(t, m.Data["ovn-central/1"].Empty())
+		assert.True(t, m.Peers["ovn-central/1"].Empty())
 	})
 	t.Run("a unit that is not listed can't be read", func(t *testing.T) {
 		a := whole()
 		a[list], a[get] = []string{}, errors.New("another Juju's words")
 		m := modelOf(t, a, remembered)
 		require.NoError(t, m.Unread, "no hook may hang on it")
-		assert.True(t, m.Data["ovn-central/1"].Unread())
+		assert.True(t, m.Peers["ovn-central/1"].Unread())
 		assert.Equal(t, unit("aa01", "bb01"), m.Published["ovn-central/1"])
 	})
 	t.Run("a unit that is going has left the relation", func(t *testing.T) {

@@ -47,13 +47,13 @@ func places(cache Cache, m Application) map[string]Place {
 		if known, is := cache.Places[unit]; is {
 			all[unit] = known
 		}
-		if m.Data[unit].Unread() || m.Data[unit].Empty() {
+		p := m.Peers[unit]
+		if p.Unread() || p.Empty() {
 			continue
 		}
-		p, _ := relation.ParseUnitState(m.Data[unit].Values())
-		one := Place{Hostname: p.Hostname}
-		if p.Address.IsValid() {
-			one.Address = p.Address.String()
+		one := Place{Hostname: p.State.Hostname}
+		if p.State.Address.IsValid() {
+			one.Address = p.State.Address.String()
 		}
 		all[unit] = one
 	}

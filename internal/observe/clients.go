@@ -3,31 +3,29 @@ package observe
 import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// CountClients returns how many connections this unit's server of db has on its client
-// ports. An error means that the system could not be asked, not that there are none.
-func (s *Observer) CountClients(db ovndb.Database) (ovndb.Clients, error) {
+// CountClients returns how many connections each of this unit's servers has on its
+// client ports. An error means that the system could not be asked, not that there are
+// none.
+func (s *Observer) CountClients() (map[ovndb.Database]ovndb.Clients, error) {
 	if s.Clients != nil {
-		return s.Clients(db)
+		return s.Clients()
 	}
-	return ovn.ClientsOf(db)
+	return ovn.CountClients()
 }
 
 // clientsOf is how many clients a member's server has, nil where that is not known:
-// this unit's now, another's as of its last hook, and about.
-func (s *Observer) clientsOf(m Application, db ovndb.Database, unit string) *int {
+// this unit's as counted now, another's as of its last hook, and about.
+func clientsOf(m Application, now map[ovndb.Database]ovndb.Clients, db ovndb.Database, unit string) *int {
 	if unit != m.Unit {
-		published, _ := relation.ParseUnitState(m.Data[unit].Values())
-		if n, known := published.Clients[db]; known {
+		if n, known := m.Peers[unit].State.Clients[db]; known {
 			return &n
 		}
 		return nil
 	}
-	now, err := s.CountClients(db)
-	if err != nil {
-		return nil
+	if n, counted := now[db]; counted {
+		return &n.Connected
 	}
-	return &now.Connected
+	return nil
 }

@@ -115,6 +115,7 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 // report adds whose the members are.
 func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report {
 	report := Report{Application: m}
+	clients, _ := s.CountClients() // of a system that can't be asked, a report has no numbers
 	for _, d := range ovndb.Databases() {
 		c := seen[d]
 		if c.Condition == ovndb.Serving {
@@ -124,7 +125,7 @@ func (s *Observer) report(m Application, seen map[ovndb.Database]Cluster) Report
 				o := m.Owner(d, p)
 				row := Row{Peer: p, Owner: o, Leaving: o.Unit != "" && m.Dying(o.Unit)}
 				if o.Unit != "" {
-					row.Clients = s.clientsOf(m, d, o.Unit)
+					row.Clients = clientsOf(m, clients, d, o.Unit)
 				}
 				c.Rows = append(c.Rows, row)
 			}

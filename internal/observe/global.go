@@ -29,6 +29,27 @@ func leavingServers(ids map[string]string) (leaving []raft.ID) {
 	return leaving
 }
 
+// anotherUnit has changed the membership while it was looked at, and is done.
+const anotherUnit = "another unit"
+
+// ChangedBy is the unit that changes the membership, by external_ids of NB_Global or SB_Global as they
+// stood before the cluster was looked at and after it; "" where none does.
+func ChangedBy(before, after map[string]string, now time.Time) string {
+	first, _ := lease.Parse(before[LockKey]) // a damaged one tells nothing; its next holder says so
+	last, _ := lease.Parse(after[LockKey])
+	switch {
+	case before == nil || after == nil: // not to be read, as while no leader is known
+		return ""
+	case last.HeldAt(now):
+		return last.Holder
+	case first.HeldAt(now):
+		return first.Holder
+	case last.Term != first.Term:
+		return anotherUnit
+	}
+	return ""
+}
+
 // Global opens NB_Global or SB_Global of d at the endpoints, within the time that a
 // database of its size is given; the caller closes it.
 func (s *Machine) Global(ctx context.Context, d ovndb.Database, endpoints ...string) (*ovsdb.Global, error) {

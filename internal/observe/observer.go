@@ -25,8 +25,8 @@ type Machine struct {
 	Files    ovn.Files
 	Services ovn.Services
 	Dialer   *ovsdb.Dialer
-	// Clients counts the clients of this unit's server; nil is [ovn.ClientsOf].
-	Clients func(ovndb.Database) (ovndb.Clients, error)
+	// Clients counts the clients of this unit's servers; nil is [ovn.CountClients].
+	Clients func() (map[ovndb.Database]ovndb.Clients, error)
 	// Now is the clock.
 	Now func() time.Time
 	Log *slog.Logger

@@ -110,7 +110,7 @@ func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
 
 func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 	m := observetest.JoinedBy4(t).Application()
-	m.Data = map[string]relation.Data{"ovn-central/1": relation.Read(relation.BoundAddress(netip.MustParseAddr("10.0.0.10")))}
+	m.Peers = map[string]observe.Peer{"ovn-central/1": {State: relation.UnitState{Address: netip.MustParseAddr("10.0.0.10")}}}
 	p := peer("aa0e", observetest.Full("aa0e"))
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
 	p.Up = true

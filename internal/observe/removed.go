@@ -7,7 +7,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // RemovedPrefix followed by a full server ID says which unit's server was
@@ -27,10 +26,8 @@ func (s *Observer) RemovedWhileDown(ctx context.Context, m Application, d ovndb.
 		return true
 	}
 	var addresses []string
-	for _, unit := range m.Others() {
-		if published, _ := relation.ParseUnitState(m.Data[unit].Values()); published.Address.IsValid() {
-			addresses = append(addresses, ovndb.RaftAddress(d, published.Address.String()))
-		}
+	for _, address := range m.PeerAddresses() {
+		addresses = append(addresses, ovndb.RaftAddress(d, address.String()))
 	}
 	return s.removedBy(ctx, d, id, addresses)
 }

@@ -173,6 +173,24 @@ const (
 // names are full IDs known from elsewhere.
 func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (raft.View, error) {
 	notes := s.notes(ctx, l.Database)
+	v, err := s.view(ctx, l, names, notes)
+	if err != nil {
+		return v, err
+	}
+	if q := v.Quorum(); q.Up == q.Members {
+		return v, nil
+	}
+	// What a member is down for may have begun, or have ended, since.
+	if v.ChangedBy = ChangedBy(notes, s.notes(ctx, l.Database), s.Now()); v.ChangedBy != "" {
+		return v, nil
+	}
+	if now, err := s.Control.Status(ctx, l.Database); err == nil && !now.SameMembers(v.Status) {
+		v.ChangedBy = anotherUnit
+	}
+	return v, nil
+}
+
+func (s *Observer) view(ctx context.Context, l ServerState, names []raft.ID, notes map[string]string) (raft.View, error) {
 	v := raft.View{Status: l.Status, Names: names, Leaving: leavingServers(notes), Lost: DamagedServers(notes), Superseded: SupersededClusters(notes)}
 	if problem, err := ovn.DiskProblem(s.Control.Paths); err != nil {
 		s.Log.WarnContext(ctx, "cannot tell whether the disk is full", "error", err)

@@ -8,7 +8,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // QuorumWithout finds out what the other members of a cluster are without this unit's
@@ -22,8 +21,8 @@ func (s *Observer) QuorumWithout(ctx context.Context, m Application, d ovndb.Dat
 			continue
 		}
 		members[id.Server] = ""
-		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {
-			members[id.Server] = ovndb.RaftAddress(d, p.Address.String())
+		if address := m.Peers[unit].State.Address; address.IsValid() {
+			members[id.Server] = ovndb.RaftAddress(d, address.String())
 		}
 	}
 	asked := raft.Status{}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"strconv"
 	"time"
@@ -16,7 +15,7 @@ import (
 
 // copyTimeout bounds the copy of a database, and the reading of one, with what its size
 // adds ([raft.Patience]). Measured on OVS 3.1 with 80 MiB: ovsdb-client's backup takes
-// 3.5 s, cluster-to-standalone 2 s, a load of the copy 1.5 s.
+// 3.5 s, a load of the copy 1.5 s.
 const copyTimeout = 2 * time.Minute
 
 // gently runs a program behind everything else that the machine has to do.
@@ -39,27 +38,6 @@ func (f Files) Export(ctx context.Context, d ovndb.Database, to string) error {
 	_, err = f.Runner.Run(ctx, c)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return fmt.Errorf("cannot copy %s: %w", d, errors.Join(err, os.Remove(to)))
-	}
-	return nil
-}
-
-// Extract writes all entries of the file of database d, committed or not, to a new file,
-// which is that of a standalone database (ovsdb-tool(1), cluster-to-standalone). A
-// server may write meanwhile. A part of a file that an earlier call has left is replaced.
-func (f Files) Extract(ctx context.Context, d ovndb.Database, to string) error {
-	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, FileSize(f.Paths, d)))
-	defer cancel()
-	if err := os.Remove(to); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot copy %s: %w", d, err)
-	}
-	defer os.Remove(lockFile(to))
-	_, err := f.Runner.Run(ctx, gently("ovsdb-tool", "--verbose=console:off", "cluster-to-standalone", to, f.Paths.File(d)))
-	if err == nil {
-		err = syncFile(to)
-	}
-	if err != nil {
-		_ = os.Remove(to) // the next call does it, where it can't be done now
-		return fmt.Errorf("cannot copy the file of %s: %w", d, err)
 	}
 	return nil
 }

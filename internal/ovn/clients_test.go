@@ -26,8 +26,8 @@ func TestConnectionsOfAPortAreCounted(t *testing.T) {
 		counts := func(want ovndb.Clients) {
 			t.Helper()
 			assert.Eventually(t, func() bool {
-				got, err := connections(1, bound.Port())
-				return err == nil && got == want
+				tables, err := readConnections()
+				return err == nil && countConnections(tables, []uint16{1, bound.Port()}) == want
 			}, 5*time.Second, 5*time.Millisecond, "%+v", want)
 		}
 		counts(ovndb.Clients{})
@@ -68,6 +68,6 @@ func TestTableOfConnectionsIsReadAsTheKernelWritesIt(t *testing.T) {
    5: 0B00630A:19F2 1600630A:C353 01 00000000:00000100 00:00000000 00000000     0        0 5
    6: 0B00630A:XXXX 1600630A:C353 01
 `
-	assert.Equal(t, ovndb.Clients{Connected: 2, Busy: 1}, countConnections([]byte(table), []uint16{6641}))
-	assert.Equal(t, ovndb.Clients{Connected: 1, Busy: 1}, countConnections([]byte(table), []uint16{6642, 16642}))
+	assert.Equal(t, ovndb.Clients{Connected: 2, Busy: 1}, countConnections([][]byte{[]byte(table)}, []uint16{6641}))
+	assert.Equal(t, ovndb.Clients{Connected: 1, Busy: 1}, countConnections([][]byte{[]byte(table)}, []uint16{6642, 16642}))
 }

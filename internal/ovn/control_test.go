@@ -42,11 +42,16 @@ func TestMembersTellTheSameCluster(t *testing.T) {
 
 func TestSoleMemberLeadsItself(t *testing.T) {
 	t.Parallel()
-	s := cluster(t, ovndb.SB, 1)[0].status(t)
+	sole := cluster(t, ovndb.SB, 1)[0]
+	s := sole.status(t)
 	assert.Equal(t, raft.Leader, s.Role)
 	assert.Equal(t, raft.Self, s.Leader)
 	require.Len(t, s.Servers, 1)
 	assert.True(t, s.Servers[0].Self)
+	polled, err := ovn.Control{Paths: sole.paths}.PollStatus(t.Context(), ovndb.SB)
+	require.NoError(t, err)
+	assert.Equal(t, s.Server, polled.Server)
+	assert.False(t, polled.CutOff())
 }
 
 func TestFollowerAndLeaderLeave(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 
 // CreateCluster makes the file of a new cluster, with this server as its only
 // member at address (PROTO:HOST:PORT), and says what is in it. No server finds
-// the file before [Files.CommitCluster], so that the ID of the cluster can be made known
+// the file before [Files.Commit], so that the ID of the cluster can be made known
 // first. A file that an earlier call has staged for the same address is kept,
 // since its ID may be known already, whatever its election timer; one for another
 // address is replaced. Where the database has a file it is [ErrFileExists].

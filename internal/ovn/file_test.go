@@ -63,6 +63,9 @@ func TestFileThatIsToJoinHasNoClusterYet(t *testing.T) {
 	assert.NotEmpty(t, f.Server)
 	assert.Empty(t, f.Cluster)
 	assert.False(t, f.Left)
+	s.joined(t, false)
+	s.start(t)
+	s.joined(t, false)
 }
 
 func TestFileSaysThatItsServerHasLeft(t *testing.T) {
@@ -82,10 +85,12 @@ func TestFileSaysThatItsServerHasLeft(t *testing.T) {
 			going, staying := members[1], members[0]
 			id := going.status(t).Server
 			assert.False(t, going.inspect(t).Left)
+			going.joined(t, true)
 			remove(t, going, staying)
 			going.gone(t)
 			f := going.inspect(t)
 			assert.True(t, f.Left)
+			going.joined(t, false)
 			assert.Equal(t, id, f.Server, "it still says who it was")
 			assert.False(t, staying.inspect(t).Left)
 			going.kill(t)

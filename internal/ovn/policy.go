@@ -21,7 +21,8 @@ var policyProgram string
 
 // Policy keeps packages' scripts from restarting the services, whatever upgrades the
 // packages: by policy-rc.d, with the files that charm-helpers has for it
-// (contrib/openstack/policy_rcd.py), so that charms on one machine share them.
+// (contrib/openstack/policy_rcd.py), so that charms on one machine share them; and
+// needrestart, which restarts what runs with a library's old version.
 type Policy struct {
 	Runner run.Runner
 	Paths  ovndb.Paths
@@ -66,7 +67,7 @@ func (p Policy) obstacle() string {
 	case strings.Contains(string(text), policies):
 		return ""
 	case info != nil && info.Mode().IsRegular():
-		return fmt.Sprintf("%s is of something else and does not read %s; move it away", link, policies)
+		return fmt.Sprintf("move %s away (it does not read %s)", link, policies)
 	}
 	return fmt.Sprintf("%s leads to %s, which does not read %s; run: sudo update-alternatives --config policy-rc.d", link, is, policies)
 }
@@ -83,9 +84,9 @@ func (p Policy) Forbid(ctx context.Context) error {
 		fmt.Fprintf(&policy, "  %s:\n  - restart\n  - stop\n  - try-restart\n", service)
 	}
 	fmt.Fprintf(&policy, "policy_requestor_name: %s\npolicy_requestor_type: charm\n", p.App)
-	for _, dir := range []string{filepath.Dir(p.file()), filepath.Dir(p.program())} {
+	for _, dir := range []string{filepath.Dir(p.file()), filepath.Dir(p.program()), filepath.Dir(p.needrestart())} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return fmt.Errorf("cannot keep packages from restarting services: %w", err)
+			return fmt.Errorf("cannot hold packages' restarts: %w", err)
 		}
 	}
 	_, err := atomicfile.WriteIfChanged(p.program(), []byte(program), 0o755)
@@ -93,10 +94,13 @@ func (p Policy) Forbid(ctx context.Context) error {
 		_, err = atomicfile.WriteIfChanged(p.file(), []byte(policy.String()), 0o644)
 	}
 	if err == nil {
+		_, err = atomicfile.WriteIfChanged(p.needrestart(), []byte(exempted()), 0o644)
+	}
+	if err == nil {
 		err = p.register(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot keep packages from restarting services: %w", err)
+		return fmt.Errorf("cannot hold packages' restarts: %w", err)
 	}
 	return nil
 }
@@ -117,8 +121,10 @@ func (p Policy) register(ctx context.Context) error {
 
 // Allow takes that back. The program stays: without a policy it forbids nothing.
 func (p Policy) Allow() error {
-	if err := os.Remove(p.file()); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("cannot let packages restart services again: %w", err)
+	for _, file := range []string{p.file(), p.needrestart()} {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot let packages restart services again: %w", err)
+		}
 	}
 	return nil
 }

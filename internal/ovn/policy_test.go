@@ -120,7 +120,7 @@ func TestPolicyIsNotTakenForSetWherePackagesAskSomethingElse(t *testing.T) {
 				require.NoError(t, os.WriteFile(link, []byte("#!/bin/sh\nexit 0\n"), 0o755))
 			},
 			calls: func(install runtest.Call) []runtest.Call { return []runtest.Call{install, install} },
-			says:  []string{"/usr/sbin/policy-rc.d is of something else and does not read ", "; move it away"},
+			says:  []string{"/usr/sbin/policy-rc.d away ", "(it does not read "},
 		},
 		"a link to what reads the policies": {
 			before: func(t *testing.T, link string) {

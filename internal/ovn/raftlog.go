@@ -61,6 +61,8 @@ type logScan struct {
 	Server         string
 	Configurations []configuration
 	Damage         string
+	// seen, if not nil, is told of each record, and where it begins.
+	seen func(at int64, r logRecord)
 }
 
 // configuration are the members from an entry on: their addresses by their IDs.
@@ -210,6 +212,9 @@ func (s *logScan) read(ctx context.Context, file io.ReadSeeker) (torn bool, err 
 			return false, fmt.Errorf("cannot read the log: %w", err)
 		}
 		s.apply(rec)
+		if s.seen != nil && s.Damage == "" {
+			s.seen(s.Offset, rec)
+		}
 		s.Offset += rec.size
 	}
 	return false, nil

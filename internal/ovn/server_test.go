@@ -119,6 +119,14 @@ func (s *server) control() ovn.Control { return ovn.Control{Runner: run.Exec{}, 
 
 func (s *server) files() ovn.Files { return ovn.Files{Runner: run.Exec{}, Paths: s.paths} }
 
+// joined holds what the file says of whether its server is a member.
+func (s *server) joined(t *testing.T, wanted bool) {
+	t.Helper()
+	member, err := s.files().Joined(t.Context(), s.database)
+	require.NoError(t, err)
+	require.Equal(t, wanted, member)
+}
+
 func (s *server) status(t testing.TB) raft.Status {
 	t.Helper()
 	status, err := s.control().Status(t.Context(), s.database)

@@ -19,6 +19,8 @@ const (
 	NorthdUnresponsive NorthdHealth = "does not answer"
 	// NorthdDown does not run.
 	NorthdDown NorthdHealth = "not running"
+	// NorthdHeld does not run, since an operator keeps it from running.
+	NorthdHeld NorthdHealth = "held, by action hold-northd"
 )
 
 // Works says whether it does the work, or would.

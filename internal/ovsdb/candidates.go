@@ -11,7 +11,6 @@ import (
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // Names of the tables and columns of candidates (ovn-nb(5)).
@@ -210,55 +209,4 @@ func (x Candidates) guards() (ops []ovsdb.Operation, before map[string]Candidate
 		list[groupColumn] = set([]ovsdb.UUID{}) // with a group OVN would ignore the list
 	}
 	return append(ops, unchanged(holder, x.Holder, list)), before
-}
-
-// northdInterval is how often it is looked whether ovn-northd has caught up.
-const northdInterval = 50 * time.Millisecond
-
-// SyncNorthd has ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and
-// returns when ovn-northd has taken all that was written before to SB; the number is
-// what ovn-controllers will have in nb_cfg when they have it too.
-func (g *Gateways) SyncNorthd(ctx context.Context) (config int64, err error) {
-	uuid, err := g.global(ctx)
-	if err != nil {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
-	}
-	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence), signOfLife(uuid)...)...)
-	if err != nil {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
-	}
-	return g.awaitNorthd(ctx, results)
-}
-
-// signOfLife asks for one, and has the number that is waited for be the last result.
-func signOfLife(uuid string) []ovsdb.Operation {
-	table, where := globalTable(ovndb.NB), at(uuid)
-	return []ovsdb.Operation{
-		{
-			Op: ovsdb.OperationMutate, Table: table, Where: where,
-			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
-		},
-		{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
-	}
-}
-
-// awaitNorthd waits until ovn-northd has followed what was asked.
-func (g *Gateways) awaitNorthd(ctx context.Context, asked []ovsdb.OperationResult) (config int64, err error) {
-	last := asked[len(asked)-1].Rows
-	if len(last) != 1 {
-		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", ErrChanged)
-	}
-	config = row(last[0]).number(configColumn)
-	for {
-		answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB), columns: []string{"sb_cfg"}})
-		if err != nil {
-			return config, err
-		}
-		if len(answers[0]) == 1 && answers[0][0].number("sb_cfg") >= config {
-			return config, nil
-		}
-		if err := poll.Wait(ctx, northdInterval); err != nil {
-			return config, fmt.Errorf("ovn-northd has not taken the changes to SB yet: %w", err)
-		}
-	}
 }

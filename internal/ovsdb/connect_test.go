@@ -15,8 +15,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// Copy into internal/ovsdb.
-
 // errors.Join() of no failures is nil, so connect returns neither a client nor an
 // error: Server then panics, and Global gives a connection that panics later.
 func TestNoEndpointIsAnError(t *testing.T) {
@@ -40,6 +38,21 @@ func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, hung.endpoints()[0], good.endpoints()[0])
 	require.NoError(t, err)
 	g.Close()
+}
+
+// Each names its endpoint once, and a server that hangs what it is that went wrong.
+func TestWhyThereIsNoConnectionIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	server := cluster(t, ovndb.NB, 1)[0]
+	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.SB, server.socket())
+	require.EqualError(t, err, "cannot connect to "+server.socket()+": target database OVN_Southbound not found")
+
+	server.signal(t, syscall.SIGSTOP)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, server.socket())
+	require.EqualError(t, err, "cannot connect to "+server.socket()+": no answer before the deadline")
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
 // A server that hangs after it was connected to, or that has lost its quorum, would be

@@ -70,6 +70,9 @@ func (d *Dialer) connect(ctx context.Context, m model.ClientDBModel, endpoints .
 		c, err := d.connectOne(share, m, endpoint)
 		if late := share.Err(); err != nil && late != nil {
 			err = fmt.Errorf("%w: %w", late, err) // the library drops it
+			if errors.Is(late, context.DeadlineExceeded) {
+				err = reworded{err, "no answer before the deadline"}
+			}
 		}
 		cancel()
 		if err == nil {
@@ -106,10 +109,21 @@ func (d *Dialer) connectOne(ctx context.Context, m model.ClientDBModel, endpoint
 		if refused := new(net.OpError); errors.As(err, &refused) && refused.Op == "dial" {
 			return nil, refused.Err // the library and net name the endpoint again, three times
 		}
-		return nil, err
+		return nil, reworded{err, strings.TrimPrefix(err.Error(), "failed to connect to "+endpoint+": ")}
 	}
 	return c, nil
 }
+
+// reworded is an error under a text of its own.
+type reworded struct {
+	error
+	text string
+}
+
+func (e reworded) Error() string { return e.text }
+
+// Unwrap gives the error as it was.
+func (e reworded) Unwrap() error { return e.error }
 
 // ClientTLS is how the unit speaks to servers of its CA, with its own certificate. It
 // is read again after [Dialer.ForgetServers].

@@ -47,6 +47,10 @@ type (
 		Name   string            `ovsdb:"name"`
 		Config map[string]string `ovsdb:"other_config"`
 	}
+	southboundEvents struct {
+		UUID   string `ovsdb:"_uuid"`
+		Config int    `ovsdb:"nb_cfg"`
+	}
 	privateEvents struct {
 		UUID   string `ovsdb:"_uuid"`
 		Name   string `ovsdb:"name"`

@@ -32,7 +32,7 @@ func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	before := s.ctlTool(t, tables...)
 	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
 	require.Error(t, sleeper.AmendJournal(t.Context(), nil, notes))
-	_, err = sleeper.SyncNorthd(t.Context())
+	err = sleeper.SyncNorthd(t.Context(), nil)
 	require.Error(t, err)
 	assert.Equal(t, before, s.ctlTool(t, tables...))
 

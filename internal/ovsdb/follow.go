@@ -39,6 +39,7 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 		group    = new(groupEvents)
 		chassis  = new(chassisEvents)
 		privates = new(privateEvents)
+		asked    = new(southboundEvents)
 	)
 	f.nb, err = f.follow(ctx, d, ovndb.NB, nb, map[string]model.Model{
 		globalTable(ovndb.NB): global, routerPortTable: port, "Gateway_Chassis": gateway, "HA_Chassis": ha, groupTable: group,
@@ -49,8 +50,11 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	if err != nil {
 		return nil, err
 	}
-	f.sb, err = f.follow(ctx, d, ovndb.SB, sb, map[string]model.Model{"Chassis": chassis, "Chassis_Private": privates},
-		client.WithTable(chassis, &chassis.Name, &chassis.Config), client.WithTable(privates, &privates.Name, &privates.Config))
+	f.sb, err = f.follow(ctx, d, ovndb.SB, sb, map[string]model.Model{
+		"Chassis": chassis, "Chassis_Private": privates, globalTable(ovndb.SB): asked,
+	},
+		client.WithTable(chassis, &chassis.Name, &chassis.Config), client.WithTable(privates, &privates.Name, &privates.Config),
+		client.WithTable(asked, &asked.Config))
 	if err != nil {
 		f.nb.Close()
 		return nil, err

@@ -105,6 +105,8 @@ func TestChangesOfBothDatabasesWakeAndAreReadAtTheServersThatAreFollowed(t *test
 	}
 	transact(t, sb, map[string]any{"op": "insert", "table": "Chassis_Private", "row": map[string]any{"name": "c1"}})
 	assert.True(t, wakes())
+	transact(t, sb, map[string]any{"op": "insert", "table": "SB_Global", "row": map[string]any{"nb_cfg": 1}})
+	assert.True(t, wakes(), "ovn-controllers are asked for a sign of life")
 	transact(t, nb, map[string]any{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": []any{[]any{"priority", "+=", 1}}})
 	assert.True(t, wakes(), "a priority that is changed in its place")
 

@@ -201,7 +201,7 @@ func TestSouthboundIsReadAsItStands(t *testing.T) {
 	s.start(t, nil)
 	s.ctlTool(t, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
 		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",
-		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123")
+		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123", "--", "set", "SB_Global", ".", "nb_cfg=8")
 	sb, err := connected(t, s).Southbound(t.Context())
 	require.NoError(t, err)
 	require.Len(t, sb.Chassis, 1)
@@ -211,6 +211,8 @@ func TestSouthboundIsReadAsItStands(t *testing.T) {
 	assert.Equal(t, "enable-chassis-as-gw,availability-zones=az1:az2", c.Config["ovn-cms-options"])
 	assert.True(t, c.Known)
 	assert.Equal(t, int64(7), c.Follows)
+	assert.Equal(t, int64(8), sb.Config)
+	assert.False(t, sb.Responds(c))
 	assert.Equal(t, time.UnixMilli(1700000000123), c.At)
 	assert.Empty(t, sb.Redirects)
 }

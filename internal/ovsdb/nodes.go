@@ -2,6 +2,7 @@ package ovsdb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,13 +44,20 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 	return ops
 }
 
+// ErrUninitialized is returned where nothing has used NB yet: what uses it first makes the row.
+var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it once it runs, and so does ovn-nbctl init")
+
 // global is the UUID of the only row of NB_Global.
 func (g *Gateways) global(ctx context.Context) (string, error) {
 	answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB)})
 	if err != nil {
 		return "", err
 	}
-	if len(answers[0]) != 1 {
+	switch len(answers[0]) {
+	case 0:
+		return "", ErrUninitialized
+	case 1:
+	default:
 		return "", fmt.Errorf("NB_Global has %d rows", len(answers[0]))
 	}
 	return answers[0][0].uuid(), nil
@@ -82,13 +90,12 @@ func (g *Gateways) AmendIDs(ctx context.Context, guard Guard, a Amendment) error
 }
 
 // AmendIDsAndSync is [Gateways.AmendIDs] and [Gateways.SyncNorthd] in one transaction.
-func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment) error {
+func (g *Gateways) AmendIDsAndSync(ctx context.Context, guard Guard, a Amendment, waiting Waiting) error {
 	results, err := g.amendIDs(ctx, guard, a, signOfLife)
 	if err != nil {
 		return err
 	}
-	_, err = g.awaitNorthd(ctx, results)
-	return err
+	return g.awaitNorthd(ctx, results, waiting)
 }
 
 // amendIDs makes more of the same transaction, if there is more, for the row of that UUID.

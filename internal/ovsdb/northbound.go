@@ -10,7 +10,7 @@ import (
 // Northbound is what NB holds of gateways, all of one moment. Names are those of
 // ovn-nb(5).
 type Northbound struct {
-	// Config is nb_cfg of NB_Global: how often a sync was asked for.
+	// Config is nb_cfg of NB_Global: how often a sync was asked for, of ovn-northd first.
 	Config int64
 	// IDs are external_ids of NB_Global.
 	IDs         map[string]string

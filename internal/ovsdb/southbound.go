@@ -8,10 +8,15 @@ import (
 	"time"
 
 	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // Southbound is what SB holds of chassis and of where gateways are, all of one moment.
 type Southbound struct {
+	// Config is nb_cfg of SB_Global: what ovn-controllers are asked to follow. ovn-northd copies
+	// it from NB_Global.
+	Config  int64
 	Chassis []ChassisRow
 	// Private are the names in Chassis_Private.
 	Private []string
@@ -35,6 +40,20 @@ type ChassisRow struct {
 	At      time.Time
 }
 
+// Responds says whether its ovn-controller has followed what it was asked to; one without a row of
+// Chassis_Private is not known to lag.
+func (s Southbound) Responds(x ChassisRow) bool { return !x.Known || x.Follows >= s.Config }
+
+// Host is the chassis to which a router port's gateway, or an external port, is bound; known says that
+// ovn-northd has made it.
+func (s Southbound) Host(port string) (chassis string, known bool) {
+	if chassis, known = s.Externals[port]; known {
+		return chassis, true
+	}
+	chassis, known = s.Redirects["cr-"+port]
+	return chassis, known
+}
+
 // Remote says that the chassis belongs to another OVN (ovn-ic(8)).
 func (x ChassisRow) Remote() bool { return x.Config["is-remote"] == "true" }
 
@@ -47,6 +66,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
 		ofType("chassisredirect"), ofType("external"),
+		query{table: globalTable(ovndb.SB), columns: []string{configColumn}},
 	)
 	if err != nil {
 		return Southbound{}, fmt.Errorf("cannot look for chassis in SB: %w", err)
@@ -67,6 +87,9 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		}
 		names[r.uuid()] = x.Name
 		s.Chassis = append(s.Chassis, x)
+	}
+	for _, r := range answers[4] {
+		s.Config = r.number(configColumn)
 	}
 	s.Redirects, s.Externals = bound(answers[2], names), bound(answers[3], names)
 	return s, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-org/libovsdb/model"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // ErrNoLeader is returned where a server answers that it is not connected to a leader: what
@@ -23,6 +24,7 @@ type Watch struct {
 	member  *Member
 	key     string
 	changed chan struct{}
+	server  raft.ID
 }
 
 // Watch connects to the first of the endpoints that serves the database and is connected to
@@ -109,6 +111,7 @@ func (w *Watch) Lost() <-chan struct{} { return w.global.client.DisconnectNotify
 // connected to a leader; of one that is not it returns [ErrNoLeader].
 func (w *Watch) Read(ctx context.Context) (string, error) {
 	state, err := w.member.State(ctx)
+	w.server = state.Server
 	switch {
 	case err != nil:
 		return "", err
@@ -118,6 +121,10 @@ func (w *Watch) Read(ctx context.Context) (string, error) {
 	ids, err := w.global.Read(ctx)
 	return ids[w.key], err
 }
+
+// Server is the ID of the server that has answered the last read; empty where that was none
+// of a cluster.
+func (w *Watch) Server() raft.ID { return w.server }
 
 // Swap is [Global.Swap] of the key.
 func (w *Watch) Swap(ctx context.Context, old, next string) (bool, error) {

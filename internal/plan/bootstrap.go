@@ -79,7 +79,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		if s.Leader {
 			d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: p.Unit + " serves them already"})
 		}
-		d.wait("peers: %s serves other clusters than the unit that leads has published; it publishes theirs", p.Unit)
+		d.wait("peers: %s serves other clusters; the unit that leads publishes them", p.Unit)
 		return true
 	}
 	if s.Databases[ovndb.NB].Staged != claimed {
@@ -91,7 +91,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 	}
 	for _, p := range s.Peers {
 		if p.Claim != "" && p.Claim != claimed && !s.Clusters.superseded(ovndb.NB, p.Claim) {
-			d.wait("peers: %s has claimed clusters too; waiting until it has put them away, or serves them", p.Unit)
+			d.wait("peers: %s has claimed clusters too; it serves them or puts them away", p.Unit)
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (s State) planOwnClusters(d *Decision) bool {
 	if len(d.starting) > 0 {
 		d.do(Step{Kind: Start, Services: d.starting, Reason: "this unit has claimed their clusters"})
 	}
-	d.wait("peers: %s has claimed clusters too; it puts them away once this unit serves its own", cmp.Or(s.Clusters.CreatedBy, "another unit"))
+	d.wait("peers: %s has claimed clusters too; it puts its own away", cmp.Or(s.Clusters.CreatedBy, "another unit"))
 	return true
 }
 
@@ -186,12 +186,12 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 func (s State) twoClusters(db ovndb.Database, clusters map[raft.ID][]string) string {
 	var parts []string
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {
-		parts = append(parts, fmt.Sprintf("%s on %s", id, strings.Join(clusters[id], " and ")))
+		parts = append(parts, fmt.Sprintf("%s on %s", id.Brief(), strings.Join(clusters[id], " and ")))
 	}
 	if s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
-		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db]))
+		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
 	}
-	return fmt.Sprintf("%s: two clusters under one application: %s; remove the units of the wrong one", db.Short(), strings.Join(parts, ", "))
+	return fmt.Sprintf("%s: two clusters under one application; remove the wrong one's units (%s)", db.Short(), strings.Join(parts, ", "))
 }
 
 // foreign names a database that was on this machine before the application, or
@@ -207,7 +207,7 @@ func (s State) foreign() string {
 			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
 		case !s.Leader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
-			return fmt.Sprintf("%s: this machine has a database of cluster %s, and this application has no cluster yet; stop %s and move %s away", db.Short(), cmp.Or(string(x.Cluster()), "unknown"), ovndb.ServiceOf(db), x.File.Path)
+			return fmt.Sprintf("%s: file of cluster %s, made elsewhere; move %s away (stop %s first; this application has no cluster yet)", db.Short(), cmp.Or(x.Cluster().Brief(), "unknown"), x.File.Path, ovndb.ServiceOf(db))
 		}
 	}
 	return ""

@@ -94,7 +94,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 			fresh(true, func(s *plan.State) {
 				s.Certificates.Issued = &plan.Certificate{Problem: "certificate is malformed"}
 			}),
-			decided{blocked: []string{"the certificate that was issued can't be used: certificate is malformed; the one from before is in use"}},
+			decided{blocked: []string{"the certificate that was issued can't be used, the old one is in use (certificate is malformed)"}},
 		},
 		"a file that has left is put away first": {
 			fresh(true, func(s *plan.State) {
@@ -160,7 +160,7 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 	other.Status.Cluster = new(otherCluster)
 	joining := serving(ovndb.SB, 0)
 	joining.Status.Cluster = nil
-	const foreign = "; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away"
+	const foreign = "; move /var/lib/ovn/ovnsb_db.db away (stop ovn-ovsdb-server-sb first; this application has no cluster yet)"
 	check(t, map[string]situation{
 		"hung":       {here(plan.Database{Condition: ovndb.Hung, Text: "the server hangs"}), decided{blocked: []string{"sb: the server hangs"}}},
 		"unreadable": {here(plan.Database{Condition: ovndb.Unreadable, Text: "no status"}), decided{blocked: []string{"sb: no status"}}},
@@ -169,16 +169,16 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 			here(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "EOF"}), decided{blocked: []string{"sb: EOF"}},
 		},
 		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{blocked: []string{
-			"sb: the database on this machine is standalone, not a member of a cluster" + foreign + " to let this unit join",
+			"sb: standalone; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away",
 		}}},
 		"a file": {here(plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}), decided{blocked: []string{
-			"sb: this machine has a database of cluster dddd0009-0000-4000-8000-000000000000, and this application has no cluster yet" + foreign,
+			"sb: file of cluster dddd0009, made elsewhere" + foreign,
 		}}},
 		"a server": {here(other), decided{blocked: []string{
-			"sb: this machine has a database of cluster dddd0009-0000-4000-8000-000000000000, and this application has no cluster yet" + foreign,
+			"sb: file of cluster dddd0009, made elsewhere" + foreign,
 		}}},
 		"a server of an unknown cluster": {here(joining), decided{blocked: []string{
-			"sb: this machine has a database of cluster unknown, and this application has no cluster yet" + foreign,
+			"sb: file of cluster unknown, made elsewhere" + foreign,
 		}}},
 	})
 }
@@ -191,19 +191,19 @@ func TestTwoClustersAreNamedWithTheirUnits(t *testing.T) {
 	}
 	check(t, map[string]situation{
 		"before any was agreed on": {fresh(true, two), decided{blocked: []string{
-			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/2, " +
-				"dddd0009-0000-4000-8000-000000000000 on ovn-central/1; remove the units of the wrong one",
+			"nb: two clusters under one application; remove the wrong one's units (cccc0001 on ovn-central/2, " +
+				"dddd0009 on ovn-central/1)",
 		}}},
 		"a member of the right one": {two, decided{ready: true, blocked: []string{
-			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/0 and ovn-central/2, " +
-				"dddd0009-0000-4000-8000-000000000000 on ovn-central/1; remove the units of the wrong one",
+			"nb: two clusters under one application; remove the wrong one's units (cccc0001 on ovn-central/0 and ovn-central/2, " +
+				"dddd0009 on ovn-central/1)",
 		}}},
 		"all of them have another than was agreed on": {func(s *plan.State) {
 			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
 		}, decided{blocked: []string{
-			"nb: two clusters under one application: cccc0001-0000-4000-8000-000000000000 on ovn-central/0 and ovn-central/1 and ovn-central/2, " +
-				"dddd0009-0000-4000-8000-000000000000 is the application's; remove the units of the wrong one",
-			"nb: this unit's server is of cluster cccc0001-0000-4000-8000-000000000000, the application's is dddd0009-0000-4000-8000-000000000000",
+			"nb: two clusters under one application; remove the wrong one's units (cccc0001 on ovn-central/0 and ovn-central/1 and ovn-central/2, " +
+				"dddd0009 is the application's)",
+			"nb: this unit's server is of cluster cccc0001, the application's is dddd0009",
 		}}},
 	})
 }
@@ -220,13 +220,13 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 			change(s)
 		})
 	}
-	const anew = "peers: ovn-central/1 serves other clusters than the unit that leads has published; it publishes theirs"
+	const anew = "peers: ovn-central/1 serves other clusters; the unit that leads publishes them"
 	serves := func(s *plan.State) {
 		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 	}
 	check(t, map[string]situation{
 		"it may serve them": {mine(true, func(*plan.State) {}), decided{waiting: []string{
-			"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them",
+			"peers: ovn-central/1 has claimed clusters too; it serves them or puts them away",
 		}}},
 		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{waiting: []string{
 			"peers: the relation to the other units is not there yet",
@@ -234,7 +234,7 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "put in place the cluster of nb"}},
 		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "put in place the cluster of nb"}},
 		"it serves them":        {mine(true, serves), decided{step: "publish the clusters' IDs (ovn-central/1 serves them already)", waiting: []string{anew}}},
-		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; waiting until it has put them away, or serves them"}}},
+		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; it serves them or puts them away"}}},
 		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
 		"this one is the server": {fresh(true, func(s *plan.State) {
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
@@ -258,7 +258,7 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 			change(s)
 		})
 	}
-	const dispute = "peers: ovn-central/1 has claimed clusters too; it puts them away once this unit serves its own"
+	const dispute = "peers: ovn-central/1 has claimed clusters too; it puts its own away"
 	const nb, sb = "nb: starting the server", "sb: starting the server"
 	const because = " (this unit has claimed their clusters)"
 	check(t, map[string]situation{

@@ -3,10 +3,10 @@ package plan
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // ExpiryNotice is how long before its end a certificate is in the status.
@@ -47,20 +47,20 @@ func (s State) planCertificates(d *Decision) bool {
 	switch {
 	case !c.Related && s.Dying: // Juju takes the relations away before the unit
 	case !c.Related:
-		d.block("missing relation: certificates; run: juju %s %s:certificates vault", cmp.Or(s.Integrate, "integrate"), application(s.Unit))
+		d.block("'certificates' missing; run: juju %s %s:certificates vault", cmp.Or(s.Integrate, "integrate"), unitname.Application(s.Unit))
 	case c.Issued == nil && !c.Used.usable():
 		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
 		// deployments wait for.
 		d.wait("'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from %s for %s", cmp.Or(c.Provider, "the provider"), cmp.Or(s.Address, "this unit"))
 	case c.Issued != nil && c.Issued.Problem != "" && !c.Used.usable():
-		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Issued.Problem)
+		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Issued.Problem)
 	case c.Issued != nil && c.Issued.Problem != "":
-		d.block("the certificate that was issued can't be used: %s; the one from before is in use", c.Issued.Problem)
+		d.block("the certificate that was issued can't be used, the old one is in use (%s)", c.Issued.Problem)
 	case c.Issued != nil:
 		s.planRotation(d, c)
 	}
 	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
-		d.block("certificate: %s; have it issued again (docs/how-to/rotate-certificates.md)", c.Used.Problem)
+		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Used.Problem)
 	}
 	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(ExpiryNotice)) {
 		d.note("certificate expires on %s", c.Used.NotAfter.UTC().Format(time.DateOnly))
@@ -82,7 +82,7 @@ func (s State) planRotation(d *Decision, c Certificates) {
 		} else if late := s.others(func(p Peer) bool { return p.Issuer == c.Issued.Issuer }); late == "" {
 			d.do(Step{Kind: DropCAs, Reason: "every unit uses the new CA"})
 		} else {
-			d.note("certificates: the old CA stays trusted until %s uses the new one", late)
+			d.note("certificates: old CA kept until %s uses the new one", late)
 		}
 	case missing(c.Issued.Trusts, c.Used.Trusts):
 		d.do(Step{Kind: TrustCA, Reason: "the CA is a new one"})
@@ -90,7 +90,7 @@ func (s State) planRotation(d *Decision, c Certificates) {
 		if late := s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(c.Issued.Issuer) }); late == "" {
 			d.do(Step{Kind: InstallCertificate, Reason: "it was issued again"})
 		} else {
-			d.note("certificates: the new one is used once %s trusts its CA", late)
+			d.note("certificates: new one used once %s trusts its CA", late)
 		}
 	}
 }
@@ -123,9 +123,4 @@ func (s State) hears(p Peer) bool {
 
 func missing(wanted, have []string) bool {
 	return slices.ContainsFunc(wanted, func(w string) bool { return !slices.Contains(have, w) })
-}
-
-func application(unit string) string {
-	name, _, _ := strings.Cut(unit, "/")
-	return name
 }

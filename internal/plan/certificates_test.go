@@ -28,7 +28,7 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 	expired.Problem = "certificate expired on 2026-11-01"
 	untrusted := certificate("cert0", "", "B")
 	untrusted.Problem = "certificate is not from the CA beside it"
-	const missing = "missing relation: certificates; run: juju integrate ovn-central:certificates vault"
+	const missing = "'certificates' missing; run: juju integrate ovn-central:certificates vault"
 	check(t, map[string]situation{
 		"no relation": {
 			having(nil, nil, func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{missing}, ready: true},
@@ -54,15 +54,15 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		"the first": {having(good, nil), decided{step: "install the certificate (there is none that can be used)", ready: true}},
 		"the first can't be used": {
 			having(problem("certificate is for 10.0.0.9, this unit is 10.0.0.0"), nil),
-			decided{blocked: []string{"certificate: certificate is for 10.0.0.9, this unit is 10.0.0.0; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true},
+			decided{blocked: []string{"reissue the certificate (certificate is for 10.0.0.9, this unit is 10.0.0.0; docs/how-to/rotate-certificates.md)"}, ready: true},
 		},
 		"expired": {
-			having(expired, expired), decided{blocked: []string{"certificate: certificate expired on 2026-11-01; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true},
+			having(expired, expired), decided{blocked: []string{"reissue the certificate (certificate expired on 2026-11-01; docs/how-to/rotate-certificates.md)"}, ready: true},
 		},
 		"expired, and the provider says nothing": {
 			having(nil, expired), decided{
 				waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"},
-				blocked: []string{"certificate: certificate expired on 2026-11-01; have it issued again (docs/how-to/rotate-certificates.md)"}, ready: true,
+				blocked: []string{"reissue the certificate (certificate expired on 2026-11-01; docs/how-to/rotate-certificates.md)"}, ready: true,
 			},
 		},
 		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "install the certificate (there is none that can be used)", ready: true}},
@@ -74,11 +74,11 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		},
 		"the new one can't be used": {
 			having(problem("certificate is malformed"), good),
-			decided{blocked: []string{"the certificate that was issued can't be used: certificate is malformed; the one from before is in use"}, ready: true},
+			decided{blocked: []string{"the certificate that was issued can't be used, the old one is in use (certificate is malformed)"}, ready: true},
 		},
 		"the provider has a new CA, and has not issued again": {
 			having(untrusted, good),
-			decided{blocked: []string{"the certificate that was issued can't be used: certificate is not from the CA beside it; the one from before is in use"}, ready: true},
+			decided{blocked: []string{"the certificate that was issued can't be used, the old one is in use (certificate is not from the CA beside it)"}, ready: true},
 		},
 		"the provider is silent for a while": {having(nil, good), decided{ready: true}},
 	})
@@ -126,13 +126,13 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 		set(s, plan.Database{Condition: ovndb.Down}, ovndb.NB, ovndb.SB)
 	}
 	const (
-		late    = "certificates: the new one is used once ovn-central/1 trusts its CA"
-		late2   = "certificates: the new one is used once ovn-central/2 trusts its CA"
-		kept    = "certificates: the old CA stays trusted until ovn-central/1 uses the new one"
-		kept2   = "certificates: the old CA stays trusted until ovn-central/2 uses the new one"
+		late    = "certificates: new one used once ovn-central/1 trusts its CA"
+		late2   = "certificates: new one used once ovn-central/2 trusts its CA"
+		kept    = "certificates: old CA kept until ovn-central/1 uses the new one"
+		kept2   = "certificates: old CA kept until ovn-central/2 uses the new one"
 		trust   = "trust the CA (the CA is a new one)"
 		certify = "install the certificate (it was issued again)"
-		paused1 = "paused; run action resume"
+		paused1 = "paused; run: juju run ovn-central/0 resume"
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")
 	check(t, map[string]situation{

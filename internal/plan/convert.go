@@ -70,23 +70,26 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	now := x.Status.ElectionTimer
 	switch late := s.runsAnother(); {
 	case len(s.Pending) > 0:
-		d.note("%s: the schema is older than the packages'; it is converted once the restarts are made", name)
+		d.note("%s: older schema; converted after the restarts", name)
 		return false
 	case late != "":
-		d.note("%s: the schema is older than the packages'; it is converted once %s", name, late)
+		d.note("%s: older schema; %s", name, late)
+		return false
+	case x.ConversionLacks() != "": // each member's own copy is converted
+		d.block("%s: make room, or run: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact (converting the schema may take %s)", name, s.Unit, x.control(), x.ConversionLacks())
 		return false
 	case !x.Leads():
-		d.note("%s: the schema is older than the packages'; the leader converts it", name)
-	case x.Tried >= longestConversionTimer:
-		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s: run it when clients may wait; %s was not converted at an election timer of %d s", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
+		d.note("%s: older schema; the leader converts it", name)
+	case s.withoutRoom(db) != "":
+		d.note("%s: older schema; converted once %s has room", name, s.withoutRoom(db))
 		return false
-	case x.conversionLacks() != "":
-		d.block("%s: make room, or run: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact (converting the schema may take %s)", name, s.Unit, x.control(), x.conversionLacks())
+	case x.Tried >= longestConversionTimer:
+		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s (run it when clients may wait; %s was not converted at an election timer of %d s)", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
 		return false
 	case now < needed && !s.usable(OptionElectionTimer):
-		d.note("%s: the schema is older than the packages'; it is converted once %s can be used, since the election timer is raised before", name, OptionElectionTimer)
+		d.note("%s: older schema; waits for option %s (the election timer is raised before)", name, OptionElectionTimer)
 	case now < needed:
-		d.note("%s: the schema is older than the packages'; for its conversion the election timer goes from %d ms to %d ms, and back", name, now.Milliseconds(), needed.Milliseconds())
+		d.note("%s: older schema; election timer goes to %d ms and back for it", name, needed.Milliseconds())
 		if x.Status.ChangingTo == 0 {
 			d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(now, needed)})
 		}
@@ -100,10 +103,23 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 func conversionDisk(size int64) int64   { return upgradeDiskFactor*size + upgradeSpare }
 func conversionMemory(size int64) int64 { return upgradeMemoryFactor*size + upgradeSpare }
 
-// conversionLacks says what this unit lacks for a conversion; empty where nothing is known
-// to be missing. Of the other units' machines nothing is known here.
-func (x Database) conversionLacks() string {
+// withoutRoom is the first unit that says that its machine has no room for a conversion.
+func (s State) withoutRoom(db ovndb.Database) string {
+	for _, p := range s.Peers {
+		if p.NoRoom[db] {
+			return p.Unit
+		}
+	}
+	return ""
+}
+
+// ConversionLacks says what this unit lacks for a conversion that is due; empty where nothing
+// is known to be missing.
+func (x Database) ConversionLacks() string {
 	var all []string
+	if x.Schema != Drifted {
+		return ""
+	}
 	if need := conversionDisk(x.Size); x.FreeDisk > 0 && x.FreeDisk < need {
 		all = append(all, fmt.Sprintf("%s of the disk, %s are free", mebibytes(need), mebibytes(x.FreeDisk)))
 	}
@@ -116,7 +132,7 @@ func (x Database) conversionLacks() string {
 // control is the socket over which the server is told what to do.
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
-// runsAnother says for which unit a conversion waits, and what ends the wait; empty
+// runsAnother says what ends a conversion's wait for another unit; empty
 // where every unit's services run what is installed here. Unlike [State.OtherAddresses] it
 // counts each unit of the model, heard or not: one that is down comes back with the
 // server that it had.
@@ -128,17 +144,17 @@ func (s State) runsAnother() string {
 		}
 		switch {
 		case p.Dying:
-			return fmt.Sprintf("%s is gone, which is being removed", p.Unit)
+			return fmt.Sprintf("converted once %s is removed", p.Unit)
 		case p.Data == Unread:
-			return p.Unit + " says what it runs"
+			return fmt.Sprintf("converted once %s says what it runs", p.Unit)
 		case len(p.Servers) == 0:
-			return fmt.Sprintf("%s has joined too; if it can't, remove it", p.Unit)
+			return fmt.Sprintf("converted once %s has joined (if it can't, remove it)", p.Unit)
 		case !s.hears(p):
-			return fmt.Sprintf("%s runs %s, and it is down: start it again, or remove it", p.Unit, here.OVN)
+			return fmt.Sprintf("start or remove %s, which is down (it is to run %s)", p.Unit, here.OVN)
 		case len(p.Running) == 0:
-			return p.Unit + " says what it runs"
+			return fmt.Sprintf("converted once %s says what it runs", p.Unit)
 		}
-		return fmt.Sprintf("%s runs %s too", p.Unit, here.OVN)
+		return fmt.Sprintf("converted once %s runs %s", p.Unit, here.OVN)
 	}
 	return ""
 }

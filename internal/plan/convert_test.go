@@ -119,6 +119,34 @@ func TestConversionWaitsForTheDiskAndTheMemoryThatItMayTake(t *testing.T) {
 	}
 }
 
+// Each member converts its own copy, so that each machine needs room for it: one that hasn't says
+// so in its own status, and the leader waits for it.
+func TestConversionWaitsForTheMachineOfEachMember(t *testing.T) {
+	t.Parallel()
+	s := well()
+	edit(&s, ovndb.NB, func(x *plan.Database) {
+		x.Runs, x.Schema, x.Size, x.Status.ElectionTimer = "3.5.0", plan.Drifted, 80<<20, time.Minute
+	})
+	s.Peers[1].NoRoom = map[ovndb.Database]bool{ovndb.NB: true}
+	d := plan.Decide(s)
+	assert.Contains(t, d.Notes, "nb: older schema; converted once ovn-central/2 has room")
+	require.NotNil(t, d.Step)
+	assert.Equal(t, plan.SetElectionTimer, d.Step.Kind, "the option's timer comes back meanwhile")
+
+	s.Peers[1].NoRoom = map[ovndb.Database]bool{ovndb.SB: true}
+	d = plan.Decide(s)
+	require.NotNil(t, d.Step)
+	assert.Equal(t, plan.ConvertSchema, d.Step.Kind)
+
+	follower := well()
+	edit(&follower, ovndb.SB, func(x *plan.Database) {
+		x.Schema, x.Size, x.FreeDisk, x.FreeMemory, x.Socket = plan.Drifted, 80<<20, 100<<20, 1<<40, "/run/sb.sock"
+	})
+	assert.False(t, follower.Databases[ovndb.SB].Leads())
+	assert.Equal(t, []string{"sb: make room, or run: juju ssh ovn-central/0 sudo ovs-appctl -t /run/sb.ctl ovsdb-server/compact (converting the schema may take 224 MiB of the disk, 100 MiB are free)"},
+		plan.Decide(follower).Blocked)
+}
+
 func TestServersBeforeOpenVSwitch3AreToldToTrimTheirMemory(t *testing.T) {
 	t.Parallel()
 	for ovs, does := range map[string]bool{

@@ -14,9 +14,8 @@ import (
 // has its clusters.
 func TestEveryConditionOfADatabase(t *testing.T) {
 	t.Parallel()
-	const standalone = "nb: the database on this machine is standalone, not a member of a cluster; " +
-		"stop ovn-ovsdb-server-nb and move /var/lib/ovn/ovnnb_db.db away to let this unit join"
-	const newer = "nb: the file is of a newer Open vSwitch; look at: juju ssh ovn-central/0 apt-cache policy openvswitch-common (3.3 is installed)"
+	const standalone = "nb: standalone; stop ovn-ovsdb-server-nb and move /var/lib/ovn/ovnnb_db.db away"
+	const newer = "nb: file of a newer Open vSwitch than 3.3; look at: juju ssh ovn-central/0 apt-cache policy openvswitch-common"
 	outdated := func(s *plan.State) { s.Settings.Source = "dalmatian" }
 	unavailable := func(s *plan.State) { s.Packages.Unavailable = true }
 	check(t, map[string]situation{
@@ -59,7 +58,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"hung": {
 			only(plan.Database{Condition: ovndb.Hung, Text: "the server hangs: no answer within 2 s"}),
-			decided{blocked: []string{"nb: the server hangs; if it stays so, run action restart-services services=ovn-ovsdb-server-nb here (the server hangs: no answer within 2 s)"}},
+			decided{blocked: []string{"nb: the server hangs; if it stays so, run: juju run ovn-central/0 restart-services services=ovn-ovsdb-server-nb (the server hangs: no answer within 2 s)"}},
 		},
 		"unreadable": {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot read the status"}),
@@ -92,13 +91,11 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"down, of another cluster": {
 			only(down(plan.File{Cluster: otherCluster, Address: "ssl:10.0.0.0:6643"})),
-			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
-				"the application's is cccc0001-0000-4000-8000-000000000000; move /var/lib/ovn/ovnnb_db.db away to let this unit join"}},
+			decided{blocked: []string{"nb: file of cluster dddd0009, not cccc0001; move /var/lib/ovn/ovnnb_db.db away"}},
 		},
 		"down, of another cluster, and outside of it": {
 			only(down(plan.File{Cluster: otherCluster, Outside: true})),
-			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
-				"the application's is cccc0001-0000-4000-8000-000000000000; move /var/lib/ovn/ovnnb_db.db away to let this unit join"}},
+			decided{blocked: []string{"nb: file of cluster dddd0009, not cccc0001; move /var/lib/ovn/ovnnb_db.db away"}},
 		},
 		"down, killed while it joined": {
 			only(down(plan.File{Cluster: nbCluster, Outside: true})),
@@ -109,18 +106,18 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"down, killed while it was removed, as far as is known": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
-			decided{blocked: []string{"nb: file ends amid a removal; run: " + rejoin + " (no server can be started on it)"}},
+			decided{blocked: []string{"nb: file ends amid a removal; run: " + rejoin}},
 		},
 		"down, killed while it was removed": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
 			decided{
 				step:    "rename the file of nb (its server was removed, and can't be started on it)",
-				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+				waiting: []string{"nb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
 		"down, at another address": {
 			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.9:6643"})),
-			decided{blocked: []string{"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 " +
+			decided{blocked: []string{"nb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 " +
 				"(the member is at ssl:10.0.0.9:6643, the unit at ssl:10.0.0.0:6643)"}},
 		},
 		"down, and the file can't be read": {
@@ -129,7 +126,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"down, and the file can't be read, and no other unit has another": {
 			only(plan.Database{Condition: ovndb.Down, FileUnknown: true, Text: "its file can't be used: EOF; the server is not running", File: plan.File{Path: "/nb"}}),
-			decided{blocked: []string{"nb: its file can't be read; no other unit has the database: bring /nb back from a backup (its file can't be used: EOF; the server is not running)"}},
+			decided{blocked: []string{"nb: its file can't be read; bring /nb back from a backup (its file can't be used: EOF; the server is not running)"}},
 		},
 		"down, and the file lacks entries": {
 			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin}),
@@ -139,13 +136,12 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin, Removed: true}),
 			decided{
 				step:    "rename the file of nb (its server was removed, and can't be started on it)",
-				waiting: []string{"nb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+				waiting: []string{"nb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
 		"down, of another cluster, and the file lacks entries": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Path: "/nb", Cluster: otherCluster, Damage: lacking.Damage}}),
-			decided{blocked: []string{"nb: the file on this machine is of cluster dddd0009-0000-4000-8000-000000000000, " +
-				"the application's is cccc0001-0000-4000-8000-000000000000; move /nb away to let this unit join"}},
+			decided{blocked: []string{"nb: file of cluster dddd0009, not cccc0001; move /nb away"}},
 		},
 	})
 }
@@ -188,7 +184,7 @@ var lacking = plan.File{
 
 func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T) {
 	t.Parallel()
-	const text = "sb: its file lacks entries, don't stop its server: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0"
+	const text = "sb: file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0"
 	assert.LessOrEqual(t, strings.Index(text, "make space"), 120-len("make space"), "Juju shows 120 characters")
 	damaged := func(unmended string) func(*plan.State) {
 		return func(s *plan.State) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Decide says what is next. It is called again after each step, with what was
@@ -33,7 +34,7 @@ func Decide(s State) Decision {
 	case !s.Packages.Installed:
 		d.do(Step{Kind: Install})
 	case s.Address == "":
-		d.wait("network: no address for ovsdb-peer; look at: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
+		d.wait("no ovsdb-peer address: juju exec --unit %s 'network-get ovsdb-peer'", s.Unit)
 	default:
 		s.planWork(&d)
 	}
@@ -83,7 +84,7 @@ func (s State) planWork(d *Decision) {
 		d.do(Step{Kind: ConfigureFirewall})
 	}
 	if s.Paused {
-		d.note("paused; run action resume")
+		d.note("paused; run: %s", s.Command("resume"))
 		return
 	}
 	if !s.planClusters(d) {
@@ -150,7 +151,7 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 	case ovndb.Standalone:
 		d.block("%s: %s", name, x.standalone(db))
 	case ovndb.Hung:
-		d.block("%s: the server hangs; if it stays so, run action restart-services services=%s here (%s)", name, ovndb.ServiceOf(db), x.Text)
+		d.block("%s: the server hangs; if it stays so, run: %s (%s)", name, s.restart(ovndb.ServiceOf(db)), x.Text)
 	default:
 		d.block("%s: %s", name, x.Text)
 	}
@@ -173,17 +174,17 @@ func (s State) planFailed(d *Decision, db ovndb.Database, x Database) {
 
 // standalone says what to do with a database that is no cluster's.
 func (x Database) standalone(db ovndb.Database) string {
-	return fmt.Sprintf("the database on this machine is standalone, not a member of a cluster; stop %s and move %s away to let this unit join", ovndb.ServiceOf(db), x.File.Path)
+	return fmt.Sprintf("standalone; stop %s and move %s away", ovndb.ServiceOf(db), x.File.Path)
 }
 
 func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	name := db.Short()
 	if c := x.Cluster(); c != "" && c != s.Clusters.IDs[db] {
-		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c, s.Clusters.IDs[db])
+		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c.Brief(), s.Clusters.IDs[db].Brief())
 		return
 	}
 	if here := ovndb.RaftAddress(db, s.Address); x.Status.Address != here && x.Status.State == raft.ClusterMember {
-		d.note("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
+		d.note("%s: address changed: %s (the member is at %s, the unit at %s)", name, s.replace(), x.Status.Address, here)
 	}
 	if x.Damage != "" {
 		s.planDamaged(d, db, x)
@@ -199,7 +200,7 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 		d.wait("%s: leaving the cluster", name)
 	case !x.Status.HasLeader() && x.Removed:
 		d.do(Step{Kind: Leave, Database: db, Reason: "the others have removed it"})
-		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
+		d.wait("%s: this unit's server was removed while it was down; it joins again", name)
 	}
 }
 
@@ -208,7 +209,7 @@ func (s State) planDamaged(d *Decision, db ovndb.Database, x Database) {
 	if x.Unmended == "" {
 		d.do(Step{Kind: RewriteFile, Database: db, Reason: x.Damage})
 	}
-	d.block("%s: its file lacks entries, don't stop its server: make space, or %s (%s)", db.Short(), s.replace(), cmp.Or(x.Unmended, x.Damage))
+	d.block("%s: file lacks entries, don't stop it: make space, or run: %s (%s)", db.Short(), s.replace(), cmp.Or(x.Unmended, x.Damage))
 }
 
 // cannotJoin says whether a server can't join through those that its file names,
@@ -233,7 +234,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	switch {
 	case x.Staged == cluster && cluster != "" && x.Rival != "":
-		d.wait("%s: the cluster that was given up is still served at %s; this unit's server starts when that one is stopped", db.Short(), x.Rival)
+		d.wait("%s: the cluster given up is still served at %s: stop it there", db.Short(), x.Rival)
 		return
 	case x.Staged == cluster && cluster != "":
 		d.do(Step{Kind: CommitCluster, Database: db})
@@ -255,12 +256,12 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	}
 	switch {
 	case creator == s.Unit:
-		d.block("%s: cluster %s was created here, its file is gone, and no other unit has it", name, cluster)
+		d.block("%s: cluster %s was created here, its file is gone, no other unit has it", name, cluster.Brief())
 	case alone:
-		d.block("%s: no unit has cluster %s any more%s; deploy the application again", name, cluster, because(creator))
+		d.block("%s: no unit has cluster %s any more; deploy the application again%s", name, cluster.Brief(), because(creator))
 	case creator != "" && !s.exists(creator):
 		// One that has joined in a hook that has not ended yet has not said so.
-		d.block("%s: no unit says that it has cluster %s%s; if action cluster-status shows it on none of them, deploy the application again", name, cluster, because(creator))
+		d.block("%s: no unit says that it has cluster %s: see cluster-status on each (%s, which created it, is gone; if none shows it, deploy the application again)", name, cluster.Brief(), creator)
 	default:
 		d.wait("%s: waiting for %s to serve cluster %s", name, cmp.Or(creator, "a unit"), cluster.Short())
 	}
@@ -281,7 +282,7 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing any more
 			return p.Unit, "it is being removed, and may have joined"
 		case p.Data == NothingPublished:
-			return p.Unit, "it has published nothing yet"
+			return p.Unit, "it has published nothing"
 		case p.Servers[db] != "" && p.Clusters[db] == "":
 			return p.Unit, "it joins it"
 		case p.Address != "" && slices.Contains(s.Members[db], ovndb.RaftAddress(db, p.Address)):
@@ -295,7 +296,7 @@ func because(creator string) string {
 	if creator == "" {
 		return ""
 	}
-	return "; " + creator + ", which created it, is gone"
+	return " (" + creator + ", which created it, is gone)"
 }
 
 func (s State) exists(unit string) bool {
@@ -309,25 +310,25 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	switch {
 	case x.Unusable() && x.Removed:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
-		d.wait("%s: this unit's server was removed from the cluster while it was down; it joins again as a new one", name)
+		d.wait("%s: this unit's server was removed while it was down; it joins again", name)
 	case x.TooNew:
 		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
 			d.do(Step{Kind: Upgrade, Reason: name + ": its file is of a newer Open vSwitch"})
 		}
-		d.block("%s: the file is of a newer Open vSwitch; look at: juju ssh %s apt-cache policy openvswitch-common (%s is installed)", name, s.Unit, s.Packages.Version.OVS)
+		d.block("%s: file of a newer Open vSwitch than %s; look at: juju ssh %s apt-cache policy openvswitch-common", name, s.Packages.Version.OVS, s.Unit)
 	case x.FileUnknown:
 		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
 	case x.File.Cluster != "" && x.File.Cluster != cluster:
-		d.block("%s: the file on this machine is of cluster %s, the application's is %s; move %s away to let this unit join", name, x.File.Cluster, cluster, x.File.Path)
+		d.block("%s: file of cluster %s, not %s; move %s away", name, x.File.Cluster.Brief(), cluster.Brief(), x.File.Path)
 	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
-		d.block("%s: file ends amid a removal; %s (no server can be started on it)", name, x.rejoin())
+		d.block("%s: file ends amid a removal; %s", name, x.rejoin())
 	case x.File.Outside:
 		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was killed while it joined, and is no member"})
 		d.wait("%s: joining the cluster again; %s", name, s.joined())
 	case x.File.Damage != "":
 		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)
 	case x.File.Address != "" && x.File.Address != here:
-		d.block("%s: this unit's address has changed; %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
+		d.block("%s: address changed: %s (the member is at %s, the unit at %s)", name, s.replace(), x.File.Address, here)
 	default:
 		d.starting = append(d.starting, ovndb.ServiceOf(db))
 		d.wait("%s: %s", name, cmp.Or(x.Text, "starting the server"))
@@ -336,7 +337,7 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 
 // replace is what an operator types to have another unit in this one's place.
 func (s State) replace() string {
-	return fmt.Sprintf("run: juju add-unit %s; juju remove-unit %s", application(s.Unit), s.Unit)
+	return fmt.Sprintf("juju add-unit %s; juju remove-unit %s", unitname.Application(s.Unit), s.Unit)
 }
 
 // joined counts the units that have servers in both clusters.

@@ -64,7 +64,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 		"no packages": {func(s *plan.State) { *s = plan.State{} }, decided{step: "install"}},
 		"no address": {
 			func(s *plan.State) { s.Address = "" },
-			decided{waiting: []string{"network: no address for ovsdb-peer; look at: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
+			decided{waiting: []string{"no ovsdb-peer address: juju exec --unit ovn-central/0 'network-get ovsdb-peer'"}},
 		},
 		"other options for the services": {
 			func(s *plan.State) { s.Defaults = plan.Drifted }, decided{step: "write defaults", ready: true},
@@ -80,7 +80,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Paused = true
 				set(s, plan.Database{Condition: ovndb.Down, Text: "the server is not running"}, ovndb.NB, ovndb.SB)
 			},
-			decided{notes: []string{"paused; run action resume"}},
+			decided{notes: []string{"paused; run: juju run ovn-central/0 resume"}},
 		},
 		"paused, and its certificate expires": {
 			func(s *plan.State) {
@@ -88,7 +88,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
 				s.Certificates.Issued = certificate("cert1", "A")
 			},
-			decided{step: "install the certificate (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run action resume"}},
+			decided{step: "install the certificate (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run: juju run ovn-central/0 resume"}},
 		},
 	})
 }

@@ -60,8 +60,8 @@ func TestClaimIsKeptByAUnitThatNoLongerLeads(t *testing.T) {
 	w.run(w.units[1])
 	d := plan.Decide(w.state(w.units[1], w.ask(w.units[1])))
 	assert.Equal(t, []string{
-		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.NB].Short() + "; it has published nothing yet",
-		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.SB].Short() + "; it has published nothing yet",
+		"nb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.NB].Short() + "; it has published nothing",
+		"sb: waiting for " + creator.name + " to serve cluster " + w.settings.IDs[ovndb.SB].Short() + "; it has published nothing",
 	}, d.Waiting)
 	for range rounds {
 		w.settle()
@@ -95,9 +95,9 @@ func TestClaimThatOverwritesAnotherIsSaidByEveryUnit(t *testing.T) {
 		d := plan.Decide(w.state(u, w.ask(u)))
 		for i, db := range ovndb.Databases() {
 			require.Greater(t, len(d.Blocked), i)
-			assert.Contains(t, d.Blocked[i], db.Short()+": two clusters under one application: ")
+			assert.Contains(t, d.Blocked[i], db.Short()+": two clusters under one application; ")
 			for _, claim := range w.claims {
-				assert.Contains(t, d.Blocked[i], claim.IDs[db])
+				assert.Contains(t, d.Blocked[i], claim.IDs[db].Brief())
 			}
 		}
 	}

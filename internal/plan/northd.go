@@ -1,6 +1,9 @@
 package plan
 
-import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
+import (
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
+)
 
 // planNorthd keeps an ovn-northd running beside the servers, one of which is active
 // in the whole application. One that hangs is not restarted: that may be what an
@@ -9,17 +12,16 @@ func (s State) planNorthd(d *Decision) {
 	if s.NorthdParams == Drifted || s.NorthdParams == NeedsRestart {
 		d.do(Step{Kind: WriteNorthdParams})
 	}
-	const restart = "run action restart-services services=ovn-northd"
 	// Of a client whose machine has lost its power the server hears nothing any more: only
 	// the probe ends the connection, and with it the lock of the active ovn-northd.
 	if s.Settings.InactivityProbe == 0 && s.usable(OptionInactivityProbe) {
-		d.note("an ovn-northd without power keeps its lock: juju config %s ovsdb-server-inactivity-probe=60; it is 0", application(s.Unit))
+		d.note("a dead ovn-northd keeps its lock: juju config %s ovsdb-server-inactivity-probe=60", unitname.Application(s.Unit))
 	}
 	switch state := s.Services[ovndb.Northd]; {
 	case s.NorthdHeld && s.NorthdUp:
-		d.note("ovn-northd is held here; run action release-northd on %s", s.Unit)
+		d.note("ovn-northd is held; run: %s", s.Command("release-northd"))
 	case s.NorthdHeld:
-		d.wait("ovn-northd is held here, and no other is active; run action release-northd on %s", s.Unit)
+		d.wait("ovn-northd is held, none is active; run: %s", s.Command("release-northd"))
 	case !state.Active:
 		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Northd}, Reason: "it was not running"})
 		if s.NorthdUp {
@@ -28,14 +30,19 @@ func (s State) planNorthd(d *Decision) {
 			d.wait("ovn-northd is not running")
 		}
 	case s.Northd == ovndb.NorthdUnresponsive && s.NorthdUp:
-		d.note("ovn-northd does not answer here; %s on %s (another unit's does)", restart, s.Unit)
+		d.note("ovn-northd hangs: %s (another unit's works)", s.restart(ovndb.Northd))
 	case s.Northd == ovndb.NorthdUnresponsive:
-		d.block("ovn-northd does not answer, here or on another unit; %s on %s", restart, s.Unit)
+		d.block("ovn-northd hangs: %s", s.restart(ovndb.Northd))
 	case s.Northd == ovndb.NorthdPaused && !s.NorthdUp:
-		d.block("ovn-northd is paused, and no other is active; run: juju ssh %s sudo ovn-appctl -t ovn-northd resume", s.Unit)
+		d.block("ovn-northd paused: juju ssh %s sudo ovn-appctl -t ovn-northd resume", s.Unit)
 	case !s.NorthdUp:
 		d.wait("no ovn-northd is active")
 	case !s.Services[ovndb.Umbrella].Enabled || !s.Services[ovndb.Umbrella].Active:
 		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Umbrella}, Reason: "the services are to start at boot"})
 	}
+}
+
+// restart is what an operator types to restart a service of this unit.
+func (s State) restart(service ovndb.Service) string {
+	return s.Command("restart-services", "services="+string(service))
 }

@@ -17,7 +17,7 @@ func (c Clusters) superseded(db ovndb.Database, cluster raft.ID) bool {
 // recoverySteps are the steps for what package recovery decides.
 var recoverySteps = map[recovery.Action]Kind{
 	recovery.Stop: StopServer, recovery.Release: ReleaseServer, recovery.Make: RemakeCluster,
-	recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
+	recovery.Ask: AskUnits, recovery.Publish: Supersede, recovery.Withdraw: WithdrawRequest,
 }
 
 // planRecovery takes this unit's part of a recovery that an operator has asked for, and
@@ -37,7 +37,7 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Reason: next.Reason})
 		}
 		if held[db] = next.Held; next.Held {
-			d.wait("%s: stopped for the recovery on %s; %s", db.Short(), next.For, cmp.Or(next.Waiting, "it goes on"))
+			d.wait("%s: stopped for recovery on %s; %s", db.Short(), next.For, cmp.Or(next.Waiting, "it goes on"))
 		}
 	}
 	return held
@@ -51,6 +51,6 @@ func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
 		return false
 	}
 	d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it is of a cluster that was given up in a recovery"})
-	d.wait("%s: its copy is of a cluster that was given up in a recovery; it joins the new one", db.Short())
+	d.wait("%s: its copy is of a cluster given up in a recovery; it joins the new one", db.Short())
 	return true
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // planRejoin removes the members that can't be started any more, for their units, which
@@ -19,6 +20,22 @@ func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 	}
 }
 
+// removesForOthers says whether this unit removes members for their units: the one that leads
+// does or, where that one's unit is being removed, the first of those that stay. Of a unit that
+// is being removed the only hook may be a `stop` that is refused until the member is gone.
+func (s State) removesForOthers(db ovndb.Database, x Database) bool {
+	if x.Leads() || !x.Member() {
+		return x.Leads()
+	}
+	leads := func(p Peer) bool { return p.Servers[db] != "" && raft.Ref(p.Servers[db].Short()) == x.Status.Leader }
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && leads(p) }) {
+		return false
+	}
+	return !slices.ContainsFunc(s.Peers, func(p Peer) bool {
+		return !p.Dying && p.Clusters[db] != "" && p.Rejoin[db] == "" && s.hears(p) && unitname.Compare(p.Unit, s.Unit) < 0
+	})
+}
+
 // Unusable says that no server can be started on the file of one that was a member.
 func (x Database) Unusable() bool {
 	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
@@ -28,7 +45,7 @@ func (x Database) Unusable() bool {
 // be started: this unit puts the file away and joins again once that was kicked.
 func (x Database) rejoin() string {
 	if x.Rejoin == "" {
-		return "no other unit has the database: bring " + x.File.Path + " back from a backup"
+		return "bring " + x.File.Path + " back from a backup"
 	}
 	return "run: " + x.Rejoin
 }

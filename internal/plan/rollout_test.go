@@ -23,7 +23,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			more(s)
 		}
 	}
-	const older = "nb: the schema is older than the packages'; it is converted once "
+	const older = "nb: older schema; "
 	check(t, map[string]situation{
 		"other listeners": {nb(func(x *plan.Database) { x.Listeners = plan.Drifted }), decided{step: "configure the listeners of nb", ready: true}},
 		"other listeners, not the leader": {
@@ -32,7 +32,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		"chassis may write what they like until the server is restarted": {
 			nb(func(x *plan.Database) { x.Unrestricted = true }),
 			decided{ready: true, notes: []string{
-				"nb: run action restart-services services=ovn-ovsdb-server-nb here; until then the server does not keep chassis to their role",
+				"nb: roles not enforced; run: juju run ovn-central/0 restart-services services=ovn-ovsdb-server-nb",
 			}},
 		},
 		"an older schema": {
@@ -46,7 +46,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				}
 			}),
 			decided{step: "set the election timer of nb to 2000 ms", ready: true, notes: []string{
-				"nb: the schema is older than the packages'; for its conversion the election timer goes from 1000 ms to 4000 ms, and back",
+				older + "election timer goes to 4000 ms and back for it",
 			}},
 		},
 		"an older schema of a large database, and the change of the timer is under way": {
@@ -54,7 +54,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
 			}),
 			decided{ready: true, notes: []string{
-				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 14000 ms, and back",
+				older + "election timer goes to 14000 ms and back for it",
 			}},
 		},
 		"an older schema of a large database, and the option can't be used, so that there is no way back": {
@@ -63,7 +63,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
 			}),
 			decided{ready: true, notes: []string{
-				"nb: the schema is older than the packages'; it is converted once ovsdb-server-election-timer can be used, since the election timer is raised before",
+				older + "waits for option ovsdb-server-election-timer (the election timer is raised before)",
 			}},
 		},
 		"an older schema that was not converted at this election timer": {
@@ -71,7 +71,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
 			}),
 			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
-				"nb: the schema is older than the packages'; for its conversion the election timer goes from 4000 ms to 8000 ms, and back",
+				older + "election timer goes to 8000 ms and back for it",
 			}},
 		},
 		"an older schema that was not converted at the longest one": {
@@ -83,55 +83,55 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 			}),
 			decided{
 				step: "set the election timer of nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
-				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema: run it when clients may wait; nb was not converted at an election timer of 300 s"},
+				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema (run it when clients may wait; nb was not converted at an election timer of 300 s)"},
 			},
 		},
 		"an older schema, and another member leads": {
 			func(s *plan.State) { edit(s, ovndb.SB, func(x *plan.Database) { x.Schema = plan.Drifted }) },
-			decided{notes: []string{"sb: the schema is older than the packages'; the leader converts it"}, ready: true},
+			decided{notes: []string{"sb: older schema; the leader converts it"}, ready: true},
 		},
 		"an older schema, and a unit that runs older packages": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN = "23.03" }),
-			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
 		"an older schema, and a unit that runs an older Open vSwitch": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVS = "3.1" }),
-			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
 		"an older schema, and a unit with a service that was not restarted": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0].Running = append(s.Peers[0].Running, ovndb.Version{OVN: "23.03", OVS: "3.1"})
 			}),
-			decided{notes: []string{older + "ovn-central/1 runs 24.03 too"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/1 runs 24.03"}, ready: true},
 		},
 		"an older schema, and a unit that does not say what it runs": {
 			newSchema(func(s *plan.State) { s.Peers[1].Running = nil }),
-			decided{notes: []string{older + "ovn-central/2 says what it runs"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/2 says what it runs"}, ready: true},
 		},
 		"an older schema, and a unit that was never heard": {
 			newSchema(func(s *plan.State) { s.Peers = append(s.Peers, plan.Peer{Unit: "ovn-central/3"}) }),
-			decided{notes: []string{older + "ovn-central/3 has joined too; if it can't, remove it"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/3 has joined (if it can't, remove it)"}, ready: true},
 		},
 		"an older schema, and a unit of which nothing was read": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0] = plan.Peer{Unit: "ovn-central/1", Data: plan.Unread, Servers: peer(1).Servers, Clusters: peer(1).Clusters}
 			}),
-			decided{notes: []string{older + "ovn-central/1 says what it runs"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/1 says what it runs"}, ready: true},
 		},
 		"an older schema, and a unit that is down with older packages": {
 			newSchema(func(s *plan.State) {
 				s.Peers[0].Running[0].OVN = "23.03"
 				silence(s, 1)
 			}),
-			decided{notes: []string{older + "ovn-central/1 runs 24.03, and it is down: start it again, or remove it"}, ready: true},
+			decided{notes: []string{older + "start or remove ovn-central/1, which is down (it is to run 24.03)"}, ready: true},
 		},
 		"an older schema, and a unit that is going with older packages": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }),
-			decided{notes: []string{older + "ovn-central/1 is gone, which is being removed"}, ready: true},
+			decided{notes: []string{older + "converted once ovn-central/1 is removed"}, ready: true},
 		},
 		"an older schema, and this unit is to restart": {
 			newSchema(func(s *plan.State) { s.Pending = map[ovndb.Service]string{ovndb.Northd: "upgrade"} }),
-			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "the restarts are made", "to be restarted: ovn-northd (upgrade)"}, ready: true},
+			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "converted after the restarts", "to be restarted: ovn-northd (upgrade)"}, ready: true},
 		},
 		"another election timer, which the leader of nb sets": {
 			func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second },
@@ -213,32 +213,32 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
 		"it hangs, and so does every other": {
 			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdUnresponsive, false },
-			decided{blocked: []string{"ovn-northd does not answer, here or on another unit; run action restart-services services=ovn-northd on ovn-central/0"}, ready: true},
+			decided{blocked: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd"}, ready: true},
 		},
 		"it hangs, and another one works": {
 			func(s *plan.State) { s.Northd = ovndb.NorthdUnresponsive },
-			decided{notes: []string{"ovn-northd does not answer here; run action restart-services services=ovn-northd on ovn-central/0 (another unit's does)"}, ready: true},
+			decided{notes: []string{"ovn-northd hangs: juju run ovn-central/0 restart-services services=ovn-northd (another unit's works)"}, ready: true},
 		},
 		"it is paused, and none works": {
 			func(s *plan.State) { s.Northd, s.NorthdUp = ovndb.NorthdPaused, false },
 			decided{
-				blocked: []string{"ovn-northd is paused, and no other is active; run: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
+				blocked: []string{"ovn-northd paused: juju ssh ovn-central/0 sudo ovn-appctl -t ovn-northd resume"}, ready: true,
 			},
 		},
 		"it is held, and another one works": {
 			func(s *plan.State) { s.NorthdHeld, s.Services[ovndb.Northd] = true, plan.ServiceState{Masked: true} },
-			decided{notes: []string{"ovn-northd is held here; run action release-northd on ovn-central/0"}, ready: true},
+			decided{notes: []string{"ovn-northd is held; run: juju run ovn-central/0 release-northd"}, ready: true},
 		},
 		"it is held, and none works": {
 			func(s *plan.State) {
 				s.NorthdHeld, s.NorthdUp, s.Services[ovndb.Northd] = true, false, plan.ServiceState{Masked: true}
 			},
-			decided{waiting: []string{"ovn-northd is held here, and no other is active; run action release-northd on ovn-central/0"}, ready: true},
+			decided{waiting: []string{"ovn-northd is held, none is active; run: juju run ovn-central/0 release-northd"}, ready: true},
 		},
 		"one that loses its power would stay the active one": {
 			func(s *plan.State) { s.Settings.InactivityProbe = 0 },
 			decided{notes: []string{
-				"an ovn-northd without power keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60; it is 0",
+				"a dead ovn-northd keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60",
 			}, ready: true},
 		},
 		"nothing starts at boot":       {services(on, plan.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
@@ -280,7 +280,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 		"held back": {
 			due(true, ovndb.Northd, ovndb.NorthboundServer, ovndb.SouthboundServer),
 			decided{notes: []string{
-				"run action restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)",
+				"restarts are held back; run: juju run ovn-central/0 restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)",
 			}, ready: true},
 		},
 		"held back, while another unit upgrades": {
@@ -290,7 +290,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 			},
 			decided{notes: []string{
 				"upgrade: waiting for ovn-central/2, which goes first",
-				"run action restart-services deferred-only=true (Services queued for restart: ovn-northd)",
+				"restarts are held back; run: juju run ovn-central/0 restart-services deferred-only=true (Services queued for restart: ovn-northd)",
 			}, ready: true},
 		},
 		"nothing is restarted that is no member": {

@@ -5,24 +5,24 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // planLeader does what the leader of a database does for all members.
 func (s State) planLeader(d *Decision, db ovndb.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
-		d.note("%s: run action restart-services services=%s here; until then the server does not keep chassis to their role", db.Short(), ovndb.ServiceOf(db))
+		d.note("%s: roles not enforced; run: %s", db.Short(), s.restart(ovndb.ServiceOf(db)))
 	}
 	if x.Leads() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
 	}
-	if x.Leads() {
+	if s.removesForOthers(db, x) {
 		s.planRejoin(d, db, x)
 	}
 	if s.planConversion(d, db) {
@@ -59,7 +59,7 @@ func (s State) planRollout(d *Decision) {
 	case len(s.Pending) == 0:
 		return
 	case !s.Settings.AutoRestarts:
-		d.note("run action restart-services deferred-only=true (Services queued for restart: %s)", s.queued())
+		d.note("restarts are held back; run: %s (Services queued for restart: %s)", s.Command("restart-services", "deferred-only=true"), s.queued())
 		return
 	}
 	for _, service := range RestartOrder() {
@@ -135,7 +135,7 @@ func (s State) goesFirst() string {
 		if a.led != b.led {
 			return a.led - b.led
 		}
-		return number(a.unit) - number(b.unit)
+		return unitname.Number(a.unit) - unitname.Number(b.unit)
 	})
 	if first.unit == s.Unit {
 		return ""
@@ -150,12 +150,5 @@ func (s State) led(leads func(ovndb.Database) bool) int {
 			n++
 		}
 	}
-	return n
-}
-
-// number is the N of APP/N.
-func number(unit string) int {
-	_, text, _ := strings.Cut(unit, "/")
-	n, _ := strconv.Atoi(text)
 	return n
 }

@@ -77,7 +77,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 			}),
 			decided{
 				step:    "leave the cluster of sb (the others have removed it)",
-				waiting: []string{"sb: this unit's server was removed from the cluster while it was down; it joins again as a new one"},
+				waiting: []string{"sb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
 		"without a leader, of which the report of the membership tells": {
@@ -92,16 +92,16 @@ func TestEveryStateOfAServer(t *testing.T) {
 		"of another cluster": {
 			status(func(x *plan.Database) { x.Status.Cluster = new(otherCluster) }),
 			decided{blocked: []string{
-				"sb: two clusters under one application: cccc0002-0000-4000-8000-000000000000 on ovn-central/1 and ovn-central/2, " +
-					"dddd0009-0000-4000-8000-000000000000 on ovn-central/0; remove the units of the wrong one",
-				"sb: this unit's server is of cluster dddd0009-0000-4000-8000-000000000000, the application's is cccc0002-0000-4000-8000-000000000000",
+				"sb: two clusters under one application; remove the wrong one's units (cccc0002 on ovn-central/1 and ovn-central/2, " +
+					"dddd0009 on ovn-central/0)",
+				"sb: this unit's server is of cluster dddd0009, the application's is cccc0002",
 			}},
 		},
 		"the machine has another address": {
 			func(s *plan.State) { s.Address = "10.0.0.7" },
 			decided{ready: true, notes: []string{
-				"nb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
-				"sb: this unit's address has changed; run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
+				"nb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6643, the unit at ssl:10.0.0.7:6643)",
+				"sb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 (the member is at ssl:10.0.0.0:6644, the unit at ssl:10.0.0.7:6644)",
 			}},
 		},
 	})
@@ -137,7 +137,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 			change(s)
 		}
 	}
-	const id = "cccc0001-0000-4000-8000-000000000000"
+	const id = "cccc0001"
 	check(t, map[string]situation{
 		"its creator is not there yet": {
 			alone(func(*plan.State) {}), decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc"}},
@@ -148,15 +148,15 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		},
 		"this unit has created it": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/0" }),
-			decided{blocked: []string{"nb: cluster " + id + " was created here, its file is gone, and no other unit has it"}},
+			decided{blocked: []string{"nb: cluster " + id + " was created here, its file is gone, no other unit has it"}},
 		},
 		"its creator is gone": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy = "ovn-central/9" }),
-			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + ": see cluster-status on each (ovn-central/9, which created it, is gone; if none shows it, deploy the application again)"}},
 		},
 		"its creator is gone, and nothing is known of another unit": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.NothingPublished }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing yet"}},
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it has published nothing"}},
 		},
 		"its creator is gone, and another unit can't be read": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Unread }),
@@ -201,7 +201,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 				s.Clusters.CreatedBy = "ovn-central/9"
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(9))}}
 			}),
-			decided{blocked: []string{"nb: no unit says that it has cluster " + id + "; ovn-central/9, which created it, is gone; if action cluster-status shows it on none of them, deploy the application again"}},
+			decided{blocked: []string{"nb: no unit says that it has cluster " + id + ": see cluster-status on each (ovn-central/9, which created it, is gone; if none shows it, deploy the application again)"}},
 		},
 		"there is no other unit": {
 			alone(func(s *plan.State) { s.Peers, s.Clusters.CreatedBy = nil, "" }),

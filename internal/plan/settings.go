@@ -250,7 +250,7 @@ func (p *parser) port(option string, fallback uint16) uint16 {
 	number, ok := value.(json.Number)
 	n, err := strconv.ParseUint(string(number), 10, 16)
 	if !ok || err != nil || n < minPort || n > maxPort || slices.Contains(ovndb.OwnPorts, uint16(n)) {
-		p.fail(option, fmt.Sprintf("a port of %d to %d that nothing else of this charm has", minPort, maxPort))
+		p.fail(option, fmt.Sprintf("a free port of %d to %d", minPort, maxPort))
 		return fallback
 	}
 	return uint16(n)

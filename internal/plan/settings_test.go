@@ -89,7 +89,7 @@ func TestOptionThatCannotBeUsedIsNamedWithItsRange(t *testing.T) {
 		"agent-mode":                    {"one of off, advise, on", []string{`"On"`, `"true"`}},
 		"leader-lease-ttl":              {"2 to 300, in seconds", []string{`1`, `301`, `5.0`}},
 		"gateway-hold-down":             {"0 to 86400, in seconds", []string{`-1`, `86401`}},
-		"leader-api-port":               {"a port of 1024 to 65535 that nothing else of this charm has", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
+		"leader-api-port":               {"a free port of 1024 to 65535", []string{`80`, `65536`, `16402`, `6641`, `"16401"`}},
 		"schedule-neutron-gateways":     {"true or false", []string{`"yes"`}},
 		"backup-interval":               {"0 to 744, in hours", []string{`-1`, `745`, `"6h"`, `1.5`}},
 		"backup-keep":                   {"1 to 1000", []string{`0`, `1001`, `true`}},

@@ -23,7 +23,9 @@ type State struct {
 	// Integrate is the word by which the Juju that runs relates two applications; empty is
 	// that of Juju 3.
 	Integrate string
-	Settings  Settings
+	// Command renders an action of this unit, with parameters as KEY=VALUE, as it is typed.
+	Command  func(action string, params ...string) string
+	Settings Settings
 	// Problem is what is wrong with what the leader has published; then nothing is
 	// changed.
 	Problem string
@@ -169,7 +171,7 @@ type Database struct {
 	Runs  string
 	Tried time.Duration
 	// FreeDisk is the space on the database's disk and FreeMemory what programs can have, in
-	// bytes; 0 where it is not known. Both are only looked at where Runs is.
+	// bytes; 0 where it is not known. Both are only looked at where the schema has drifted.
 	FreeDisk, FreeMemory int64
 	// TooNew says that the server, as far as its log tells, ended on a file that is of
 	// a newer Open vSwitch than the one that is installed.
@@ -257,11 +259,15 @@ type Peer struct {
 	// Requests and Copies are those of a recovery, as it publishes them.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
+	// Asks is when it, as the leader, has asked whether units are there.
+	Asks map[ovndb.Database]time.Time
 	// Rejoin are its servers that it asks others to remove.
 	Rejoin map[ovndb.Database]raft.ID
 	// Claim is the Northbound cluster that it has claimed and not put away since, where
 	// Juju writes claims late.
 	Claim raft.ID
+	// NoRoom are the databases whose conversion its machine has no room for.
+	NoRoom map[ovndb.Database]bool
 }
 
 func (p Peer) trusts(ca string) bool { return slices.Contains(p.Trusts, ca) }

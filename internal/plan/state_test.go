@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,10 +34,17 @@ func serverOf(db ovndb.Database, n int) raft.ID {
 
 func addressOf(n int) string { return fmt.Sprintf("10.0.0.%d", n) }
 
+// typed renders a unit's actions as Juju 3 takes them.
+func typed(unit string) func(string, ...string) string {
+	return func(action string, params ...string) string {
+		return strings.Join(append([]string{"juju run", unit, action}, params...), " ")
+	}
+}
+
 // well is a unit of three that has nothing to do: ovn-central/0, which leads nb.
 func well() plan.State {
 	s := plan.State{
-		Now: noon, Unit: "ovn-central/0", Address: addressOf(0), Units: 3,
+		Now: noon, Unit: "ovn-central/0", Command: typed("ovn-central/0"), Address: addressOf(0), Units: 3,
 		Settings: plan.Settings{ElectionTimer: 4 * time.Second, InactivityProbe: time.Minute, Source: "caracal", AutoRestarts: true},
 		Packages: plan.Packages{Installed: true, Source: applied("caracal"), Version: ovndb.Version{OVN: "24.03", OVS: "3.3"}},
 		Services: map[ovndb.Service]plan.ServiceState{

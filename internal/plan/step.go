@@ -47,6 +47,8 @@ const (
 	// ReleaseServer ends that.
 	StopServer    Kind = "stop the server for the recovery of"
 	ReleaseServer Kind = "let the server start again after the recovery of"
+	// AskUnits asks the units that a recovery was asked for of whether they are there.
+	AskUnits Kind = "ask whether the units are there for the recovery of"
 	// RemakeCluster makes the new cluster of a recovery beside the file; Supersede puts
 	// its ID in the place of the old one; WithdrawRequest ends the request for it.
 	RemakeCluster   Kind = "make a new cluster of the data of"

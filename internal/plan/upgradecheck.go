@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -21,8 +20,6 @@ type UpgradeCandidate struct {
 	Schemas map[ovndb.Database]UpgradeSchema
 	// Disk and Memory are what is free on this machine, in bytes; 0 where it is not known.
 	Disk, Memory int64
-	// Command renders an action of a unit as it is typed.
-	Command func(unit, action string) string
 }
 
 // UpgradeSchema are the versions of a database's schema: what is served, and what the
@@ -110,10 +107,10 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		r.First = append(r.First, "bring back, or remove, each unit that is named: restarts, and the change of the schemas, wait for it")
 	}
 	if r.Newer || u.Unknown != "" {
-		r.First = append(r.First, "a backup: "+u.Command(s.Unit, "backup"))
+		r.First = append(r.First, "a backup: "+s.Command("backup"))
 	}
 	if r.Newer && !s.NorthdHeld {
-		r.First = append(r.First, "if chassis are still older than these packages: "+u.Command(s.Unit, "hold-northd")+", and on every other unit; release-northd once they are upgraded")
+		r.First = append(r.First, "if chassis are still older than these packages: "+s.Command("hold-northd")+", and on every other unit; release-northd once they are upgraded")
 	}
 	return r
 }
@@ -199,50 +196,3 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", n>>20) }
-
-// Text is the report for people.
-func (r UpgradeReport) Text() string {
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-	line("source:    %s", r.Source)
-	line("installed: %s", r.Installed)
-	switch {
-	case r.Offered == "":
-		line("offered:   not known")
-	case !r.Newer:
-		line("offered:   nothing newer")
-	default:
-		line("offered:   %s", r.Offered)
-	}
-	for _, d := range r.Databases {
-		line("%s: %s", d.Name, d.text())
-	}
-	list := func(title string, all []string) {
-		if len(all) == 0 {
-			return
-		}
-		line("%s:", title)
-		for _, text := range all {
-			line("- %s", text)
-		}
-	}
-	list("units that hinder it", r.Units)
-	list("first", r.First)
-	list("not found out", r.Unknown)
-	return b.String()
-}
-
-func (d UpgradeDatabase) text() string {
-	if d.Schema == "" {
-		return "not served here"
-	}
-	is := fmt.Sprintf("schema %s, file of %s, election timer %g s", d.Schema, mebibytes(d.FileBytes), d.TimerSeconds)
-	switch {
-	case d.Brought == "":
-		return is
-	case !d.Converted:
-		return is + "; not converted, the packages bring schema " + d.Brought
-	}
-	return is + fmt.Sprintf("; converted to schema %s once every unit runs the packages: clients wait for %g to %g s, at an election timer of %g s; it may take %s of the disk and %s of memory on each unit",
-		d.Brought, d.LeastGapSeconds, d.MostGapSeconds, d.NeededTimerSeconds, mebibytes(d.NeededDiskBytes), mebibytes(d.NeededMemoryBytes))
-}

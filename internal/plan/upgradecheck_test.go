@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -22,7 +23,7 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 	}
 	old := ovndb.Version{OVN: "23.03.1-1", OVS: "3.1.0-2"}
 	s := plan.State{
-		Unit: "ovn-central/0", Packages: plan.Packages{Installed: true, Version: old},
+		Unit: "ovn-central/0", Command: typed("ovn-central/0"), Packages: plan.Packages{Installed: true, Version: old},
 		Databases: map[ovndb.Database]plan.Database{ovndb.NB: member(ovndb.NB, 4), ovndb.SB: member(ovndb.SB, sb)},
 	}
 	u := plan.UpgradeCandidate{
@@ -30,7 +31,6 @@ func upgradable(sb int64) (plan.State, plan.UpgradeCandidate) {
 		Schemas: map[ovndb.Database]plan.UpgradeSchema{
 			ovndb.NB: {Served: "7.0.0", Brought: "7.0.0"}, ovndb.SB: {Served: "20.27.0", Brought: "20.33.0", Newer: true},
 		},
-		Command: func(unit, action string) string { return "juju run " + unit + " " + action },
 	}
 	return s, u
 }
@@ -79,7 +79,7 @@ func TestUpgradeCheckReadsLikeThis(t *testing.T) {
 			s, u := upgradable(5)
 			change(&s, &u)
 			r := s.CheckUpgrade(u)
-			goldentest.Equal(t, "upgrade-check/"+name+".txt", r.Text())
+			goldentest.Equal(t, "upgrade-check/"+name+".txt", document.Upgrade(r))
 			for _, d := range r.Databases {
 				assert.LessOrEqual(t, d.LeastGapSeconds, d.MostGapSeconds)
 				if d.Converted && d.NeededTimerSeconds < 300 {

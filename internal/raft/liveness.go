@@ -38,6 +38,10 @@ type View struct {
 	// Leaving are the members that have noted that they leave by themselves, and not yet
 	// that they are out.
 	Leaving []ID
+	// ChangedBy is the unit that holds the lock of the membership (rule R5), or has held it while this
+	// view came about: members may be down for what it does. "" where there is none, and where
+	// all members are up.
+	ChangedBy string
 	// Lost are the members that are known to have lost entries of their logs, which
 	// they acknowledge all the same: they count as down on every unit.
 	Lost []ID
@@ -86,6 +90,18 @@ func (s Status) Committed() uint64 {
 	return s.Log.End - s.NotCommitted - 1
 }
 
+// SameMembers says whether both statuses list the same servers.
+func (s Status) SameMembers(o Status) bool {
+	short := func(members []Member) (all []string) {
+		for _, m := range members {
+			all = append(all, m.Short)
+		}
+		slices.Sort(all)
+		return all
+	}
+	return slices.Equal(short(s.Servers), short(o.Servers))
+}
+
 // HasLeader says whether this server knows a leader that it follows, or is it.
 func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected
@@ -104,6 +120,37 @@ func (s Status) HearsLeader() bool {
 		}
 	}
 	return s.Leader == Self
+}
+
+// CutOff says whether this server has no leader and has heard no other member within the election
+// timer, or leads and has heard no majority. `_Server` goes on to call it connected: until a second
+// election in a row was not won (candidate_retrying in raft.c), and of a leader that looks at its
+// majority once in an election timer only. While members elect, they hear each other.
+func (s Status) CutOff() bool {
+	heard := 0
+	for _, m := range s.Servers {
+		if !m.Self && s.fresh(m) {
+			heard++
+		}
+	}
+	switch {
+	case s.Role == Leader:
+		return 2*(heard+1) <= len(s.Servers)
+	case s.HasLeader():
+		return false
+	}
+	return heard == 0
+}
+
+// LeaderSilent says whether this server follows a leader whose last message is older than the election
+// timer: it is about to elect another one.
+func (s Status) LeaderSilent() bool {
+	for _, m := range s.Servers {
+		if m.Short == string(s.Leader) && !m.Self && m.LastMsg != nil {
+			return !s.fresh(m)
+		}
+	}
+	return false
 }
 
 // Self is the server's own row; false while it is not in the configuration.

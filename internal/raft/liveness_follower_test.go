@@ -3,6 +3,7 @@ package raft
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 )
@@ -157,6 +158,55 @@ func TestLeaderIsHeardOverAConnectionThatStandsWithinTheElectionTimer(t *testing
 			assert.Equal(t, test.heard, status.HearsLeader())
 		})
 	}
+}
+
+func TestServerIsCutOffThatHearsNoOtherMember(t *testing.T) {
+	t.Parallel()
+	silent := func(n int) func(*Status) {
+		return func(s *Status) {
+			for i := range s.Servers {
+				if !s.Servers[i].Self && n > 0 {
+					s.Servers[i].LastMsg = &s.ElectionTimer
+					n--
+				}
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		captured string
+		edit     func(*Status)
+		cutOff   bool
+	}{
+		"a follower": {"nb-3member-follower2", silent(0), false},
+		"a follower that has not yet missed its leader":     {"nb-3member-follower2", silent(2), false},
+		"one that waits to be elected, unheard":             {"nb-candidate-with-votes", silent(9), true},
+		"one that waits to be elected, heard":               {"nb-candidate-with-votes", func(s *Status) { now := time.Duration(0); s.Servers[0].LastMsg, s.Servers[1].LastMsg = &now, &now }, false},
+		"one that has just voted for another":               {"nb-follower-leader-unknown-voted-other", silent(0), false},
+		"one that has voted for another, and heard no more": {"nb-follower-leader-unknown-voted-other", silent(9), true},
+		"a leader":                                   {"nb-3member-leader", silent(0), false},
+		"a leader of three that hears one":           {"nb-3member-leader", silent(1), false},
+		"a leader of three that hears none":          {"nb-3member-leader", silent(2), true},
+		"a leader of three that has never heard any": {"nb-3member-leader", func(s *Status) { s.Servers[0].LastMsg, s.Servers[1].LastMsg, s.Servers[2].LastMsg = nil, nil, nil }, true},
+		"a leader of itself":                         {"nb-3member-leader", func(s *Status) { self, _ := s.Self(); s.Servers = []Member{self} }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status := captureStatus(t, test.captured)
+			test.edit(&status)
+			assert.Equal(t, test.cutOff, status.CutOff())
+		})
+	}
+}
+
+func TestLeaderThatIsSilentForTheElectionTimerIsAboutToBeReplaced(t *testing.T) {
+	t.Parallel()
+	s := captureStatus(t, "nb-3member-follower2")
+	assert.False(t, s.LeaderSilent())
+	rowOf(t, &s, string(s.Leader)).LastMsg = &s.ElectionTimer
+	assert.True(t, s.LeaderSilent())
+	rowOf(t, &s, string(s.Leader)).LastMsg = nil
+	assert.False(t, s.LeaderSilent(), "not known")
+	assert.False(t, captureStatus(t, "nb-3member-leader").LeaderSilent(), "it leads itself")
+	assert.False(t, captureStatus(t, "nb-candidate-alone").LeaderSilent(), "it has none")
 }
 
 func TestMembersThatAnswerAreCountedAndThoseInTouch(t *testing.T) {

@@ -166,3 +166,15 @@ func TestLeaderThatHasNotStoredItsOwnEntriesIsSeenInItsOwnRow(t *testing.T) {
 	_, known := captureStatus(t, "nb-3member-follower2").Stored()
 	assert.False(t, known, "a follower has no such row")
 }
+
+func TestStatusesOfTheSameMembersMayListThemInAnyOrder(t *testing.T) {
+	of := func(short ...string) (s Status) {
+		for _, id := range short {
+			s.Servers = append(s.Servers, Member{Short: id})
+		}
+		return s
+	}
+	assert.True(t, of("aa00", "aa01").SameMembers(of("aa01", "aa00")))
+	assert.False(t, of("aa00", "aa01").SameMembers(of("aa00")))
+	assert.False(t, of("aa00", "aa01").SameMembers(of("aa00", "aa02")))
+}

@@ -68,6 +68,12 @@ func (id ID) Short() string {
 	return string(id[:4])
 }
 
+// briefDigits are no other ID's among those that one application sees.
+const briefDigits = 8
+
+// Brief is the ID's first eight digits, for a line that has no room for all of it.
+func (id ID) Brief() string { return string(id[:min(len(id), briefDigits)]) }
+
 // State is the value of "Status:" as printed.
 type State string
 

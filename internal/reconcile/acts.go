@@ -21,17 +21,21 @@ func (u *Reconciler) agentStatus(ctx context.Context, r *record) report.Status {
 	return s
 }
 
-// acting is what the status says of the unit that acts: that it does, and which drains run or
-// have stalled.
-func acting(s report.Status) (parts []string) {
+// acting is what the status says of the unit that acts: which drains have stalled, for which an
+// operator is needed; that it acts, and which drains run.
+func acting(s report.Status) (stalled, runs []string) {
 	if !s.Acts {
-		return nil
+		return nil, nil
 	}
-	parts = append(parts, "acts for gateways")
+	runs = append(runs, "acts for gateways")
 	for _, d := range s.Drains {
-		if !d.Done && len(parts) <= shownDrains {
-			parts = append(parts, d.Line())
+		switch {
+		case d.Done || len(stalled)+len(runs) > shownDrains:
+		case d.Stalled:
+			stalled = append(stalled, d.Line())
+		default:
+			runs = append(runs, d.Line())
 		}
 	}
-	return parts
+	return stalled, runs
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // agentRecord is what is remembered of the agent.
@@ -163,10 +162,8 @@ func (u *Reconciler) agentConfig(a *inputs, o Result) ([]byte, error) {
 		Key:    files.Key, Certificate: files.Certificate, CA: files.CA, Generation: digest(generation),
 		Backups: u.Paths.Backups, BackupInterval: a.settings.Backup.Interval,
 	}
-	for _, unit := range o.Snapshot.Application.Others() {
-		if p, _ := relation.ParseUnitState(o.Snapshot.Application.Data[unit].Values()); p.Address.IsValid() {
-			c.Peers = append(c.Peers, at(p.Address.String(), ovndb.AgentPeerPort))
-		}
+	for _, address := range o.Snapshot.Application.PeerAddresses() {
+		c.Peers = append(c.Peers, at(address.String(), ovndb.AgentPeerPort))
 	}
 	slices.Sort(c.Peers)
 	return c.Render(), c.Check()

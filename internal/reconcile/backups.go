@@ -43,7 +43,7 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, 
 	}
 	var found backup.State
 	if err == nil {
-		found, err = backup.Look(u.Paths.Backups)
+		found, err = backup.Observe(u.Paths.Backups)
 	}
 	if err != nil {
 		u.Log.WarnContext(ctx, "backups are not made as they should be", "error", err)

@@ -91,10 +91,7 @@ func (u *Reconciler) installCertificate(ctx context.Context, a *inputs, o Result
 	if !server(o, ovndb.NB).Member() || !server(o, ovndb.SB).Member() || !server(o, ovndb.NB).Status.HasLeader() || !server(o, ovndb.SB).Status.HasLeader() {
 		return write(ctx) // nothing is lost that way, and maybe everything won
 	}
-	m := o.Snapshot.Application
-	return u.Members.WithLock(ctx, m, ovndb.NB, false, func(ctx context.Context, _ membership.Gate) error {
-		return u.Members.WithLock(ctx, m, ovndb.SB, false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
-	})
+	return u.Members.WithLocks(ctx, o.Snapshot.Application, ovndb.Databases(), false, func(ctx context.Context, _ membership.Gate) error { return write(ctx) })
 }
 
 // stillServed returns once the servers answer with the new files, as they do

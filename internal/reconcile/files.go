@@ -12,7 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // defaults compares the file that the services are started with.
@@ -70,13 +69,13 @@ func (u *Reconciler) northdParams(a *inputs, snapshot observe.Snapshot) (plan.Dr
 func (u *Reconciler) wantedNorthd(a *inputs, snapshot observe.Snapshot) ovn.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.address}
 	for _, unit := range m.Others() {
-		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() && m.Published[unit].Complete() {
-			addresses = append(addresses, p.Address)
+		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {
+			addresses = append(addresses, address)
 		}
 	}
-	addresses = union(addresses, memberAddresses(snapshot))
+	addresses = append(addresses, memberAddresses(snapshot)...)
 	slices.SortFunc(addresses, netip.Addr.Compare)
-	return ovn.NorthdParams{Units: addresses, Credentials: u.Paths.Credentials()}
+	return ovn.NorthdParams{Units: slices.Compact(addresses), Credentials: u.Paths.Credentials()}
 }
 
 func (u *Reconciler) writeDefaults(p pass) error {

@@ -10,7 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // formatRules is the form in which rules are remembered.
@@ -40,11 +39,7 @@ func (u *Reconciler) rules(a *inputs, snapshot observe.Snapshot) firewall.Rules 
 			*list = append(*list, address)
 		}
 	}
-	for _, unit := range snapshot.Application.Others() {
-		p, _ := relation.ParseUnitState(snapshot.Application.Data[unit].Values())
-		add(&rules.Peers, p.Address)
-	}
-	for _, address := range memberAddresses(snapshot) {
+	for _, address := range slices.Concat(snapshot.Application.PeerAddresses(), memberAddresses(snapshot)) {
 		add(&rules.Peers, address)
 	}
 	for _, c := range a.clients {
@@ -61,12 +56,7 @@ func (u *Reconciler) rules(a *inputs, snapshot observe.Snapshot) firewall.Rules 
 // unit waits to leave with the only copy, no hook of it but `stop` sees those that
 // come to take it over. Which clients there are it can't know any more.
 func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
-	var peers []netip.Addr
-	for _, unit := range m.Others() {
-		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {
-			peers = append(peers, p.Address)
-		}
-	}
+	peers := m.PeerAddresses()
 	if len(peers) == 0 {
 		return
 	}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // clientTimeout bounds the look at one of this unit's own client ports.
@@ -33,11 +33,7 @@ func (u *Reconciler) listeners(ctx context.Context, a *inputs, m observe.Applica
 // wantedListeners serve IPv6 where any unit has such an address: the rows are
 // those of all units.
 func (u *Reconciler) wantedListeners(a *inputs, m observe.Application, db ovndb.Database) []ovsdb.Connection {
-	ipv6 := a.address.Is6()
-	for _, unit := range m.Others() {
-		p, _ := relation.ParseUnitState(m.Data[unit].Values())
-		ipv6 = ipv6 || p.Address.Is6()
-	}
+	ipv6 := a.address.Is6() || slices.ContainsFunc(m.PeerAddresses(), netip.Addr.Is6)
 	return ovsdb.WantedConnections(db, a.settings.InactivityProbe, ipv6)
 }
 

@@ -11,15 +11,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Pause stops this unit's services until [Identities.Resume]; they don't start at boot
+// Pause stops this unit's services until [Reconciler.Resume]; they don't start at boot
 // either. The unit stays a member, so that the others must be a majority without
 // it: where they aren't, or it knows no leader, the error is a
-// [*membership.RefusedError] and nothing was stopped of that database. recovery permits
+// [*membership.RefusedError] that names each database, and nothing was stopped. recovery permits
 // a pause without a leader, with which the recovery of a lost quorum begins.
 func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 	r, err := u.loadRecord()
@@ -46,7 +45,7 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 		}
 		return u.Services.Mask(ctx, all...)
 	}
-	turns := []ovndb.Database{}
+	var turns []ovndb.Database
 	for db, l := range snapshot.Servers {
 		// A server without a leader votes: it may be the one that elects one.
 		if l.Member() && (l.Status.HasLeader() || !recovery) || l.Condition == ovndb.Unreadable {
@@ -54,26 +53,13 @@ func (u *Reconciler) Pause(ctx context.Context, recovery bool) error {
 		}
 	}
 	slices.Sort(turns)
-	return u.withLocks(ctx, snapshot.Application, turns, membership.OpenGate, halt)
+	return u.Members.WithLocks(ctx, snapshot.Application, turns, true, halt)
 }
 
 // notePaused puts into the unit's record whether it is paused.
 func (u *Reconciler) notePaused(r *record, paused bool) error {
 	r.Paused, r.Settled = paused, false
 	return u.saveRecord(r)
-}
-
-// withLocks runs act under the locks of the databases, taken in the one order. Its gate
-// is open where that of each is.
-func (u *Reconciler) withLocks(ctx context.Context, m observe.Application, turns []ovndb.Database, gate membership.Gate,
-	act func(context.Context, membership.Gate) error,
-) error {
-	if len(turns) == 0 {
-		return act(ctx, gate)
-	}
-	return u.Members.WithLock(ctx, m, turns[0], true, func(ctx context.Context, next membership.Gate) error {
-		return u.withLocks(ctx, m, turns[1:], gate.And(next), act)
-	})
 }
 
 // Resume ends a pause. The services are started as the unit converges.
@@ -125,6 +111,12 @@ func (u *Reconciler) HoldNorthd(ctx context.Context) error {
 // ReleaseNorthd ends that. It is started as the unit converges.
 func (u *Reconciler) ReleaseNorthd() error { return u.noteNorthdHeld(false) }
 
+// NorthdHeld says whether it is kept from running.
+func (u *Reconciler) NorthdHeld() (bool, error) {
+	r, err := u.loadRecord()
+	return r.NorthdHeld, err
+}
+
 func (u *Reconciler) noteNorthdHeld(held bool) error {
 	r, err := u.loadRecord()
 	if err != nil {
@@ -138,10 +130,10 @@ func (u *Reconciler) noteNorthdHeld(held bool) error {
 var ErrNoService = errors.New("no such service")
 
 // ErrPaused is returned for a restart of what was stopped by a pause, and stays so.
-var ErrPaused = errors.New("cannot restart services: the unit is paused; run action resume")
+var ErrPaused = errors.New("cannot restart services: the unit is paused")
 
 // ErrHeld is returned for a restart of an ovn-northd that an operator keeps from running.
-var ErrHeld = errors.New("cannot restart ovn-northd: it is held; run action release-northd")
+var ErrHeld = errors.New("cannot restart ovn-northd: it is held")
 
 // Restart restarts services one after the other, each as carefully as the unit
 // itself would. Without names it restarts those that are held back. It returns
@@ -156,7 +148,12 @@ func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Serv
 		return nil, err
 	}
 	wanted, err := r.restartTargets(pending, names)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrPaused):
+		return nil, fmt.Errorf("%w; run: %s", err, u.command("resume"))
+	case errors.Is(err, ErrHeld):
+		return nil, fmt.Errorf("%w; run: %s", err, u.command("release-northd"))
+	case err != nil:
 		return nil, err
 	}
 	o := Result{Snapshot: u.Observer.Observe(ctx, u.Tools)}

@@ -6,7 +6,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 )
 
-// Plan finds out how the unit is, as [Identities.Reconcile] does in `update-status`, and
+// Plan finds out how the unit is, as [Reconciler.Reconcile] does in `update-status`, and
 // makes no step: for actions that show it, or have changed what its status says. What
 // is seen of the clusters is there with an error too, which is one of Juju's tools, or
 // of what is on the machine.

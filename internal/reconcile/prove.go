@@ -8,12 +8,12 @@ import (
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // proofKey, with the unit's name, is the key of external_ids in NB_Global and SB_Global that
@@ -67,7 +67,7 @@ func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Re
 		member := address != "" && slices.ContainsFunc(s.Status.Servers, func(row raft.Member) bool { return row.Address == at })
 		p.Units = append(p.Units, recovery.UnitProof{Unit: unit, GivenUp: slices.Contains(request.GivenUp, unit), Member: member})
 	}
-	slices.SortFunc(p.Units, func(a, b recovery.UnitProof) int { return observe.CompareUnits(a.Unit, b.Unit) })
+	slices.SortFunc(p.Units, func(a, b recovery.UnitProof) int { return unitname.Compare(a.Unit, b.Unit) })
 
 	key, value := proofKey+u.Env.Unit, rand.Text()
 	defer func() {

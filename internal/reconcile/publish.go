@@ -118,12 +118,16 @@ func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
 
 func (u *Reconciler) deployment(p pass) relation.UnitState {
 	r, a, o := p.record, p.inputs, p.result
-	d := relation.UnitState{Address: a.address, Hostname: a.hosts[0], Source: r.Source, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
+	d := relation.UnitState{Address: a.address, Hostname: a.hosts[0], Source: r.Source, Paused: r.Paused, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
 		d.Northd = string(o.state.Northd)
 	}
 	d.Clients = u.aboutClients(r, o)
-	d.Requests, d.Copies, d.Rejoin = r.Requests, copies(o.state.Recovery), r.Rejoin
+	d.Requests, d.Copies, d.Asks, d.Rejoin = r.answered(o.state.Recovery), copies(o.state.Recovery), r.Asks, r.Rejoin
+	d.NoRoom = map[ovndb.Database]bool{}
+	for db, x := range o.state.Databases {
+		d.NoRoom[db] = x.ConversionLacks() != ""
+	}
 	if used := o.state.Certificates.Used; used != nil && used.Problem == "" {
 		d.Trusts, d.Issuer = used.Trusts, used.Issuer
 	}

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -63,6 +64,9 @@ type record struct {
 	Requests map[ovndb.Database]recovery.Request `json:"recovery,omitempty"`
 	Refused  map[ovndb.Database]string           `json:"recovery-refused,omitempty"`
 	Held     map[ovndb.Database]string           `json:"held-for,omitempty"`
+	// Asks is when this unit, as the one that leads the application, has asked the units
+	// that were asked for a recovery whether they are there.
+	Asks map[ovndb.Database]time.Time `json:"recovery-asks,omitempty"`
 	// Remade are the requests of this unit whose new cluster has taken the old one's place:
 	// the same action, run again, proves that it serves.
 	Remade map[ovndb.Database]recovery.Request `json:"remade,omitempty"`

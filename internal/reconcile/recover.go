@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
@@ -18,7 +19,8 @@ type RecoverRequest struct {
 	// Databases are those that are meant; none is all that know no leader here, and with
 	// a Backup both.
 	Databases []ovndb.Database
-	GivenUp   []string
+	// GivenUp are names of units, or IDs of members.
+	GivenUp []raft.IDArgument
 	// Force is as in [recovery.Request].
 	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
@@ -93,32 +95,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		}
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
-	var refusals []string
-	asked, unknown := map[ovndb.Database]recovery.Request{}, map[string]int{}
-	for _, db := range request.Databases {
-		state := states[db]
-		state.Database, state.Unit = db, u.Env.Unit
-		if r.remade(request, state, db) {
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has taken the place of %s; it is written to, and that is read back from each unit", db.Short(), r.Remade[db].Cluster))
-			continue
-		}
-		q := recovery.Request{Cluster: state.Cluster, GivenUp: request.GivenUp, Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
-		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
-			q = *state.Request // it is published: it goes on as it was asked for
-		}
-		v := state.Judge(q)
-		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
-		refusals = append(refusals, v.Refusals...)
-		for _, name := range state.Unknown(q) {
-			unknown[name]++
-		}
-		asked[db] = state.WithUnits(q)
-	}
-	for name, databases := range unknown {
-		if databases == len(asked) {
-			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
-		}
-	}
+	asked, refusals := u.judgeRecovery(r, request, states, &found)
 	if len(refusals) == 0 {
 		refusals = u.refuseContents(ctx, asked)
 	}
@@ -149,6 +126,38 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		return found, err
 	}
 	return found, u.conclude(ctx, o, request.Databases, &found)
+}
+
+// judgeRecovery judges what is asked for of each database: what is to be asked of its units,
+// what refuses it, and, in found, what is planned and waited for.
+func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map[ovndb.Database]recovery.State, found *RecoverResult) (asked map[ovndb.Database]recovery.Request, refusals []string) {
+	asked = map[ovndb.Database]recovery.Request{}
+	unknown := map[string]int{}
+	for _, db := range request.Databases {
+		state := states[db]
+		state.Database, state.Unit = db, u.Env.Unit
+		if r.remade(request, state, db) {
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has taken the place of %s; it is written to, and that is read back from each unit", db.Short(), r.Remade[db].Cluster))
+			continue
+		}
+		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
+		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
+			q = *state.Request // it is published: it goes on as it was asked for
+		}
+		v := state.Judge(q)
+		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
+		refusals = append(refusals, v.Refusals...)
+		for _, name := range state.Unknown(q) {
+			unknown[name]++
+		}
+		asked[db] = state.WithUnits(q)
+	}
+	for name, databases := range unknown {
+		if databases == len(asked) {
+			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
+		}
+	}
+	return asked, refusals
 }
 
 // conclude says what has become of requests, and proves those that came about.

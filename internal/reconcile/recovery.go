@@ -2,8 +2,12 @@ package reconcile
 
 import (
 	"context"
+	"errors"
+	"net"
 	"slices"
+	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -31,6 +35,9 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 	for _, db := range ovndb.Databases() {
 		x, cluster := s.Databases[db], s.Clusters.IDs[db]
 		begun := asked(r, s, db)
+		if !begun || !s.Leader {
+			delete(r.Asks, db)
+		}
 		led := x.Condition == ovndb.Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
 		if led {
 			delete(r.Refused, db) // what was lost is back
@@ -40,6 +47,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		}
 		state := recovery.State{
 			Database: db, Unit: u.Env.Unit, Leads: s.Leader, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
+			Now: u.Now(), Asked: r.Asks[db],
 		}
 		if request, there := r.Requests[db]; there {
 			state.Request = &request
@@ -52,6 +60,8 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 			if copied, there := p.Copies[db]; there {
 				peer.Copy = &copied
 			}
+			peer.Asks = p.Asks[db]
+			peer.Reached = s.Leader && peer.Request != nil && peer.Request.New != "" && reached(ctx, p.Address, db)
 			state.Peers = append(state.Peers, peer)
 		}
 		if err := u.ownCopy(ctx, &state, x, snapshot, served[db].answering); err != nil {
@@ -98,13 +108,19 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	return nil
 }
 
-// copies are what the peers are told of this unit's.
+// copies are what the peers are told of this unit's. How far one goes that has a leader is not
+// said: each write would have all other units run a hook, whose data would have this one run one.
 func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Copy {
 	all := map[ovndb.Database]recovery.Copy{}
 	for db, state := range states {
-		if state.Own != nil {
-			all[db] = *state.Own
+		if state.Own == nil {
+			continue
 		}
+		own := *state.Own
+		if own.HasLeader {
+			own.Term, own.Index = 0, 0
+		}
+		all[db] = own
 	}
 	return all
 }
@@ -189,6 +205,19 @@ func (u *Reconciler) askServers(ctx context.Context, snapshot observe.Snapshot, 
 	return all
 }
 
+// reached says whether the machine at an address answers: where its server is stopped, it
+// refuses the connection.
+func reached(ctx context.Context, address string, db ovndb.Database) bool {
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
+	defer cancel()
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "tcp", net.JoinHostPort(address, strconv.Itoa(int(ovndb.RaftPort(db)))))
+	if err == nil {
+		_ = c.Close() // nothing was said
+	}
+	return err == nil || errors.Is(err, syscall.ECONNREFUSED)
+}
+
 // answerTimeout is how long a server may take to say whether it is connected (rule R0).
 const answerTimeout = 2 * time.Second
 
@@ -200,10 +229,8 @@ func raftAddresses(snapshot observe.Snapshot, db ovndb.Database) []string {
 	for _, row := range snapshot.Servers[db].Status.Servers {
 		all = append(all, row.Address)
 	}
-	for _, unit := range m.Others() {
-		if p, _ := relation.ParseUnitState(m.Data[unit].Values()); p.Address.IsValid() {
-			all = append(all, ovndb.RaftAddress(db, p.Address.String()))
-		}
+	for _, address := range m.PeerAddresses() {
+		all = append(all, ovndb.RaftAddress(db, address.String()))
 	}
 	slices.Sort(all)
 	return slices.Compact(all)

@@ -31,9 +31,10 @@ type RejoinResult struct {
 }
 
 // Rejoin has new servers join in the place of this unit's that can't be started any more.
-// It asks the unit that leads a database to remove the old one, which that unit does, as by
-// the action kick, where the others are a quorum without it (rule R1); then this unit puts
-// the file away and joins anew. Called again once it has, it proves that the new one serves.
+// It asks the unit that leads a database, or one that stays where that unit is being removed,
+// to remove the old one. That is done as by the action kick, where the others are a quorum
+// without it (rule R1); then this unit puts the file away and joins anew. Called again once it
+// has, it proves that the new one serves.
 func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinResult, error) {
 	var found RejoinResult
 	o, err := u.Plan(ctx)
@@ -156,7 +157,7 @@ func (u *Reconciler) removeDamaged(ctx context.Context, o Result, s plan.Step) e
 	}
 	for _, k := range results {
 		if !k.Done() {
-			return fmt.Errorf("%w: %s: %s", errNotRemoved, s.Unit, strings.ReplaceAll(k.String(), "\n", "; "))
+			return fmt.Errorf("%w: %s: %s", errNotRemoved, s.Unit, strings.ReplaceAll(strings.Join(k.Lines(), "\n"), "\n", "; "))
 		}
 	}
 	return nil

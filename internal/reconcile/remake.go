@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"time"
 
@@ -64,6 +65,11 @@ func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 	if all := u.askServing(ctx, o.Snapshot, s.Database, []raft.ID{a.clusters.IDs[s.Database]}); len(all) > 0 {
 		return fmt.Errorf("the cluster has a quorum again: %s", first(all))
 	}
+	for _, peer := range o.state.Peers {
+		if peer.Unit == s.Unit && !reached(ctx, peer.Address, s.Database) {
+			return fmt.Errorf("the machine of %s, which has the new cluster, does not answer", s.Unit)
+		}
+	}
 	c := a.clusters.Supersede(s.Database, s.Cluster, s.Unit)
 	err := u.Tools.LeaderSet(ctx, c.Settings())
 	switch {
@@ -95,7 +101,27 @@ func (r *record) forget(c relation.Clusters) {
 	}
 }
 
-// withdraw ends this unit's request, for a reason.
+// ask notes that the units that were asked for a recovery are asked whether they are there,
+// which the peers are told at the end of the hook. The time is what they answer with.
+func (r *record) ask(db ovndb.Database, now time.Time) {
+	if r.Asks == nil {
+		r.Asks = map[ovndb.Database]time.Time{}
+	}
+	r.Asks[db] = now.UTC().Truncate(time.Second)
+}
+
+// answered are this unit's requests as its peers are told them.
+func (r *record) answered(states map[ovndb.Database]recovery.State) map[ovndb.Database]recovery.Request {
+	all := maps.Clone(r.Requests)
+	for db, request := range all {
+		all[db] = states[db].Answer(request)
+	}
+	return all
+}
+
+// withdraw ends this unit's request, for a reason. A new cluster that was made for it stays
+// beside the file: the unit that leads may be publishing its ID in this moment. The next one
+// that is made, or published, replaces it.
 func (r *record) withdraw(db ovndb.Database, reason string) {
 	delete(r.Requests, db)
 	if r.Refused == nil {

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
@@ -19,13 +18,9 @@ func (u *Reconciler) guardStarts(ctx context.Context, o Result) error {
 	if _, err := os.Stat(u.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) || o.state.Dying {
 		return nil // the agent's first start copies it
 	}
-	peers := memberAddresses(o.Snapshot)
-	for _, unit := range o.Snapshot.Application.Others() {
-		if p, _ := relation.ParseUnitState(o.Snapshot.Application.Data[unit].Values()); p.Address.IsValid() {
-			peers = union(peers, []netip.Addr{p.Address})
-		}
-	}
+	peers := slices.Concat(memberAddresses(o.Snapshot), o.Snapshot.Application.PeerAddresses())
 	slices.SortFunc(peers, netip.Addr.Compare)
+	peers = slices.Compact(peers)
 	var c startguard.Config
 	for _, address := range peers {
 		if address.String() != o.state.Address {

@@ -4,7 +4,9 @@ import (
 	"context"
 	"net/netip"
 	"slices"
+	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -20,8 +22,8 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	m := snapshot.Application
 	s := plan.State{
 		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
-		Integrate: m.Version.Integrate(),
-		Settings:  a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
+		Integrate: m.Version.Integrate(), Command: u.command,
+		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
 		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
 		Clusters: plan.Clusters(a.clusters),
 		Units:    len(m.Goal),
@@ -104,15 +106,16 @@ func reading(d relation.Data) plan.Reading {
 func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Peer {
 	var peers []plan.Peer
 	for _, unit := range m.Others() {
-		published, problems := relation.ParseUnitState(m.Data[unit].Values())
-		for _, p := range problems {
+		published := m.Peers[unit].State
+		for _, p := range m.Peers[unit].Problems {
 			u.Log.WarnContext(ctx, "a peer published invalid data", "unit", unit, "problem", p)
 		}
 		p := plan.Peer{
-			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Data[unit]),
+			Unit: unit, Dying: m.Dying(unit), Data: reading(m.Peers[unit].Data),
 			Servers: map[ovndb.Database]raft.ID{}, Clusters: map[ovndb.Database]raft.ID{},
 			Source: published.Source, Running: published.Running, Trusts: published.Trusts, Issuer: published.Issuer,
-			Requests: published.Requests, Copies: published.Copies, Rejoin: published.Rejoin,
+			Requests: published.Requests, Copies: published.Copies, Asks: published.Asks, Rejoin: published.Rejoin,
+			NoRoom: published.NoRoom,
 		}
 		if published.Address.IsValid() {
 			p.Address = published.Address.String()
@@ -141,16 +144,52 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		FileUnknown: l.FileErr != nil,
 	}
 	if l.Condition != ovndb.Serving {
-		staged, err := u.Files.Staged(ctx, db)
-		if err != nil {
+		return u.databaseNotServed(ctx, p, db, x)
+	}
+	var err error
+	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
+		return x, err
+	}
+	x.Unmended = a.unmended[db]
+	if !x.Status.HasLeader() {
+		x.Removed = u.Observer.WasRemoved(ctx, l, snapshot.Cache)
+		return x, nil
+	}
+	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
+		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
+	}
+	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
+	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Drifted {
+		if x.FreeDisk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
 			return x, err
 		}
-		if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == a.clusters.IDs[db] && len(a.clusters.Superseded[db]) > 0 {
-			x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db].connected)
+		x.FreeMemory, _ = ovn.AvailableMemory()
+	}
+	if x.Schema == plan.Drifted && x.Leads() {
+		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
+			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; leaving the schema alone", "database", db.Short(), "error", err)
+			x.Schema = "" // left alone until that is known
+		}
+		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
+			u.Log.WarnContext(ctx, "cannot read the server's version; it counts as old", "database", db.Short(), "error", err)
 		}
 	}
+	u.observeClientPorts(ctx, p, db, &x)
+	return x, nil
+}
+
+// databaseNotServed adds what its files tell, and why its server may not be started.
+func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Database, x plan.Database) (plan.Database, error) {
+	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
+	l := snapshot.Servers[db]
+	staged, err := u.Files.Staged(ctx, db)
+	if err != nil {
+		return x, err
+	}
+	if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == a.clusters.IDs[db] && len(a.clusters.Superseded[db]) > 0 {
+		x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db].connected)
+	}
 	if l.Condition == ovndb.Down && l.FileErr == nil {
-		var err error
 		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
 			return x, err
 		}
@@ -182,55 +221,40 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		x.Removed = u.Observer.RemovedWhileDown(ctx, snapshot.Application, db, snapshot.Cache)
 		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
-	if l.Condition != ovndb.Serving {
-		return x, nil
-	}
-	var err error
-	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
-		return x, err
-	}
-	x.Unmended = a.unmended[db]
-	if !x.Status.HasLeader() {
-		x.Removed = u.Observer.WasRemoved(ctx, l, snapshot.Cache)
-		return x, nil
-	}
-	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
-		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
-	}
-	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
-	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Drifted && x.Leads() {
-		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
-			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; leaving the schema alone", "database", db.Short(), "error", err)
-			x.Schema = "" // left alone until that is known
-		}
-		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
-			u.Log.WarnContext(ctx, "cannot read the server's version; it counts as old", "database", db.Short(), "error", err)
-		}
-		if x.FreeDisk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
-			return x, err
-		}
-		x.FreeMemory, _ = ovn.AvailableMemory()
-	}
-	if a.address.IsValid() {
-		err := u.served(ctx, db, a.address)
-		if err != nil && x.Listeners != plan.Drifted && a.thorough {
-			err = u.reloaded(ctx, db, a.address)
-		}
-		if err == nil && a.thorough && r.Adopted && db == ovndb.SB {
-			restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, ovndb.ClientPorts(db)[0]).String())
-			x.Unrestricted = err == nil && !restricted
-		}
-		if x.ClientsServed = err == nil; err != nil {
-			u.Log.DebugContext(ctx, "a client port does not answer", "database", db.Short(), "error", err)
-		}
-	}
 	return x, nil
+}
+
+// observeClientPorts finds out whether clients are served at this unit's address, and whether
+// they may do more than their role there.
+func (u *Reconciler) observeClientPorts(ctx context.Context, p pass, db ovndb.Database, x *plan.Database) {
+	r, a := p.record, p.inputs
+	if !a.address.IsValid() {
+		return
+	}
+	err := u.served(ctx, db, a.address)
+	if err != nil && x.Listeners != plan.Drifted && a.thorough {
+		err = u.reloaded(ctx, db, a.address)
+	}
+	if err == nil && a.thorough && r.Adopted && db == ovndb.SB {
+		restricted, err := u.Dialer.Restricted(ctx, "ssl:"+netip.AddrPortFrom(a.address, ovndb.ClientPorts(db)[0]).String())
+		x.Unrestricted = err == nil && !restricted
+	}
+	if x.ClientsServed = err == nil; err != nil {
+		u.Log.DebugContext(ctx, "a client port does not answer", "database", db.Short(), "error", err)
+	}
 }
 
 // anotherNorthd says whether another unit has published that its ovn-northd works.
 func anotherNorthd(m observe.Application) bool {
-	return slices.ContainsFunc(m.Others(), func(unit string) bool {
-		p, _ := relation.ParseUnitState(m.Data[unit].Values())
-		return p.Northd != ""
-	})
+	return slices.ContainsFunc(m.Others(), func(unit string) bool { return m.Peers[unit].State.Northd != "" })
+}
+
+// command renders an action of this unit as it is typed.
+func (u *Reconciler) command(action string, params ...string) string {
+	c := juju.Command{Unit: u.Env.Unit, Action: action}
+	for _, param := range params {
+		key, value, _ := strings.Cut(param, "=")
+		c.Params = append(c.Params, juju.Param{Key: key, Value: value})
+	}
+	return u.Env.Version.Render(c)
 }

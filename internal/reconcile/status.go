@@ -80,11 +80,12 @@ func (u *Reconciler) status(o Result) (juju.StatusWord, string) {
 	if o.policyFailure != "" {
 		parts = append(parts, o.policyFailure)
 	}
-	parts = append(parts, summary.Health)
+	stalled, runs := acting(o.agentStatus)
+	parts = append(append(parts, stalled...), summary.Health)
 	if o.backupAge != "" {
 		parts = append(parts, o.backupAge)
 	}
-	parts = append(parts, acting(o.agentStatus)...)
+	parts = append(parts, runs...)
 	return word, strings.Join(parts, "; ")
 }
 

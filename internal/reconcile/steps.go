@@ -76,6 +76,9 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	case plan.ReleaseServer:
 		delete(r.Held, db)
 		return nil
+	case plan.AskUnits:
+		r.ask(db, u.Now())
+		return nil
 	case plan.RemakeCluster:
 		return u.remake(ctx, r, a, db)
 	case plan.Supersede:

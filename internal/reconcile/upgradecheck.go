@@ -5,7 +5,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -22,9 +21,6 @@ func (u *Reconciler) CheckUpgrade(ctx context.Context, source string) (plan.Upgr
 	source = cmp.Or(source, o.state.Settings.Source, "distro")
 	x := plan.UpgradeCandidate{
 		Source: shownSources(source, o.state.Settings.Overlay), Schemas: map[ovndb.Database]plan.UpgradeSchema{},
-		Command: func(unit, action string) string {
-			return u.Env.Version.Render(juju.Command{Unit: unit, Action: action})
-		},
 	}
 	var sources []ovn.Source
 	for _, value := range []string{source, o.state.Settings.Overlay} {

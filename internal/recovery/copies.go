@@ -14,7 +14,7 @@ func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.I
 func (s State) copies(r Request) (lines []string) {
 	newest := *s.Own
 	for _, m := range s.Members {
-		if c := s.copyOf(m.Unit); c != nil && c.newer(newest) {
+		if c := s.copyOf(m.Unit); c != nil && !c.HasLeader && c.newer(newest) {
 			newest = *c
 		}
 	}
@@ -26,6 +26,11 @@ func (s State) copies(r Request) (lines []string) {
 			line = fmt.Sprintf("copy of %s: not known; its server answers, and its next update-status says it", name)
 		case c == nil:
 			line = fmt.Sprintf("copy of %s: not known, it can't be asked", name)
+		case c.HasLeader && m.Unit != s.Unit:
+			line = fmt.Sprintf("copy of %s: not known, since it has a leader", name)
+			if !m.Answers {
+				line = fmt.Sprintf("copy of %s: not known; it had a leader when it was last heard, and its server does not answer", name)
+			}
 		default:
 			line = fmt.Sprintf("copy of %s: %s", name, c.end())
 			if !newest.newer(*c) {
@@ -53,11 +58,11 @@ func (s State) forced(r Request) (lines []string) {
 		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasLeader && !c.newer(*s.Own) {
 			continue
 		}
-		line := fmt.Sprintf("%s: lost is what %s has beyond %s: it had %s when it was last heard", s.Database.Short(), m.name(), s.Own.end(), c.end())
+		had := c.end() + " when it was last heard"
 		if c.HasLeader {
-			line += ", and a leader, so that it may have stored more since"
+			had = "a leader when it was last heard, and may have stored more since"
 		}
-		lines = append(lines, line)
+		lines = append(lines, fmt.Sprintf("%s: lost is what %s has beyond %s: it had %s", s.Database.Short(), m.name(), s.Own.end(), had))
 	}
 	return lines
 }

@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Verdict is what is to be said of a request.
@@ -61,7 +63,7 @@ func (s State) Judge(r Request) Verdict {
 			refuse("%s has not said how far its copy goes: start it, then the quorum is back or its next update-status says it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
 			continue
 		case m.Exists && !s.dying(m.Unit):
-			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: waiting for %s to stop its server; if that unit is lost: give-up=%s", s.Database.Short(), m.Unit, m.Unit))
+			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s is to stop its server (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
 		default:
 			refuse("%s may come back: nothing says that its server stays off; power off its machine, and add it to give-up=", name)
 			continue
@@ -76,7 +78,7 @@ func (s State) Judge(r Request) Verdict {
 // ahead says why the recovery can't be made here of a unit that had newer data, or a leader,
 // when it was last heard. One that is lost can't take that back, so there is a way past it.
 func (s State) ahead(m Member, c Copy, given, force bool) string {
-	what := fmt.Sprintf("has newer data (%s; this unit's end with %s); run it there", c.end(), s.Own.end())
+	what := fmt.Sprintf("has newer data, run it there (%s; this unit's end with %s)", c.end(), s.Own.end())
 	if c.HasLeader {
 		what = "has a leader: the quorum is not lost; this unit is cut off, look at its network"
 	}
@@ -135,6 +137,24 @@ func (m Member) name() string {
 // givesUp says whether the request names the member, by its unit or its identity.
 func (r Request) givesUp(m Member) bool {
 	return slices.Contains(r.GivenUp, m.ID.Short()) || slices.Contains(r.GivenUp, string(m.ID)) || m.Unit != "" && slices.Contains(r.GivenUp, m.Unit)
+}
+
+// Named are the names of units and members as a request gives them up: what Juju took for a number
+// is the ID of the member that the number can stand for, if there is only one.
+func (s State) Named(typed []raft.IDArgument) []string {
+	peers := make([]raft.Peer, len(s.Members))
+	for i, m := range s.Members {
+		peers[i] = raft.Peer{ID: m.ID}
+	}
+	var names []string
+	for _, given := range typed {
+		name := given.Text
+		if found, _ := raft.Resolve(given, peers); given.Number && len(found.Peers) == 1 {
+			name = string(found.Peers[0].ID)
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // WithUnits adds to what the request gives up the units all of whose members it names by

@@ -19,6 +19,9 @@ const (
 	Stop Action = "stop"
 	// Make makes the new cluster beside the file.
 	Make Action = "make"
+	// Ask asks the units whose requests stand whether they are there. Only where this unit
+	// leads.
+	Ask Action = "ask"
 	// Publish puts the ID of the new cluster in the place of the old one. Only where
 	// this unit leads.
 	Publish Action = "publish"
@@ -57,6 +60,9 @@ func (s State) Next() Step {
 		return Step{Action: Release, For: s.HeldFor}
 	}
 	if s.Leads {
+		if s.mustAsk(all) {
+			return s.hold(first(all), Step{Action: Ask})
+		}
 		if unit := s.chosen(all); unit != "" && len(s.Serving) == 0 {
 			return s.hold(unit, Step{Action: Publish, New: all[unit].New})
 		}
@@ -68,10 +74,8 @@ func (s State) Next() Step {
 	switch {
 	case s.Own == nil:
 		return Step{} // no member of it: nothing here can vote
-	case s.Own.Stopped && all[unit].New != "":
-		return s.hold(unit, Step{Waiting: s.unpublished()})
 	case s.Own.Stopped:
-		return s.hold(unit, Step{Waiting: "it makes the new cluster"})
+		return s.hold(unit, Step{Waiting: s.unpublished(unit, all)})
 	case s.Own.HasLeader && all[unit].Backup == "":
 		return Step{} // that unit learns of it, and withdraws
 	}
@@ -80,15 +84,20 @@ func (s State) Next() Step {
 
 // own is the next step for this unit's own request.
 func (s State) own(r Request, all map[string]Request) Step {
+	by := s.overriddenBy(s.Unit, all)
 	switch {
-	case r.New != "":
-		return s.hold(s.Unit, Step{Waiting: s.unpublished()})
+	case r.New != "" && len(s.Serving) > 0 && r.Backup == "":
+		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: the cluster has a quorum again: it is served at %s; the new one is not published", s.Database.Short(), s.Serving[0])}
+	case by != "":
+		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: %s was asked for the same, and gives this unit up", s.Database.Short(), by)}
+	case r.New != "" && s.Staged == r.New:
+		return s.hold(s.Unit, Step{Waiting: s.unpublished(s.Unit, all)})
 	case s.Own == nil:
 		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit has no copy any more"}
 	}
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		if unit != s.Unit && !s.givesUp(r, unit) && s.yields(r, unit, all[unit]) {
-			return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: %s was asked for the same, and goes first", s.Database.Short(), unit)}
+			return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: %s was asked for the same, and goes first; if that unit is lost for good, add it to give-up", s.Database.Short(), unit)}
 		}
 	}
 	v := s.Judge(r)
@@ -101,15 +110,6 @@ func (s State) own(r Request, all map[string]Request) Step {
 		return s.hold(s.Unit, Step{Waiting: v.Waiting[0][len(s.Database.Short()+": "):]})
 	}
 	return s.hold(s.Unit, Step{Action: Make})
-}
-
-// unpublished is what a new cluster that is made waits for, on whichever unit: the one that was
-// asked need not lead the application.
-func (s State) unpublished() string {
-	if len(s.Serving) == 0 {
-		return "the new cluster is made; the unit that leads the application publishes its ID in its next hook"
-	}
-	return "the new cluster is made, but the old one is served at " + s.Serving[0] + "; stop that server"
 }
 
 // yields says whether another unit's request goes before this unit's: one that has made its
@@ -127,17 +127,6 @@ func (s State) yields(r Request, unit string, other Request) bool {
 		return false
 	}
 	return unit < s.Unit
-}
-
-// chosen is the unit whose new cluster the leader publishes: of several the first by name,
-// and once one is the application's, the others' requests are over.
-func (s State) chosen(all map[string]Request) string {
-	for _, unit := range slices.Sorted(maps.Keys(all)) {
-		if all[unit].New != "" {
-			return unit
-		}
-	}
-	return ""
 }
 
 func first(all map[string]Request) string { return slices.Min(slices.Collect(maps.Keys(all))) }

@@ -6,7 +6,9 @@
 // server of the cluster that is given up and publishes how far its copy goes. Once none is
 // left that could vote, the unit that was asked makes the new cluster, beside its file,
 // and publishes its ID. The application's Juju leader, which alone can, puts that ID in
-// the place of the old one: of several that were made, one. From then on, and not before,
+// the place of the old one: of several that were made, one, whose unit has answered it,
+// and whose machine answers in that moment. What a unit publishes outlives its machine, and a cluster whose only member is
+// gone could not be started by any other. From then on, and not before,
 // the new one is started; and a server of the old one is stopped wherever a hook finds it.
 package recovery
 
@@ -34,12 +36,16 @@ type Request struct {
 	Asked  time.Time `json:"asked"`
 	// New is the cluster that was made, once it was.
 	New raft.ID `json:"new,omitempty"`
+	// Heard is when each unit that leads the application has asked whether this one is
+	// there, as that unit has published it, and takes it for an answer.
+	Heard map[string]time.Time `json:"heard,omitempty"`
 }
 
 // Copy is how far a unit's copy of a database goes.
 type Copy struct {
 	Cluster raft.ID `json:"cluster"`
-	// Term and Index are those of the newest entry of its log.
+	// Term and Index are those of the newest entry of its log; another unit's are not known
+	// while it has a leader.
 	Term  uint64 `json:"term"`
 	Index uint64 `json:"index"`
 	// Stopped says that its server was stopped for a recovery, and stays so.
@@ -64,6 +70,12 @@ type Peer struct {
 	Read    bool
 	Copy    *Copy
 	Request *Request
+	// Reached says that its machine answers at this moment; it is looked at where this unit
+	// leads and the unit has made a new cluster.
+	Reached bool
+	// Asks is when it has asked, as the one that leads the application; zero where it
+	// has not.
+	Asks time.Time
 }
 
 // Member is a member of the cluster that is given up.
@@ -83,6 +95,9 @@ type State struct {
 	// Unit is this unit; Leads says that Juju calls it the application's leader.
 	Unit  string
 	Leads bool
+	// Now is the time by this unit's clock; Asked is when it has asked the units whose
+	// requests stand whether they are there, by the same clock. Zero: it has not.
+	Now, Asked time.Time
 	// Cluster is the application's.
 	Cluster raft.ID
 	// Own is this unit's copy; nil where it has none of that cluster. Request is what it

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -33,6 +34,8 @@ type UnitState struct {
 	// empty where it does not answer, or lacks a database. A release before this one
 	// wrote "running" of any that systemd called active.
 	Northd string
+	// Paused says that an operator has paused it: its servers don't run until it is resumed.
+	Paused bool
 	// Clients is about how many clients each of its servers has; one that is not in it was
 	// not counted.
 	Clients map[ovndb.Database]int
@@ -42,9 +45,15 @@ type UnitState struct {
 	// these only where one was asked for of any unit, or its server knows no leader.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
+	// Asks is when it, as the one that leads the application, has asked the units that a
+	// recovery was asked for of whether they are there.
+	Asks map[ovndb.Database]time.Time
 	// Rejoin are its servers that can't be started any more and that another unit is to
 	// remove, so that it joins anew.
 	Rejoin map[ovndb.Database]raft.ID
+	// NoRoom are the databases that are to be converted to a newer schema and for whose
+	// conversion its machine lacks disk or memory.
+	NoRoom map[ovndb.Database]bool
 }
 
 // The keys of a deployment in a unit's bag on the peer relation, next to
@@ -61,14 +70,17 @@ const (
 	keyTrusts  = "trusted-cas"
 	keyIssuer  = "certificate-issuer"
 	keyNorthd  = "northd"
+	keyPaused  = "paused"
 	// keyClients follows the database's short name.
 	keyClients = "-clients"
 	// keyWithdrawn is read next to the application's keyClaim.
 	keyWithdrawn = "withdrawn-claim"
-	// keyRequest and keyCopy follow the database's short name.
+	// keyRequest and what comes after it follow the database's short name.
 	keyRequest = "-recovery"
 	keyCopy    = "-copy"
+	keyAsks    = "-recovery-asks"
 	keyRejoin  = "-rejoin"
+	keyNoRoom  = "-no-room"
 )
 
 // Databag is the deployment as the unit's data, in full: a key that does not apply
@@ -82,6 +94,7 @@ func (d UnitState) Databag() map[string]string {
 		keyTrusts:   strings.Join(d.Trusts, ","),
 		keyIssuer:   d.Issuer,
 		keyNorthd:   d.Northd,
+		keyPaused:   flag(d.Paused),
 
 		keyWithdrawn: string(d.Withdrawn),
 	}
@@ -92,7 +105,9 @@ func (d UnitState) Databag() map[string]string {
 		}
 		databag[db.Short()+keyRequest] = asJSON(d.Requests, db)
 		databag[db.Short()+keyCopy] = asJSON(d.Copies, db)
+		databag[db.Short()+keyAsks] = asJSON(d.Asks, db)
 		databag[db.Short()+keyRejoin] = string(d.Rejoin[db])
+		databag[db.Short()+keyNoRoom] = flag(d.NoRoom[db])
 	}
 	maps.Copy(databag, BoundAddress(d.Address))
 	return databag
@@ -105,7 +120,7 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 	if err != nil {
 		problems = append(problems, err.Error())
 	}
-	d = UnitState{Address: address, Hostname: databag[keyHostname], Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}}
+	d = UnitState{Address: address, Hostname: databag[keyHostname], Source: databag[keySource], Issuer: databag[keyIssuer], Northd: northd(databag[keyNorthd]), Paused: databag[keyPaused] == "true", Clients: map[ovndb.Database]int{}, Rejoin: map[ovndb.Database]raft.ID{}, NoRoom: map[ovndb.Database]bool{}}
 	for _, db := range ovndb.Databases() {
 		if n, err := strconv.Atoi(databag[db.Short()+keyClients]); err == nil && n >= 0 {
 			d.Clients[db] = n
@@ -113,8 +128,12 @@ func ParseUnitState(databag map[string]string) (d UnitState, problems []string) 
 		if id, ok := raft.ParseID(databag[db.Short()+keyRejoin]); ok {
 			d.Rejoin[db] = id
 		}
+		if databag[db.Short()+keyNoRoom] == "true" {
+			d.NoRoom[db] = true
+		}
 		problems = append(problems, fromJSON(databag, db.Short()+keyRequest, db, &d.Requests)...)
 		problems = append(problems, fromJSON(databag, db.Short()+keyCopy, db, &d.Copies)...)
+		problems = append(problems, fromJSON(databag, db.Short()+keyAsks, db, &d.Asks)...)
 	}
 	if id, ok := raft.ParseID(databag[keyWithdrawn]); ok {
 		d.Withdrawn = id
@@ -150,13 +169,21 @@ func fromJSON[T any](databag map[string]string, key string, db ovndb.Database, a
 	}
 	var value T
 	if err := json.Unmarshal([]byte(databag[key]), &value); err != nil {
-		return []string{fmt.Sprintf("%s is %.40q, not a JSON object", key, databag[key])}
+		return []string{fmt.Sprintf("%s is %.40q, not the JSON that it has to be", key, databag[key])}
 	}
 	if *all == nil {
 		*all = map[ovndb.Database]T{}
 	}
 	(*all)[db] = value
 	return nil
+}
+
+// flag is the value of a key that says yes, or nothing.
+func flag(is bool) string {
+	if is {
+		return "true"
+	}
+	return ""
 }
 
 // northd is what of the key can be shown.

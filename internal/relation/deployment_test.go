@@ -53,16 +53,18 @@ func TestRecoveryIsToldAsItIsReadAndTakenBackByEmptyValues(t *testing.T) {
 	told := relation.UnitState{
 		Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {
 			Cluster: old, GivenUp: []string{"ovn-central/2", "13fe"}, Asked: time.Unix(1764000000, 0).UTC(), New: fresh,
+			Heard: map[string]time.Time{"ovn-central/1": time.Unix(1764000007, 0).UTC()},
 		}},
 		Copies: map[ovndb.Database]recovery.Copy{ovndb.SB: {Cluster: old, Term: 13, Index: 1e10, Stopped: true}},
-		Rejoin: map[ovndb.Database]raft.ID{ovndb.SB: fresh},
+		Asks:   map[ovndb.Database]time.Time{ovndb.SB: time.Unix(1764000009, 0).UTC()},
+		Rejoin: map[ovndb.Database]raft.ID{ovndb.SB: fresh}, NoRoom: map[ovndb.Database]bool{ovndb.NB: true}, Paused: true,
 	}
 	d, problems := relation.ParseUnitState(told.Databag())
 	assert.Empty(t, problems)
-	assert.Equal(t, []any{told.Requests, told.Copies, told.Rejoin}, []any{d.Requests, d.Copies, d.Rejoin})
+	assert.Equal(t, []any{told.Requests, told.Copies, told.Asks, told.Rejoin, told.NoRoom, told.Paused}, []any{d.Requests, d.Copies, d.Asks, d.Rejoin, d.NoRoom, d.Paused})
 
 	nothing := relation.UnitState{}.Databag()
-	for _, key := range []string{"nb-recovery", "sb-copy", "sb-rejoin"} {
+	for _, key := range []string{"nb-recovery", "sb-copy", "sb-recovery-asks", "sb-rejoin"} {
 		value, there := nothing[key]
 		assert.True(t, there && value == "", key)
 	}

@@ -147,7 +147,7 @@ func (h History) Observe(d ovndb.Database, before Configuration, s raft.Status, 
 	}
 	seen := Configuration{Server: s.Server, Changed: map[string]uint64{}, Since: before.Since}
 	after := h.Merge(nil)
-	for _, short := range union(before.Members, joined, rows) {
+	for _, short := range slices.Compact(slices.Sorted(slices.Values(slices.Concat(before.Members, joined, rows)))) {
 		had, has := slices.Contains(before.Members, short), slices.Contains(rows, short)
 		end, noted := before.Changed[short]
 		if !had && slices.Contains(joined, short) {
@@ -191,12 +191,6 @@ func (h History) joined(d ovndb.Database, s raft.Status, published UnitIdentitie
 		}
 	}
 	return members
-}
-
-func union(lists ...[]string) []string {
-	all := slices.Concat(lists...)
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // remove notes the removal of the servers with these four digits.

@@ -12,10 +12,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// statusDigits is how much of an ID a command in a status has, of which Juju shows
-// 120 characters: eight digits are no other server's.
-const statusDigits = 8
-
 // RejoinCommand is the command that has a new server of this unit join in the place of one
 // that can't be started any more: action rejoin on this unit, or where that would not know
 // which member it was, the kick on another unit. It is empty where there is no other unit, or
@@ -82,12 +78,11 @@ func kickUnitCommand(m observe.Application, on, unit string, force bool) string 
 	return m.Version.Render(c)
 }
 
-// shortened are as many digits of each ID as tell a server from all others, where a
-// whole one would not be shown.
+// shortened are the IDs in brief, for a status, of which Juju shows 120 characters.
 func shortened(targets map[ovndb.Database]string) map[ovndb.Database]string {
 	short := map[ovndb.Database]string{}
 	for d, id := range targets {
-		short[d] = id[:min(len(id), statusDigits)]
+		short[d] = raft.ID(id).Brief()
 	}
 	return short
 }

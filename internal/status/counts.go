@@ -2,17 +2,20 @@ package status
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// ClientCounts says, a line for each database, how the clients are spread over the members.
+// ClientCounts says, a line for each database, how the clients are spread over the members:
+// units in their order, then members that belong to none. A server lists them in no order.
 func ClientCounts(r observe.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
 		var members []string
-		for _, row := range c.Rows {
+		for _, row := range slices.SortedStableFunc(slices.Values(c.Rows), byUnit) {
 			switch {
 			case row.Clients == nil:
 				members = append(members, row.Label()+" not known")
@@ -28,4 +31,11 @@ func ClientCounts(r observe.Report) []string {
 		all = append(all, c.Database.Short()+": "+strings.Join(members, ", "))
 	}
 	return all
+}
+
+func byUnit(a, b observe.Row) int {
+	if a.Owner.Unit == "" || b.Owner.Unit == "" {
+		return strings.Compare(b.Owner.Unit, a.Owner.Unit)
+	}
+	return unitname.Compare(a.Owner.Unit, b.Owner.Unit)
 }

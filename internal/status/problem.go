@@ -9,6 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // clusterHealth is what one database of this unit can do, as this unit sees it.
@@ -128,7 +129,7 @@ func leaderText(c observe.Cluster, m observe.Application) string {
 		}
 		return fmt.Sprintf("a leader is known, but this unit sees only %d of %d members up (%s)", up, n, why)
 	case cutOff:
-		return fmt.Sprintf("this unit's server hears no leader, and %d of %d members do; is port %s open between them?", connected, n, ovndb.PortOf(c.Status.Address))
+		return fmt.Sprintf("this unit's server hears no leader, %d of %d members do; is port %s open?", connected, n, ovndb.PortOf(c.Status.Address))
 	case electing:
 		return fmt.Sprintf("a leader is being elected; %d of %d members answer", answering+1, n)
 	}
@@ -148,7 +149,7 @@ func silent(c observe.Cluster, m observe.Application) []string {
 			all = append(all, nameOf(m, c.Database, row))
 		}
 	}
-	slices.SortFunc(all, observe.CompareUnits)
+	slices.SortFunc(all, unitname.Compare)
 	return all
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -54,18 +55,28 @@ type blocker struct {
 // Remediations is the same for both databases, with one way out for each unit: one
 // command does for both.
 func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Application) []string {
+	if by := changedByAnother(clusters, m.Unit); by != "" {
+		return []string{"wait: " + by + " is changing the membership"}
+	}
 	var advice []string
 	for _, b := range blockersOf(m, refusals, clusters) {
-		what, server, it := strings.Join(b.names, " and "), "server", "it is"
+		what, server, it, them := strings.Join(b.names, " and "), "server", "it is", "it"
 		if len(b.names) > 1 {
-			server, it = "servers", "they are"
+			server, it, them = "servers", "they are", "them"
+		}
+		paused := m.Peers[b.owner.Unit].State.Paused
+		if paused { // systemd doesn't start its services
+			advice = append(advice, fmt.Sprintf("resume %s, which is paused: %s", b.owner.Unit, resumeCommand(m, b.owner.Unit)))
 		}
 		switch {
+		case paused && !b.mayGo:
+		case paused:
+			advice = append(advice, fmt.Sprintf("if the machine of %s is lost, kick %s first: %s", b.owner.Unit, what, kickBlocker(b, b.targets, clusters, m)))
 		case !b.mayGo:
 			advice = append(advice, fmt.Sprintf("start the %s of %s again", server, what))
 		case b.owner.Unit != "":
 			advice = append(advice, fmt.Sprintf("start the %s of %s again, or, if %s lost, kick %s first: %s",
-				server, what, it, strings.Fields(it)[0], kickBlocker(b, b.targets, clusters, m)))
+				server, what, it, them, kickBlocker(b, b.targets, clusters, m)))
 		case b.owner.Stale:
 			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, kickBlocker(b, b.targets, clusters, m)))
 		default:
@@ -73,6 +84,17 @@ func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Applicatio
 		}
 	}
 	return advice
+}
+
+// changedByAnother is the unit, other than this one, that changes the membership of one of the
+// databases: a member that is down may be up again, or gone, once it is done.
+func changedByAnother(clusters Views, unit string) string {
+	for _, d := range ovndb.Databases() {
+		if by := clusters[d].ChangedBy; by != unit && by != "" {
+			return by
+		}
+	}
+	return ""
 }
 
 // blockersOf puts the members of one unit together.
@@ -120,12 +142,18 @@ func leaveRemediation(lead string, refusals []*raft.Refusal, clusters Views, m o
 	b := blockersOf(m, refusals, clusters)[0]
 	down := strings.Join(b.down, ", ")
 	switch {
+	case m.Peers[b.owner.Unit].State.Paused:
+		return commandFirst(lead, resumeCommand(m, b.owner.Unit), " ("+b.owner.Unit+" is paused)")
 	case b.mayGo && b.owner.Unit != "":
-		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers); "+down)
+		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers; "+down+")")
 	case b.mayGo && b.owner.Stale:
-		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), "; "+down)
+		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " ("+down+")")
 	}
 	return lead + ": " + Remediations(refusals, clusters, m)[0] + "; " + down
+}
+
+func resumeCommand(m observe.Application, unit string) string {
+	return m.Version.Render(juju.Command{Unit: unit, Action: "resume"})
 }
 
 // kickBlocker names the unit where that means these members and no others, which

@@ -11,22 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// ClusterText is the status as ovsdb-server prints it, with the time of the last
-// message, which says little on a follower, replaced by the member's unit.
-func ClusterText(c observe.Cluster) string {
-	if c.Condition != ovndb.Serving {
-		return fmt.Sprintf("%s: %s", c.Database, c.ServerState.Text())
-	}
-	s := c.Status
-	s.Servers = slices.Clone(s.Servers)
-	for i := range s.Servers {
-		m := &s.Servers[i]
-		m.LastMsg = nil
-		m.Extra += " " + c.Rows[i].Label() // a row that renders has its rest led by a space
-	}
-	return strings.TrimSuffix(s.String(), "\n")
-}
-
 // tolerance says how many failures the cluster survives from now on.
 func tolerance(c observe.Cluster, m observe.Application) string {
 	name := c.Database.Short()
@@ -176,7 +160,7 @@ func foreignClusters(r observe.Report) []string {
 		}
 		for _, unit := range r.Application.Published.Names() {
 			if id := r.Application.Published[unit][c.Database].Cluster; id != "" && id != *c.Status.Cluster && !superseded(c, id) {
-				all = append(all, fmt.Sprintf("%s: %s is in another cluster, %s; this unit's is %s", c.Database.Short(), unit, id, *c.Status.Cluster))
+				all = append(all, fmt.Sprintf("%s: %s is in another cluster, %s; this unit's is %s", c.Database.Short(), unit, id.Brief(), c.Status.Cluster.Brief()))
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -67,7 +68,7 @@ func TestTextIsThatOfTheSpecification(t *testing.T) {
 		"    9ea4 (9ea4 at ssl:10.5.3.144:6644) ovn-central/1 (leaving)",
 		"    fbfc (fbfc at ssl:10.5.1.86:6644) UNKNOWN (was ovn-central/2)",
 		"    f3be (f3be at ssl:10.5.1.88:6644) (self) UNKNOWN",
-	}, "\n"), status.ClusterText(c))
+	}, "\n"), document.Cluster(c))
 	assert.Contains(t, parsed.String(), "last msg 839 ms ago", "the status itself is as it was")
 }
 
@@ -75,7 +76,7 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 	s := observetest.Three(t)
 	s.NB.Rows[1].Extra = " (learner)"
 	s.NB.Unread = []string{"Snapshot: 7"}
-	text := status.ClusterText(s.Report().Clusters[0])
+	text := document.Cluster(s.Report().Clusters[0])
 	assert.Contains(t, text, "match_index=11 (learner) ovn-central/1\n")
 	assert.Contains(t, text, "Snapshot: 7")
 }
@@ -83,7 +84,7 @@ func TestTextKeepsWhatANewerServerAdds(t *testing.T) {
 func TestTextOfADatabaseThatIsNotServedSaysWhatItIs(t *testing.T) {
 	s := observetest.Three(t)
 	s.SB = observetest.Members{Condition: ovndb.Absent}
-	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", status.ClusterText(s.Report().Clusters[1]))
+	assert.Equal(t, "OVN_Southbound: there is no database file, and no server runs", document.Cluster(s.Report().Clusters[1]))
 }
 
 func TestFaultTolerance(t *testing.T) {
@@ -208,7 +209,7 @@ func TestWarningsNameAUnitInAnotherCluster(t *testing.T) {
 	foreign := raft.ID("dd000000-0000-4000-8000-000000000000")
 	r.Application.Published["ovn-central/2"][ovndb.NB] = relation.Identity{Server: observetest.Full("aa02"), Cluster: foreign}
 	assert.Equal(t, []string{
-		"nb: ovn-central/2 is in another cluster, " + string(foreign) + "; this unit's is " + string(observetest.Cluster(ovndb.NB)),
+		"nb: ovn-central/2 is in another cluster, " + foreign.Brief() + "; this unit's is " + observetest.Cluster(ovndb.NB).Brief(),
 	}, status.Warnings(r))
 }
 

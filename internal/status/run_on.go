@@ -3,11 +3,11 @@ package status
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Views are the clusters as this unit sees them, where it does.
@@ -59,8 +59,7 @@ func runOn(m observe.Application, clusters Views, not ...string) string {
 		}
 	}
 	if best == "" {
-		app, _, _ := strings.Cut(m.Unit, "/")
-		return app + "/leader"
+		return unitname.Application(m.Unit) + "/leader"
 	}
 	return best
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // ServerReport is what is said of this unit's own servers.
@@ -36,7 +37,7 @@ func Servers(r observe.Report) (s ServerReport) {
 
 func (s *ServerReport) add(m observe.Application, c observe.Cluster) {
 	name, f := c.Database.Short(), c.Facts
-	application, _, _ := strings.Cut(m.Unit, "/")
+	application := unitname.Application(m.Unit)
 	var parts []string
 	if v := f.Schemas; v != nil {
 		switch {

@@ -9,6 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // ready is what the messages of an active unit begin with. Programs wait for it, as
@@ -58,7 +59,7 @@ func Summarize(r observe.Report, northdActive bool) Summary {
 // blockedLeaves is the first unit that is being removed and may not leave yet,
 // and why: Juju itself shows only that its hook failed.
 func blockedLeaves(r observe.Report) string {
-	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), observe.CompareUnits) {
+	for _, unit := range slices.SortedFunc(maps.Keys(r.Application.Goal), unitname.Compare) {
 		if unit == r.Application.Unit || !r.Application.Dying(unit) {
 			continue
 		}
@@ -84,11 +85,14 @@ func blockedLeave(r observe.Report, unit string) string {
 			}
 		}
 	}
-	lead := unit + " waits to leave"
-	switch i := slices.IndexFunc(refusals, func(f *raft.Refusal) bool { return len(f.Blockers) > 0 }); {
-	case len(refusals) == 0:
+	by, lead := changedByAnother(viewsOf(r), r.Application.Unit), unit+" waits to leave"
+	blocked := slices.ContainsFunc(refusals, func(f *raft.Refusal) bool { return len(f.Blockers) > 0 })
+	switch {
+	case len(refusals) == 0 || by == unit: // it is leaving
 		return ""
-	case i < 0:
+	case by != "":
+		return lead + ": " + by + " is changing the membership"
+	case !blocked:
 		return lead + ": " + refusals[0].Error()
 	}
 	return leaveRemediation(lead, refusals, viewsOf(r), r.Application)
@@ -125,7 +129,7 @@ func staleText(r observe.Report) string {
 	if all := staleMembers(r); len(all) > 0 {
 		return commandFirst(lead, kickStale(r, all[0]), rest)
 	}
-	return lead + rest + ": it can't be kicked yet; see action cluster-status"
+	return lead + " can't be kicked yet; see cluster-status" + rest
 }
 
 // membersDown names the members that are down.

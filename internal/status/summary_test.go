@@ -77,7 +77,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 		},
 		"this server is the one that is cut off": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01", "aa02").CutOff() },
-			juju.Waiting, "nb: this unit's server hears no leader, and 2 of 3 members do; is port 6643 open between them?",
+			juju.Waiting, "nb: this unit's server hears no leader, 2 of 3 members do; is port 6643 open?",
 		},
 		"the leader is heard, and client ports are closed": {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Closed("aa01", "aa02").Following("aa01") },
@@ -99,7 +99,7 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 				delete(s.Goal, "ovn-central/1")
 				s.History[ovndb.NB]["aa01"] = "ovn-central/1"
 			},
-			juju.Active, "ovn-central/2 waits to leave: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true; sb 13fe (was ovn-central/4) is down; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
+			juju.Active, "ovn-central/2 waits to leave: juju run ovn-central/0 kick unit=ovn-central/4 i-really-mean-it=true (sb 13fe (was ovn-central/4) is down); leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
 		},
 		"a unit waits to leave for a unit that is down": {
 			func(s *observetest.Scenario) {
@@ -107,7 +107,23 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 				s.SB = observetest.Up("bb00", "bb02").Down("bb01")
 			},
 			juju.Active, "juju run ovn-central/0 kick sb-identity=" + string(observetest.Full("bb01"))[:8] + " force=true i-really-mean-it=true " +
-				"(if it is lost; else start its servers); sb bb01 (ovn-central/1) is down; ovn-central/2 waits to leave; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
+				"(if it is lost; else start its servers; sb bb01 (ovn-central/1) is down); ovn-central/2 waits to leave; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
+		},
+		"a unit waits to leave while another one is leaving": {
+			func(s *observetest.Scenario) {
+				s.Goal["ovn-central/1"], s.Goal["ovn-central/2"] = "dying", "dying"
+				s.SB = observetest.Up("bb00", "bb02").Down("bb01")
+				s.SB.ChangedBy = "ovn-central/1"
+			},
+			juju.Active, "ovn-central/2 waits to leave: ovn-central/1 is changing the membership; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
+		},
+		"a unit does not wait while it is itself leaving": {
+			func(s *observetest.Scenario) {
+				s.Goal["ovn-central/2"] = "dying"
+				s.SB = observetest.Up("bb00", "bb02").Down("bb01")
+				s.SB.ChangedBy = "ovn-central/2"
+			},
+			juju.Active, "sb bb01 (ovn-central/1) down; leader: ovnnb_db, ovnsb_db; nb 3 of 3 up, sb 2 of 3 up, none may fail",
 		},
 		"a unit is being removed and may leave": {
 			func(s *observetest.Scenario) { s.Goal["ovn-central/2"] = "dying" },
@@ -173,6 +189,12 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 
 // As the Python charm says it; operators search for it (the charm guide's page of
 // queries).
+// zaza waits for messages that begin so.
+func TestActiveUnitsSayThatTheyAreReady(t *testing.T) {
+	t.Parallel()
+	assert.Equal(t, "Unit is ready (3 of 3 up, 1 may fail)", status.Ready("3 of 3 up, 1 may fail"))
+}
+
 func TestStatusOfTheUnitNamesWhatIsActiveOnIt(t *testing.T) {
 	s := observetest.Three(t)
 	assert.Equal(t, "leader: ovnnb_db northd: active; 3 of 3 up, 1 may fail", status.Summarize(s.Report(), true).String())

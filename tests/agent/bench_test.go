@@ -1,10 +1,16 @@
 package agent
 
 import (
+	"os"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
 // From a kill -9 of the holder until the next one acts, by the TTL: at most 1.5. What three idle
@@ -27,4 +33,72 @@ func BenchmarkTakeoverAgainstItsTTL(b *testing.B) {
 	b.ReportMetric(float64(took)/float64(rounds)/float64(ttl), "times-TTL")
 	b.ReportMetric(float64(idle)/float64(rounds), "commits-idle")
 	b.ReportMetric(float64(changed)/float64(rounds), "commits-a-change")
+}
+
+// From the row of a chassis that comes until every gateway has it as a candidate, by the unit that
+// acts and less its hold-down, against the same chassis, the same planner and the same writes by
+// themselves, through a real ovn-northd: GATEWAYS of them, or 500. The bound is 2. The agent reads
+// databases that change once a second at most, which counts where the writes take no longer.
+func BenchmarkRowToPlanAgainstPlanAndWrite(b *testing.B) {
+	const holdDown = time.Second
+	count := 500
+	if text := os.Getenv("GATEWAYS"); text != "" {
+		var err error
+		count, err = strconv.Atoi(text)
+		require.NoError(b, err)
+	}
+	var agents, alone time.Duration
+	for b.Loop() {
+		p := newPlane(b, "--mode", "on", "--hold-down", holdDown.String())
+		p.nb("init")
+		p.northd()
+		p.arrive("c1")
+		p.followsAll("c1")
+		p.gateways(count)
+		p.holder(p.agents...)
+		p.arrive("c2")
+		p.followsAll("c2")
+		p.listed("c2", count)
+
+		p.nb("--wait=sb", "sync")
+		begun := time.Now()
+		p.arrive("c3")
+		p.followsAll("c3")
+		p.listed("c3", count)
+		agents += time.Since(begun) - holdDown
+
+		for _, a := range p.agents {
+			require.NoError(b, a.Kill())
+		}
+		p.nb("--wait=sb", "sync")
+		s := &gateway.Service{
+			Dialer: new(ovsdb.Dialer), NB: []string{"unix:" + p.member(0) + ".sock"}, SB: []string{"unix:" + p.path("sb.sock")},
+			By: "a benchmark", Now: time.Now, NorthdTimeout: gateway.DefaultNorthdTimeout,
+		}
+		begun = time.Now()
+		p.arrive("c4")
+		p.followsAll("c4")
+		o, err := s.Reschedule(b.Context(), gateway.Request{})
+		require.NoError(b, err)
+		require.NoError(b, o.Apply(b.Context()))
+		p.listed("c4", count)
+		alone += time.Since(begun)
+		s.Close()
+	}
+	b.ReportMetric(float64(agents)/float64(alone), "times-plan-and-write")
+	b.ReportMetric(alone.Seconds()/float64(b.N), "s-alone")
+}
+
+// listed waits until a chassis is a candidate of so many gateways.
+func (p *plane) listed(chassis string, gateways int) {
+	p.t.Helper()
+	eventually(p.t, func() bool {
+		return strings.Count(p.nb("--bare", "--columns=chassis_name", "find", "Gateway_Chassis", "chassis_name="+chassis), chassis) == gateways
+	}, 10*time.Minute, 50*time.Millisecond, chassis)
+}
+
+// followsAll has a chassis' ovn-controller have seen every nb_cfg there will be.
+func (p *plane) followsAll(chassis string) {
+	p.t.Helper()
+	p.sb("set", "Chassis_Private", chassis, "nb_cfg=1000000")
 }

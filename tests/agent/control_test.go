@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -27,6 +28,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -41,6 +43,8 @@ type plane struct {
 	client  *http.Client
 	agents  []*process
 	servers []*process // the members of NB
+	// program is what agents run.
+	program executable
 	// machines have a network of their own each, the last one is the hub; there are none where
 	// all units are on the loopback.
 	machines []*machine
@@ -79,7 +83,12 @@ func (s *safeBuffer) String() string {
 
 func newPlane(t testing.TB, more ...string) *plane {
 	t.Helper()
-	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}}
+	return newPlaneOf(t, tested(t), more...)
+}
+
+func newPlaneOf(t testing.TB, program executable, more ...string) *plane {
+	t.Helper()
+	p := &plane{t: t, dir: t.TempDir(), network: loopbacktest.Network(t), client: &http.Client{Timeout: 2 * time.Second}, program: program}
 	t.Cleanup(p.client.CloseIdleConnections)
 	p.begin(more...)
 	return p
@@ -199,11 +208,26 @@ func (p *plane) agent(n int, more ...string) *process {
 		}
 	}
 	args = append(args, more...)
-	self, err := os.Executable()
-	require.NoError(p.t, err)
-	one := p.startOn(min(n, hub), []string{program + "=1"}, self, args...)
+	environment := append(slices.Clone(p.program.environment), "OVN_RUNDIR="+p.runDir(n), "OVN_DBDIR="+p.runDir(n))
+	one := p.startOn(min(n, hub), environment, p.program.path, args...)
 	one.url, one.unit = "http://"+p.local(n)+":16401", fmt.Sprintf("ovn-central/%d", n)
 	return one
+}
+
+// runDir is where the agent of a unit finds the control socket of its member of NB, where units have
+// machines; elsewhere there is none.
+func (p *plane) runDir(n int) string {
+	p.t.Helper()
+	dir := p.path(fmt.Sprintf("run%d", n))
+	if p.machines == nil {
+		return dir
+	}
+	require.NoError(p.t, os.MkdirAll(dir, 0o700))
+	socket := ovndb.Paths{Run: dir}.Control(ovndb.NB)
+	if _, err := os.Lstat(socket); err != nil { // not an agent of before
+		require.NoError(p.t, os.Symlink(p.member(n)+".ctl", socket))
+	}
+	return dir
 }
 
 // authority makes a CA, and one certificate for all units.

@@ -62,7 +62,7 @@ func (p *plane) gateways(n int) {
 	args := []string{"ls-add", "ext", "--", "lsp-add", "ext", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--", "lsp-set-options", "provnet", "network_name=net"}
 	for i := range n {
 		r := fmt.Sprint("r", i)
-		args = append(args, "--", "lr-add", r, "--", "lrp-add", r, "lrp-"+r, fmt.Sprintf("02:00:00:00:00:%02x", i+1), fmt.Sprintf("10.0.%d.1/24", i),
+		args = append(args, "--", "lr-add", r, "--", "lrp-add", r, "lrp-"+r, fmt.Sprintf("02:00:00:00:%02x:%02x", (i+1)/256, (i+1)%256), fmt.Sprintf("10.%d.%d.1/24", i/256, i%256),
 			"--", "lrp-set-gateway-chassis", "lrp-"+r, "c1", "5",
 			"--", "lsp-add", "ext", "ext-"+r, "--", "lsp-set-type", "ext-"+r, "router", "--", "lsp-set-options", "ext-"+r, "router-port=lrp-"+r)
 	}

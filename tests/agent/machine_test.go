@@ -73,9 +73,9 @@ func (m *machine) dial(ctx context.Context, network, address string) (c net.Conn
 }
 
 // newPlaneOnMachines is a plane of which each unit has a network that can be cut.
-func newPlaneOnMachines(t *testing.T, more ...string) *plane {
+func newPlaneOnMachines(t *testing.T, program executable, more ...string) *plane {
 	t.Helper()
-	p := &plane{t: t, dir: t.TempDir(), network: "10.99.0"}
+	p := &plane{t: t, dir: t.TempDir(), network: "10.99.0", program: program}
 	for range hub + 1 {
 		p.machines = append(p.machines, p.newMachine())
 	}

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +21,6 @@ func TestCommandsOfAPersonBesideTheUnitThatActsLoseNothing(t *testing.T) {
 	holder := p.holder(p.agents...)
 	p.arrive("c2")
 	p.complete(2) // by the agent
-	self, err := os.Executable()
-	require.NoError(t, err)
 	for n := range 6 {
 		name := fmt.Sprintf("c%d", 3+n%3)
 		if n < 3 {
@@ -33,7 +30,7 @@ func TestCommandsOfAPersonBesideTheUnitThatActsLoseNothing(t *testing.T) {
 		}
 		var commands []*process
 		for range 2 {
-			commands = append(commands, p.start([]string{program + "=1"}, self, "gateways", "reschedule", "--wait", "0", "--nb", "unix:"+p.member(n%hub)+".sock", "--sb", p.southbound()))
+			commands = append(commands, p.start(p.program.environment, p.program.path, "gateways", "reschedule", "--wait", "0", "--nb", "unix:"+p.member(n%hub)+".sock", "--sb", p.southbound()))
 		}
 		for _, c := range commands {
 			select {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -59,16 +60,16 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 	assert.Equal(t, "c1", p.candidates("r0")[0], "nothing was done")
 
 	drained := ask(http.MethodPost, "/nodes/c1/drain?timeout=50&grace-period=0")
-	assert.Equal(t, maintenance.Success, drained.Reason, drained.Text())
+	assert.Equal(t, maintenance.Success, drained.Reason, document.Answer(drained))
 	p.leaves("c1", 3)
 	cleared := ask(http.MethodPost, "/nodes/c1/clear-labels?timeout=50")
-	assert.Equal(t, maintenance.Success, cleared.Reason, cleared.Text())
+	assert.Equal(t, maintenance.Success, cleared.Reason, document.Answer(cleared))
 	assert.Len(t, p.candidates("r0"), 2)
 	unknown := ask(http.MethodPost, "/nodes/c1/remove-etcd?timeout=0")
 	assert.Equal(t, maintenance.RemoveMemberError, unknown.Reason, "this machine has no server of the charm's")
 	assert.Contains(t, unknown.Message, "it cannot be told what is on its machine: members of OVN_Northbound: ")
 	kept := ask(http.MethodPost, "/nodes/c1/remove-from-cluster")
-	assert.Equal(t, maintenance.Conflict, kept.Reason, "it lives: %s", kept.Text())
+	assert.Equal(t, maintenance.Conflict, kept.Reason, "it lives: %s", document.Answer(kept))
 	assert.Equal(t, maintenance.ClusterNotAccessible, ask(http.MethodGet, "/cluster-health-statuses").Reason)
 	assert.Equal(t, maintenance.DisassociateFailure, ask(http.MethodPost, "/nodes/c2/decommission").Reason)
 	assert.Equal(t, "c2", p.candidates("r0")[0], "nothing was done")

@@ -39,6 +39,7 @@ func TestRollingRestartOfTwentyChassisChangesNoRow(t *testing.T) {
 		p.arrive(name)
 	}
 	p.nb("set", "NB_Global", ".", "nb_cfg=1") // as any client that syncs
+	p.ask()
 	for n := range twenty {
 		require.NoError(t, poll.Wait(t.Context(), 100*time.Millisecond))
 		p.follows(fmt.Sprint("c", n+1))
@@ -47,6 +48,12 @@ func TestRollingRestartOfTwentyChassisChangesNoRow(t *testing.T) {
 	always(t, calm, 11*time.Second, 500*time.Millisecond)
 	assert.Equal(t, rows, p.nb("--bare", "list", "Gateway_Chassis"))
 	assert.Equal(t, before+1, p.database().Committed(), "the one write is that of the client that syncs")
+}
+
+// ask has every ovn-controller be asked to follow the first nb_cfg, as ovn-northd does.
+func (p *plane) ask() {
+	p.t.Helper()
+	p.sb("set", "SB_Global", ".", "nb_cfg=1")
 }
 
 // follows has a chassis' ovn-controller have seen the first nb_cfg.
@@ -70,6 +77,11 @@ func TestControllerThatStaysBehindIsGivenNothingUntilItFollows(t *testing.T) {
 	p.has("r1", 3)
 
 	p.nb("set", "NB_Global", ".", "nb_cfg=1")
+	eventually(t, func() bool {
+		return strings.Contains(p.get(holder, "/status"), "it has not followed yet: nb_cfg 0 of 1")
+	}, patience, 100*time.Millisecond)
+	assert.NotContains(t, p.get(holder, "/metrics"), `ovn_central_chassis{state="unresponsive"}`, "without ovn-northd none was asked")
+	p.ask()
 	p.follows("c1")
 	p.follows("c2")
 	eventually(t, func() bool {

@@ -3,6 +3,8 @@ package agent
 import (
 	"encoding/json"
 	"os"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // ttl is the agent's own.
@@ -45,6 +48,33 @@ func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
 	assert.LessOrEqual(t, took, 10*time.Second)
 	assert.GreaterOrEqual(t, took, ttl/2, "this test can fail: the first one was the holder")
 	assert.Equal(t, 1, p.status(next).Changes)
+}
+
+// An agent that is started by hand under the name of a unit whose agent runs: each write of the
+// record would have ovn-northd compute everything anew.
+func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t)
+	first := p.holder(p.agents...)
+	term := p.status(first).Term
+	n := slices.Index(p.agents, first)
+	twin := p.agent(n, "--listen", p.host(n)+":26401", "--peer-listen", p.host(n)+":26402")
+	twin.url = "http://" + p.host(n) + ":26401"
+	eventually(t, func() bool { return strings.Contains(twin.log.String(), "another agent has this unit's name") }, patience, 10*time.Millisecond, "it does not say so")
+	for until := time.Now().Add(2 * ttl); time.Now().Before(until); {
+		require.True(t, p.status(first).Acts)
+		require.Equal(t, term, p.status(twin).Term)
+		require.NoError(t, poll.Wait(t.Context(), ttl/20))
+	}
+	begun := time.Now()
+	require.NoError(t, first.Kill())
+	others := append(p.but(first), twin)
+	next := p.holder(others...)
+	assert.LessOrEqual(t, time.Since(begun), 10*time.Second)
+	for until := time.Now().Add(ttl); time.Now().Before(until); {
+		require.Equal(t, term+1, p.status(next).Term)
+		require.NoError(t, poll.Wait(t.Context(), ttl/20))
+	}
 }
 
 // What is released is taken at once.

@@ -50,7 +50,7 @@ func BenchmarkSnapshotAgainstCtl(b *testing.B) {
 		nbctl, memoryNbctl = nbctl+took, max(memoryNbctl, peak)
 		took, _ = measured(b, reader("ovn-sbctl", sb, map[string]string{
 			"Chassis": "name,hostname,other_config,external_ids", "Chassis_Private": "name,nb_cfg,nb_cfg_timestamp",
-			"Port_Binding": "logical_port,type,chassis",
+			"Port_Binding": "logical_port,type,chassis", "SB_Global": "nb_cfg",
 		})...)
 		sbctl += took
 

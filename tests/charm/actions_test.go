@@ -48,6 +48,23 @@ func TestActionsAndTheirParametersAreDescribed(t *testing.T) {
 	}
 }
 
+// Juju reads what is typed as YAML: IDs and names without a letter are numbers then, which a
+// parameter of type string refuses ("must be of type string, given 3974").
+func TestWhatNamesAThingMayBeANumber(t *testing.T) {
+	for name := range readCharm(t).Actions().ActionSpecs {
+		for param, schema := range params(t, name) {
+			switch param {
+			case "nb-identity", "sb-identity", "nb-server-id", "sb-server-id", "give-up", "node", "network", "name", "reason":
+				assert.Equal(t, []any{"string", "integer", "number"}, schema.(map[string]any)["type"], "%s %s", name, param)
+			}
+		}
+	}
+	for _, typed := range []any{"3974", 3974, 130000.0} {
+		spec := actionSpec(t, "recover")
+		assert.NoError(t, spec.ValidateParams(map[string]any{"give-up": typed}), typed)
+	}
+}
+
 // Juju validates what was given before it fills in the defaults, so that a
 // required parameter with a default is missing all the same.
 func TestNoParameterIsBothRequiredAndDefaulted(t *testing.T) {

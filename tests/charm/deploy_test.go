@@ -26,6 +26,11 @@ func TestJujuAcceptsTheBundleAndItsOverlay(t *testing.T) {
 		require.NotNil(t, central)
 		assert.True(t, strings.HasSuffix(central.Charm, "build/ovn-central_amd64.charm"), central.Charm)
 		assert.Equal(t, 3, central.NumUnits)
+		for name, application := range bundle.Applications {
+			if !strings.HasSuffix(application.Charm, ".charm") { // of the store
+				assert.NotEmpty(t, application.Channel, name)
+			}
+		}
 		_, err = readCharm(t).Config().ValidateSettings(central.Options)
 		require.NoError(t, err)
 		endpoints := readCharm(t).Meta().CombinedRelations()

@@ -48,6 +48,14 @@ func TestEndpointsAreThoseOfTheEarlierCharm(t *testing.T) {
 	assert.Equal(t, pythonCharm(t).meta.CombinedRelations(), readCharm(t).Meta().CombinedRelations())
 }
 
+// What is there for another charm's sake, and not used, says so.
+func TestWhatIsNotUsedSaysWhy(t *testing.T) {
+	metadata, err := os.ReadFile(root + "/metadata.yaml")
+	require.NoError(t, err)
+	assert.Regexp(t, `  # Unused\. The Python charm has it \(layer-coordinator\)(?:.*\n  #)+.*\n  coordinator:\n`, string(metadata))
+	assert.Regexp(t, `^Not used: .* The earlier charm\s+had it`, readCharm(t).Config().Options["snapd_refresh"].Description)
+}
+
 // A refresh from the earlier charm keeps what was set: by the same names, in the
 // same types. Juju refuses a type that has changed. A bundle that sets nothing gets the
 // same.

@@ -28,13 +28,30 @@ import (
 const agentVariable = "CONFORMANCE_AGENT"
 
 func TestMain(m *testing.M) {
-	if code, is := agent.Tool(os.Args); is {
-		os.Exit(code)
-	}
 	if os.Getenv(agentVariable) != "" {
 		os.Exit(beAgent())
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+// hookTool is a built cmd/juju-hook-tool.
+var hookTool string
+
+func run(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "juju-hook-tool-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	hookTool = filepath.Join(dir, "juju-hook-tool")
+	build := exec.Command("go", "build", "-o", hookTool, "./cmd/juju-hook-tool")
+	build.Stderr = os.Stderr
+	if err := build.Run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return m.Run()
 }
 
 // beAgent is the life of an agent: SIGTERM ends it.
@@ -154,7 +171,7 @@ func (s *scene) startAgent(unit string, o agentConfig) {
 	}
 	require.NoError(s.t, s.Starts(unit))
 	config, err := json.Marshal(agent.Config{
-		Unit: unit, DataDir: s.unitDir(unit), RunDir: run, ArchiveDir: s.dir, Program: program, Retry: o.retry,
+		Unit: unit, DataDir: s.unitDir(unit), RunDir: run, ArchiveDir: s.dir, HookTool: hookTool, Retry: o.retry,
 	})
 	require.NoError(s.t, err)
 	log, err := os.OpenFile(s.unitDir(unit)+".log", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -246,11 +263,4 @@ func (s *scene) hooks(unit string) (hooks []string) {
 		hooks = append(hooks, u.Hooks...)
 	})
 	return hooks
-}
-
-func (s *scene) read(unit, file string) string {
-	s.t.Helper()
-	text, err := os.ReadFile(filepath.Join(s.charmDir(unit), file))
-	require.NoError(s.t, err)
-	return string(text)
 }

@@ -2,15 +2,12 @@ package conformance_test
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -19,14 +16,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/conformance/controller"
+	"github.com/ovn-central/ovn-central-operator/tests/conformance/recorded"
 )
+
+// stories is where they are that are told twice: here to Juju, whose answers are written
+// beside each step, and by the lab's tests to the lab, which has to give the same.
+const stories = "../lab/testdata/juju"
 
 var update = flag.Bool("update", false, "write down what Juju answers")
 
 func TestJujuAnswersAsTheStoriesSay(t *testing.T) {
-	for _, file := range []string{"orders.json", "tools.json", "actions.json", "failures.json"} {
+	for _, file := range recorded.Files {
 		t.Run(file, func(t *testing.T) {
-			told := readStories(t, file)
+			told, err := recorded.Read(stories, file)
+			require.NoError(t, err)
 			t.Run("told", func(t *testing.T) {
 				for _, story := range told {
 					t.Run(story.Name, func(t *testing.T) {
@@ -38,15 +41,15 @@ func TestJujuAnswersAsTheStoriesSay(t *testing.T) {
 			if !*update {
 				return
 			}
-			text, err := json.MarshalIndent(told, "", " ")
+			text, err := recorded.Format(told)
 			require.NoError(t, err)
-			require.NoError(t, os.WriteFile(filepath.Join(stories, file), append(text, '\n'), 0o644))
+			require.NoError(t, os.WriteFile(filepath.Join(stories, file), text, 0o644))
 		})
 	}
 }
 
 // tell tells a story to Juju and compares what comes of it.
-func tell(t *testing.T, story Story) {
+func tell(t *testing.T, story recorded.Story) {
 	t.Helper()
 	s := newScene(t, story.Scripts)
 	for i, step := range story.Steps {
@@ -57,7 +60,7 @@ func tell(t *testing.T, story Story) {
 			continue
 		}
 		name := fmt.Sprintf("step %d: %s", i+1, step.Do)
-		assert.Equal(t, ordered(step.Hooks), ordered(got.Hooks), name)
+		assert.Equal(t, recorded.Ordered(step.Hooks), recorded.Ordered(got.Hooks), name)
 		assert.Equal(t, step.Failed, got.Failed, name)
 		assert.Equal(t, step.Refused, got.Refused, name)
 		assert.Equal(t, step.Result, got.Result, name)
@@ -66,37 +69,13 @@ func tell(t *testing.T, story Story) {
 	}
 }
 
-// relationHook tells the endpoint of a relation's hook.
-var relationHook = regexp.MustCompile(`^(.*)-relation-`)
-
-// ordered brings the hooks of several relations into one order: before 3.6 that
-// of a Go map decides among relations.
-func ordered(hooks map[string][]string) map[string][]string {
-	all := map[string][]string{}
-	for unit, some := range hooks {
-		some = slices.Clone(some)
-		for start := 0; start < len(some); start++ {
-			end := start
-			for end < len(some) && relationHook.MatchString(some[end]) {
-				end++
-			}
-			slices.SortStableFunc(some[start:end], func(a, b string) int {
-				return strings.Compare(relationHook.FindString(a), relationHook.FindString(b))
-			})
-			start = max(start, end-1)
-		}
-		all[unit] = some
-	}
-	return all
-}
-
 // take takes one step and returns what came of it.
-func (s *scene) take(step *Step) (got Step) {
+func (s *scene) take(step *recorded.Step) (got recorded.Step) {
 	s.t.Helper()
 	before := s.history()
 	if step.At != nil {
 		s.t.Log(step.Do)
-		s.place(step.At.Unit, step.At.Hook, step.At.script())
+		s.place(step.At.Unit, step.At.Hook, step.Script())
 	}
 	for hook, text := range step.Scripts {
 		s.place(step.Unit, hook, text)
@@ -116,7 +95,9 @@ func (s *scene) take(step *Step) (got Step) {
 		}
 	}
 	if step.At != nil {
-		got.Answers = s.answers(step.At)
+		answers, err := step.Collect(s.charmDir(step.At.Unit))
+		require.NoError(s.t, err)
+		got.Answers = answers
 		s.place(step.At.Unit, step.At.Hook, "")
 	}
 	return got
@@ -135,7 +116,7 @@ func (s *scene) history() map[string][]string {
 }
 
 // do does what a step says.
-func (s *scene) do(step *Step, got *Step) error {
+func (s *scene) do(step *recorded.Step, got *recorded.Step) error {
 	switch step.Do {
 	case "add":
 		n := 0
@@ -182,7 +163,7 @@ func (s *scene) do(step *Step, got *Step) error {
 	return nil
 }
 
-func (s *scene) runAction(step *Step, got *Step) error {
+func (s *scene) runAction(step *recorded.Step, got *recorded.Step) error {
 	given, err := controller.Params(step.Unit, step.Action, step.Args)
 	if err != nil {
 		return err
@@ -193,7 +174,7 @@ func (s *scene) runAction(step *Step, got *Step) error {
 	if err != nil {
 		return err
 	}
-	got.Result = &Result{Status: a.Status, Message: a.Message, Results: a.Results, Log: a.Log}
+	got.Result = &recorded.Result{Status: a.Status, Message: a.Message, Results: a.Results, Log: a.Log}
 	return nil
 }
 
@@ -203,51 +184,19 @@ func (s *scene) place(unit, hook, text string) {
 	require.NoError(s.t, os.WriteFile(filepath.Join(s.charmDir(unit), "on-"+hook), []byte(text), 0o644))
 }
 
-// script runs the calls one after another and keeps what they say.
-func (a *At) script() string {
-	var text strings.Builder
-	for i, call := range a.Calls {
-		fmt.Fprintf(&text, "(%s\n) > ./answer-%d.out 2> ./answer-%d.err < /dev/null; echo $? > ./answer-%d.code\n", call, i, i, i)
-	}
-	if a.Fail {
-		text.WriteString("exit 1\n")
-	}
-	return text.String()
-}
-
-// volatile is what differs from run to run: times.
-var volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`)
-
-func (s *scene) answers(at *At) (all []Answer) {
-	s.t.Helper()
-	for i, call := range at.Calls {
-		code, err := strconv.Atoi(strings.TrimSpace(s.read(at.Unit, fmt.Sprintf("answer-%d.code", i))))
-		require.NoError(s.t, err)
-		all = append(all, Answer{
-			Call: call, Code: code,
-			Stdout: volatile.ReplaceAllString(s.read(at.Unit, fmt.Sprintf("answer-%d.out", i)), "TIME"),
-			Stderr: strings.ReplaceAll(s.read(at.Unit, fmt.Sprintf("answer-%d.err", i)), s.charmDir(at.Unit), "CHARM"),
-		})
-	}
-	return all
-}
-
-func (s *scene) look() *Seen {
-	seen := &Seen{
-		Workload: map[string]string{}, Ports: map[string][]string{}, State: map[string]map[string]string{},
+func (s *scene) look() *recorded.Seen {
+	seen := &recorded.Seen{
+		Workload: map[string]string{}, Ports: map[string][]string{},
 		App: map[string]map[string]string{}, Units: map[string]map[string]string{},
 	}
 	status := s.Status()
 	seen.Leader, seen.LeaderSettings, seen.Version = status.Leader, status.LeaderSettings, status.AppVersion
 	s.Look(func(state controller.State) {
-		for name, u := range state.Units {
+		for name := range state.Units {
 			word := status.Units[name].Workload
 			seen.Workload[name] = strings.TrimSpace(word.Status + " " + word.Message)
 			if ports := slices.Sorted(slices.Values(status.Units[name].Ports)); len(ports) > 0 {
 				seen.Ports[name] = ports
-			}
-			if kept := u.Kept.CharmState; kept != nil && len(*kept) > 0 {
-				seen.State[name] = *kept
 			}
 		}
 		for _, r := range state.Relations {
@@ -262,9 +211,6 @@ func (s *scene) look() *Seen {
 	})
 	if len(seen.Ports) == 0 {
 		seen.Ports = nil
-	}
-	if len(seen.State) == 0 {
-		seen.State = nil
 	}
 	return seen
 }

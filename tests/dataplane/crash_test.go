@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -25,27 +26,37 @@ func (w *world) nodeService(told func(line string)) *node.Service {
 	return &node.Service{Gateways: g, Command: func(operation, name string, _ ...string) string { return operation + " " + name }}
 }
 
+// crashes are the ways in which a chassis dies.
+var crashes = map[string]func(*chassis){
+	"machine":        (*chassis).crash,
+	"ovn-controller": func(c *chassis) { c.controller.kill() },
+}
+
+// fourWith is a world of four chassis with so many times four gateways, half of which ch1 hosts.
+func fourWith(t *testing.T, times int) (w *world, candidates map[string][]string) {
+	t.Helper()
+	w = newWorld(t, 4)
+	for range times {
+		w.addGateway("ch1", "ch2", "ch3", "ch4")
+		w.addGateway("ch1", "ch3", "ch2", "ch4")
+		w.addGateway("ch3", "ch1", "ch2", "ch4")
+		w.addGateway("ch4", "ch2", "ch1", "ch3")
+	}
+	candidates = w.candidates()
+	w.settles(best(candidates))
+	return w, candidates
+}
+
 // At each step of a drain of ch1 a chassis crashes: ch1, or one that gets its gateways; the whole
 // machine, or its ovn-controller alone, for which the others would wait for ever, as they hear its
 // tunnels. The drain ends by itself, every gateway works where the dead one is not, and once
 // all are back the ranks are as before.
 func TestChassisCrashesAtEachStepOfADrain(t *testing.T) {
 	t.Parallel()
-	for name, crash := range map[string]func(*chassis){
-		"machine":        (*chassis).crash,
-		"ovn-controller": func(c *chassis) { c.controller.kill() },
-	} {
+	for name, crash := range crashes {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorld(t, 4)
-			for range 2 {
-				w.addGateway("ch1", "ch2", "ch3", "ch4")
-				w.addGateway("ch1", "ch3", "ch2", "ch4")
-				w.addGateway("ch3", "ch1", "ch2", "ch4")
-				w.addGateway("ch4", "ch2", "ch1", "ch3")
-			}
-			before := w.candidates()
-			w.settles(best(before))
+			w, before := fourWith(t, 2)
 			for _, step := range []string{"cordoned; 4 gateways to move", "8 of 8 gateways written", "nothing is left"} {
 				for _, dies := range []string{"ch1", "ch2"} {
 					w.crashDuringDrain(step, w.named(dies), crash)
@@ -75,22 +86,102 @@ func (w *world) crashDuringDrain(step string, dies *chassis, crash func(*chassis
 	log := strings.Join(lines, "\n")
 	w.t.Logf("%s dies after %q: drained in %s", dies.name, step, time.Since(begun).Round(time.Second))
 	require.True(w.t, dead, log)
-	require.Equal(w.t, maintenance.Success, said.Reason, "%s\n%s", said.Text(), log)
-	w.lasts("every gateway works", hold, func() string {
-		if silent := w.silent(w.gateways...); len(silent) > 0 {
-			return "no answer from " + strings.Join(silent, ", ")
-		}
-		return ""
-	})
+	require.Equal(w.t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), log)
+	w.answers()
 	assert.Empty(w.t, w.bound().on("ch1"), "%s dies after %q\n%s", dies.name, step, log)
 
 	dies.reboot()
 	back := s.Undrain(w.t.Context(), "ch1", patience, false)
-	require.Equal(w.t, maintenance.Success, back.Reason, "%s\n%s", back.Text(), strings.Join(lines, "\n"))
+	require.Equal(w.t, maintenance.Success, back.Reason, "%s\n%s", document.Answer(back), strings.Join(lines, "\n"))
 }
 
 // crash ends what controls the chassis and what moves its packets.
 func (c *chassis) crash() {
 	c.controller.kill()
 	c.vswitch.kill()
+}
+
+// As with a drain, at the step of an undrain of ch1 in which the ranks are back, and of
+// clear-labels in which they are gone. An undrain whose node dies is not done, and says so: with
+// the machine the others take over by themselves; an ovn-controller that died alone needs the drain
+// that is named.
+func TestChassisCrashesAmidAnUndrainAndAmidClearLabels(t *testing.T) {
+	t.Parallel()
+	for name, crash := range crashes {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w, before := fourWith(t, 1)
+			for _, dies := range []string{"ch1", "ch2"} {
+				w.drained("ch1")
+				said, log := w.crashesAmid(w.named(dies), crash, func(s *node.Service) maintenance.Status {
+					return s.Undrain(t.Context(), "ch1", 20*time.Second, false)
+				})
+				if dies == "ch1" {
+					require.Equal(t, maintenance.DrainNodeError, said.Reason, "%s\n%s", document.Answer(said), log)
+					require.Contains(t, document.Answer(said), "next: drain ch1")
+					w.drained("ch1")
+				} else {
+					require.Equal(t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), log)
+				}
+				w.answers()
+				w.named(dies).reboot()
+				if dies == "ch1" {
+					back := w.nodeService(func(string) {}).Undrain(t.Context(), "ch1", patience, false)
+					require.Equal(t, maintenance.Success, back.Reason, document.Answer(back))
+				}
+				require.Equal(t, before, w.candidates())
+				w.settles(best(before))
+			}
+
+			w.drained("ch1")
+			said, log := w.crashesAmid(w.named("ch2"), crash, func(s *node.Service) maintenance.Status {
+				return s.ClearLabels(t.Context(), "ch1", patience)
+			})
+			require.Equal(t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), log)
+			w.answers()
+			w.named("ch1").crash() // it is no candidate of any gateway any more
+			w.answers()
+			for gateway, ranks := range w.candidates() {
+				require.NotContains(t, ranks, "ch1", gateway)
+			}
+		})
+	}
+}
+
+// drained drains a node, which must succeed.
+func (w *world) drained(name string) {
+	w.t.Helper()
+	var lines []string
+	s := w.nodeService(func(line string) { lines = append(lines, line) })
+	said := s.Drain(w.t.Context(), node.DrainRequest{Node: name, Limits: maintenance.Limits{Timeout: patience}})
+	require.Equal(w.t, maintenance.Success, said.Reason, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
+	assert.Empty(w.t, w.bound().on(name))
+}
+
+// crashesAmid does something with nodes; the chassis dies right after it has written ranks.
+func (w *world) crashesAmid(dies *chassis, crash func(*chassis), do func(*node.Service) maintenance.Status) (said maintenance.Status, log string) {
+	w.t.Helper()
+	var lines []string
+	dead := false
+	said = do(w.nodeService(func(line string) {
+		lines = append(lines, line)
+		if !dead && strings.Contains(line, "gateways written") {
+			dead = true
+			crash(dies)
+		}
+	}))
+	log = strings.Join(lines, "\n")
+	require.True(w.t, dead, log)
+	return said, log
+}
+
+// answers waits until every gateway answers, for a while.
+func (w *world) answers() {
+	w.t.Helper()
+	w.lasts("every gateway works", hold, func() string {
+		if silent := w.silent(w.gateways...); len(silent) > 0 {
+			return "no answer from " + strings.Join(silent, ", ")
+		}
+		return ""
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -14,6 +15,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
 // eventually waits until nothing is wrong any more.
@@ -47,8 +50,12 @@ func (w *world) lasts(what string, long time.Duration, wrong func() string) {
 // this lasts.
 func (w *world) settles(want places) {
 	w.t.Helper()
+	begun := time.Now()
 	w.lasts("gateways are where they are to be", hold, func() string {
 		if bound := w.bound(); !maps.Equal(bound, want) {
+			if time.Since(begun) > patience/3 && w.recomputed(document.Gateways(w.status()), want) {
+				begun = time.Now()
+			}
 			return fmt.Sprintf("they are on %v, not on %v", bound, want)
 		}
 		if silent := w.silent(w.gateways...); len(silent) > 0 {
@@ -62,6 +69,49 @@ func (w *world) settles(want places) {
 		}
 		return ""
 	})
+}
+
+// lost is what the program says of a port whose claim ovn-controller has lost.
+var lost = regexp.MustCompile(`(\S+): not bound to any chassis; expected (\S+) \(if this lasts, run there: ovn-appctl -t ovn-controller (inc-engine/recompute)\)`)
+
+// recomputed does what the program says of ports that are bound nowhere for long, where they are to
+// be there, and says whether there are any. An ovn-controller of OVN 23.03 may lose a claim where two have claimed a port at the
+// same time, which they do when tunnels come up on a busy machine: 4 of 130 such worlds, nine at a time.
+func (w *world) recomputed(said string, want places) (helped bool) {
+	w.t.Helper()
+	for _, m := range lost.FindAllStringSubmatch(said, -1) {
+		if want[m[1]] != m[2] {
+			continue
+		}
+		claims := w.claims(m[1])
+		w.t.Logf("%s has lost its claim of %s: %s\n%s", m[2], m[1], m[3], strings.Join(claims, "\n"))
+		require.NotEmpty(w.t, claims)
+		last := claims[len(claims)-1]
+		require.Contains(w.t, last, "Releasing lport", "it is unbound for another reason")
+		require.False(w.t, strings.HasPrefix(last, m[2]+": "), "the chassis that is to have it has released it: %s", last)
+		w.run("ovs-appctl", "-t", w.named(m[2]).controller.control, m[3])
+		w.eventually(m[1]+" is bound again", func() string {
+			if on := w.bound()[m[1]]; on != m[2] {
+				return "it is on " + on
+			}
+			return ""
+		})
+		helped = true
+	}
+	return helped
+}
+
+// proved runs the program, which is to prove in the end that every gateway is bound as expected. Where
+// a claim is lost, the program says so, and what it says to do about it helps.
+func (w *world) proved(args ...string) string {
+	w.t.Helper()
+	code, out, stderr := w.operate(args...)
+	if code != 0 && w.recomputed(out, best(w.candidates())) {
+		return out
+	}
+	require.Equal(w.t, 0, code, "%v: %s%s", args, out, stderr)
+	require.Contains(w.t, out, "every gateway is bound as expected\n")
+	return out
 }
 
 // silent are the ports of gateways that don't answer who is outside.
@@ -127,5 +177,29 @@ func (w *world) describe() {
 	}
 	w.t.Logf("candidates: %v\nbound: %v\nseen: %v\nnobody: %v", w.candidates(), w.bound(), through, w.silent(w.gateways...))
 	w.t.Log(w.sbctl("--columns=name,nb_cfg", "list", "Chassis_Private"))
-	w.t.Log(w.status().Text())
+	w.t.Log(document.Gateways(w.status()))
+	for port, on := range best(w.candidates()) {
+		if w.bound()[port] != on {
+			w.t.Logf("%s, expected on %s:\n%s", port, on, strings.Join(w.claims(port), "\n"))
+		}
+	}
+}
+
+// claims is what ovn-controller wrote of a gateway, on each chassis.
+func (w *world) claims(port string) (lines []string) {
+	for _, c := range w.chassis {
+		log, err := os.ReadFile(filepath.Join(c.dir, "ovn-controller.log"))
+		require.NoError(w.t, err)
+		for line := range strings.Lines(string(log)) {
+			if strings.Contains(line, "cr-"+port+" ") || strings.Contains(line, "cr-"+port+":") {
+				lines = append(lines, c.name+": "+strings.TrimSpace(line))
+			}
+		}
+	}
+	slices.SortFunc(lines, func(a, b string) int {
+		_, a, _ = strings.Cut(a, ": ")
+		_, b, _ = strings.Cut(b, ": ")
+		return strings.Compare(a, b)
+	})
+	return lines
 }

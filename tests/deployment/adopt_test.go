@@ -195,7 +195,7 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": wrong}))
 	require.NoError(t, c.Refresh(t.Context(), charmDir))
 	for _, u := range units {
-		says(t, u, "blocked", "nb: ", wrong, right)
+		says(t, u, "blocked", "nb: ", brief(wrong), brief(right))
 		assert.NotContains(t, u.Workload().Message, "sb: ")
 	}
 	assert.Empty(t, called("systemctl restart"))

@@ -37,7 +37,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, lab.Options{})
 	u := c.addFresh(t, 1)[0]
-	says(t, u, "blocked", "missing relation: certificates; run: juju integrate ovn-central:certificates vault")
+	says(t, u, "blocked", "'certificates' missing; run: juju integrate ovn-central:certificates vault")
 
 	id, err := c.Relate(t.Context(), "certificates", "vault", 1)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	}
 	for _, w := range wrong {
 		c.issue(t, w.from, w.alter)
-		says(t, u, "blocked", "certificate: ", w.says, "; have it issued again")
+		says(t, u, "blocked", "reissue the certificate (", w.says)
 		assert.NoFileExists(t, u.DBFile(lab.NB), w.name)
 		assert.NoFileExists(t, filepath.Join(u.SysconfDir(), "ovn", "key_host"), w.name)
 	}
@@ -77,7 +77,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	before, used := processes(t, u), fileOf(t, u, "cert_host")
 	for _, w := range wrong {
 		c.issue(t, w.from, w.alter)
-		says(t, u, "blocked", "the certificate that was issued can't be used: ", w.says, "; the one from before is in use")
+		says(t, u, "blocked", "the certificate that was issued can't be used, the old one is in use (", w.says)
 		assert.Equal(t, used, fileOf(t, u, "cert_host"), w.name)
 		c.requireWritable(t)
 	}
@@ -101,13 +101,13 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 		pause(t.Context(), time.Second) // it comes by time alone
 		return false
 	})
-	says(t, u, "blocked", "certificate: certificate verify failed: certificate has expired on ", "; have it issued again")
+	says(t, u, "blocked", "reissue the certificate (certificate verify failed: certificate has expired on ")
 	c.issue(t, c.vault, nil)
 	requireActive(t, u)
 	c.requireWritable(t)
 
 	require.NoError(t, c.Unrelate(t.Context(), id))
-	says(t, u, "blocked", "missing relation: certificates")
+	says(t, u, "blocked", "'certificates' missing")
 	c.requireWritable(t)
 	assert.NotEmpty(t, fileOf(t, u, "cert_host"), "the one in use goes on being used")
 	_, err = c.Relate(t.Context(), "certificates", "vault", 1)

@@ -243,7 +243,7 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 	_, err = c.newClient(t, c.cms, "cms", c.vault).run(t, "ovn-nbctl", "6641", "ls-add", "network")
 	require.NoError(t, err)
 	c.tick(t, "ovn-northd has both databases again", c.allActive)
-	says(t, u, "active", "nb: this unit's address has changed; run: juju add-unit", "the member is at ssl:"+old+":6643")
+	says(t, u, "active", "nb: address changed: juju add-unit", "the member is at ssl:"+old+":6643")
 }
 
 // The order in docs/how-to/change-addresses-or-spaces.md: a unit whose address has changed is
@@ -256,7 +256,7 @@ func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
 	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})
 	require.NoError(t, err)
 	c.tick(t, "two units that work", c.allActive)
-	says(t, units[0], "active", "nb: this unit's address has changed", "the member is at ssl:"+old+":6643")
+	says(t, units[0], "active", "nb: address changed", "the member is at ssl:"+old+":6643")
 	require.NoError(t, c.RemoveUnit(t.Context(), units[0], lab.RemoveOptions{}))
 	c.tick(t, "one unit that works", c.allActive)
 	says(t, added, "active", "1 of 1 up")

@@ -1,6 +1,7 @@
 package deployment
 
 import (
+	"cmp"
 	"context"
 	"testing"
 	"time"
@@ -23,8 +24,8 @@ type cloud struct {
 // newCloud makes an empty model.
 func newCloud(t *testing.T, o lab.Options) *cloud {
 	t.Helper()
-	o.Charm, o.Program = charmDir, program
-	o.Log = t.Output()
+	o.Charm, o.Program = cmp.Or(o.Charm, charmDir), program
+	o.Log, o.Scenario = t.Output(), t.Name()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })

@@ -59,7 +59,7 @@ func TestSchemaIsConvertedOnceEveryServerWasRestarted(t *testing.T) {
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		assert.NotContains(t, schemas(t, units...), lab.NewerSchema, "%d of 3 were restarted", i)
 		for _, u := range units {
-			says(t, u, "active", "nb: the schema is older than the packages'", "sb: the schema is older than the packages'")
+			says(t, u, "active", "nb: older schema", "sb: older schema")
 		}
 		c.tick(t, "three members that are up", c.allActive)
 		c.act(t, u, "restart-services", "deferred-only=true")
@@ -90,6 +90,28 @@ func TestSchemaIsNotConvertedWhereTheDiskMayBeTooSmall(t *testing.T) {
 	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, u) && c.allActive() })
 }
 
+// Each member converts its own copy: the one that leads waits for another one's disk.
+func TestSchemaIsNotConvertedWhereAnotherMembersDiskMayBeTooSmall(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	leader := units[0]
+	u, small := c.addOnFullDisk(t)
+	small.free()
+	c.tick(t, "two members", c.allActive)
+	upgradeOffered(t, leader, u)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "it says what its machine lacks", func() bool {
+		return strings.Contains(u.Workload().Message, "(converting the schema may take 64 MiB of the disk, 1 MiB are free)")
+	})
+	c.act(t, u, "restart-services", "services=ovn-central") // and leads neither database after it
+	c.tick(t, "the unit that leads waits for the other one's room", func() bool {
+		return strings.Contains(leader.Workload().Message, "older schema; converted once "+u.Name()+" has room")
+	})
+	assert.NotContains(t, schemas(t, leader, u), lab.NewerSchema)
+	require.NoError(t, syscall.Mount("", u.DBDir(), "", syscall.MS_REMOUNT, "size=100m"))
+	c.tick(t, "both databases are of the newer schema", func() bool { return c.converted(t, leader, u) && c.allActive() })
+}
+
 // A unit that is off counts: what it comes back with may not be able to use a database
 // that was converted meanwhile. When it is back it is upgraded, and then they are.
 func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
@@ -106,7 +128,7 @@ func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 	require.NoError(t, away.PowerOff())
 	c.tick(t, "the others say what they wait for", func() bool {
 		return !slices.ContainsFunc(others, func(u *lab.Unit) bool {
-			return !strings.Contains(u.Workload().Message, ": the schema is older than the packages'; it is converted once "+away.Name()+" runs 99.1.0-1, and it is down: start it again, or remove it")
+			return !strings.Contains(u.Workload().Message, ": older schema; start or remove "+away.Name()+", which is down (it is to run 99.1.0-1)")
 		})
 	})
 	assert.NotContains(t, schemas(t, others...), lab.NewerSchema)
@@ -179,7 +201,7 @@ func TestServerOnAFileOfANewerReleaseIsMendedByNewerPackages(t *testing.T) {
 	require.NoError(t, u.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
 	c.updateStatus(t, u)
-	says(t, u, "blocked", "sb: the file is of a newer Open vSwitch; look at: ", "apt-cache policy openvswitch-common")
+	says(t, u, "blocked", "sb: file of a newer Open vSwitch than ", "apt-cache policy openvswitch-common")
 	require.True(t, u.Running(lab.NB), "the other database is served")
 
 	// The lab has one Open vSwitch only: the file that it can read stands for a newer one.

@@ -11,7 +11,7 @@ import (
 )
 
 func TestThreeEmptyMachinesBecomeAControlPlane(t *testing.T) {
-	c := newCloud(t, lab.Options{})
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	c.relateVault(t)
 	c.relateClients(t)
 	units := c.addFresh(t, 3)
@@ -51,7 +51,7 @@ func (c *cloud) assertPythonCharmFindsItsOwn(t *testing.T, units []*lab.Unit) {
 // greps the log of a fresh deployment for ERROR finds nothing.
 func TestFreshDeploymentOnJuju4LogsNoError(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{JujuVersion: "4.0.15"})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju4})
 	c.updateStatus(t, units...)
 	for _, u := range units {
 		log := logFrom(t, u, 0)

@@ -52,7 +52,7 @@ func (d *disk) free() {
 
 func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	t.Parallel()
-	c := newCloud(t, lab.Options{})
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	c.relateVault(t)
 
 	// Where the clusters are to be created.
@@ -100,7 +100,7 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	_, err = c.Exec(t.Context(), "ovn-sbctl", "--timeout=20", "--db="+c.Remotes(lab.SB), "wait-until", "Address_Set", "short_ip4")
 	require.NoError(t, err)
 	c.updateStatus(t, joiner)
-	const lacks = "its file lacks entries, don't stop its server: make space, or run: juju add-unit ovn-central; juju remove-unit "
+	const lacks = "file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit "
 	says(t, joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
 
 	// The others know of it by the database, and count it as down wherever they judge.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
@@ -66,6 +67,9 @@ func (c *cloud) idIn(t *testing.T, u *lab.Unit, db lab.DB) string {
 	require.NoError(t, err)
 	return out[:36]
 }
+
+// brief is a cluster's ID as statuses show it.
+func brief(id string) string { return raft.ID(id).Brief() }
 
 // contents are both databases as they stand on a unit's disk.
 func contents(t *testing.T, u *lab.Unit) map[lab.DB]string {
@@ -162,14 +166,14 @@ func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 	require.NoError(t, c.Settle(t.Context()))
 	c.updateStatus(t, c.Units()...)
 	for _, db := range lab.Databases {
-		says(t, file, "blocked", string(db)+": ", c.idIn(t, file, db), ours[db])
+		says(t, file, "blocked", string(db)+": ", brief(c.idIn(t, file, db)), brief(ours[db]))
 		says(t, standalone, "blocked", string(db)+": ", "standalone")
 		says(t, running, "blocked", string(db)+": ", "standalone")
-		says(t, member, "blocked", string(db)+": ", cluster(t, member, db), ours[db])
+		says(t, member, "blocked", string(db)+": ", brief(cluster(t, member, db)), brief(ours[db]))
 	}
 	// The one that works says so too, and is not harmed.
 	for _, db := range lab.Databases {
-		says(t, units[0], "blocked", string(db)+": two clusters under one application: ", cluster(t, member, db)+" on "+member.Name(), ours[db])
+		says(t, units[0], "blocked", string(db)+": two clusters under one application; ", brief(cluster(t, member, db))+" on "+member.Name(), brief(ours[db]))
 	}
 	assert.Equal(t, running1, processes(t, units[0]))
 	c.requireWritable(t)

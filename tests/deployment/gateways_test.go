@@ -47,7 +47,7 @@ func TestGatewaysAreShownAndMovedByAnyUnit(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "failed", r.Status)
 	assert.Equal(t, "4 ports are not bound as expected after 1s; run: juju run "+units[0].Name()+" gateway-status", r.Message)
-	assert.Contains(t, r.Results["misplaced"], "lrp-1: not bound to any chassis; expected gw1\n")
+	assert.Contains(t, r.Results["misplaced"], "lrp-1: not bound to any chassis; expected gw1 (if this lasts, run there: ovn-appctl -t ovn-controller inc-engine/recompute)\n")
 	assert.Contains(t, r.Results["result"], "4 gateways changed")
 	for _, u := range units { // the first has done it
 		c.act(t, u, "reschedule-gateways", "wait=0")

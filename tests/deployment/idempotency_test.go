@@ -144,7 +144,7 @@ func (c *cloud) everything(t *testing.T, u *lab.Unit) map[string]string {
 	t.Helper()
 	all := map[string]string{
 		"status": u.Workload().Status + ": " + u.Workload().Message, "ports": fmt.Sprint(u.OpenedPorts()),
-		"leader settings": fmt.Sprint(c.LeaderSettings()), "charm state": fmt.Sprint(u.CharmState()),
+		"leader settings": fmt.Sprint(c.LeaderSettings()),
 	}
 	for id := 1; id < 6; id++ {
 		data := c.RelationData(id)

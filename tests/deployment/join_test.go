@@ -34,7 +34,7 @@ func TestTwoUnitsJoinAtOnce(t *testing.T) {
 // it off, a unit joins through another one.
 func TestUnitJoinsThoughTheFirstOfItsListIsDead(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{ElectionTimer: time.Second})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3, ElectionTimer: time.Second})
 	require.Equal(t, units[0].Name(), c.LeaderSettings()["created-by"])
 	require.NoError(t, units[0].PowerOff())
 	joiner := c.addFresh(t, 1)[0]
@@ -252,7 +252,7 @@ func TestMemberThatLostItsPowerAmidItsRemovalIsKickedBeforeItJoinsAgain(t *testi
 	require.NoError(t, c.Settle(t.Context()))
 	c.updateStatus(t, u)
 	says(t, u, "blocked")
-	assert.True(t, strings.HasPrefix(u.Workload().Message, "nb: file ends amid a removal; run: juju run "+u.Name()+" rejoin database=nb i-really-mean-it=true ("), u.Workload().Message)
+	assert.True(t, strings.HasPrefix(u.Workload().Message, "nb: file ends amid a removal; run: juju run "+u.Name()+" rejoin database=nb i-really-mean-it=true"), u.Workload().Message)
 	assert.Empty(t, archived(t, u, lab.NB))
 	c.act(t, other, "kick", "nb-identity="+id[:8], "force=true", "i-really-mean-it=true")
 	c.tick(t, "it has joined again", c.allActive)

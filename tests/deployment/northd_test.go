@@ -28,14 +28,14 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 
 	hang(t, first)
 	require.NoError(t, c.UpdateStatus(t.Context()))
-	const restart = "run action restart-services services=ovn-northd on "
-	says(t, first, "active", "ovn-northd does not answer here; "+restart+first.Name()+" (another unit's does)")
+	restart := func(u *lab.Unit) string { return "juju run " + u.Name() + " restart-services services=ovn-northd" }
+	says(t, first, "active", "ovn-northd hangs: "+restart(first)+" (another unit's works)")
 
 	hang(t, second)
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	for _, u := range units {
-		says(t, u, "blocked", "ovn-northd does not answer, here or on another unit; "+restart+u.Name())
+		says(t, u, "blocked", "ovn-northd hangs: "+restart(u))
 		results := c.act(t, u, "cluster-status")
 		assert.Contains(t, results["northd"], u.Name()+": does not answer\n")
 		assert.Contains(t, results["northd"], ": not known to work (as of its last hook)\n")
@@ -68,21 +68,25 @@ func TestOvnNorthdThatIsHeldStaysDownUntilItIsReleased(t *testing.T) {
 		c.act(t, u, "hold-northd")
 		assert.False(t, northdRuns(t, u))
 		if i == 0 {
-			says(t, u, "active", "ovn-northd is held here; run action release-northd on "+u.Name())
+			says(t, u, "active", "ovn-northd is held; run: juju run "+u.Name()+" release-northd")
 		}
 	}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"ovsdb-server-inactivity-probe": "0"}))
 	c.tick(t, "none is active", func() bool {
-		return contains(units[0], "and no other is active") && contains(units[1], "and no other is active")
+		return contains(units[0], "ovn-northd is held, none is active") && contains(units[1], "ovn-northd is held, none is active")
 	})
+	shown := c.act(t, units[0], "cluster-status")
+	assert.Contains(t, shown["northd"], units[0].Name()+": held, by action hold-northd\n")
+	assert.Contains(t, shown["next"], "juju run "+units[0].Name()+" release-northd\n")
 	for _, u := range units {
 		assert.False(t, northdRuns(t, u), "hooks leave it down")
-		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-northd"), "it is held; run action release-northd")
-		c.act(t, u, "release-northd")
+		assert.Contains(t, c.refused(t, u, "restart-services", "services=ovn-northd"), "it is held; run: juju run "+u.Name()+" release-northd")
+		assert.Equal(t, "released", c.act(t, u, "release-northd")["result"])
 		assert.True(t, northdRuns(t, u))
+		assert.Equal(t, "ovn-northd was not held here", c.act(t, u, "release-northd")["result"])
 	}
 	c.tick(t, "both are active", c.allActive)
-	says(t, units[0], "active", "an ovn-northd without power keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
+	says(t, units[0], "active", "a dead ovn-northd keeps its lock: juju config ovn-central ovsdb-server-inactivity-probe=60")
 }
 
 // What an operator holds stays held through all that happens to a unit meanwhile.
@@ -110,7 +114,7 @@ func TestOvnNorthdThatIsHeldStaysDownThroughAllThatHappensToTheUnit(t *testing.T
 		happens()
 		c.updateStatus(t, u)
 		assert.False(t, northdRuns(t, u), title)
-		assert.Contains(t, u.Workload().Message, "ovn-northd is held here", title)
+		assert.Contains(t, u.Workload().Message, "ovn-northd is held", title)
 		for _, db := range lab.Databases {
 			assert.True(t, u.Running(db), title)
 		}

@@ -32,7 +32,7 @@ func TestEveryOrderOfEventsMakesOneCluster(t *testing.T) {
 }
 
 func playOrder(t *testing.T, random *rand.Rand) {
-	c := newCloud(t, lab.Options{})
+	c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	c.Hold(true)
 	var units []*lab.Unit
 	for range 3 {

@@ -29,6 +29,7 @@ func TestPausedUnitStaysDownUntilItIsResumed(t *testing.T) {
 	assert.Contains(t, message, "nb: of 3 members 2 are up")
 	assert.Contains(t, message, "1 of 3 up, 2 needed")
 	assert.Contains(t, message, paused.Address(), "who is down")
+	assert.Contains(t, message, "next: resume "+paused.Name()+", which is paused: juju run "+paused.Name()+" resume\n")
 	for _, u := range others {
 		requireRunning(t, u)
 	}
@@ -38,8 +39,10 @@ func TestPausedUnitStaysDownUntilItIsResumed(t *testing.T) {
 	require.NoError(t, c.Settle(t.Context()))
 	requirePaused(t, paused)
 
-	for range 2 {
-		assert.NotContains(t, c.act(t, paused, "resume")["status"], "blocked")
+	for _, result := range []string{"resumed", "the unit was not paused"} {
+		results := c.act(t, paused, "resume")
+		assert.Equal(t, result, results["result"])
+		assert.NotContains(t, results["status"], "blocked")
 		requireRunning(t, paused)
 	}
 	c.tick(t, "all are active", c.allActive)

@@ -39,7 +39,7 @@ func (c *cloud) publishes(t *testing.T, u *lab.Unit, bag map[string]string) {
 // mended by the peer's next hook.
 func TestNonsenseFromAPeerHarmsNobody(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	settings, before := c.LeaderSettings(), processes(t, units...)
 	c.publishes(t, units[2], nonsense)
 	require.NoError(t, c.Settle(t.Context()))
@@ -85,7 +85,7 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c := newCloud(t, lab.Options{})
+			c := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 			require.NoError(t, c.SetLeaderSettings(t.Context(), bad))
 			c.relateVault(t)
 			units := c.addFresh(t, 2)
@@ -107,7 +107,7 @@ func TestNonsenseInTheLeaderSettingsBlocksAndMakesNothing(t *testing.T) {
 // Of an application that works they stop nothing either.
 func TestNonsenseInTheLeaderSettingsStopsNothing(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{})
+	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
 	before, good := processes(t, units...), c.LeaderSettings()
 	require.NoError(t, c.SetLeaderSettings(t.Context(), map[string]string{"nb_cid": "rubbish", "sb_cid": ""}))
 	require.NoError(t, c.RunHook(t.Context(), units[0], "config-changed"))

@@ -69,7 +69,7 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 	}{
 		"1 by 1, the old one first":                       {n: 1, oldFirst: true, juju: "2.9.51"},
 		"1 by 1, the new one first, and hooks are killed": {n: 1, juju: "3.6.11", killed: true},
-		"2 by 2, the new ones first, Juju 4":              {n: 2, juju: "4.0.15"},
+		"2 by 2, the new ones first, Juju 4":              {n: 2, juju: lab.Juju4},
 		"2 by 2, all at once":                             {n: 2, oldFirst: true, juju: "3.6.11", seldom: true},
 		"3 by 3, all at once":                             {n: 3, oldFirst: true, juju: "3.6.11"},
 		"3 by 3, the old ones first":                      {n: 3, oldFirst: true, juju: "3.6.11", gone: 2, seldom: true},

@@ -30,7 +30,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
 	reason := "upgrade from " + was + " to 99.1.0-1"
 	for _, u := range units {
-		says(t, u, "active", "run action restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
+		says(t, u, "active", "restarts are held back; run: juju run "+u.Name()+" restart-services deferred-only=true (Services queued for restart: ovn-central, ovn-northd, ovn-ovsdb-server-nb, ovn-ovsdb-server-sb)")
 		// check_show_deferred_events_action_restart of zaza-openstack-tests.
 		var shown struct{ Restarts, Hooks []string }
 		require.NoError(t, yaml.Unmarshal([]byte(c.act(t, u, "show-deferred-events")["output"]), &shown))
@@ -123,10 +123,10 @@ func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {
 	require.NoError(t, os.MkdirAll(filepath.Dir(asked), 0o755))
 	require.NoError(t, os.WriteFile(asked, []byte("#!/bin/sh\nexit 0\n"), 0o755))
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
-	says(t, u, "active", "cannot keep packages from restarting services: "+asked+" is of something else and does not read ")
+	says(t, u, "active", "cannot hold packages' restarts: move "+asked+" away (it does not read ")
 	require.NoError(t, os.Remove(asked))
 	c.updateStatus(t, u)
-	assert.NotContains(t, u.Workload().Message, "cannot keep packages")
+	assert.NotContains(t, u.Workload().Message, "cannot hold packages")
 
 	text, err := os.ReadFile(policy)
 	require.NoError(t, err)

@@ -57,7 +57,7 @@ func TestGrowShrinkAndUseAMachineAgain(t *testing.T) {
 // once somebody has moved them away, as that unit says.
 func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 2, lab.Options{})
+	c, units := deployed(t, 2, lab.Options{JujuVersion: lab.Juju3})
 	former := c.LeaderSettings()
 	require.NoError(t, c.RemoveApplication(t.Context()))
 	for _, u := range units {
@@ -66,7 +66,7 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 		assert.Len(t, inPlace(t, u), 2)
 	}
 
-	next := newCloud(t, lab.Options{})
+	next := newCloud(t, lab.Options{JujuVersion: lab.Juju3})
 	next.relateVault(t)
 	var fresh []*lab.Unit
 	for n := range 2 {
@@ -79,7 +79,7 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	require.NoError(t, next.Settle(t.Context()))
 	requireActive(t, fresh[0])
 	held := fresh[1]
-	says(t, held, "blocked", former["nb_cid"], next.LeaderSettings()["nb_cid"], held.DBFile(lab.NB))
+	says(t, held, "blocked", brief(former["nb_cid"]), brief(next.LeaderSettings()["nb_cid"]), held.DBFile(lab.NB))
 	for _, db := range lab.Databases {
 		require.False(t, held.Running(db))
 		require.NoError(t, os.Rename(held.DBFile(db), held.DBFile(db)+".moved"))
@@ -137,7 +137,7 @@ func TestOthersWorkOnWithALeaderThatMayNotLeave(t *testing.T) {
 
 	c.updateStatus(t, stays)
 	says(t, stays, "active", leader.Name()+" waits to leave", dead.Name()+") is down",
-		"juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers)")
+		"juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
 	connected, err := stays.Exec(t.Context(), "ovn-appctl", "-t", "ovn-northd", "sb-connection-status")
 	require.NoError(t, err)
 	assert.Equal(t, "connected\n", connected)

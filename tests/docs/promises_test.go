@@ -1,6 +1,8 @@
 package docs_test
 
 import (
+	"encoding/json"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -65,5 +67,67 @@ func TestReadmeIsShort(t *testing.T) {
 	assert.LessOrEqual(t, strings.Count(text, "\n"), 105)
 	for _, has := range []string{"## Deploy", "## Refresh from the Python charm", "## Every day", "## More"} {
 		assert.Contains(t, text, has)
+	}
+}
+
+// What people notice leads to a cause and to a command.
+func TestSymptomsLeadToACauseAndACommand(t *testing.T) {
+	text := readRepository(t).documents["docs/how-to/find-the-cause.md"].text
+	for _, symptom := range []string{"Virtual machines get no ports", "Neutron is slow", "The term keeps rising"} {
+		_, rows, found := strings.Cut(text, "\n| "+symptom)
+		require.True(t, found, symptom)
+		row, _, _ := strings.Cut(rows, "\n")
+		cells := strings.Split(row, " | ")
+		require.Len(t, cells, 4, row)
+		assert.NotEmpty(t, cells[1], "a cause: %s", row)
+		assert.Regexp(t, "`[^`]+`|\\[[^]]+\\]\\(", cells[2]+cells[3], "what to type: %s", row)
+	}
+}
+
+// What is promised of the pipeline is in it.
+func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
+	script, err := os.ReadFile(root + "/.ci/run")
+	require.NoError(t, err)
+	targets := readRepository(t).targets
+	for target, made := range map[string]string{
+		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
+		"reproducible": "reproducible", "deployment": "deployment", "test": "test", "lab": "lab", "conformance": "conformance",
+		"demo": "demo", "e2e": "e2e", "gateways": "gateways", "recovery": "recovery", "dataplane": "run dataplane",
+	} {
+		assert.Contains(t, string(script), "\n"+made+"\n")
+		assert.True(t, targets[target], target)
+	}
+}
+
+// The demo is recorded in asciinema's format, and its page is of the recording.
+func TestDemoIsRecorded(t *testing.T) {
+	cast, err := os.ReadFile(root + "/docs/tutorial/demo.cast")
+	require.NoError(t, err)
+	head, events, _ := strings.Cut(string(cast), "\n")
+	var header struct{ Version, Width, Height int }
+	require.NoError(t, json.Unmarshal([]byte(head), &header))
+	assert.Equal(t, 2, header.Version)
+	page := readRepository(t).documents["docs/tutorial/watch-the-demo.md"].text
+	shown := 0
+	for line := range strings.Lines(events) {
+		var event []any
+		require.NoError(t, json.Unmarshal([]byte(line), &event))
+		text, ok := event[2].(string)
+		require.True(t, ok, line)
+		if command := strings.TrimSpace(text); strings.HasPrefix(command, "$ ") {
+			assert.Contains(t, page, command)
+			shown++
+		}
+	}
+	assert.Greater(t, shown, 5)
+}
+
+// Who reads a document where it expected text, or the reverse, finds out why.
+func TestClusterStatusSaysWhichFormItHas(t *testing.T) {
+	actions, err := os.ReadFile(root + "/actions.yaml")
+	require.NoError(t, err)
+	assert.Regexp(t, `the option cluster-status-format\s+decides`, string(actions))
+	for _, name := range []string{"docs/reference/actions.md", "docs/reference/compatibility.md", "docs/how-to/read-the-status.md"} {
+		assert.Contains(t, readRepository(t).documents[name].text, "cluster-status-format", name)
 	}
 }

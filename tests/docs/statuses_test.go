@@ -114,7 +114,7 @@ func TestEveryStatusIsDocumented(t *testing.T) {
 }
 
 // firstCommand is the end of the first thing to type in a message; 0 where there is none.
-var firstCommand = regexp.MustCompile(`^.*?\b(?:juju (?:run|exec|ssh|integrate|add-unit|remove-unit|resolved|config)|run action)\b[^;()]*?(?:$|[;()]|: |,)`)
+var firstCommand = regexp.MustCompile(`^.*?\bjuju (?:run|exec|ssh|integrate|add-unit|remove-unit|resolved|config)\b[^;()]*?(?:$|[;()]|: |,)`)
 
 // notes is the table of what an active unit says among other things.
 var notes = regexp.MustCompile(`(?s)Before the last part of an .active. unit's line:\n(.*?)\n\n[^|\n]`)

@@ -58,6 +58,8 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 		assert.Contains(t, m.switches(dir), name)
 	}
 	m.verified(w)
+	first := m.act(m.units[2], "backup")["backup"]
+	assert.NotEqual(t, first, m.act(m.units[2], "backup")["backup"], "two in a row")
 
 	m.killServers(m.units[2])
 	results := m.act(m.units[2], "backup")

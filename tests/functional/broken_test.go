@@ -14,6 +14,7 @@ import (
 // R9: a unit whose agent has restarted is not waited for by Juju 4 once its peer
 // relation is broken: so that hook is refused, and keeps the unit and its vote.
 func TestUnitWhoseAgentHasRestartedWaitsInTheBrokenHook(t *testing.T) {
+	t.Parallel()
 	for version, ways := range map[string]lab.Ways{"3.6.11": lab.WaysOf("3.6.11"), "4.0.15": {
 		PeersStay: true, NoLeaderSettings: true, GoneAfter: 10 * time.Second,
 	}} {

@@ -74,6 +74,7 @@ func TestUnitWhoseAgentHasRestartedLeaves(t *testing.T) {
 
 // Commands are printed in the syntax of the Juju that runs the unit.
 func TestCommandsAreThoseOfTheJujuThatRuns(t *testing.T) {
+	t.Parallel()
 	for version, begins := range map[string]string{"2.9.42": "juju run-action ovn-central/", "3.6.11": "juju run ovn-central/"} {
 		t.Run(version, func(t *testing.T) {
 			m := deployWith(t, 3, lab.Options{JujuVersion: version})

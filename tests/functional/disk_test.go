@@ -127,6 +127,7 @@ func (m *model) failOnce(u *lab.Unit, calls, errno string) (end func()) {
 // system that was made read-only, a quota. A follower then acknowledges later entries,
 // which stand behind a gap in its file; a leader gives the database up.
 func TestServerWhoseWriteFailedOnceIsAWholeMemberAgainAfterAHook(t *testing.T) {
+	t.Parallel()
 	for name, leads := range map[string]bool{"follower": false, "leader": true} {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 3)

@@ -76,6 +76,7 @@ func TestHistoryOutlivesTheUnit(t *testing.T) {
 // R3: of the 65,536 identities 9,516 are numbers to Juju. All four kinds, as the
 // operator types them.
 func TestIdentitiesThatYAMLTurnsIntoNumbersAreFound(t *testing.T) {
+	t.Parallel()
 	for name, pattern := range map[string]string{
 		"decimal, as 3974":          `^[1-9][0-9]{3}$`,
 		"octal, as 0017":            `^0[0-7]{3}$`,

@@ -12,6 +12,7 @@ import (
 
 // 000-3, 000-4: on any unit, once, for both databases.
 func TestKickRemovesADeadMember(t *testing.T) {
+	t.Parallel()
 	for name, pick := range map[string]func(*model) *lab.Unit{
 		"from the leader":   func(m *model) *lab.Unit { return m.sameLeader() },
 		"from a follower":   func(m *model) *lab.Unit { m.sameLeader(); return m.followers()[1] },
@@ -239,6 +240,7 @@ func TestStaleAndNewMemberAtOneAddressAreToldApart(t *testing.T) {
 // R10, 000-3: a server that comes back after it was kicked never serves again by
 // itself, and its unit can still be removed.
 func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
+	t.Parallel()
 	for name, restarted := range map[string]bool{"peer relation still there": false, "agent restarted, no relation in stop": true} {
 		t.Run(name, func(t *testing.T) {
 			m := deploy(t, 4)

@@ -38,6 +38,7 @@ func TestFollowerLeavesBothClusters(t *testing.T) {
 // 000-1: a leader needs one election timer to leave; its server is not stopped
 // before.
 func TestLeaderLeavesBothClusters(t *testing.T) {
+	t.Parallel()
 	for name, timer := range map[string]time.Duration{"election timer 1 s": time.Second, "election timer 4 s": 4 * time.Second} {
 		t.Run(name, func(t *testing.T) {
 			m := deployWith(t, 3, lab.Options{ElectionTimer: timer})
@@ -110,7 +111,7 @@ func TestOfTwoThatLeaveFourMembersWithOneDeadExactlyOneMay(t *testing.T) {
 	require.NoError(t, m.RunHook(t.Context(), stays, "update-status"))
 	said := stays.Workload().Message
 	assert.Contains(t, said, waits.Name()+" waits to leave")
-	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers)")
+	assert.Contains(t, said, "juju run "+stays.Name()+" kick unit="+dead.Name()+" force=true i-really-mean-it=true (if it is lost; else start its servers; ")
 }
 
 // R4: of five, one is off, and two leave, the leader among them: both may. What is
@@ -194,8 +195,8 @@ func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
 	survivor := m.leader(lab.NB)
 	require.NoError(t, m.RunHook(t.Context(), survivor, "update-status"))
 	status := survivor.Workload().Message
-	assert.Contains(t, status, u.Name()+" waits to leave: juju run "+survivor.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true; "+
-		"nb "+m.short(gone, lab.NB)+" (was "+gone.Name()+") is down, sb "+m.short(gone, lab.SB)+" (was "+gone.Name()+") is down")
+	assert.Contains(t, status, u.Name()+" waits to leave: juju run "+survivor.Name()+" kick unit="+gone.Name()+" i-really-mean-it=true ("+
+		"nb "+m.short(gone, lab.NB)+" (was "+gone.Name()+") is down, sb "+m.short(gone, lab.SB)+" (was "+gone.Name()+") is down)")
 
 	command := lineWith(t, said, "kick "+m.short(gone, lab.NB)+" (was "+gone.Name()+") and "+m.short(gone, lab.SB)+" (was "+gone.Name()+") first: ")
 	assert.Contains(t, status, command, "one command for both databases, and the same one")
@@ -204,15 +205,6 @@ func TestLeaveWithOneOfThreeDeadIsRefusedUntilTheDeadOneIsKicked(t *testing.T) {
 	require.NoError(t, err)
 	m.requireMembers(survivor)
 	m.requireWritable()
-}
-
-// lineWith finds the rest of the line after mark.
-func lineWith(t *testing.T, text, mark string) string {
-	t.Helper()
-	_, rest, found := strings.Cut(text, mark)
-	require.True(t, found, "%q in:\n%s", mark, text)
-	line, _, _ := strings.Cut(rest, "\n")
-	return strings.TrimSpace(line)
 }
 
 // R2, R9: the last unit of the application keeps its data.
@@ -245,6 +237,7 @@ func TestSoleMembersStopIsRefusedUntilAnotherUnitHasJoined(t *testing.T) {
 
 // R9: the only copy waits whatever its server's state; what is printed brings it back.
 func TestOnlyCopyIsNotTakenAwayWhileItsServerIsDown(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(*model, *lab.Unit){
 		"paused": func(m *model, u *lab.Unit) { m.act(u, "pause") },
 		"dead":   func(m *model, u *lab.Unit) { m.killServers(u) },

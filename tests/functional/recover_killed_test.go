@@ -31,6 +31,7 @@ var killings = []struct {
 // The action is killed at its calls, one after another, and the same command goes on each
 // time, until it has ended.
 func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
+	t.Parallel()
 	for _, k := range killings {
 		t.Run(k.name, func(t *testing.T) {
 			m := deploy(t, k.units)

@@ -20,7 +20,8 @@ type amid struct {
 }
 
 // moments are those at which members of the old cluster return, each further than the one
-// before, and what comes of it where a majority returns.
+// before, and what comes of it where a majority returns: a new cluster that is made and not
+// published is taken back.
 var moments = []struct {
 	name      string
 	come      func(a amid)
@@ -31,7 +32,7 @@ var moments = []struct {
 }{
 	{"before it is asked for", func(amid) {}, refused, refused, true}, // with one more there is a quorum
 	{"after the servers were stopped", amid.stops, withdrawn, superseded, false},
-	{"after the new cluster was made", amid.makes, stopped, superseded, true},
+	{"after the new cluster was made", amid.makes, withdrawn, superseded, true},
 	{"after its ID was published", amid.publishes, superseded, superseded, true},
 }
 
@@ -42,8 +43,6 @@ const (
 	refused    end = "refused"
 	withdrawn  end = "withdrawn"
 	superseded end = "superseded"
-	// stopped is superseded, once the old servers were stopped, as the status says.
-	stopped end = "superseded after the old servers were stopped"
 )
 
 func (a amid) give() string { return "give-up=" + names(a.lost) }
@@ -106,7 +105,7 @@ func TestOldMemberThatReturnsAmidARecoverJoins(t *testing.T) {
 
 func returnsAtEachMoment(t *testing.T, n int) {
 	t.Helper()
-	m := deploy(t, 5)
+	m := deployWith(t, 5, lab.Options{JujuVersion: lab.Juju3})
 	a := amid{model: m, asked: m.units[0], leads: m.units[1], lost: m.units[2:]}
 	require.NoError(t, m.SetLeader(t.Context(), a.leads))
 	ended := m.watchServed()
@@ -171,16 +170,7 @@ func (a amid) finish(n int, want end) {
 	a.Hold(false)
 	require.NoError(a.t, a.Settle(ctx))
 	back, off := a.lost[:n], a.lost[n:]
-	if want == stopped {
-		a.eventually("the status says what is in the way", func() bool {
-			a.copiesOf(a.units...)
-			return strings.Contains(a.asked.Workload().Message, "stop that server")
-		})
-		require.False(a.t, a.asked.Running(lab.NB), "the new cluster is not started beside the old one")
-		a.powerOff(back...)
-		back, off = nil, a.lost
-	}
-	if want == superseded || want == stopped {
+	if want == superseded {
 		on := append([]*lab.Unit{a.asked, a.leads}, back...)
 		a.tick("those that are on are members", allMembers(a.model, on...), on...)
 	}
@@ -188,4 +178,53 @@ func (a amid) finish(n int, want end) {
 		require.NoError(a.t, u.PowerOn(ctx))
 	}
 	a.tick("all are members", allMembers(a.model, a.units...), a.units...)
+	require.False(a.t, a.made("nb") || a.made("sb"), "no request stands that could still be published")
+}
+
+// What a unit publishes outlives it: the new cluster of one that made it and is lost before it
+// is published is not put in the old one's place, which no unit could start then. The unit that
+// leads says so, is asked itself, and the one that is lost stays out when it returns.
+func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
+	m := deployWith(t, 4, lab.Options{JujuVersion: lab.Juju3})
+	a := amid{model: m, asked: m.units[0], leads: m.units[1], lost: m.units[2:]}
+	require.NoError(t, m.SetLeader(t.Context(), a.leads))
+	m.addSwitch("kept")
+	m.eventually("the switch is seen", func() bool {
+		return strings.Contains(m.seen(a.asked), "kept") && strings.Contains(m.seen(a.leads), "kept")
+	})
+	m.lose(a.lost...)
+	m.copiesOf(a.asked, a.leads)
+	ended := m.watchServed()
+	m.Hold(true)
+	a.makes()
+	before := m.LeaderSettings()
+	m.powerOff(a.asked)
+	a.hooks(a.leads, "it says what it waits for", func(lab.DB, string) bool {
+		return strings.Contains(a.leads.Workload().Message, "start the machine of "+a.asked.Name())
+	})
+	t.Log(a.leads.Workload().Message)
+	require.Equal(t, before, m.LeaderSettings(), "nothing is published")
+	r, err := m.RunAction(t.Context(), a.leads, "recover", "give-up="+names(a.lost), "i-really-mean-it=true")
+	require.NoError(t, err)
+	require.Equal(t, "failed", r.Status, r.Results)
+	assert.Contains(t, r.Message, a.asked.Name()+" was asked for the same, and goes first; if that unit is lost for good, add it to give-up")
+	t.Log(m.act(a.leads, "recover", "give-up="+names(append([]*lab.Unit{a.asked}, a.lost...)), "i-really-mean-it=true"))
+	m.Hold(false)
+	m.tick("a new cluster", allMembers(m, a.leads), a.leads)
+	now := m.LeaderSettings()
+	for _, u := range append([]*lab.Unit{a.asked}, a.lost...) {
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	m.tick("all join it", allMembers(m, m.units...), m.units...)
+	ended()
+	for _, key := range []string{"nb_cid", "sb_cid"} {
+		assert.Equal(t, now[key], m.LeaderSettings()[key])
+	}
+	for _, u := range m.units {
+		assert.Contains(t, m.seen(u), "kept")
+		put, live := leftFiles(t, u)
+		assert.Len(t, put, 2, "the old files of %s", u.Name())
+		assert.Len(t, live, 2, "%s has no cluster of its own", u.Name())
+	}
+	m.requireWritable()
 }

@@ -41,7 +41,7 @@ func deployWith(t *testing.T, n int, o lab.Options) *model {
 // furnish makes the lab of deployWith, or another one of the same test.
 func furnish(t *testing.T, n int, o lab.Options) *model {
 	t.Helper()
-	o.Charm, o.Program, o.Log = before, program, t.Output()
+	o.Charm, o.Program, o.Log, o.Scenario = before, program, t.Output(), t.Name()
 	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })
@@ -388,4 +388,13 @@ func leftFiles(t *testing.T, u *lab.Unit) (left, live []string) {
 		}
 	}
 	return left, live
+}
+
+// lineWith finds the rest of the line after mark.
+func lineWith(t *testing.T, text, mark string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(text, mark)
+	require.True(t, found, "%q in:\n%s", mark, text)
+	line, _, _ := strings.Cut(rest, "\n")
+	return strings.TrimSpace(line)
 }

@@ -17,6 +17,7 @@ import (
 
 // R9: where failing protects nothing it must not wedge the removal.
 func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(*lab.Unit) error{
 		"hung": func(u *lab.Unit) error { return errors.Join(u.Hang(lab.NB), u.Hang(lab.SB)) },
 		"dead": func(u *lab.Unit) error { return errors.Join(u.Kill(lab.NB), u.Kill(lab.SB)) },
@@ -45,6 +46,7 @@ func TestUnreachableServerDoesNotWedgeTheRemoval(t *testing.T) {
 // R1, R9: a server without its control socket votes on. With another one down, to
 // stop it would leave a candidate for ever; so nothing is done until it can be asked.
 func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(*lab.Unit) error{
 		"its control socket is gone": func(u *lab.Unit) error {
 			return errors.Join(os.Remove(u.Ctl(lab.NB)), os.Remove(u.Ctl(lab.SB)))
@@ -82,6 +84,7 @@ func TestServerThatLostItsSocketsIsNotTakenForDead(t *testing.T) {
 // is stopped, and its process is seen to be gone; it stays behind like that of a machine
 // that has died. Of a unit of which the other database is served, nothing is touched.
 func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(*lab.Unit) error{
 		"all that is in the run directory": func(u *lab.Unit) error {
 			_, err := u.Exec(t.Context(), "sh", "-c", "rm -rf "+u.RunDir()+"/*")
@@ -143,6 +146,7 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 // R1, R9: of two the other could commit nothing any more, not even the removal. What is
 // printed starts the servers, and the unit then leaves.
 func TestMemberThatIsDownStaysUntilTheOthersCanDoWithoutIt(t *testing.T) {
+	t.Parallel()
 	for name, spoil := range map[string]func(*model, *lab.Unit){
 		"paused":                     func(m *model, u *lab.Unit) { m.act(u, "pause") },
 		"one database's server dead": func(m *model, u *lab.Unit) { require.NoError(m.t, u.Kill(lab.SB)) },
@@ -173,14 +177,20 @@ func TestPauseWithoutALeaderIsRefused(t *testing.T) {
 	u := m.followers()[0]
 	others := append(m.followers()[1:], m.leader(lab.NB))
 	m.powerOff(others...)
-	m.eventually("a member without a leader", func() bool {
-		s, err := m.status(u, lab.NB)
-		return err == nil && !s.HasLeader()
-	})
+	leaderless := func() bool {
+		for _, db := range lab.Databases {
+			if s, err := m.status(u, db); err != nil || s.HasLeader() {
+				return false
+			}
+		}
+		return true
+	}
+	m.eventually("a member without a leader", leaderless)
 	r, err := m.RunAction(t.Context(), u, "pause")
 	require.NoError(t, err)
 	require.Equal(t, "failed", r.Status)
-	assert.Contains(t, r.Message, "knows no leader")
+	assert.Regexp(t, `nb: .*knows no leader`, r.Message)
+	assert.Regexp(t, `sb: .*knows no leader`, r.Message)
 	assert.Contains(t, r.Message, "this unit is cut off: juju run ")
 	assert.Contains(t, r.Message, "docs/how-to/recover-quorum.md")
 	for _, db := range lab.Databases {
@@ -192,14 +202,7 @@ func TestPauseWithoutALeaderIsRefused(t *testing.T) {
 		return err == nil && s.HasLeader()
 	})
 	m.powerOff(others[0])
-	m.eventually("a member without a leader", func() bool {
-		for _, db := range lab.Databases {
-			if s, err := m.status(u, db); err != nil || s.HasLeader() {
-				return false
-			}
-		}
-		return true
-	})
+	m.eventually("a member without a leader", leaderless)
 	m.act(u, "pause", "force=true") // as a recovery begins
 	assert.False(t, u.Running(lab.NB))
 }
@@ -327,4 +330,26 @@ func TestStopThatIsKilledAtAnyStepEndsWhenItRunsAgain(t *testing.T) {
 	left, live := leftFiles(t, u)
 	assert.Len(t, left, 2)
 	assert.Empty(t, live)
+}
+
+// A tool of Juju that fails once the servers are stopped leaves no status that says all is well.
+func TestPauseThatCannotTellItsPeersIsShown(t *testing.T) {
+	m := deploy(t, 1)
+	u := m.leader(lab.NB)
+	u.OnTool(func(call string) error {
+		if strings.HasPrefix(call, "relation-get ") && !u.Running(lab.NB) && !u.Running(lab.SB) {
+			return errors.New("connection is shut down")
+		}
+		return nil
+	})
+	r, err := m.RunAction(t.Context(), u, "pause")
+	require.NoError(t, err)
+	assert.Equal(t, "failed", r.Status)
+	assert.Contains(t, r.Message, "the unit is paused, and could not tell its peers: ")
+	assert.Equal(t, "maintenance", u.Workload().Status)
+	assert.Equal(t, "paused; run: juju run "+u.Name()+" resume", u.Workload().Message)
+
+	u.OnTool(nil)
+	m.act(u, "resume")
+	assert.Equal(t, "active", u.Workload().Status)
 }

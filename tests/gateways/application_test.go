@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -144,7 +145,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 	s.Charm = (&application{unread: errors.New("connection is shut down")}).charm
 	kept := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true, DryRun: true})
 	assert.Equal(t, 409, kept.Code)
-	assert.Contains(t, kept.Text(), "error  ovn-central: it cannot be told whether a unit is on its machine: connection is shut down")
+	assert.Contains(t, document.Answer(kept), "error  ovn-central: it cannot be told whether a unit is on its machine: connection is shut down")
 }
 
 // 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the
@@ -164,7 +165,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	s.Unit = unitName(0)
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, said.Text(), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; "+
+	assert.Contains(t, document.Answer(said), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; "+
 		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still: it is that of ovn-central/3; ")
 
 	// juju remove-machine --force: the unit is gone, its members stay. And as long as the first try
@@ -173,19 +174,19 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	c.sbctl("chassis-del", "c1")
 	said = s.Decommission(t.Context(), r)
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, said.Text(), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still, and no unit's any more: "+
+	assert.Contains(t, document.Answer(said), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still, and no unit's any more: "+
 		"run: juju run ovn-central/0 kick sb-identity="+string(serverID(ovndb.SB, 3))+" nb-identity="+string(serverID(ovndb.NB, 3))+" i-really-mean-it=true")
 	assert.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code, "it holds the node")
 
 	a.members, a.down, a.uncommitted = []int{0, 1, 2}, nil, 3
 	said = s.Decommission(t.Context(), r)
-	assert.Contains(t, said.Text(), "member bb03 of OVN_Southbound at ssl:127.0.0.1:6644 has left, but that is not committed yet")
+	assert.Contains(t, document.Answer(said), "member bb03 of OVN_Southbound at ssl:127.0.0.1:6644 has left, but that is not committed yet")
 
 	a.uncommitted, r.Member = 0, time.Minute
 	said = s.Decommission(t.Context(), r)
-	require.Equal(t, 200, said.Code, said.Text())
-	assert.Contains(t, said.Text(), "remove-member: Success (200): gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644")
-	assert.Contains(t, said.Text(), "cluster-ready: Success (200): 2 of 2 databases are healthy")
+	require.Equal(t, 200, said.Code, document.Answer(said))
+	assert.Contains(t, document.Answer(said), "remove-member: Success (200): gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644")
+	assert.Contains(t, document.Answer(said), "cluster-ready: Success (200): 2 of 2 databases are healthy")
 }
 
 // 002-6: the clusters are waited for in the end, too; what nothing is known of is not well.
@@ -211,7 +212,7 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 		}
 		said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Member: time.Minute, Confirmed: true})
 		assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-		assert.Contains(t, said.Text(), "error  cluster-ready: ClusterNotAccessible (500): "+says)
+		assert.Contains(t, document.Answer(said), "error  cluster-ready: ClusterNotAccessible (500): "+says)
 	}
 }
 
@@ -227,6 +228,6 @@ func TestUnitThatLeavesWhileItIsWaitedForIsNamed(t *testing.T) {
 		a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
 	}
 	said := s.RemoveMember(t.Context(), "c1", time.Minute)
-	require.Equal(t, 200, said.Code, said.Text())
+	require.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, "ovn-central/3 has left; gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644", said.Message)
 }

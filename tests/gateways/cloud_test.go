@@ -36,14 +36,21 @@ type cloud struct {
 // newCloud starts a cloud with some gateway chassis, all on physnet1.
 func newCloud(t *testing.T, chassis ...string) *cloud {
 	t.Helper()
+	c := newDatabases(t)
+	c.northd = c.start("ovn-northd", "northd", "--ovnnb-db="+c.endpoint("nb"), "--ovnsb-db="+c.endpoint("sb"))
+	for _, name := range chassis {
+		c.addChassis(name)
+	}
+	return c
+}
+
+// newDatabases starts databases that nothing has used yet.
+func newDatabases(t *testing.T) *cloud {
+	t.Helper()
 	c := &cloud{t: t, dir: t.TempDir()}
 	for _, db := range []string{"nb", "sb"} {
 		c.run("ovsdb-tool", "create", c.path(db, "db"), "/usr/share/ovn/ovn-"+db+".ovsschema")
 		c.start("ovsdb-server", db, "--remote=p"+c.endpoint(db), c.path(db, "db"))
-	}
-	c.northd = c.start("ovn-northd", "northd", "--ovnnb-db="+c.endpoint("nb"), "--ovnsb-db="+c.endpoint("sb"))
-	for _, name := range chassis {
-		c.addChassis(name)
 	}
 	return c
 }

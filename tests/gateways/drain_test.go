@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -53,7 +55,7 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 	assert.Nil(t, c.node("c1").Cordon)
 
 	said := c.drain("c1.example", "--reason", "new disk")
-	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, map[string]int{"c2": 2, "c3": 4}, c.masters(ports...), "with the two that c2 had each has four")
 	for _, port := range append(ports, backups...) {
 		assert.Equal(t, "1 c1", c.candidates(port)[2], "it is ranked last, and not deleted")
@@ -68,7 +70,7 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 
 	assert.Contains(t, c.answer("undrain", "c1", "--dry-run").Message, "would put back the ranks of 8 gateways")
 	back := c.answer("undrain", "c1", "--wait", "0s")
-	assert.Equal(t, 200, back.Code, back.Text())
+	assert.Equal(t, 200, back.Code, document.Answer(back))
 	assert.Equal(t, before, c.ranks(), "priorities and all")
 	n = c.node("c1")
 	assert.Nil(t, n.Cordon)
@@ -101,7 +103,7 @@ func TestR12SecondOfTheOnlyTwoChassisIsNotDrained(t *testing.T) {
 	refused := c.drain("c1")
 	assert.Equal(t, 409, refused.Code)
 	assert.Contains(t, refused.Message, "2 gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned [c2] could host them")
-	assert.Contains(t, refused.Text(), "next: ovn-central-operator nodes undrain c2 ")
+	assert.Contains(t, document.Answer(refused), "next: ovn-central-operator nodes undrain c2 ")
 	assert.Nil(t, c.node("c1").Cordon, "nothing was done")
 }
 
@@ -123,7 +125,7 @@ func TestR12OfTwoDrainsAtOnceOneIsRefused(t *testing.T) {
 		all.Wait()
 		codes := []int{answers[0].Code, answers[1].Code}
 		slices.Sort(codes)
-		require.Equal(t, []int{200, 409}, codes, "round %d: %s%s", round, answers[0].Text(), answers[1].Text())
+		require.Equal(t, []int{200, 409}, codes, "round %d: %s%s", round, document.Answer(answers[0]), document.Answer(answers[1]))
 		drained := []string{"c1", "c2"}[slices.IndexFunc(answers, func(s maintenance.Status) bool { return s.Code == 200 })]
 		for _, port := range ports {
 			assert.Equal(t, "1 "+drained, c.candidates(port)[1])
@@ -164,7 +166,7 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
 	assert.Contains(t, said.Message, "what is left did not go by itself within the grace period of 1s: nova-compute 2, hold ovn-bgp-agent; the drain is recorded; run it again to continue")
-	assert.Regexp(t, `error  nova-compute: 2 ports \(vm-1, vm-2\), for at least \d+s\nerror  ovn-bgp-agent: routes, set by .*, \d+s old\n`, said.Text())
+	assert.Regexp(t, `error  nova-compute: 2 ports \(vm-1, vm-2\), for at least \d+s\nerror  ovn-bgp-agent: routes, set by .*, \d+s old\n`, document.Answer(said))
 
 	s, lines := c.nodeService(), make(chan string, 100)
 	s.Gateways.Progress = func(_ context.Context, line string) { lines <- line }
@@ -210,7 +212,7 @@ func TestDrainThatIsCutShortGoesOnWhenItIsRunAgain(t *testing.T) {
 		}
 	}
 	cut := s.Drain(ctx, node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: time.Minute}})
-	assert.Equal(t, maintenance.DrainNodeError, cut.Reason, cut.Text())
+	assert.Equal(t, maintenance.DrainNodeError, cut.Reason, document.Answer(cut))
 	assert.Contains(t, cut.Message, "the drain is recorded; run it again to continue")
 	assert.Equal(t, 50, c.masters(ports...)["c1"])
 	assert.Contains(t, c.listed("c1"), " draining ")
@@ -238,7 +240,7 @@ func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
 		s.Gateways.NorthdTimeout = patience
 		all.Go(func() {
 			said := s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: 2 * patience}})
-			assert.Equal(t, 200, said.Code, said.Text())
+			assert.Equal(t, 200, said.Code, document.Answer(said))
 		})
 	}
 	all.Wait()
@@ -319,4 +321,35 @@ func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
 		{Message: "the gateway no longer exists", Kind: maintenance.MessageGateway, Name: ports[1]},
 	}, back.Details.MessageList)
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
+}
+
+// The ranks are back, and where the gateways are isn't as it should be, or can't be seen: it is
+// said to be undrained, and what is not known of it.
+func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2")
+	before := c.ranks()
+	require.Equal(t, 200, c.drain("c1").Code)
+
+	elsewhere := c.answer("undrain", "c1", "--wait", "4s") // no ovn-controller binds anything here
+	assert.Equal(t, 500, elsewhere.Code)
+	assert.Equal(t, "c1.example is undrained, but 2 ports are not bound as expected after 4s", elsewhere.Message)
+	assert.Contains(t, elsewhere.Details.MessageList, maintenance.Message{
+		Message: schedule.Unbound("c1"), Error: true, Kind: maintenance.MessageGateway, Name: ports[0],
+	})
+	next := elsewhere.Details.MessageList[len(elsewhere.Details.MessageList)-1]
+	assert.Equal(t, []string{maintenance.MessageNext, maintenance.OperationDrain}, []string{next.Kind, next.Name}, "%+v", next)
+	assert.Equal(t, before, c.ranks())
+
+	require.Equal(t, 200, c.drain("c1").Code)
+	asked := make(chan maintenance.Status)
+	go func() { asked <- c.answer("undrain", "c1", "--wait", "15s") }()
+	require.Eventually(t, func() bool { return c.ranks() == before }, patience, 50*time.Millisecond)
+	c.run("ovs-appctl", "-t", c.path("sb", "ctl"), "exit")
+	unseen := <-asked
+	assert.Equal(t, 500, unseen.Code)
+	assert.Regexp(t, `^c1\.example is undrained, but where gateways are bound cannot be seen: cannot connect to unix:.*sb\.sock`, unseen.Message)
+	assert.Equal(t, before, c.ranks())
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -82,7 +83,7 @@ func (k *killing) works(t *testing.T, do operation) {
 	s := k.service()
 	defer s.Close()
 	answer := do(t.Context(), s)
-	require.Equal(t, 200, answer.Code, answer.Text())
+	require.Equal(t, 200, answer.Code, document.Answer(answer))
 }
 
 // killedAt has an operation be killed at one of its transactions, and says whether it had so many.
@@ -106,7 +107,7 @@ func (k *killing) killedAt(t *testing.T, number int, at fate, do operation) bool
 	s.Close()
 	r.kill()
 	if !killed {
-		require.Equal(t, 200, answer.Code, answer.Text())
+		require.Equal(t, 200, answer.Code, document.Answer(answer))
 	}
 	return killed
 }
@@ -245,7 +246,7 @@ func (k *killing) finishes(t *testing.T, do operation) {
 	s := k.service()
 	defer s.Close()
 	answer := do(t.Context(), s)
-	require.Contains(t, []int{200, 404}, answer.Code, answer.Text())
+	require.Contains(t, []int{200, 404}, answer.Code, document.Answer(answer))
 }
 
 func orNothing(do func(*killing, *testing.T)) func(*killing, *testing.T) {

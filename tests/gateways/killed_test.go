@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -35,10 +36,10 @@ func (c *cloud) resumed(operate func(context.Context, *node.Service) maintenance
 		cancel(nil)
 		s.Close()
 		if said < n {
-			require.Equal(c.t, 200, answer.Code, answer.Text())
+			require.Equal(c.t, 200, answer.Code, document.Answer(answer))
 			return n - 1
 		}
-		require.Less(c.t, n, 50, "it never ends: %s", answer.Text())
+		require.Less(c.t, n, 50, "it never ends: %s", document.Answer(answer))
 	}
 }
 

@@ -10,7 +10,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
 // reschedule carries a rescheduling out as it was planned, with what happens in between.
@@ -92,4 +95,66 @@ func TestOvnNorthdThatIsKnownToBeSlowIsWaitedFor(t *testing.T) {
 	require.NoError(t, reschedule(t.Context(), s))
 	assert.GreaterOrEqual(t, time.Since(begun), longer)
 	c.complete(ports, 2)
+}
+
+// Nor is there a row by which ovn-northd could be asked for a sign of life: of what needs one it is said
+// how it comes to be.
+func TestWhereNothingHasUsedNBThereIsNothingToDo(t *testing.T) {
+	t.Parallel()
+	c := newDatabases(t)
+	for _, verb := range []string{"rebalance", "reschedule"} {
+		assert.Contains(t, c.operated(verb, "--yes"), verb+": nothing to do")
+		assert.Contains(t, c.operated("plan", verb), verb+": nothing to do")
+	}
+	assert.Equal(t, `no node is called "c1"; there are none`, c.answer("remove", "c1", "--yes").Message)
+	c.addChassis("c1")
+	c.operated("rebalance", "--yes")
+	for _, command := range [][]string{{"cordon", "c1"}, {"drain", "c1"}, {"remove", "c1", "--yes"}} {
+		assert.Contains(t, c.answer(command...).Message, "NB_Global has no row yet: ovn-northd makes it once it runs, and so does ovn-nbctl init", command)
+	}
+	c.nbctl("init")
+	assert.Equal(t, 200, c.answer("cordon", "c1").Code)
+}
+
+// What waits for ovn-northd says so. What can be answered without it waits for nothing.
+func TestWaitForOvnNorthdIsTold(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1")
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	assert.Equal(t, 404, c.answer("remove", "c9", "--yes").Code)
+
+	s, now := c.nodeService(), time.Now()
+	t.Cleanup(s.Close)
+	s.Gateways.NorthdTimeout = time.Second
+	s.Gateways.Now = func() time.Time { // each look is a second later
+		now = now.Add(time.Second)
+		return now
+	}
+	var lines []string
+	s.Gateways.Progress = func(_ context.Context, line string) { lines = append(lines, line) }
+	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
+	assert.Contains(t, said.Message, "ovn-northd did not process the changes within 1s")
+	require.NotEmpty(t, lines)
+	assert.Equal(t, "ovn-northd does not follow: nb_cfg 0 of 1 for 5s", lines[0])
+}
+
+// 002-3: the timeout bounds the wait for ovn-northd too, of the drain that begins and of one that joins
+// it. The drain is recorded, and nothing moves before it is known which chassis live.
+func TestTimeoutOfADrainBoundsTheWaitForOvnNorthd(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2")
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	for range 2 {
+		said := c.answer("drain", "c1", "--timeout", "5s", "--grace-period", "0s")
+		assert.Equal(t, maintenance.DrainNodeError, said.Reason, document.Answer(said))
+		assert.Contains(t, said.Message, "ovn-northd did not process the changes in time (timed out after 5s); check that it is running")
+		assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
+		require.NotNil(t, c.node("c1").Drain)
+		assert.Equal(t, map[string]int{"c1": 2}, c.masters(ports...))
+	}
+	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	assert.Equal(t, 200, c.drain("c1").Code)
+	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
 }

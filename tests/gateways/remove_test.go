@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -33,19 +34,19 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 			names = append(names, m.Name)
 		}
 	}
-	assert.Equal(t, []string{"c1", "nova-compute", "bgp", port}, names, said.Text())
-	assert.Contains(t, said.Text(), "next: ovn-central-operator nodes decommission c1.example ")
+	assert.Equal(t, []string{"c1", "nova-compute", "bgp", port}, names, document.Answer(said))
+	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes decommission c1.example ")
 
 	c.sbctl("lsp-unbind", "vm-1")
 	c.answer("release", "c1", "bgp")
 	retired := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s")
 	assert.Equal(t, 400, retired.Code, "it must be confirmed")
 	retired = c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
-	require.Equal(t, 200, retired.Code, retired.Text())
+	require.Equal(t, 200, retired.Code, document.Answer(retired))
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
-	assert.Contains(t, retired.Text(), "WARNING: its ovn-controller still responds")
+	assert.Contains(t, document.Answer(retired), "WARNING: its ovn-controller still responds")
 	again := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
-	assert.Contains(t, again.Text(), "it is a candidate of no gateway already")
+	assert.Contains(t, document.Answer(again), "it is a candidate of no gateway already")
 
 	assert.Equal(t, 409, c.answer("remove", "c1", "--yes").Code, "it lives")
 	c.sbctl("create", "Chassis_Private", "name=c1")
@@ -53,7 +54,7 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 	assert.Equal(t, 200, c.answer("remove", "c1", "--dry-run").Code)
 	assert.Equal(t, 400, c.answer("remove", "c1").Code, "it must be confirmed")
 	removed := c.answer("remove", "c1", "--yes")
-	require.Equal(t, 200, removed.Code, removed.Text())
+	require.Equal(t, 200, removed.Code, document.Answer(removed))
 	assert.NotContains(t, c.sbctl("--bare", "--columns=name", "list", "Chassis"), "c1")
 	assert.NotContains(t, c.sbctl("--bare", "--columns=name", "list", "Chassis_Private"), "c1")
 	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "c1")
@@ -102,10 +103,10 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 				return none
 			}
 			said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
-			assert.Equal(t, 409, said.Code, said.Text())
+			assert.Equal(t, 409, said.Code, document.Answer(said))
 			assert.Equal(t, 2, looks, "it was judged again")
 			require.NotEmpty(t, said.Details.MessageList)
-			assert.Equal(t, test.names, said.Details.MessageList[0].Name, said.Text())
+			assert.Equal(t, test.names, said.Details.MessageList[0].Name, document.Answer(said))
 			assert.Equal(t, !test.gone, strings.Contains(c.sbctl("--bare", "--columns=name", "list", "Chassis"), "c1"))
 			assert.Contains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "maintenance/c1", "its records stay")
 			s.Close()
@@ -156,14 +157,14 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 		return none
 	}
 	said = decommission()
-	assert.Contains(t, said.Text(), "error  evict: DrainNodeError (500): ", "it came back meanwhile: %s", said.Text())
+	assert.Contains(t, document.Answer(said), "error  evict: DrainNodeError (500): ", "it came back meanwhile: %s", document.Answer(said))
 	assert.Equal(t, 2, c.node("c1").Held("nova-compute").Count)
 
 	s.Charm = nil
 	said = decommission()
-	require.Equal(t, 200, said.Code, said.Text())
-	assert.Contains(t, said.Text(), "evict: Success (200): 3 ports are released; virtual machines may run on there: cut its power")
-	assert.Contains(t, said.Text(), "rm /var/lib/ovn/*.left-*")
+	require.Equal(t, 200, said.Code, document.Answer(said))
+	assert.Contains(t, document.Answer(said), "evict: Success (200): 3 ports are released; virtual machines may run on there: cut its power")
+	assert.Contains(t, document.Answer(said), "rm /var/lib/ovn/*.left-*")
 	assert.Empty(t, c.node("c1").Holds)
 	assert.Equal(t, 200, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true}).Code)
 }
@@ -185,9 +186,9 @@ func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
 	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting for 180 s") }
 	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
 	said := s.Decommission(t.Context(), r)
-	assert.Equal(t, maintenance.Conflict, said.Reason, said.Text())
+	assert.Equal(t, maintenance.Conflict, said.Reason, document.Answer(said))
 	assert.Contains(t, said.Message, "c1.example cannot be forced: 1 gateways would be without a live chassis")
-	assert.Contains(t, said.Text(), "error  lrp-lonely: no other chassis can host it: ")
+	assert.Contains(t, document.Answer(said), "error  lrp-lonely: no other chassis can host it: ")
 	n := c.node("c1")
 	assert.Nil(t, n.Cordon, "nothing was done")
 	assert.Equal(t, 1, n.Held("nova-compute").Count)
@@ -202,7 +203,7 @@ func TestGroupThatNoPortUsesKeepsTheNode(t *testing.T) {
 	c.sbctl("create", "Chassis_Private", "name=c9")
 	said := c.answer("remove", "c9", "--yes")
 	assert.Equal(t, 409, said.Code)
-	assert.Contains(t, said.Text(), "run: ovn-nbctl ha-chassis-group-remove-chassis spare c9")
+	assert.Contains(t, document.Answer(said), "run: ovn-nbctl ha-chassis-group-remove-chassis spare c9")
 	c.nbctl("ha-chassis-group-remove-chassis", "spare", "c9")
 	assert.Equal(t, 200, c.answer("remove", "c9", "--yes").Code)
 }
@@ -219,8 +220,8 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 	}()
 	time.AfterFunc(3*time.Second, func() { c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000") })
 	said := <-ended
-	assert.Equal(t, 409, said.Code, said.Text())
-	assert.Contains(t, said.Text(), "ovn-controller responds; stop it on the machine")
+	assert.Equal(t, 409, said.Code, document.Answer(said))
+	assert.Contains(t, document.Answer(said), "ovn-controller responds; stop it on the machine")
 }
 
 // Chassis_Private without a chassis has `ovn-nbctl --wait=hv` wait for ever; it ends once the
@@ -252,8 +253,8 @@ func TestDecommissionFailsWithWhatItsDrainSaid(t *testing.T) {
 	c.nbctl("ls-add", "inside", "--", "lsp-add", "inside", "bm", "--", "lsp-set-type", "bm", "external", "--", "set", "Logical_Switch_Port", "bm", "ha_chassis_group="+group)
 	said := c.answer("decommission", "c1", "--timeout", "10s", "--grace-period", "0s", "--yes")
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, said.Text(), "error  drain: DrainNodeError (500): ")
-	assert.Contains(t, said.Text(), "error  alone: no other chassis can host it: none of its other candidates is alive and not cordoned")
+	assert.Contains(t, document.Answer(said), "error  drain: DrainNodeError (500): ")
+	assert.Contains(t, document.Answer(said), "error  alone: no other chassis can host it: none of its other candidates is alive and not cordoned")
 }
 
 // 002-4: a node without which a gateway would have no live candidate stays one, though it was
@@ -272,7 +273,7 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	}
 	said := s.Decommission(t.Context(), node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Minute}, Clear: time.Minute, Confirmed: true})
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, said.Text(), "error  clear-labels: ClearLabelsError (500): it remains a candidate of 1 gateways\n"+
+	assert.Contains(t, document.Answer(said), "error  clear-labels: ClearLabelsError (500): it remains a candidate of 1 gateways\n"+
 		"error  "+port+": none of its other candidates is alive and not cordoned\n")
 	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port), "nothing was taken out")
 
@@ -281,12 +282,12 @@ func TestClearLabelsErrorNamesTheGateway(t *testing.T) {
 	said = s.ClearLabels(t.Context(), "c1", time.Minute)
 	assert.Equal(t, maintenance.ClearLabelsError, said.Reason)
 	assert.Equal(t, 500, said.Code)
-	assert.Contains(t, said.Text(), "error  "+port+": it is the first candidate: drain it first\n")
+	assert.Contains(t, document.Answer(said), "error  "+port+": it is the first candidate: drain it first\n")
 	assert.Len(t, c.candidates(port), 2)
 
 	require.Equal(t, 200, c.drain("c1").Code)
 	said = s.ClearLabels(t.Context(), "c1", time.Minute)
-	assert.Equal(t, 200, said.Code, said.Text())
+	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
 }
 
@@ -309,7 +310,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 		return none
 	}
 	said := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
-	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, said.Text())
+	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, document.Answer(said))
 	assert.Equal(t, 500, said.Code)
 	assert.Contains(t, said.Message, "c1.example is not removed: ")
 	assert.Equal(t, 20, looks, "each time it was judged again")
@@ -317,7 +318,7 @@ func TestDeleteNodeErrorSaysWhyNothingWasDeleted(t *testing.T) {
 	s.Charm, s.Gateways.NorthdTimeout = nil, time.Second
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
 	said = s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
-	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, said.Text())
+	assert.Equal(t, maintenance.DeleteNodeError, said.Reason, document.Answer(said))
 	assert.Contains(t, said.Message, "ovn-northd did not process the changes within 1s")
 	for _, table := range []string{"Chassis", "Chassis_Private"} {
 		assert.Equal(t, "c1", c.sbctl("--bare", "--columns=name", "list", table))

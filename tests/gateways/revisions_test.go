@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
@@ -122,7 +123,7 @@ func TestOperationsThatRetireANodeTagTheirRevisions(t *testing.T) {
 
 	require.Equal(t, 200, c.answer("release", "c1", "bgp").Code)
 	cleared := c.nodeService().ClearLabels(t.Context(), "c1", time.Minute)
-	require.Equal(t, 200, cleared.Code, cleared.Text())
+	require.Equal(t, 200, cleared.Code, document.Answer(cleared))
 	assert.Regexp(t, "^last-site-action, successful-site-action: site-action-success of g[0-9a-f]{8}, clear-labels c1, by ", c.tags()[0])
 	before := c.tags()
 	require.Equal(t, 200, decommission("--yes").Code)
@@ -203,6 +204,11 @@ func TestRevisionsInEveryCombination(t *testing.T) {
 	assert.Equal(t, c.revisions("--base", "last-site-action", "--diff", "plan"), c.revisions("--base", "last-site-action"))
 	assert.Equal(t, 400, c.revisions("--base", "plan").Code)
 	assert.Equal(t, 400, c.revisions("--diff", "buffer").Code)
+	for _, of := range [][]string{{"--network", "physnet1"}, {"--plan", "reschedule"}} { // of a plan that is not asked for
+		assert.Equal(t, 400, c.revisions(of...).Code)
+		assert.Equal(t, 400, c.revisions(append(of, "--diff", "last-site-action")...).Code)
+		assert.Equal(t, 200, c.revisions(append(of, "--base", "committed")...).Code)
+	}
 
 	// What others have damaged is missing.
 	for _, uuid := range strings.Fields(c.nbctl("--bare", "--columns=_uuid", "find", "DNS", "external_ids:ovn-central-operator=revisions")) {

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -138,6 +139,13 @@ func TestDryRunsWriteNothing(t *testing.T) {
 	assert.Equal(t, 2, code, "there is no such plan")
 	code, _, _ = c.operate("plan", "--picture", t.TempDir())
 	assert.Equal(t, 2, code, "a directory is no picture")
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	code, _, _ = c.operate("plan", "--picture", pipe)
+	assert.Equal(t, 2, code, "neither is a pipe, nor a device")
+	info, err := os.Lstat(pipe)
+	require.NoError(t, err)
+	assert.Equal(t, os.ModeNamedPipe, info.Mode().Type(), "what is no picture is left there")
 	assert.Equal(t, before, dump())
 }
 
@@ -191,6 +199,6 @@ func TestGatewaysThatAreNotWhereTheyShouldBeAreNamed(t *testing.T) {
 	code, out, stderr := c.operate("reschedule", "--wait", "300ms")
 	assert.Equal(t, 1, code)
 	assert.Contains(t, out, "lrp-001: not bound to any chassis; expected c1")
-	assert.Contains(t, stderr, "1 ports are not bound as expected after 300ms; run: ovn-central-operator gateways status")
+	assert.Contains(t, stderr, "1 port is not bound as expected after 300ms; run: ovn-central-operator gateways status")
 	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates("lrp-001"), "the rows are written")
 }

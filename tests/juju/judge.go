@@ -43,7 +43,7 @@ func Judge(scene Scene, word, message string) string {
 		return "nothing here needs force"
 	case word == "error":
 		return "no hook may fail here"
-	case scene.Certified && has("certificates") && has("missing relation"):
+	case scene.Certified && has("'certificates' missing"):
 		return "the relation is there"
 	case scene.Certified && word == "blocked":
 		return "nothing here needs an operator's hand"

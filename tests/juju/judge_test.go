@@ -18,8 +18,8 @@ func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
 		why     string
 	}{
 		"well":                        {calm, "active", "nb: leader, sb: follower; 3 of 3 up", ""},
-		"before the CA":               {Scene{}, "blocked", "missing relation: certificates", ""},
-		"J9, after it":                {moving, "blocked", "missing relation: certificates", "the relation is there"},
+		"before the CA":               {Scene{}, "blocked", "'certificates' missing", ""},
+		"J9, after it":                {moving, "blocked", "'certificates' missing", "the relation is there"},
 		"J4":                          {moving, "blocked", "no unit has cluster 1f2e any more; deploy the application again", "to deploy again loses the data"},
 		"F8":                          {moving, "blocked", "move /var/lib/ovn/ovnnb_db.db away", "to move a database away loses a member, and none is in the way"},
 		"J5":                          {moving, "blocked", "nb: no quorum", "there is a quorum all the time"},

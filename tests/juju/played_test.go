@@ -295,7 +295,7 @@ func (p *played) run(typed []string) (string, error) {
 // The program's own logic, with the lab behind a juju command, in the ways of Juju
 // 4.
 func TestStoryWithThePlayedJuju(t *testing.T) {
-	_, program := play(t, lab.Options{JujuVersion: "4.0.15"})
+	_, program := play(t, lab.Options{JujuVersion: lab.Juju4})
 	s := &Story{
 		Client: &Client{Program: program, Model: "test"}, Charm: "./ovn-central.charm", App: "ovn-central", CA: "vault",
 		Config: []string{"source=distro", "ovsdb-server-election-timer=1"}, PowerOff: PowerOff, RestartAgent: RestartAgent,

@@ -56,7 +56,12 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, word, message)
 }
 
+// judge notes what is wrong in what a unit has shown. A hook may fail of one that is down: its
+// machine was turned off, amid that hook maybe.
 func (w *watch) judge(unit, word, message string) {
+	if word == "error" && slices.Contains(w.scene.Down, unit) {
+		return
+	}
 	why := Judge(w.scene, word, message)
 	if why != "" {
 		w.add(fmt.Sprintf("%s showed %q: %s", unit, word+": "+message, why))

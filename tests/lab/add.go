@@ -20,11 +20,11 @@ type AddOptions struct {
 	// Otherwise the lab lays the machine out as the Python charm leaves it.
 	Fresh bool
 	// NoDatabases leaves the unit without databases and servers; see
-	// [Identities.JoinDatabases].
+	// [Unit.JoinDatabases].
 	NoDatabases bool
 	// NoHooks leaves its hooks, and the others' hooks about it, to [Lab.Settle].
 	NoHooks bool
-	// AgentRestarted is [Identities.RestartAgent], once the hooks have run.
+	// AgentRestarted is [Unit.RestartAgent], once the hooks have run.
 	AgentRestarted bool
 }
 

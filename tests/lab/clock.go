@@ -1,23 +1,27 @@
 package lab
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 )
 
-// clockFile has by how many nanoseconds a machine's clock is fast, in its SysconfDir.
-const clockFile = "clock-is-fast-by"
+// clockFile and boottimeFile have by how many nanoseconds a machine's clock is fast, and the one by which
+// its agent measures, in its SysconfDir.
+const (
+	clockFile    = "clock-is-fast-by"
+	boottimeFile = "boottime-is-fast-by"
+)
 
 // playedClock is what the charm of [LayOutWithClock] takes for the time. As where a
-// clock is set, what a process measures by two looks at it stays right.
+// clock is set, what a process of a hook measures by two looks at it stays right.
 const playedClock = `package cli
 
 import (
@@ -26,18 +30,24 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent"
 )
 
-var fast = sync.OnceValue(func() time.Duration {
-	text, _ := os.ReadFile(filepath.Join(os.Getenv("OVN_SYSCONFDIR"), "` + clockFile + `"))
+func fastBy(file string) time.Duration {
+	text, _ := os.ReadFile(filepath.Join(os.Getenv("OVN_SYSCONFDIR"), file))
 	n, _ := strconv.ParseInt(string(text), 10, 64)
 	return time.Duration(n)
-})
+}
+
+var fast = sync.OnceValue(func() time.Duration { return fastBy("` + clockFile + `") })
 
 func playedNow() time.Time { return time.Now().Add(fast()) }
+
+func playedBoottime() time.Duration { return agent.Boottime() + fastBy("` + boottimeFile + `") }
 `
 
-// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Identities.SetClock]:
+// LayOutWithClock is [LayOut] of a charm whose clock can be set, by [Unit.SetClock]:
 // its program is built from the same sources but for one thing, what it is given as
 // the clock. CLOCK_REALTIME itself is one for all machines of a host
 // (time_namespaces(7)): database servers, clients and OpenSSL see that one.
@@ -58,36 +68,48 @@ func LayOutWithClock(ctx context.Context, dir, root string) (err error) {
 	return LayOut(ctx, dir, root, binary)
 }
 
+// playedCalls are the sources that give a clock, to each service and to the agent, what they give, and what stands in for it.
+var playedCalls = map[string][2]string{"cli.go": {"time.Now", "playedNow"}, "agent.go": {"agent.Boottime", "playedBoottime"}}
+
 // clockOverlay writes what stands in for the sources (go help build, -overlay).
 func clockOverlay(dir, root string) (path string, err error) {
 	root, err = filepath.Abs(root)
 	if err != nil {
 		return "", err
 	}
-	source := filepath.Join(root, "internal", "cli", "cli.go")
-	text, err := os.ReadFile(source)
-	if err != nil {
-		return "", err
+	sources := filepath.Join(root, "internal", "cli")
+	written := map[string]string{"playedclock.go": playedClock}
+	for name, call := range playedCalls {
+		source := filepath.Join(sources, name)
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return "", err
+		}
+		given := call[0] + "," // as an argument, or a field, and nothing else
+		if n := strings.Count(string(text), given); n == 0 || n != strings.Count(string(text), call[0]) {
+			return "", fmt.Errorf("%s does not give the clock as it did", source)
+		}
+		written[name] = strings.ReplaceAll(string(text), given, call[1]+",") + "\nvar _ = " + call[0] + "\n"
 	}
-	given := []byte("time.Now,") // to each service as its clock, and nothing else
-	if n := bytes.Count(text, given); n == 0 || n != bytes.Count(text, []byte("time.Now")) {
-		return "", fmt.Errorf("%s does not give the clock as it did", source)
+	files := map[string]string{}
+	for name, text := range written {
+		files[filepath.Join(sources, name)] = filepath.Join(dir, name)
+		err = errors.Join(err, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
-	played := append(bytes.ReplaceAll(text, given, []byte("playedNow,")), "\nvar _ = time.Now\n"...)
-	files := map[string]string{
-		source: filepath.Join(dir, "cli.go"),
-		filepath.Join(root, "internal", "cli", "playedclock.go"): filepath.Join(dir, "playedclock.go"),
-	}
-	replace, err := json.Marshal(map[string]any{"Replace": files})
+	replace, wrong := json.Marshal(map[string]any{"Replace": files})
 	path = filepath.Join(dir, "overlay.json")
-	return path, errors.Join(err, os.WriteFile(path, replace, 0o600),
-		os.WriteFile(filepath.Join(dir, "cli.go"), played, 0o600),
-		os.WriteFile(filepath.Join(dir, "playedclock.go"), []byte(playedClock), 0o600))
+	return path, errors.Join(err, wrong, os.WriteFile(path, replace, 0o600))
 }
 
 // SetClock has the clock of the unit's machine be fast by so much, or slow, from the
 // next hook or action on; it needs a charm of [LayOutWithClock].
-func (u *Unit) SetClock(fast time.Duration) error {
-	_, err := atomicfile.WriteIfChanged(filepath.Join(u.SysconfDir(), clockFile), []byte(fmt.Sprint(int64(fast))), 0o644)
+func (u *Unit) SetClock(fast time.Duration) error { return u.setFast(clockFile, fast) }
+
+// SetBoottime has the clock by which the unit's agent measures be fast by so much from now on: what it has
+// waited for since is longer by that. It needs a charm of [LayOutWithClock].
+func (u *Unit) SetBoottime(fast time.Duration) error { return u.setFast(boottimeFile, fast) }
+
+func (u *Unit) setFast(file string, by time.Duration) error {
+	_, err := atomicfile.WriteIfChanged(filepath.Join(u.SysconfDir(), file), []byte(fmt.Sprint(int64(by))), 0o644)
 	return err
 }

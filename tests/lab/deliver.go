@@ -30,7 +30,7 @@ func (l *Lab) Pending(u *Unit) (hooks []string) {
 }
 
 // Deliver runs exactly the next hook of a unit, or the failed one again, and
-// nothing else. It returns the hook, as [Identities.Hooks] names it, and "" where there
+// nothing else. It returns the hook, as [Unit.Hooks] names it, and "" where there
 // is none. When a unit that is being removed has run its last one it leaves the
 // model.
 func (l *Lab) Deliver(ctx context.Context, u *Unit) (string, error) { return l.deliver(ctx, u, "") }

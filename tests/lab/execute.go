@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -56,9 +57,9 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 		s = model.State{JujuVersion: state.JujuVersion, ModelName: state.ModelName, UUID: state.UUID, Network: state.Network}
 	})
 	vars := []string{
-		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hooktool.ContextVariable + "=" + c.ID,
+		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hookclient.ContextVariable + "=" + c.ID,
 		"JUJU_HOOK_NAME=" + hook,
-		hooktool.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
+		hookclient.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
 		"JUJU_UNIT_NAME=" + u.name, "JUJU_MODEL_UUID=" + s.UUID, "JUJU_MODEL_NAME=" + s.ModelName,
 		fmt.Sprintf("JUJU_API_ADDRESSES=%s.%d:17070", s.Network, reservedHost),
 		fmt.Sprintf("JUJU_MACHINE_ID=%d", u.number), "JUJU_PRINCIPAL_UNIT=", "JUJU_AVAILABILITY_ZONE=",

@@ -9,7 +9,7 @@ import (
 // SignalHook sends a signal to the hook or action that the unit is running, and to
 // what that has called: SIGKILL kills it, as [Lab.RunHookKilledAt] does; SIGSTOP
 // has it stand still until SIGCONT, while what was asked of systemd goes on. It
-// may be used in what [Identities.OnCall] is given. Where none is running the error
+// may be used in what [Unit.OnCall] is given. Where none is running the error
 // wraps [os.ErrProcessDone].
 func (u *Unit) SignalHook(sig syscall.Signal) error {
 	p, running := u.machine.Find("hook")

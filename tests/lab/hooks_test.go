@@ -43,7 +43,7 @@ func TestCharmRunsInJujusEnvironmentAndNoOther(t *testing.T) {
 }
 
 // seen has every hook note what its relation context was.
-const seen = `echo "$JUJU_HOOK_NAME remote=$JUJU_REMOTE_UNIT departing=$JUJU_DEPARTING_UNIT ids=$(relation-ids ovsdb-peer)" >> seen`
+const seen = `echo "$JUJU_HOOK_NAME remote=$JUJU_REMOTE_UNIT departing=$JUJU_DEPARTING_UNIT ids=$(relation-ids --format=json ovsdb-peer)" >> seen`
 
 func TestRemovalShowsTheLeaverAsJujuDoes(t *testing.T) {
 	tests := map[string]struct {
@@ -51,13 +51,13 @@ func TestRemovalShowsTheLeaverAsJujuDoes(t *testing.T) {
 		want      []string
 	}{
 		"fresh agent: the relation is there in stop": {false, []string{
-			"ovsdb-peer-relation-departed remote=ovn-central/0 departing=ovn-central/1 ids=ovsdb-peer:1",
-			"stop remote= departing= ids=ovsdb-peer:1",
+			`ovsdb-peer-relation-departed remote=ovn-central/0 departing=ovn-central/1 ids=["ovsdb-peer:1"]`,
+			`stop remote= departing= ids=["ovsdb-peer:1"]`,
 		}},
 		"restarted agent: it is broken, and gone in stop": {true, []string{
-			"ovsdb-peer-relation-departed remote=ovn-central/0 departing=ovn-central/1 ids=ovsdb-peer:1",
-			"ovsdb-peer-relation-broken remote= departing= ids=ovsdb-peer:1",
-			"stop remote= departing= ids=",
+			`ovsdb-peer-relation-departed remote=ovn-central/0 departing=ovn-central/1 ids=["ovsdb-peer:1"]`,
+			`ovsdb-peer-relation-broken remote= departing= ids=["ovsdb-peer:1"]`,
+			"stop remote= departing= ids=[]",
 		}},
 	}
 	for name, test := range tests {
@@ -71,7 +71,7 @@ func TestRemovalShowsTheLeaverAsJujuDoes(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, l.RemoveUnit(ctx(t), leaves, lab.RemoveOptions{}))
 			assert.Equal(t, test.want, strings.Split(strings.TrimSpace(read(t, leaves.CharmDir(), "seen")), "\n"))
-			assert.Equal(t, "ovsdb-peer-relation-departed remote=ovn-central/1 departing=ovn-central/1 ids=ovsdb-peer:1\n",
+			assert.Equal(t, "ovsdb-peer-relation-departed remote=ovn-central/1 departing=ovn-central/1 ids=[\"ovsdb-peer:1\"]\n",
 				read(t, stays.CharmDir(), "seen"))
 			goal := read(t, leaves.CharmDir(), "goal")
 			assert.Contains(t, goal, `"ovn-central/1":{"status":"dying"`)
@@ -84,7 +84,7 @@ func TestRemovalShowsTheLeaverAsJujuDoes(t *testing.T) {
 }
 
 func TestFailedHookKeepsNothingItHeldBack(t *testing.T) {
-	writes := `relation-set -r ovsdb-peer:1 a=1; state-set s=1; open-port 80; status-set active done; relation-get -r ovsdb-peer:1 a "$JUJU_UNIT_NAME" > own`
+	writes := `relation-set -r ovsdb-peer:1 a=1; open-port 80/tcp; status-set active done; relation-get --format=json -r ovsdb-peer:1 - "$JUJU_UNIT_NAME" > own`
 	l, units := withUnits(t, 2, true, scripts{"update-status": writes + "; echo broken >&2; exit 3"})
 	u := units[0]
 	err := l.RunHook(ctx(t), u, "update-status")
@@ -95,9 +95,8 @@ func TestFailedHookKeepsNothingItHeldBack(t *testing.T) {
 	assert.Equal(t, 3, failed.ExitCode)
 	assert.Contains(t, failed.Output, "broken")
 	assert.Equal(t, `ovn-central/0: hook failed: "update-status" (exit code 3)`, err.Error())
-	assert.Equal(t, "1\n", read(t, u.CharmDir(), "own"), "the hook itself sees what it wrote")
+	assert.Contains(t, read(t, u.CharmDir(), "own"), `"a":"1"`, "the hook itself sees what it wrote")
 	assert.NotContains(t, u.Data(), "a")
-	assert.Empty(t, u.CharmState())
 	assert.Empty(t, u.OpenedPorts())
 	assert.Equal(t, "error", u.Workload().Status)
 	assert.Equal(t, `hook failed: "update-status"`, u.Workload().Message)
@@ -106,7 +105,6 @@ func TestFailedHookKeepsNothingItHeldBack(t *testing.T) {
 	on(t, u, "update-status", writes)
 	require.NoError(t, l.Retry(ctx(t), u))
 	assert.Equal(t, "1", u.Data()["a"])
-	assert.Equal(t, map[string]string{"s": "1"}, u.CharmState())
 	assert.Equal(t, []string{"80/tcp"}, u.OpenedPorts())
 	assert.Equal(t, "done", u.Workload().Message)
 	assert.Equal(t, []string{"update-status (failed)", "update-status"}, u.Hooks()[len(u.Hooks())-2:])
@@ -154,11 +152,11 @@ func TestResolvedWithoutRetrySkipsTheHook(t *testing.T) {
 
 func TestHookIsKilledAtEachOfItsCalls(t *testing.T) {
 	l, units := withUnits(t, 1, false, scripts{
-		"stop": "relation-set -r ovsdb-peer:1 a=1; ovs-appctl --version > /dev/null; systemctl stop ovn-ovsdb-server-sb; state-set --file - < /dev/null; echo end > end",
+		"stop": "relation-set -r ovsdb-peer:1 a=1; ovs-appctl --version > /dev/null; systemctl stop ovn-ovsdb-server-sb; relation-set -r 1 --file - < /dev/null; echo end > end",
 	})
 	u := units[0]
 	require.NoError(t, l.BeginRemoval(ctx(t), u))
-	calls := []string{"relation-set -r ovsdb-peer:1 a=1", "ovs-appctl --version", "systemctl stop ovn-ovsdb-server-sb", "state-set --file -"}
+	calls := []string{"relation-set -r ovsdb-peer:1 a=1", "ovs-appctl --version", "systemctl stop ovn-ovsdb-server-sb", "relation-set -r 1 --file -"}
 	for i := range calls {
 		got, err := l.RunHookKilledAt(ctx(t), u, "stop", i+1)
 		require.NoError(t, err)

@@ -3,11 +3,7 @@ package lab_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/recorded"
 )
 
 func TestLabAnswersAsJuju(t *testing.T) {
-	for _, file := range []string{"orders.json", "tools.json", "actions.json", "failures.json"} {
-		for _, told := range readStories(t, file) {
+	for _, file := range recorded.Files {
+		stories, err := recorded.Read("testdata/juju", file)
+		require.NoError(t, err)
+		for _, told := range stories {
 			t.Run(strings.TrimSuffix(file, ".json")+"/"+told.Name, func(t *testing.T) {
 				t.Parallel()
 				l := newLab(t, lab.Options{Charm: newCharm(t, told.Scripts), JujuVersion: "3.5.0"})
@@ -41,14 +40,14 @@ type teller struct {
 }
 
 // take takes one step and compares what comes of it.
-func (g *teller) take(name string, s step) {
+func (g *teller) take(name string, s *recorded.Step) {
 	g.t.Helper()
 	before := map[string]int{}
 	for unit, u := range g.units {
 		before[unit] = len(u.Hooks())
 	}
 	if s.At != nil {
-		on(g.t, g.units[s.At.Unit], s.At.Hook, s.At.script())
+		on(g.t, g.units[s.At.Unit], s.At.Hook, s.Script())
 	}
 	for hook, text := range s.Scripts {
 		on(g.t, g.units[s.Unit], hook, text)
@@ -69,7 +68,7 @@ func (g *teller) take(name string, s step) {
 			inError[unit] = status.Message
 		}
 	}
-	assert.Equal(g.t, ordered(s.Hooks), ordered(hooks), name)
+	assert.Equal(g.t, recorded.Ordered(s.Hooks), recorded.Ordered(hooks), name)
 	assert.Equal(g.t, notNil(s.Failed), inError, name)
 	if s.Result != nil {
 		want := lab.ActionResult{
@@ -100,7 +99,7 @@ func withoutSkipped(hooks []string) []string {
 }
 
 // do does what a step says.
-func (g *teller) do(s step) (result lab.ActionResult, err error) {
+func (g *teller) do(s *recorded.Step) (result lab.ActionResult, err error) {
 	// A step may be a hook with hundreds of calls.
 	c, cancel := contextOf(g.t, 5*time.Minute)
 	defer cancel()
@@ -159,65 +158,17 @@ func (g *teller) do(s step) (result lab.ActionResult, err error) {
 	return result, err
 }
 
-// script runs the calls one after another and keeps what they say.
-func (p *place) script() string {
-	var text strings.Builder
-	for i, call := range p.Calls {
-		fmt.Fprintf(&text, "(%s\n) > ./answer-%d.out 2> ./answer-%d.err < /dev/null; echo $? > ./answer-%d.code\n", call, i, i, i)
-	}
-	if p.Fail {
-		text.WriteString("exit 1\n")
-	}
-	return text.String()
-}
-
-// volatile is what differs from run to run: times.
-var volatile = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ`)
-
-func (g *teller) compareAnswers(name string, s step) {
+func (g *teller) compareAnswers(name string, s *recorded.Step) {
 	g.t.Helper()
-	dir := g.units[s.At.Unit].CharmDir()
-	for i, call := range s.At.Calls {
-		code, err := os.ReadFile(filepath.Join(dir, fmt.Sprintf("answer-%d.code", i)))
-		if !assert.NoError(g.t, err, "%s: %s", name, call) {
-			continue
-		}
-		n, err := strconv.Atoi(strings.TrimSpace(string(code)))
-		require.NoError(g.t, err)
-		got := answer{
-			Call: call, Code: n, Stdout: volatile.ReplaceAllString(read(g.t, dir, fmt.Sprintf("answer-%d.out", i)), "TIME"),
-			Stderr: strings.ReplaceAll(read(g.t, dir, fmt.Sprintf("answer-%d.err", i)), dir, "CHARM"),
-		}
-		assert.Equal(g.t, s.Answers[i], got, name)
+	got, err := s.Collect(g.units[s.At.Unit].CharmDir())
+	assert.NoError(g.t, err, name)
+	for i := range got {
+		assert.Equal(g.t, s.Answers[i], got[i], name)
 	}
 }
 
-// relationHook tells the endpoint of a relation's hook.
-var relationHook = regexp.MustCompile(`^(.*)-relation-`)
-
-// ordered brings the hooks of several relations into one order: before Juju 3.6
-// that of a Go map decides among relations.
-func ordered(hooks map[string][]string) map[string][]string {
-	all := map[string][]string{}
-	for unit, some := range hooks {
-		some = slices.Clone(some)
-		for start := 0; start < len(some); start++ {
-			end := start
-			for end < len(some) && relationHook.MatchString(some[end]) {
-				end++
-			}
-			slices.SortStableFunc(some[start:end], func(a, b string) int {
-				return strings.Compare(relationHook.FindString(a), relationHook.FindString(b))
-			})
-			start = max(start, end-1)
-		}
-		all[unit] = some
-	}
-	return all
-}
-
-func (g *teller) look() seenModel {
-	seen := complete(seenModel{LeaderSettings: g.lab.LeaderSettings(), Version: g.lab.WorkloadVersion()})
+func (g *teller) look() recorded.Seen {
+	seen := complete(recorded.Seen{LeaderSettings: g.lab.LeaderSettings(), Version: g.lab.WorkloadVersion()})
 	if leader := g.lab.Leader(); leader != nil {
 		seen.Leader = leader.Name()
 	}
@@ -227,9 +178,6 @@ func (g *teller) look() seenModel {
 		if ports := u.OpenedPorts(); len(ports) > 0 {
 			slices.Sort(ports)
 			seen.Ports[u.Name()] = ports
-		}
-		if state := u.CharmState(); len(state) > 0 {
-			seen.State[u.Name()] = state
 		}
 	}
 	for id := 1; id < 10; id++ {
@@ -246,15 +194,12 @@ func (g *teller) look() seenModel {
 }
 
 // complete has no map that is nil.
-func complete(s seenModel) seenModel {
+func complete(s recorded.Seen) recorded.Seen {
 	if s.Workload == nil {
 		s.Workload = map[string]string{}
 	}
 	if s.Ports == nil {
 		s.Ports = map[string][]string{}
-	}
-	if s.State == nil {
-		s.State = map[string]map[string]string{}
 	}
 	if s.App == nil {
 		s.App = map[string]map[string]string{}
@@ -263,4 +208,19 @@ func complete(s seenModel) seenModel {
 		s.Units = map[string]map[string]string{}
 	}
 	return s
+}
+
+// flatten is how the lab has an action's results.
+func flatten(prefix string, tree map[string]any) map[string]string {
+	flat := map[string]string{}
+	for key, value := range tree {
+		if branch, is := value.(map[string]any); is {
+			for deep, text := range flatten(prefix+key+".", branch) {
+				flat[deep] = text
+			}
+			continue
+		}
+		flat[prefix+key] = fmt.Sprint(value)
+	}
+	return flat
 }

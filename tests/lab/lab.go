@@ -28,7 +28,6 @@ type Lab struct {
 	charm   *charm.CharmDir
 	timeout time.Duration
 	program string
-	keep    bool
 	guard   *machine.Guard
 	hub     *machine.Machine // whom all machines are connected to
 	ca      *vault.CA        // nil in a lab that was opened

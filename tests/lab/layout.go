@@ -32,15 +32,22 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 	return nil
 }
 
-// BuildTools builds the program for [Options].Program from a checkout at root: a
-// test that is built with the race detector is slow as a hook tool, of which a
-// hook calls dozens.
+// BuildTools builds the program for [Options].Program from a checkout at root, and
+// beside it the one that plays Juju's hook tools: a test that is built with the race
+// detector is slow as such a tool, of which a hook calls dozens.
 func BuildTools(ctx context.Context, root, out string) error {
-	if err := build(ctx, root, "./tests/lab/cmd/ovn-lab-tools", out); err != nil {
+	compiler := exec.CommandContext(ctx, "cc", "-O2", "-static", "-s", "-o", hookToolBeside(out), filepath.Join(root, "tests/lab/hooktool/hooktool.c"))
+	compiler.Stderr = os.Stderr
+	err := errors.Join(build(ctx, root, "./tests/lab/cmd/ovn-lab-tools", out), compiler.Run())
+	if err != nil {
 		return fmt.Errorf("cannot build the lab's tools: %w", err)
 	}
 	return nil
 }
+
+// hookToolBeside is the program that plays Juju's hook tools, beside the one that plays
+// all that a machine has.
+func hookToolBeside(program string) string { return program + "-hook-tool" }
 
 // linkHooks makes the links that people, and programs that don't know of dispatch, run.
 func linkHooks(from, to string) error {

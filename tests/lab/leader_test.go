@@ -10,10 +10,10 @@ import (
 func TestLeaderSettingsReachTheOthersAtOnceAndSurviveAFailedHook(t *testing.T) {
 	l, units := withUnits(t, 2, true, scripts{
 		"leader-elected":          "leader-set nb_cid=1 sb_cid=2",
-		"leader-settings-changed": "leader-get > got",
+		"leader-settings-changed": "leader-get --format=json > got",
 	})
 	assert.Equal(t, map[string]string{"nb_cid": "1", "sb_cid": "2"}, l.LeaderSettings())
-	assert.Equal(t, "nb_cid: \"1\"\nsb_cid: \"2\"\n", read(t, units[1].CharmDir(), "got"))
+	assert.JSONEq(t, `{"nb_cid":"1","sb_cid":"2"}`, read(t, units[1].CharmDir(), "got"))
 
 	before := len(units[1].Hooks())
 	on(t, units[0], "update-status", "leader-set nb_cid= ready=True; exit 1")
@@ -30,11 +30,11 @@ func TestLeaderSettingsReachTheOthersAtOnceAndSurviveAFailedHook(t *testing.T) {
 }
 
 func TestLeadershipPassesToAnotherUnit(t *testing.T) {
-	l, units := withUnits(t, 3, true, scripts{"leader-elected": "is-leader > leads"})
+	l, units := withUnits(t, 3, true, scripts{"leader-elected": "is-leader --format=json > leads"})
 	before := []int{len(units[0].Hooks()), len(units[1].Hooks())}
 	require.NoError(t, l.SetLeader(ctx(t), units[1]))
 	assert.Equal(t, units[1], l.Leader())
-	assert.Equal(t, "True\n", read(t, units[1].CharmDir(), "leads"))
+	assert.Equal(t, "true\n", read(t, units[1].CharmDir(), "leads"))
 	assert.Equal(t, []string{"leader-elected"}, since(units[1], before[1]))
 	assert.Equal(t, []string{"leader-settings-changed"}, since(units[0], before[0]), "it never ran that as the leader")
 

@@ -36,7 +36,7 @@ func command(t *testing.T, program string, args ...string) *exec.Cmd {
 // sources, src/lib/charm/openstack/ovn_central.py and the templates.
 func TestUnitsAreLaidOutAsThePythonCharmLeavesThem(t *testing.T) {
 	t.Parallel()
-	l, units := withUnits(t, 2, false, scripts{"update-status": "leader-get > settings"})
+	l, units := withUnits(t, 2, false, scripts{"update-status": "leader-get --format=json > settings"})
 	first, second := units[0], units[1]
 	for file, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
 		info, err := os.Stat(filepath.Join(first.SysconfDir(), "ovn", file))
@@ -74,11 +74,11 @@ func TestUnitsAreLaidOutAsThePythonCharmLeavesThem(t *testing.T) {
 
 	require.NoError(t, l.UpdateStatus(ctx(t)))
 	settings := read(t, second.CharmDir(), "settings")
-	assert.Contains(t, settings, `ready: "True"`)
+	assert.Contains(t, settings, `"ready":"True"`)
 	for _, db := range lab.Databases {
 		cid, err := l.Exec(ctx(t), "ovsdb-tool", "db-cid", first.DBFile(db))
 		require.NoError(t, err)
-		assert.Contains(t, settings, string(db)+"_cid: "+strings.TrimSpace(cid))
+		assert.Contains(t, settings, `"`+string(db)+`_cid":"`+strings.TrimSpace(cid)+`"`)
 	}
 }
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
@@ -29,7 +28,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l := &Lab{
-		dir: o.Dir, charm: ch, timeout: o.HookTimeout, keep: o.Keep, log: o.Log,
+		dir: o.Dir, charm: ch, timeout: o.HookTimeout, log: o.Log,
 		program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{},
 	}
 	defer func() {
@@ -43,7 +42,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if err := l.furnish(o); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
-	if l.guard, err = machine.StartGuard(l.program, l.dir, o.Keep); err != nil {
+	if l.guard, err = machine.StartGuard(l.program, l.dir); err != nil {
 		return nil, err
 	}
 	if err := l.bootHub(ctx, o); err != nil {
@@ -55,16 +54,15 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	l.model = model.New(l.dir, &model.State{
 		App: o.App, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion, Ways: *o.Ways,
 		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: o.RetryScale,
-		Program: l.program, Keep: o.Keep, NextAction: 1,
+		Program: l.program, NextAction: 1,
 		LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
-		AppStatus: model.Status{Status: "unset", Since: time.Now()},
 		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
 	})
 	return l, l.model.Save()
 }
 
-// furnish fills the lab's directory: the charm, and the program under the names
-// of the hook tools.
+// furnish fills the lab's directory: the charm, and under the names of the hook tools
+// the program that was built for them, or else the one that plays everything.
 func (l *Lab) furnish(o Options) error {
 	if err := copyTree(o.Charm, l.charmDir()); err != nil {
 		return err
@@ -72,11 +70,18 @@ func (l *Lab) furnish(o Options) error {
 	if err := linkOrCopy(o.Program, l.program); err != nil {
 		return err
 	}
+	tool := l.program
+	if _, err := os.Stat(hookToolBeside(o.Program)); err == nil {
+		tool = hookToolBeside(l.program)
+		if err := linkOrCopy(hookToolBeside(o.Program), tool); err != nil {
+			return err
+		}
+	}
 	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
 		return err
 	}
 	for _, name := range hooktool.NamesIn(*o.Ways) {
-		if err := os.Symlink(l.program, filepath.Join(l.toolsDir(), name)); err != nil {
+		if err := os.Symlink(tool, filepath.Join(l.toolsDir(), name)); err != nil {
 			return err
 		}
 	}
@@ -108,7 +113,7 @@ func Open(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
 	}
 	var units []*model.Unit
 	l.model.Do(func(s *model.State) {
-		l.timeout, l.program, l.keep = s.HookTimeout, s.Program, s.Keep
+		l.timeout, l.program = s.HookTimeout, s.Program
 		units = s.Ordered()
 	})
 	for _, u := range units {
@@ -158,12 +163,7 @@ func (l *Lab) release() error {
 	return errors.Join(errs...)
 }
 
-// Close kills everything that the lab started and removes its directory, unless
-// it is to be kept.
+// Close kills everything that the lab started and removes its directory.
 func (l *Lab) Close() error {
-	err := machine.Clean(l.dir)
-	if !l.keep {
-		err = errors.Join(err, os.RemoveAll(l.dir))
-	}
-	return errors.Join(err, l.release())
+	return errors.Join(machine.Clean(l.dir), os.RemoveAll(l.dir), l.release())
 }

@@ -97,7 +97,7 @@ func TestTwoLabsDontTouchEachOther(t *testing.T) {
 }
 
 func TestDetachedLabGoesOnAndIsOpenedAgain(t *testing.T) {
-	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{"update-status": "state-set n=1"})})
+	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{"update-status": "leader-set n=1"})})
 	require.NoError(t, err)
 	u, err := l.AddUnit(ctx(t))
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func TestDetachedLabGoesOnAndIsOpenedAgain(t *testing.T) {
 	u, err = l.Unit("ovn-central/0")
 	require.NoError(t, err)
 	require.NoError(t, l.UpdateStatus(ctx(t)))
-	assert.Equal(t, map[string]string{"n": "1"}, u.CharmState())
+	assert.Equal(t, "1", l.LeaderSettings()["n"])
 	second, err := l.AddUnit(ctx(t))
 	require.NoError(t, err)
 	assert.Equal(t, "ovn-central/1", second.Name())

@@ -18,12 +18,30 @@ import (
 // kills such a one.
 const ownerVariable = "OVN_LAB_TEST_OWNER"
 
+// toolsDir has the program that plays the tools of most labs, once one was made; in the
+// others, this program does.
+var toolsDir string
+
+var buildTools = sync.OnceValue(func() error {
+	return lab.BuildTools(context.Background(), filepath.Join("..", ".."), filepath.Join(toolsDir, "ovn-lab"))
+})
+
 func TestMain(m *testing.M) {
 	lab.Intercept()
 	if os.Getenv(ownerVariable) != "" {
 		ownALab()
 	}
-	os.Exit(m.Run())
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if toolsDir, err = os.MkdirTemp("", "ovn-lab-tools-"); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	defer os.RemoveAll(toolsDir)
+	return m.Run()
 }
 
 // ownALab makes a lab with a unit, says where it is, and waits to be killed.
@@ -71,6 +89,8 @@ func newLab(t *testing.T, o lab.Options) *lab.Lab {
 	if o.Charm == "" {
 		o.Charm = newCharm(t, nil)
 	}
+	require.NoError(t, buildTools())
+	o.Program = filepath.Join(toolsDir, "ovn-lab")
 	l, err := lab.New(ctx(t), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, l.Close()) })

@@ -7,7 +7,7 @@ import "github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 // maintainer's scripts do.
 func (u *Unit) OfferVersion(version string) error { return u.machine.OfferVersion(version) }
 
-// OfferSchemas has the version of [Identities.OfferVersion] bring newer schemas, too, of
+// OfferSchemas has the version of [Unit.OfferVersion] bring newer schemas, too, of
 // version [NewerSchema].
 func (u *Unit) OfferSchemas() error { return u.machine.OfferSchemas() }
 

@@ -88,11 +88,9 @@ func TestPackageToolsSayWhatTheRealOnesSay(t *testing.T) {
 	assert.Contains(t, out, "E: Could not get lock /var/lib/dpkg/lock-frontend. It is held by process")
 	run("systemctl --quiet mask ovn-central ovn-ovsdb-server-nb ovn-ovsdb-server-sb; apt-get update && apt-get install -y ovn-central")
 	version := u.Packages()["ovn-central"]
-	out, code = run(`dpkg-query -W -f '${Package} ${Version} ${Status}\n' ovn-central`)
-	assert.Equal(t, "ovn-central "+version+" install ok installed", out)
+	out, code = run(`dpkg-query -W -f '${Package} ${Version} ${db:Status-Status}\n' ovn-central`)
+	assert.Equal(t, "ovn-central "+version+" installed", out)
 	assert.Zero(t, code)
-	out, _ = run("dpkg-query --show --showformat='${Version}' dpkg")
-	assert.Regexp(t, `^\d`, out, "what the lab doesn't know is asked of the system")
 
 	require.NoError(t, u.OfferVersion("99:1.2-3"))
 	out, _ = run("apt-cache policy ovn-central")
@@ -111,8 +109,6 @@ func TestPackageToolsSayWhatTheRealOnesSay(t *testing.T) {
 	assert.Contains(t, out, "installed")
 	assert.Zero(t, code)
 
-	_, code = run("dpkg --compare-versions 1 lt 2")
-	assert.Zero(t, code)
 	out, code = run("apt-get install -y no-such-thing")
 	assert.Equal(t, "E: Unable to locate package no-such-thing", lastLine(out))
 	assert.Equal(t, 100, code)

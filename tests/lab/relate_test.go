@@ -1,6 +1,8 @@
 package lab_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -60,8 +62,8 @@ func TestUnitThatGoesLeavesItsRelationsFirst(t *testing.T) {
 
 func TestToolsSeeTheOtherApplication(t *testing.T) {
 	l, units := withUnits(t, 2, true, scripts{
-		"certificates-relation-changed": `relation-list --app >> out; relation-get ca >> out; relation-get --app app vault >> out
-			relation-get --app - ovn-central >> out 2>&1; relation-get - neutron/0 >> out 2>&1; echo "$JUJU_REMOTE_APP" >> out; relation-ids certificates >> out`,
+		"certificates-relation-changed": `for whose in "- vault/0" "--app - vault" "--app - ovn-central" "- neutron/0"; do
+			relation-get --format=json -r 2 $whose >> out 2>&1; done; echo "$JUJU_REMOTE_APP" >> out`,
 		"update-status": `goal-state --format=json > goal`,
 	})
 	id, err := l.Relate(ctx(t), "certificates", "vault", 1)
@@ -69,7 +71,7 @@ func TestToolsSeeTheOtherApplication(t *testing.T) {
 	on(t, units[1], "certificates-relation-changed", "cat /dev/null > out\n"+read(t, units[1].CharmDir(), "on-certificates-relation-changed"))
 	require.NoError(t, l.RemoteSet(ctx(t), id, "vault", map[string]string{"app": "a"}))
 	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/0", map[string]string{"ca": "c"}))
-	assert.Equal(t, "vault\nc\na\nERROR permission denied\nERROR permission denied\nvault\ncertificates:2\n", read(t, units[1].CharmDir(), "out"))
+	assert.Regexp(t, `^\{"ca":"c",.*\}\n\{"app":"a"\}\nERROR permission denied\nERROR permission denied\nvault\n$`, read(t, units[1].CharmDir(), "out"))
 	require.NoError(t, l.UpdateStatus(ctx(t)))
 	assert.Regexp(t, `"relations":\{"certificates":\{"vault":\{"status":"joined","since":"[^"]+"\},"vault/0":\{"status":"active"`,
 		read(t, units[0].CharmDir(), "goal"))
@@ -77,8 +79,8 @@ func TestToolsSeeTheOtherApplication(t *testing.T) {
 
 func TestOtherSideIsPlayedByItsAnswers(t *testing.T) {
 	l, units := withUnits(t, 2, true, scripts{
-		"certificates-relation-joined":  `relation-set request="$JUJU_UNIT_NAME"`,
-		"certificates-relation-changed": `relation-get - > got`,
+		"certificates-relation-joined":  `relation-set -r 2 request="$JUJU_UNIT_NAME"`,
+		"certificates-relation-changed": `relation-get --format=json -r 2 - vault/0 > got`,
 	})
 	l.OnRemote("certificates", func(unit string, bag map[string]string) map[string]string {
 		if bag["request"] == "" {
@@ -90,7 +92,7 @@ func TestOtherSideIsPlayedByItsAnswers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "ovn-central/1", l.RelationData(id).RemoteUnits["vault/0"]["for-ovn-central/1"])
 	for _, u := range units {
-		assert.Contains(t, read(t, u.CharmDir(), "got"), "for-"+u.Name()+": "+u.Name())
+		assert.Contains(t, read(t, u.CharmDir(), "got"), `"for-`+u.Name()+`":"`+u.Name()+`"`)
 	}
 }
 
@@ -105,37 +107,22 @@ func TestRelationThatTheCharmLacksIsRefused(t *testing.T) {
 }
 
 func TestNewAddressReachesCharmAndRelations(t *testing.T) {
-	l, units := withUnits(t, 2, true, scripts{"config-changed": `network-get ovsdb > net; network-get ovsdb-peer --bind-address >> net; unit-get private-address >> net`})
+	l, units := withUnits(t, 2, true, scripts{"config-changed": `for each in ovsdb ovsdb-peer; do network-get --format=json $each; done > net`})
 	u := units[0]
 	_, err := l.Relate(ctx(t), "ovsdb", "neutron", 1)
 	require.NoError(t, err)
 	require.NoError(t, l.Bind(ctx(t), u, "ovsdb", "198.51.100.7", "fd99::7"))
-	assert.Equal(t, `bind-addresses:
-- mac-address: ""
-  interface-name: eth0
-  addresses:
-  - hostname: ""
-    value: 198.51.100.7
-    cidr: 198.51.100.0/24
-    address: 198.51.100.7
-  - hostname: ""
-    value: fd99::7
-    cidr: fd99::/64
-    address: fd99::7
-  macaddress: ""
-  interfacename: eth0
-egress-subnets:
-- 198.51.100.7/32
-- fd99::7/128
-ingress-addresses:
-- 198.51.100.7
-- fd99::7
-`+u.Address()+"\n"+u.Address()+"\n", read(t, u.CharmDir(), "net"))
+	const one = `{"hostname":"","value":"%s","cidr":"10.99.0.0/24"}`
+	assert.JSONEq(t, `{"bind-addresses":[{"mac-address":"","interface-name":"eth0","addresses":[`+
+		`{"hostname":"","value":"198.51.100.7","cidr":"198.51.100.0/24"},{"hostname":"","value":"fd99::7","cidr":"fd99::/64"}]}],`+
+		`"egress-subnets":["198.51.100.7/32","fd99::7/128"],"ingress-addresses":["198.51.100.7","fd99::7"]}`,
+		strings.SplitN(read(t, u.CharmDir(), "net"), "\n", 2)[0])
+	assert.Contains(t, read(t, u.CharmDir(), "net"), fmt.Sprintf(one, u.Address()))
 	assert.Equal(t, map[string]string{
 		"egress-subnets": "198.51.100.7/32,fd99::7/128", "ingress-address": "198.51.100.7", "private-address": "198.51.100.7",
 	}, l.RelationData(2).Units[u.Name()])
 	require.NoError(t, l.SetAddress(ctx(t), u, "10.99.0.99", "fd99::99"))
-	assert.Contains(t, read(t, u.CharmDir(), "net"), "\n10.99.0.99\n10.99.0.99\n")
+	assert.Contains(t, read(t, u.CharmDir(), "net"), fmt.Sprintf(one, "10.99.0.99"))
 	assert.Equal(t, "10.99.0.99", u.Data()["ingress-address"])
 	assert.Contains(t, units[1].Hooks(), "ovsdb-peer-relation-changed ovn-central/0")
 	require.Error(t, l.SetAddress(ctx(t), u, "nowhere"))

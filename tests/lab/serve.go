@@ -1,9 +1,9 @@
 package lab
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"os"
@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
@@ -82,27 +83,28 @@ func (s *server) answer(connection net.Conn) {
 	if err := connection.SetDeadline(time.Now().Add(callTimeout)); err != nil {
 		return
 	}
-	var request hooktool.Request
-	if err := json.NewDecoder(connection).Decode(&request); err != nil {
+	text, err := io.ReadAll(connection)
+	var request hookclient.Request
+	if err != nil || request.Unmarshal(text) != nil {
 		return
 	}
 	<-s.running
 	if s.ends(request) {
 		return
 	}
-	response := hooktool.Response{}
-	if request.Name != hooktool.CallReport {
+	response := hookclient.Response{}
+	if request.Name != hookclient.CallReport {
 		response = s.run(request)
 	}
 	// A client that is gone needs no answer.
-	_ = json.NewEncoder(connection).Encode(response)
+	_, _ = connection.Write(response.Marshal())
 }
 
 // run answers a hook tool, unless its call is to fail.
-func (s *server) run(request hooktool.Request) hooktool.Response {
+func (s *server) run(request hookclient.Request) hookclient.Response {
 	if s.plan.refuse != nil {
 		if err := s.plan.refuse(strings.Join(append([]string{request.Name}, request.Args...), " ")); err != nil {
-			return hooktool.Response{Code: 1, Stderr: []byte("ERROR " + err.Error() + "\n")}
+			return hookclient.Response{Code: 1, Stderr: "ERROR " + err.Error() + "\n"}
 		}
 	}
 	return s.context.Run(request)
@@ -110,7 +112,7 @@ func (s *server) run(request hooktool.Request) hooktool.Response {
 
 // ends counts the call and says whether the hook dies of it. A tool that asks
 // again with its input is one call.
-func (s *server) ends(request hooktool.Request) bool {
+func (s *server) ends(request hookclient.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.killed {
@@ -118,7 +120,7 @@ func (s *server) ends(request hooktool.Request) bool {
 	}
 	if request.Stdin == nil {
 		words := request.Args
-		if request.Name != hooktool.CallReport {
+		if request.Name != hookclient.CallReport {
 			words = append([]string{request.Name}, words...)
 		}
 		s.calls = append(s.calls, strings.Join(words, " "))

@@ -21,10 +21,6 @@ import (
 // doesn't.
 const commandTimeout = 2 * time.Minute
 
-// appctlTimeout bounds a question to a server, which may hang. In seconds, as
-// ovs-appctl takes it.
-const appctlTimeout = "3"
-
 // Exec runs a program on the unit's machine (its network, environment and PATH,
 // without a hook's tools) and returns what it wrote to stdout. OVN's clients are
 // given [Lab.ClientCredentials]. Of a machine that is off only the disk is there:
@@ -146,7 +142,7 @@ func (u *Unit) Kill(db DB) error { return u.signal(db, syscall.SIGKILL) }
 // accepts connections for it, but nothing answers.
 func (u *Unit) Hang(db DB) error { return u.signal(db, syscall.SIGSTOP) }
 
-// Resume ends [Identities.Hang].
+// Resume ends [Unit.Hang].
 func (u *Unit) Resume(db DB) error { return u.signal(db, syscall.SIGCONT) }
 
 func (u *Unit) signal(db DB, sig syscall.Signal) error {
@@ -176,11 +172,6 @@ func (u *Unit) awaitEnd(p machine.Process, db DB) error {
 	})
 }
 
-// Appctl asks the database's server by ovs-appctl, for at most 3 s.
-func (u *Unit) Appctl(ctx context.Context, db DB, args ...string) (string, error) {
-	return u.Exec(ctx, "ovs-appctl", append([]string{"-T", appctlTimeout, "-t", u.Ctl(db)}, args...)...)
-}
-
 // Status is the server's own cluster/status.
 func (u *Unit) Status(ctx context.Context, db DB) (string, error) {
 	return u.Appctl(ctx, db, "cluster/status", db.Schema())
@@ -196,7 +187,7 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 func (u *Unit) Cut(off bool) error { return u.machine.Cut(context.Background(), off) }
 
 // PowerOff is the sudden end of the machine: all that runs there is killed, a hook
-// too, its network is gone, and its agent is lost until [Identities.PowerOn]. The unit
+// too, its network is gone, and its agent is lost until [Unit.PowerOn]. The unit
 // stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })
@@ -213,7 +204,7 @@ func (u *Unit) PowerOn(ctx context.Context) error {
 	return u.lab.settleStarted(ctx)
 }
 
-// Boot is [Identities.PowerOn] up to where no hook has run yet.
+// Boot is [Unit.PowerOn] up to where no hook has run yet.
 func (u *Unit) Boot(ctx context.Context) error {
 	u.lab.model.Do(func(s *model.State) {
 		s.Lose(u.name, false)

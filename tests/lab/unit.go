@@ -185,12 +185,6 @@ func (u *Unit) Data() (data map[string]string) {
 	return data
 }
 
-// CharmState is what the charm stored with state-set.
-func (u *Unit) CharmState() (state map[string]string) {
-	u.look(func(m *model.Unit) { state = maps.Clone(m.Charm) })
-	return state
-}
-
 // OpenedPorts are those that the charm opened.
 func (u *Unit) OpenedPorts() (ports []string) {
 	u.look(func(m *model.Unit) { ports = slices.Clone(m.Ports) })

@@ -168,7 +168,7 @@ func (w *world) reconnect(ctx context.Context, h *host, fault string) error {
 // stopped meanwhile.
 func (w *world) restartKilled(ctx context.Context, h *host, s Step) (err error) {
 	for _, db := range s.databases() {
-		if w.has(h, "kill "+string(db)) && !h.held(db) {
+		if w.has(h, "kill "+string(db)) && !w.has(h, "destroy "+string(db)) && !h.held(db) {
 			err = errors.Join(err, w.cure(ctx, h, db))
 		}
 	}

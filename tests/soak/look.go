@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -166,7 +165,7 @@ func (w *world) ask(ctx context.Context, db lab.DB) []raft.Status {
 			text, err := h.Status(ctx, db)
 			s, malformed := raft.Parse(text)
 			w.mu.Lock()
-			h.gaveUp[db] = err != nil && strings.Contains(err.Error(), "unknown cluster") || err == nil && s.State == raft.Failed
+			h.gaveUp[db] = err != nil || s.State == raft.Failed // one that can't be asked, as it has no socket, may have
 			lost := h.gaveUp[db]
 			w.mu.Unlock()
 			if err != nil || malformed != nil || lost {

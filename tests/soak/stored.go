@@ -172,6 +172,9 @@ func (w *world) backUp(ctx context.Context, h *host) error {
 	behind := map[lab.DB]map[string]bool{}
 	for _, db := range lab.Databases {
 		rows, err := w.Copy(ctx, h.Unit, db)
+		if err != nil && !h.Running(db) { // then the backup is of the file
+			rows, err = w.fileRows(ctx, h, db, w.cluster(db))
+		}
 		if err != nil {
 			return fmt.Errorf("cannot read %s of %s: %w", db, h.Name(), err)
 		}

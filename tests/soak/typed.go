@@ -15,6 +15,9 @@ import (
 // end of its line or of the part of the status line that it is in.
 var printed = regexp.MustCompile(`juju (?:run|add-unit|remove-unit|resolved) [^;,(\n]+`)
 
+// ifLost is the condition of a way out for what does not come back.
+var ifLost = regexp.MustCompile(`if (it is|they are) lost`)
+
 // commands are those in a text.
 func commands(text string) (all []string) {
 	for _, command := range printed.FindAllString(text, -1) {
@@ -44,7 +47,7 @@ func (w *world) typeFailed(ctx context.Context, err error) error {
 func ways(output string) (all []string) {
 	for line := range strings.Lines(output) {
 		_, way, is := strings.Cut(line, "next: ")
-		if is && !strings.HasPrefix(way, "if ") && !strings.Contains(way, "if it is lost") && !strings.Contains(way, "--no-retry") && !slices.Contains(all, way) {
+		if is && !strings.HasPrefix(way, "if ") && !ifLost.MatchString(way) && !strings.Contains(way, "--no-retry") && !slices.Contains(all, way) {
 			all = append(all, way)
 		}
 	}
@@ -56,13 +59,13 @@ func ways(output string) (all []string) {
 // The first that adds a unit in the place of another is typed once.
 func (w *world) typeStatus(ctx context.Context, h *host) error {
 	message := h.Workload().Message
-	if strings.Contains(message, "if it is lost") && !w.lost(message) || strings.Contains(message, "; if lost: ") {
+	if w.has(h, "power-off") {
+		return nil // Juju shows the unit as lost: what it said last is old
+	}
+	if ifLost.MatchString(message) && !w.lost(message) || strings.Contains(message, "; if lost: ") {
 		return nil
 	}
 	all := commands(message)
-	if strings.Contains(message, "run action resume") {
-		all = append(all, "juju run "+h.Name()+" resume")
-	}
 	if slices.ContainsFunc(all, func(command string) bool { return strings.HasPrefix(command, "juju add-unit") }) {
 		w.mu.Lock()
 		again := w.replaced[h.Name()]

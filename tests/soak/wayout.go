@@ -37,13 +37,14 @@ var wayouts = []struct {
 	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
 	{regexp.MustCompile(`(ovn-central/\d+) was asked for the same`), runThere},
 	{regexp.MustCompile(`(ovn-central/\d+) has not said how far its copy goes`), start},
-	{regexp.MustCompile(`waiting for (ovn-central/\d+) to stop its server`), start},
+	{regexp.MustCompile(`(ovn-central/\d+) is to stop its server`), start},
+	{regexp.MustCompile(`(?:start the machine of|waiting for) (ovn-central/\d+)(?: to answer)? \(it has the new cluster`), start},
 	{regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\) may come back`), giveUp},
 	{regexp.MustCompile(`member ([0-9a-f]{4}), whose unit is not known, may come back`), giveUp},
 	{regexp.MustCompile(`(ovn-central/\d+) may come back`), giveUp},
 	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
-	{regexp.MustCompile(`the old one is served at (\S+); stop that server`), stopServer},
+	{regexp.MustCompile(`stop the old one at (\S+)`), stopServer},
 	{regexp.MustCompile(`run the same command again|the unit that leads the application publishes its ID|it goes on|it makes the new cluster`), again},
 }
 

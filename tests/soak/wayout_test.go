@@ -2,6 +2,7 @@ package soak
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -62,9 +63,20 @@ func TestWhatARecoveryWaitsForIsAWayOutToo(t *testing.T) {
 	t.Parallel()
 	s := recovery.State{
 		Database: ovndb.NB, Unit: "ovn-central/0", Leads: true, Cluster: "c", Own: &recovery.Copy{Cluster: "c", Stopped: true},
-		Request: &recovery.Request{Cluster: "c", New: "d"}, Serving: []string{"ssl:10.99.0.11:6643"}, HeldFor: "ovn-central/0",
+		Staged: "d", Request: &recovery.Request{Cluster: "c", New: "d", Backup: "/b"}, Serving: []string{"ssl:10.99.0.11:6643"}, HeldFor: "ovn-central/0",
 	}
 	assert.Equal(t, []way{{stopServer, "ssl:10.99.0.11:6643"}}, waysOut("waiting: nb: "+s.Next().Waiting))
 	s.Leads, s.Serving = false, nil
 	assert.Equal(t, []way{{do: again}}, waysOut("waiting: nb: "+s.Next().Waiting))
+
+	s.Request.Backup, s.Serving = "", []string{"ssl:10.99.0.11:6643"}
+	assert.Equal(t, []way{{do: hasQuorum}}, waysOut("blocked: recovery withdrawn: "+s.Next().Reason))
+
+	s.Leads, s.Serving, s.Request = true, nil, nil
+	s.Peers = []recovery.Peer{{Unit: "ovn-central/1", Read: true, Request: &recovery.Request{Cluster: "c", New: "d"}}}
+	s.Now = time.Unix(1764000000, 0)
+	s.Asked = s.Now
+	assert.Equal(t, []way{{start, "ovn-central/1"}}, waysOut("waiting: nb: "+s.Next().Waiting))
+	s.Peers[0].Reached = true
+	assert.Equal(t, []way{{start, "ovn-central/1"}}, waysOut("waiting: nb: "+s.Next().Waiting))
 }

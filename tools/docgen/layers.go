@@ -22,7 +22,7 @@ const (
 	rowHeight         = 78
 	charWidth         = 8
 	margin            = 24
-	pictureWidth      = 980
+	leastWidth        = 980 // of the picture; a row of many packages makes it wider
 )
 
 // internalPath is what the import paths of the layers' packages begin with.
@@ -52,7 +52,7 @@ func layersPicture(root string) ([]byte, error) {
 			imports[name] = found
 		}
 	}
-	boxes := place(rows, imports)
+	boxes, pictureWidth := place(rows, imports)
 	var svg bytes.Buffer
 	fmt.Fprintf(&svg, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="monospace" font-size="13">`+"\n",
 		pictureWidth, 2*margin+len(rows)*rowHeight-(rowHeight-boxHeight))
@@ -115,24 +115,35 @@ func reaches(imports map[string][]string, from, to string) bool {
 	return slices.ContainsFunc(imports[from], func(next string) bool { return next == to || reaches(imports, next, to) })
 }
 
-// place gives each package its box: a row for each layer, spread over the width.
-func place(rows [][]string, imports map[string][]string) map[string]box {
-	boxes := map[string]box{}
+// place gives each package its box, a row for each layer, spread over the width of the picture.
+func place(rows [][]string, imports map[string][]string) (boxes map[string]box, pictureWidth int) {
+	boxes, pictureWidth = map[string]box{}, leastWidth
+	shown := make([][]string, len(rows))
 	for row, names := range rows {
-		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return imports[name] == nil })
-		width := -boxGap
-		for _, name := range names {
-			width += charWidth*(len(name)+2) + boxGap
-		}
-		space := (pictureWidth - 2*margin - width) / (len(names) + 1)
+		shown[row] = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return imports[name] == nil })
+		pictureWidth = max(pictureWidth, 2*margin+widthOf(shown[row]))
+	}
+	for row, names := range shown {
+		space := (pictureWidth - 2*margin - widthOf(names)) / (len(names) + 1)
 		x := margin + space
 		for _, name := range names {
-			b := box{name: name, pure: slices.Contains(archtest.Pure, name), x: x, y: margin + row*rowHeight, width: charWidth * (len(name) + 2)}
+			b := box{name: name, pure: slices.Contains(archtest.Pure, name), x: x, y: margin + row*rowHeight, width: boxWidth(name)}
 			boxes[name] = b
 			x += b.width + boxGap + space
 		}
 	}
-	return boxes
+	return boxes, pictureWidth
+}
+
+func boxWidth(name string) int { return charWidth * (len(name) + 2) }
+
+// widthOf is the least width of a row.
+func widthOf(names []string) int {
+	width := -boxGap
+	for _, name := range names {
+		width += boxWidth(name) + boxGap
+	}
+	return width
 }
 
 // drawImport draws a curve from below the one that imports to above what it imports; within

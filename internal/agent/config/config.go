@@ -89,29 +89,33 @@ func (c Config) Secure() bool { return c.Key != "" || c.Certificate != "" || c.C
 func (c Config) Check() error {
 	switch {
 	case c.Unit == "":
-		return errors.New("the unit has no name")
+		return errors.New("unit has no name")
 	case c.TTL < MinTTL || c.TTL > MaxTTL:
-		return fmt.Errorf("a TTL of %s is not between %s and %s", c.TTL, MinTTL, MaxTTL)
+		return fmt.Errorf("lease-ttl %s is not between %s and %s", c.TTL, MinTTL, MaxTTL)
 	case c.HoldDown < 0 || c.HoldDown > MaxHoldDown:
-		return fmt.Errorf("a hold-down of %s is not between 0s and %s", c.HoldDown, MaxHoldDown)
+		return fmt.Errorf("hold-down %s is not between 0s and %s", c.HoldDown, MaxHoldDown)
 	case !slices.Contains(Modes(), c.Mode):
 		return fmt.Errorf("mode %q is none of %v", c.Mode, Modes())
 	case len(c.NB) == 0 || len(c.SB) == 0:
-		return errors.New("no endpoint of one of the databases is named")
+		return errors.New("nb or sb names no endpoint")
 	}
 	if ip, err := address(c.Listen); err != nil || !ip.IsLoopback() {
-		return fmt.Errorf("%q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)
+		return fmt.Errorf("listen %q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)
 	}
-	for _, peer := range slices.Concat([]string{c.PeerListen}, c.Peers) {
+	for i, peer := range slices.Concat([]string{c.PeerListen}, c.Peers) {
+		option := "peer"
+		if i == 0 {
+			option = "peer-listen"
+		}
 		if peer == "" {
 			continue
 		}
 		ip, err := address(peer)
 		switch {
 		case err != nil || ip.IsUnspecified():
-			return fmt.Errorf("%q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", peer, PeerPort)
+			return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option, peer, PeerPort)
 		case !c.Secure() && !ip.IsLoopback():
-			return fmt.Errorf("%q is not on the loopback, which needs a key, a certificate and a CA", peer)
+			return fmt.Errorf("%s %q is not on the loopback: it needs private-key, certificate and ca-cert", option, peer)
 		}
 	}
 	return nil

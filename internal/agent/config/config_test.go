@@ -24,17 +24,17 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 	secure.Key, secure.Certificate, secure.CA, secure.PeerListen, secure.Peers = "k", "c", "a", "10.0.0.5:16402", []string{"[fd00::6]:16402"}
 	require.NoError(t, secure.Check())
 	for says, change := range map[string]func(*config.Config){
-		"the unit has no name":                  func(c *config.Config) { c.Unit = "" },
-		"a TTL of 1s is not between 2s and 5m":  func(c *config.Config) { c.TTL = time.Second },
-		`mode "all" is none of [off advise on]`: func(c *config.Config) { c.Mode = "all" },
-		"a hold-down of -1s is not":             func(c *config.Config) { c.HoldDown = -time.Second },
-		"no endpoint of one of the databases":   func(c *config.Config) { c.SB = nil },
-		`"0.0.0.0:16401" is not an address and`: func(c *config.Config) { c.Listen = "0.0.0.0:16401" },
-		`"10.0.0.5:1" is not on the loopback`:   func(c *config.Config) { c.PeerListen = "10.0.0.5:1" },
-		`"10.0.0.6:1" is not on the loopback`:   func(c *config.Config) { c.Peers = []string{"10.0.0.6:1"} },
-		`":16402" is not an address and port`:   func(c *config.Config) { c.PeerListen = ":16402" },
-		`"[::]:16402" is not an address and`:    func(c *config.Config) { c.PeerListen = "[::]:16402" },
-		`"example:16402" is not an address and`: func(c *config.Config) { c.Peers = []string{"example:16402"} },
+		"unit has no name":                                func(c *config.Config) { c.Unit = "" },
+		"lease-ttl 1s is not between 2s and 5m":           func(c *config.Config) { c.TTL = time.Second },
+		`mode "all" is none of [off advise on]`:           func(c *config.Config) { c.Mode = "all" },
+		"hold-down -1s is not":                            func(c *config.Config) { c.HoldDown = -time.Second },
+		"nb or sb names no endpoint":                      func(c *config.Config) { c.SB = nil },
+		`listen "0.0.0.0:16401" is not an address and`:    func(c *config.Config) { c.Listen = "0.0.0.0:16401" },
+		`peer-listen "10.0.0.5:1" is not on the loopback`: func(c *config.Config) { c.PeerListen = "10.0.0.5:1" },
+		`peer "10.0.0.6:1" is not on the loopback`:        func(c *config.Config) { c.Peers = []string{"10.0.0.6:1"} },
+		`peer-listen ":16402" is not an address and port`: func(c *config.Config) { c.PeerListen = ":16402" },
+		`"[::]:16402" is not an address and`:              func(c *config.Config) { c.PeerListen = "[::]:16402" },
+		`"example:16402" is not an address and`:           func(c *config.Config) { c.Peers = []string{"example:16402"} },
 	} {
 		c := plain()
 		change(&c)
@@ -56,7 +56,7 @@ func TestFileIsReadAsItWasWritten(t *testing.T) {
 	want.Mode, want.HoldDown = config.On, 90*time.Second
 	assert.Equal(t, want, read)
 	_, err = config.Parse([]byte(`{"hold-down":90}`), plain())
-	require.ErrorContains(t, err, "cannot read the agent's configuration")
+	require.ErrorContains(t, err, "cannot unmarshal number")
 }
 
 func TestOnlyWhatIsFixedAtTheBeginningRestartsAnAgent(t *testing.T) {

@@ -2,7 +2,6 @@ package config
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
 )
 
@@ -51,7 +50,7 @@ func (c Config) Render() []byte {
 }
 
 // Parse reads the content of the file; what it doesn't name is as in defaults. Keys that
-// are not known are those of a newer charm.
+// are not known are those of a newer charm. An error is of the JSON text.
 func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
@@ -59,7 +58,7 @@ func Parse(text []byte, defaults Config) (Config, error) {
 		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
 	}
 	if err := json.Unmarshal(text, &f); err != nil {
-		return Config{}, fmt.Errorf("cannot read the agent's configuration: %w", err)
+		return Config{}, err
 	}
 	return Config{
 		f.Unit, f.Mode, f.NB, f.SB, time.Duration(f.TTL), time.Duration(f.HoldDown), f.NeutronGateways, f.Northd, f.Listen, f.PeerListen, f.Peers,

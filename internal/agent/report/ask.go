@@ -28,7 +28,7 @@ func Ask(ctx context.Context, file string) (s Status, err error) {
 	}
 	c, err := config.Parse(text, config.Config{})
 	if err != nil {
-		return s, err
+		return s, fmt.Errorf("cannot ask the agent: its configuration %s cannot be read: %w", file, err)
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.Listen+Path, http.NoBody)
 	if err != nil {

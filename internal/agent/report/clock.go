@@ -36,7 +36,7 @@ func (c WrongClock) String() string {
 	if c.Ahead < 0 {
 		how = "behind"
 	}
-	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: juju ssh %s timedatectl", c.Unit, seconds(math.Abs(c.Ahead.Seconds())), how, c.Unit)
+	return fmt.Sprintf("clock: %s is %s %s this unit: certificates are not valid for both; look at: juju ssh %s timedatectl", c.Unit, Seconds(math.Abs(c.Ahead.Seconds())), how, c.Unit)
 }
 
 // WrongClocks are those of the peers, in their order. Where this unit's own is wrong, they

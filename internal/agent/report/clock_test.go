@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 )
 
 func TestClocksThatMayBeTheSameDoNotDiffer(t *testing.T) {
@@ -45,5 +46,5 @@ func TestOnlyClocksBeyondTheSlackOfACertificateAreWrong(t *testing.T) {
 		"clock: ovn-central/2 is 31s ahead of this unit: certificates are not valid for both; look at: juju ssh ovn-central/2 timedatectl",
 		"clock: ovn-central/3 is 2h0m behind this unit: certificates are not valid for both; look at: juju ssh ovn-central/3 timedatectl",
 	}, lines)
-	assert.Contains(t, s.Text(), lines[1]+"\n", "agent-status shows it too")
+	assert.Contains(t, document.Agent(s), lines[1]+"\n", "agent-status shows it too")
 }

@@ -1,5 +1,5 @@
-// Package report is what an agent says of itself: the document, what a person is shown of it,
-// and how it is asked for.
+// Package report is what an agent says of itself: its fields, a line on each, and how it is asked
+// for.
 package report
 
 import (

@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -50,8 +51,8 @@ held down: c3 for another 1m
 left to Neutron, which undoes what is done there: lrp-9
 done 3m ago: 3 gateways, 0 interrupted: the chassis does not exist
 orphan: c4: a candidate of gateways, and no chassis
-`, s.Text())
-	assert.Equal(t, "lease: no unit is known to act\nmode: \ngateways: 0 on 0 chassis, as of 0s ago\n", report.Status{}.Text())
+`, document.Agent(s))
+	assert.Equal(t, "lease: no unit is known to act\nmode: \ngateways: 0 on 0 chassis, as of 0s ago\n", document.Agent(report.Status{}))
 }
 
 func TestAgentIsAskedWhereItsFileSays(t *testing.T) {

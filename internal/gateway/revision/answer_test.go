@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/revision"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
@@ -47,7 +48,7 @@ func TestAnswersAboutRevisions(t *testing.T) {
 		"intermediate": review.Since(now, book.Operations(nil), schedule.Plan{}).Refusal(),
 		"missing":      maintenance.NewStatus(maintenance.PreconditionFailed, missing.Error()),
 	} {
-		goldentest.Equal(t, name+".txt", status.Text())
+		goldentest.Equal(t, name+".txt", document.Answer(status))
 		yaml, err := render.YAML(status)
 		require.NoError(t, err)
 		goldentest.Equal(t, name+".yaml", yaml+"\n")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -63,7 +64,7 @@ func TestRescheduleWakesWhatIsActiveNowhere(t *testing.T) {
 	assert.Equal(t, "c2", top(after.Groups[1].Candidates))
 	assert.NotEqual(t, "c1", top(after.Groups[2].Candidates))
 	assert.Equal(t, "c1", top(after.Groups[3].Candidates), "it works there: its flows stay")
-	assert.Contains(t, p.Text(), "not bound to any chassis: ovn-controller on c1 is not responding")
+	assert.Contains(t, document.Plan(p), "not bound to any chassis: ovn-controller on c1 is not responding")
 	assert.True(t, schedule.Reschedule(after, schedule.Options{}).Empty())
 
 	for i := range s.Groups { // where nothing is known to be anywhere, there is nothing to wake
@@ -80,7 +81,7 @@ func TestReplacingAChassisThatStillHostsIsAnInterruption(t *testing.T) {
 	s.Groups = []schedule.Group{on(hosted(0, "c1", "c2", "c3"), "c1"), on(hosted(1, "c2", "c3"), "c2")}
 	p := schedule.Reschedule(s, schedule.Options{})
 	assert.Equal(t, 1, p.Moves())
-	assert.Contains(t, p.Text(), "interrupts 1 gateway for about a second")
+	assert.Contains(t, document.Plan(p), "interrupts 1 gateway for about a second")
 }
 
 // A move to where the gateway works already interrupts nothing.
@@ -124,6 +125,46 @@ func TestG1RescheduleInterruptsNothingWhereverGatewaysAre(t *testing.T) {
 				again := schedule.Reschedule(applied(s, p), options(scheduler, 2))
 				assert.Empty(t, again.Changes)
 			})
+		})
+	}
+}
+
+// A chassis that has claimed what a drain moved to it may die before it has set the flows. What worked on
+// it before, and what another client put there, stays: its flows are set.
+func TestDrainMovesOnWhatItMovedToAChassisThatDoesNotRespond(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: []schedule.Chassis{chassis("c1", "provnet1"), chassis("c2", "provnet1"), chassis("c3", "provnet1")}}
+	s.Chassis[1].Unresponsive = true
+	base := hosted(0, "c1", "c2", "c3").Candidates
+	ranks := func(base []schedule.Candidate, now schedule.Group) map[string][]schedule.Ranks {
+		return map[string][]schedule.Ranks{"c1": {{Group: now.Name, Base: base, Last: now.Candidates}}}
+	}
+	moved := on(hosted(0, "c2", "c3", "c1"), "c2")
+	for name, tt := range map[string]struct {
+		group schedule.Group
+		was   map[string][]schedule.Ranks
+		first string
+	}{
+		"moved by this drain":           {moved, ranks(base, moved), "c3"},
+		"it worked there before":        {moved, ranks(hosted(0, "c2", "c1", "c3").Candidates, moved), "c2"},
+		"another client put it there":   {moved, ranks(base, hosted(0, "c3", "c2", "c1")), "c2"},
+		"moved by another node's drain": {moved, map[string][]schedule.Ranks{"c3": ranks(base, moved)["c1"]}, "c2"},
+		"it works elsewhere":            {on(hosted(0, "c2", "c3", "c1"), "c3"), ranks(base, moved), "c2"},
+		"no drain is noted":             {moved, nil, "c2"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			state := s
+			state.Groups = []schedule.Group{tt.group}
+			p := schedule.Drain(state, schedule.Options{}, "c1", tt.was)
+			after := applied(state, p)
+			assert.Equal(t, tt.first, top(after.Groups[0].Candidates))
+			assert.Equal(t, tt.first == "c2", p.Empty())
+			if !p.Empty() {
+				assert.Contains(t, document.Plan(p), "moved to a chassis that may not carry it: ovn-controller on c2 is not responding")
+				after.Groups[0] = on(after.Groups[0], "c3")
+				assert.True(t, schedule.Drain(after, schedule.Options{}, "c1", ranks(base, after.Groups[0])).Empty())
+			}
 		})
 	}
 }

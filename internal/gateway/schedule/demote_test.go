@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -37,7 +38,7 @@ func TestCordonedChassisLosesOnlyWhatHasComeSince(t *testing.T) {
 	for _, c := range p.Changes {
 		to[c.Group] = schedule.Group{Candidates: c.After}.Ranked()
 	}
-	require.Len(t, to, 4, p.Text())
+	require.Len(t, to, 4, document.Plan(p))
 	for _, name := range []string{"came", "came-2", "came-3", "with-came"} {
 		assert.Equal(t, "c1", to[name][2], "%s: %v", name, to[name])
 	}

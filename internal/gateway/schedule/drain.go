@@ -19,12 +19,20 @@ type Ranks struct {
 // candidate wherever it is one: no row is deleted, or Neutron would add it again. The load of
 // the others is as even afterwards as their candidates allow. A group that no other
 // chassis could host, which lives and is not cordoned, stays as it is, and is among
-// [Plan.Blocked]. Others are the ranks before drains of other chassis that are not undone.
-func Drain(s State, o Options, chassis string, others []Ranks) Plan {
-	p := (&draining{instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "drained", concerns: func(Group) bool { return true }}).plan(o)
+// [Plan.Blocked]. What it moved to a chassis of which the ovn-controller has died since moves on.
+// Was are the ranks before the drains that are not undone, by the chassis that was drained.
+func Drain(s State, o Options, chassis string, was map[string][]Ranks) Plan {
+	p := (&draining{
+		instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "drained",
+		concerns: func(Group) bool { return true }, moved: moved(was[chassis], chassis),
+	}).plan(o)
 	base := map[string]Ranks{}
-	for _, r := range others {
-		base[r.Group] = r
+	for _, name := range slices.Sorted(maps.Keys(was)) {
+		for _, r := range was[name] {
+			if name != chassis {
+				base[r.Group] = r
+			}
+		}
 	}
 	for i, c := range p.Changes {
 		if r, drained := base[c.Group]; drained && slices.Equal(chassisOf(r.Last), chassisOf(c.Before)) {
@@ -102,7 +110,10 @@ type draining struct {
 	// why is said of the chassis; concerns says whether a group is to leave it.
 	why      string
 	concerns func(Group) bool
-	blocked  []Finding
+	// moved are the orders that this drain has written, of groups that the chassis may have hosted,
+	// by name.
+	moved   map[string][]string
+	blocked []Finding
 	// blocks are the groups that stay as they are, by name.
 	blocks map[string]bool
 	// concerned are the groups that have the chassis as a candidate, touched those of which
@@ -131,9 +142,8 @@ func (d *draining) moveMasters() {
 		r := at - len(slices.DeleteFunc(slices.Clone(names[:at]), func(name string) bool { return !slices.Contains(g.gone, name) }))
 		g.order = slices.DeleteFunc(slices.Clone(g.was), func(c int) bool { return exists && c == number })
 		d.concerned[g] = true
-		if d.awaitsSilent(g) {
-			silent := d.instance.chassis[g.order[0]].Name
-			g.reasons[silent] = "not bound to any chassis: ovn-controller on " + silent + " is not responding"
+		if why := d.silentMaster(g); why != "" {
+			g.reasons[d.instance.chassis[g.order[0]].Name] = why
 			r = 0
 		}
 		switch {
@@ -156,10 +166,40 @@ func (d *draining) moveMasters() {
 	}
 }
 
-// awaitsSilent says whether a group is active nowhere since all wait for a chassis of which the
-// ovn-controller has died, as one may right after gateways were moved to it.
-func (d *draining) awaitsSilent(g *group) bool {
-	return g.nowhere && len(g.order) > 0 && d.instance.chassis[g.order[0]].Unresponsive
+// silentMaster says why a group is to leave a master of which the ovn-controller is not responding;
+// empty is that it is not to. All may wait for one that is, where the group is active nowhere. And one that
+// has claimed what was moved to it may have died before it had set the flows of it: the others hear
+// its tunnels, and do not take over (measured: tests/dataplane).
+func (d *draining) silentMaster(g *group) string {
+	if len(g.order) == 0 || !d.instance.chassis[g.order[0]].Unresponsive {
+		return ""
+	}
+	silent := "ovn-controller on " + d.instance.chassis[g.order[0]].Name + " is not responding"
+	order, moved := d.moved[g.Name]
+	switch {
+	case g.nowhere:
+		return "not bound to any chassis: " + silent
+	case moved && slices.Equal(order, g.Ranked()) && g.was[g.works] == g.order[0]:
+		return "moved to a chassis that may not carry it: " + silent
+	}
+	return ""
+}
+
+// moved are the orders that the drain of a chassis has written last, of groups for which it came
+// before the one that is the first now.
+func moved(own []Ranks, chassis string) map[string][]string {
+	orders := map[string][]string{}
+	for _, r := range own {
+		base, last := chassisOf(ranked(r.Base)), chassisOf(ranked(r.Last))
+		at := slices.Index(base, chassis)
+		if at < 0 || len(last) == 0 {
+			continue
+		}
+		if first := slices.Index(base, last[0]); first < 0 || at < first {
+			orders[r.Group] = last
+		}
+	}
+	return orders
 }
 
 // last are the names of a group's candidates, with those that may not host it where they were

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
@@ -134,16 +135,16 @@ func TestDrainMovesEachGatewayOfTheChassisOnceAndNoOther(t *testing.T) {
 			require.LessOrEqual(t, changes[g.Name], 1, "seed %d: %s", seed, g.Name)
 			from, to := hostOf(g, dead), hostOf(after.Groups[i], dead)
 			moves := from == "c0" && !stays[g.Name]
-			require.Equal(t, moves, interrupted[g.Name], "seed %d: %s: %+v\n%s", seed, g.Name, s, p.Text())
+			require.Equal(t, moves, interrupted[g.Name], "seed %d: %s: %+v\n%s", seed, g.Name, s, document.Plan(p))
 			if !moves {
 				if from != "" {
-					require.Equal(t, from, to, "seed %d: %s moves without need: %+v\n%s", seed, g.Name, s, p.Text())
+					require.Equal(t, from, to, "seed %d: %s moves without need: %+v\n%s", seed, g.Name, s, document.Plan(p))
 				}
 				continue
 			}
 			moved++
 			c := byName(after)[to]
-			require.True(t, to != "c0" && mayHost(c, g) && !c.Cordoned && !c.Unresponsive, "seed %d: %s goes to %s: %+v\n%s", seed, g.Name, to, s, p.Text())
+			require.True(t, to != "c0" && mayHost(c, g) && !c.Cordoned && !c.Unresponsive, "seed %d: %s goes to %s: %+v\n%s", seed, g.Name, to, s, document.Plan(p))
 		}
 	}
 	assert.Greater(t, moved, 500)
@@ -184,7 +185,7 @@ func TestDrainIsAsEvenAsCanBeWithGroupsOfSeveralPorts(t *testing.T) {
 			}
 			groups, choices = append(groups, g), append(choices, among)
 		}
-		require.Equal(t, evenestOf(load, groups, choices), got.squares(), "seed %d: %+v\n%s", seed, s, p.Text())
+		require.Equal(t, evenestOf(load, groups, choices), got.squares(), "seed %d: %+v\n%s", seed, s, document.Plan(p))
 	}
 }
 
@@ -217,7 +218,7 @@ func TestLoadIsAsEvenAsCanBeWhenAnotherChassisFailsAfterADrain(t *testing.T) {
 					load.add(g, names[1], 1)
 				}
 			}
-			require.Equal(t, evenestOf(load, groups, choices), got.squares(), "seed %d: %s fails: %+v\n%s", seed, fails.Name, s, p.Text())
+			require.Equal(t, evenestOf(load, groups, choices), got.squares(), "seed %d: %s fails: %+v\n%s", seed, fails.Name, s, document.Plan(p))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -33,7 +34,7 @@ func cordon(s schedule.State, name string, cordoned bool) schedule.State {
 // written.
 func drained(s schedule.State, name string, others ...schedule.Ranks) (schedule.State, []schedule.Ranks, schedule.Plan) {
 	s = cordon(s, name, true)
-	p := schedule.Drain(s, schedule.Options{}, name, others)
+	p := schedule.Drain(s, schedule.Options{}, name, map[string][]schedule.Ranks{"another": others})
 	var ranks []schedule.Ranks
 	for _, c := range p.Changes {
 		base := c.Base
@@ -57,9 +58,9 @@ func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
 			s.Chassis[i].Unresponsive, s.Chassis[i].Cordoned = r.IntN(8) == 0, r.IntN(8) == 0
 		}
 		after, _, p := drained(s, "c0")
-		require.Equal(t, fewestSquares(cordon(s, "c0", true), "c0"), spreadOf(after), "seed %d: %+v\n%s", seed, s, p.Text())
+		require.Equal(t, fewestSquares(cordon(s, "c0", true), "c0"), spreadOf(after), "seed %d: %+v\n%s", seed, s, document.Plan(p))
 		again := schedule.Drain(after, schedule.Options{}, "c0", nil)
-		require.True(t, again.Empty(), "seed %d: %s", seed, again.Text())
+		require.True(t, again.Empty(), "seed %d: %s", seed, document.Plan(again))
 	}
 }
 
@@ -82,7 +83,7 @@ func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
 	at := slices.IndexFunc(rows, func(r schedule.Row) bool { return r.Chassis == "c1" })
 	assert.Equal(t, "not bound to any chassis: ovn-controller on c1 is not responding", rows[at].Reason)
 	again := schedule.Drain(applied(s, p), schedule.Options{}, "c0", nil)
-	assert.True(t, again.Empty(), again.Text())
+	assert.True(t, again.Empty(), document.Plan(again))
 }
 
 // fewestSquares is the least sum of squares of the masters that a drain can bring about.
@@ -260,7 +261,7 @@ func TestUndrainTakesNoRankAway(t *testing.T) {
 	require.Equal(t, []string{"c2", "c3", "c1"}, order(after, s.Groups[0].Name))
 	after.Groups[0] = hosted(0, "c1", "c2")
 	p := schedule.Undrain(cordon(after, "c1", false), schedule.Options{}, "c1", ranks)
-	assert.True(t, p.Empty(), p.Text())
+	assert.True(t, p.Empty(), document.Plan(p))
 }
 
 // Gateways without a provider network, and external ports, go too.
@@ -286,7 +287,7 @@ func TestDrainMovesWhatIsNotPlannedFor(t *testing.T) {
 		assert.Equal(t, "c1", o[len(o)-1], name)
 	}
 	assert.Equal(t, []schedule.Finding{{Where: "x-stuck", Text: "no other chassis can host it: none of its other candidates is alive and not cordoned"}}, p.Blocked)
-	assert.Contains(t, p.Text(), "blocked\n  x-stuck: no other chassis")
+	assert.Contains(t, document.Plan(p), "blocked\n  x-stuck: no other chassis")
 	assert.Equal(t, map[string][]string{"c1": {"x-stuck"}}, schedule.Dependent(s))
 }
 

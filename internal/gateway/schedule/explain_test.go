@@ -3,6 +3,7 @@ package schedule_test
 import (
 	"testing"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 )
@@ -30,9 +31,9 @@ func TestPlansAsPeopleReadThem(t *testing.T) {
 		"rebalance-bounded": schedule.Rebalance(balanced, schedule.Options{MaxMoves: 2}),
 		"odd":               schedule.Reschedule(odd, schedule.Options{Networks: []string{"provnet1", "provnet7"}}),
 	} {
-		goldentest.Equal(t, name+".txt", p.Text())
+		goldentest.Equal(t, name+".txt", document.Plan(p))
 	}
 	odd.Groups[3].Ports[0].Active = "c2"
-	goldentest.Equal(t, "status.txt", schedule.Evaluate(odd, schedule.Options{}).Text())
-	goldentest.Equal(t, "status-empty.txt", schedule.Evaluate(schedule.State{}, schedule.Options{}).Text())
+	goldentest.Equal(t, "status.txt", document.Gateways(schedule.Evaluate(odd, schedule.Options{})))
+	goldentest.Equal(t, "status-empty.txt", document.Gateways(schedule.Evaluate(schedule.State{}, schedule.Options{})))
 }

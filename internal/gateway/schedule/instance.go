@@ -3,6 +3,7 @@ package schedule
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -153,14 +154,8 @@ func (in *instance) find(where, text string) { in.findings = append(in.findings,
 // classOf is the class of a group: the chassis that it may be hosted on.
 func (in *instance) classOf(g Group, networks map[int]int) *class {
 	zones := slices.Sorted(slices.Values(g.Zones))
-	var key strings.Builder
-	for i := range in.networks {
-		if networks[i] > 0 {
-			fmt.Fprintf(&key, "%d ", i)
-		}
-	}
-	fmt.Fprintf(&key, "%q", slices.Compact(zones))
-	if k := in.classes[key.String()]; k != nil {
+	key := fmt.Sprintf("%d %q", slices.Sorted(maps.Keys(networks)), slices.Compact(zones))
+	if k := in.classes[key]; k != nil {
 		return k
 	}
 	k := &class{eligible: make([]bool, len(in.chassis)), accepts: make([]bool, len(in.chassis))}
@@ -174,7 +169,7 @@ func (in *instance) classOf(g Group, networks map[int]int) *class {
 			k.schedulable, k.accepts[i] = append(k.schedulable, i), true
 		}
 	}
-	in.classes[key.String()] = k
+	in.classes[key] = k
 	return k
 }
 

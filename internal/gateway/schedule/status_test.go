@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
@@ -63,9 +64,9 @@ func TestStatusSaysWhatToDoNext(t *testing.T) {
 	assert.Equal(t, []string{"reschedule 4 0"}, next(s))
 	s = applied(s, schedule.Reschedule(s, schedule.Options{}))
 	assert.Equal(t, []string{"rebalance 2 2"}, next(s))
-	assert.Contains(t, schedule.Evaluate(s, schedule.Options{}).Text(),
+	assert.Contains(t, document.Gateways(schedule.Evaluate(s, schedule.Options{})),
 		"\nnext\n  rebalance: 2 gateways and 4 rows change; interrupts 2 gateways for about a second each\n")
 	s = applied(s, schedule.Rebalance(s, schedule.Options{}))
 	assert.Empty(t, next(s))
-	assert.NotContains(t, schedule.Evaluate(s, schedule.Options{}).Text(), "next")
+	assert.NotContains(t, document.Gateways(schedule.Evaluate(s, schedule.Options{})), "next")
 }

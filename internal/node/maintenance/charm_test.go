@@ -60,28 +60,28 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 		return []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Accessible: true, Leader: true, Each: each, Status: s}}
 	}
 	var d maintenance.Departure
-	look := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
+	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
 		t.Helper()
 		var said []string
-		for _, m := range d.Look(units, []maintenance.Member{member}, unknown, all) {
+		for _, m := range d.Observe(units, []maintenance.Member{member}, unknown, all) {
 			assert.True(t, m.Error)
 			said = append(said, m.Message)
 		}
 		assert.Equal(t, says, said)
 	}
 	there := maintenance.MemberHealth{Member: member, Up: true}
-	look([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3",
+	observe([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3",
 		"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still: it is that of ovn-central/3")
 	there.Unit = ""
-	look(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and not known to be any unit's: see: cluster-status")
+	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and not known to be any unit's: see: cluster-status")
 	there.Kick = "juju run"
-	look(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
-	look(nil, nil, health(13, 1), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 has left, but that is not committed yet")
-	look(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
-	look(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "it cannot be told which members there are: down")
-	look(nil, nil, nil, "it cannot be told which members there are")
-	look(nil, []string{"Juju"}, health(13, 0), "it cannot be told what is on its machine: Juju")
-	look(nil, nil, health(13, 0))
+	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
+	observe(nil, nil, health(13, 1), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 has left, but that is not committed yet")
+	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
+	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "it cannot be told which members there are: down")
+	observe(nil, nil, nil, "it cannot be told which members there are")
+	observe(nil, []string{"Juju"}, health(13, 0), "it cannot be told what is on its machine: Juju")
+	observe(nil, nil, health(13, 0))
 	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, d.Gone())
 }
 

@@ -20,9 +20,9 @@ type departing struct {
 	proof  raft.RemovalWatcher
 }
 
-// Look is told what is on the machine, and how the clusters are. It says what is left, and nothing
+// Observe is told what is on the machine, and how the clusters are. It says what is left, and nothing
 // once it is proved that all is gone. What is unknown is left.
-func (d *Departure) Look(units []string, members []Member, unknown []string, all []DatabaseHealth) (left []Message) {
+func (d *Departure) Observe(units []string, members []Member, unknown []string, all []DatabaseHealth) (left []Message) {
 	say := func(kind, name, format string, args ...any) {
 		left = append(left, Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
 	}

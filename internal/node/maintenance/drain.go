@@ -20,8 +20,10 @@ const (
 // stalledAfter is how long a drain may make no progress until it is said to have stalled.
 const stalledAfter = 5 * time.Minute
 
-// SettledFor is how long nothing must hold a node until it counts as drained: ports are
-// claimed and released again while chassis first hear one another.
+// SettledFor is how long nothing must hold a node until it counts as drained. Ports are claimed and
+// released again while chassis first hear one another; and traffic follows a port only some time after
+// another chassis has claimed it: where a node was rebooted half a second after the last claim, that itself
+// interrupted traffic for 0.2 to 0.5 s (measured with OVN 23.03).
 const SettledFor = 3 * time.Second
 
 // repeatedAfter is how often a line is said again though nothing has changed.
@@ -36,6 +38,10 @@ func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, ti
 
 // Check says what is wrong with the limits; nil is nothing.
 func (l Limits) Check() *Status {
+	if l.Grace < 0 {
+		s := NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is negative", l.Grace.Seconds()))
+		return &s
+	}
 	if l.Grace >= l.Timeout {
 		s := NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds()))
 		return &s
@@ -127,6 +133,10 @@ type Watch struct {
 	changed, said time.Time
 	waiting, done time.Time
 }
+
+// Cleared is told since when no gateway is on the node, as that was followed between two looks; zero
+// where it is not known, or one has come back.
+func (w *Watch) Cleared(since time.Time) { w.done = since }
 
 // Next is told where the drain is. It says what becomes of it, and a line for people where
 // there is something to say.

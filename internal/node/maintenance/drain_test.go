@@ -68,6 +68,37 @@ func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {
 	}
 }
 
+// What was followed between two looks counts: a drain ends with the look that finds nothing left, unless
+// something has come back meanwhile.
+func TestDrainEndsByWhatWasFollowedBetweenItsLooks(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		cleared []time.Duration // negative is one that has come back
+		seen    maintenance.Progress
+		outcome maintenance.Outcome
+	}{
+		"stayed away for long enough":         {[]time.Duration{7 * time.Second}, maintenance.Progress{}, maintenance.Drained},
+		"not yet":                             {[]time.Duration{7001 * time.Millisecond}, maintenance.Progress{}, maintenance.GoOn},
+		"a machine is left":                   {[]time.Duration{0}, machine, maintenance.GoOn},
+		"one has come back, and left again":   {[]time.Duration{0, -1}, maintenance.Progress{}, maintenance.GoOn},
+		"it was not followed":                 {nil, maintenance.Progress{}, maintenance.GoOn},
+		"it has come back, and left for good": {[]time.Duration{-1, 6 * time.Second}, maintenance.Progress{}, maintenance.Drained},
+	} {
+		w := maintenance.Watch{Limits: maintenance.Limits{Timeout: time.Hour, Grace: time.Minute}, Begun: at}
+		outcome, _ := w.Next(settles, at)
+		require.Equal(t, maintenance.GoOn, outcome)
+		for _, cleared := range test.cleared {
+			if cleared < 0 {
+				w.Cleared(time.Time{})
+			} else {
+				w.Cleared(at.Add(cleared))
+			}
+		}
+		outcome, _ = w.Next(test.seen, at.Add(10*time.Second))
+		assert.Equal(t, test.outcome, outcome, name)
+	}
+}
+
 // 002-3.
 func TestGracePeriodIsSmallerThanTheTimeout(t *testing.T) {
 	t.Parallel()
@@ -75,6 +106,11 @@ func TestGracePeriodIsSmallerThanTheTimeout(t *testing.T) {
 	for _, grace := range []time.Duration{time.Minute, time.Hour} {
 		refused := maintenance.Limits{Timeout: time.Minute, Grace: grace}.Check()
 		require.NotNil(t, refused)
+		assert.Equal(t, 400, refused.Code)
+	}
+	for grace, timeout := range map[time.Duration]time.Duration{-time.Second: time.Minute, 0: 0, -2 * time.Second: -time.Second} {
+		refused := maintenance.Limits{Timeout: timeout, Grace: grace}.Check()
+		require.NotNil(t, refused, "%s of %s", grace, timeout)
 		assert.Equal(t, 400, refused.Code)
 	}
 	assert.Equal(t, 1800*time.Second, maintenance.GraceFor(3600*time.Second))

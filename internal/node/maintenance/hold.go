@@ -129,14 +129,19 @@ func derive(bindings []Binding) map[string][]Hold {
 	return all
 }
 
-// holdName is what a hold may be called: it is a part of a key.
-var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,62}$`)
+// holdName is what a hold may be called, in no more than maxHoldName characters: it is a
+// part of a key.
+var holdName = regexp.MustCompile(`^[a-z0-9][a-z0-9._-]*$`)
+
+const maxHoldName = 63
 
 // CheckHoldName says what is wrong with the name of a hold that is to be set; empty is nothing.
 func CheckHoldName(name string) string {
 	switch {
+	case len(name) > maxHoldName:
+		return fmt.Sprintf("the name of the hold has %d characters; %d are allowed", len(name), maxHoldName)
 	case !holdName.MatchString(name):
-		return fmt.Sprintf("hold name %q is not of lower case letters, digits, dots, dashes and underscores", name)
+		return fmt.Sprintf("hold name %q is not of lower case letters, digits, dots, dashes and underscores, with a letter or a digit first", name)
 	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
 		return fmt.Sprintf("hold %s follows from what the node carries; choose another name", name)
 	}

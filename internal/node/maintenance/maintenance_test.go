@@ -1,12 +1,14 @@
 package maintenance_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
@@ -75,7 +77,7 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 	}
 	two, refused := maintenance.Resolve(nodes, "two")
 	require.Nil(t, refused)
-	for name, document := range map[string]interface{ Text() string }{
+	for name, d := range map[string]any{
 		"nodes": maintenance.Report{At: at, Nodes: nodes},
 		"node":  maintenance.Report{At: at, Nodes: []maintenance.Node{two}},
 		"none":  maintenance.Report{At: at, Nodes: []maintenance.Node{}},
@@ -83,11 +85,15 @@ func TestDocumentsForPeopleAndForPrograms(t *testing.T) {
 			maintenance.Message{Message: "juju run ovn-central/0 undrain node=two.maas", Kind: maintenance.MessageNext, Name: "undrain"}),
 		"conflict": maintenance.NewStatus(maintenance.Conflict, "two.maas cannot be removed", maintenance.Message{Message: two.Holds[0].Detail(at, time.Time{}), Error: true, Kind: maintenance.MessageHold, Name: "gateway"}),
 	} {
-		goldentest.Equal(t, name+".txt", document.Text())
-		yaml, err := render.YAML(document)
+		if answer, is := d.(maintenance.Status); is {
+			goldentest.Equal(t, name+".txt", document.Answer(answer))
+		} else {
+			goldentest.Equal(t, name+".txt", document.Nodes(d.(maintenance.Report)))
+		}
+		yaml, err := render.YAML(d)
 		require.NoError(t, err)
 		goldentest.Equal(t, name+".yaml", yaml+"\n")
-		json, err := render.JSON(document)
+		json, err := render.JSON(d)
 		require.NoError(t, err)
 		goldentest.Equal(t, name+".json", json+"\n")
 	}
@@ -151,6 +157,8 @@ func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
 	for _, name := range []string{"", "a/b", "A", "nova-compute", "gateway", "external", "ovn-central", "-x"} {
 		assert.NotEmpty(t, maintenance.CheckHoldName(name), name)
 	}
+	assert.Empty(t, maintenance.CheckHoldName(strings.Repeat("x", 63)))
+	assert.Equal(t, "the name of the hold has 20000 characters; 63 are allowed", maintenance.CheckHoldName(strings.Repeat("x", 20000)))
 }
 
 // 002-7: what is healthy, what is not, and what can't be accessed.
@@ -160,7 +168,7 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	sb := maintenance.DatabaseHealth{Name: "OVN_Southbound", Accessible: true, Leader: true, Members: 3, Up: 1}
 	all := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
 	assert.Equal(t, 200, all.Code, "unhealthy is an answer")
-	goldentest.Equal(t, "health.txt", all.Text())
+	goldentest.Equal(t, "health.txt", document.Answer(all))
 	sb.Accessible, sb.Why = false, "not running"
 	none := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
 	assert.Equal(t, maintenance.ClusterNotAccessible, none.Reason)

@@ -42,8 +42,8 @@ type Silence struct {
 	since time.Time
 }
 
-// Look is told what stands there now.
-func (s *Silence) Look(all []Sign, now time.Time) Verdict {
+// Observe is told what stands there now.
+func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	var its *Sign
 	others, follow := 0, 0
 	for _, x := range all {

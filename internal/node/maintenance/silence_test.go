@@ -32,7 +32,7 @@ func TestNodeIsUnreachableOnlyWhereThatIsProved(t *testing.T) {
 			s := maintenance.Silence{Chassis: "c1", Asked: 7}
 			for _, l := range looks {
 				signs := []maintenance.Sign{{Chassis: "c1", Known: l.its >= 0, Follows: l.its}, {Chassis: "c2", Known: l.other >= 0, Follows: l.other}}
-				assert.Equal(t, l.verdict, s.Look(signs, time.Unix(l.at, 0)), "at %d", l.at)
+				assert.Equal(t, l.verdict, s.Observe(signs, time.Unix(l.at, 0)), "at %d", l.at)
 			}
 		})
 	}

@@ -1,9 +1,6 @@
 package maintenance
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // Reason is why an operation ended as it did.
 type Reason string
@@ -112,21 +109,4 @@ func (s Status) Shortened(most int) Status {
 		s.Details.MessageList = append(append([]Message{}, s.Details.MessageList[:most]...), Message{fmt.Sprintf("and %d more", omitted), false, MessageStep, "…"})
 	}
 	return s
-}
-
-// Text is the answer for people: a line for each step, then how it ended, then what to run.
-func (s Status) Text() string {
-	var b, next strings.Builder
-	for _, m := range s.Details.MessageList {
-		switch {
-		case m.Kind == MessageNext:
-			fmt.Fprintf(&next, "next: %s\n", m.Message)
-		case m.Error:
-			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
-		default:
-			fmt.Fprintf(&b, "ok     %s: %s\n", m.Name, m.Message)
-		}
-	}
-	fmt.Fprintf(&b, "%s (%d %s): %s\n", s.Status, s.Code, s.Reason, s.Message)
-	return b.String() + next.String()
 }

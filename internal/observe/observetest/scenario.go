@@ -52,6 +52,8 @@ type Members struct {
 	Unread []string
 	// Full: this unit's own disk is.
 	Full bool
+	// ChangedBy is the unit that changes the membership.
+	ChangedBy string
 }
 
 // Row is a member: up, unless it says otherwise.
@@ -186,7 +188,7 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 	if m.Leader != "" {
 		status.Leader = raft.Ref(m.Leader)
 	}
-	v := raft.View{Names: s.Application().Names(d), Full: m.Full}
+	v := raft.View{Names: s.Application().Names(d), Full: m.Full, ChangedBy: m.ChangedBy}
 	for i, r := range m.Rows {
 		member := raft.Member{Nick: r.Identity, Short: r.Identity, Address: r.Address, Self: i == 0, Phase: r.Phase, Extra: r.Extra}
 		if member.Address == "" {
@@ -258,7 +260,7 @@ func (s Scenario) Observer() *observe.Observer {
 		Env:     juju.ReadEnv(func(key string) string { return env[key] }),
 		Control: ovn.Control{Paths: ovndb.Paths{DB: s.T.TempDir()}},
 		Dialer:  new(ovsdb.Dialer),
-		Clients: func(ovndb.Database) (ovndb.Clients, error) { return ovndb.Clients{}, errors.New("not counted") },
+		Clients: func() (map[ovndb.Database]ovndb.Clients, error) { return nil, errors.New("not counted") },
 		Now:     func() time.Time { return Now },
 		Log:     slog.New(slog.DiscardHandler),
 	}}

@@ -44,8 +44,8 @@ type Config struct {
 	RunDir string
 	// ArchiveDir is where the controller keeps the charm's archives.
 	ArchiveDir string
-	// Program plays the hook tools, where it is called by their names: see [Tool].
-	Program string
+	// HookTool is a built cmd/juju-hook-tool.
+	HookTool string
 	// Caller is the connection to the controller.
 	Caller controller.Caller `json:"-"`
 	// Retry is how failed hooks are retried.
@@ -123,5 +123,5 @@ func (c Config) prepare(tag names.UnitTag) error {
 	if err := os.Remove(link); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	return os.Symlink(c.Program, link)
+	return os.Symlink(c.HookTool, link)
 }

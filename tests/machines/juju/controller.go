@@ -42,12 +42,14 @@ type Controller struct {
 	answered map[string]string // per unit, the request that the CA has answered
 }
 
-// Serve starts a controller. program is juju-runner, dir a directory that the
-// machines share as [Mount], charm the directory of an unpacked charm, which the
-// controller reads.
+// Serve starts a controller. program is juju-runner, with juju-hook-tool beside it, dir a
+// directory that the machines share as [Mount], charm the directory of an unpacked charm,
+// which the controller reads.
 func Serve(ctx context.Context, program, dir, charm string) (*Controller, error) {
-	if err := copyProgram(program, filepath.Join(dir, "juju-runner")); err != nil {
-		return nil, fmt.Errorf("cannot start the controller: %w", err)
+	for _, name := range []string{"juju-runner", "juju-hook-tool"} {
+		if err := copyProgram(filepath.Join(filepath.Dir(program), name), filepath.Join(dir, name)); err != nil {
+			return nil, fmt.Errorf("cannot start the controller: %w", err)
+		}
 	}
 	c := &Controller{dir: dir, done: make(chan struct{}), answered: map[string]string{}}
 	c.cmd = exec.Command(program, "serve", "--dir", dir, "--charm", charm)

@@ -94,3 +94,59 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEqual(t, pid, now, "systemd has started it again")
 }
+
+// freezeAgent stops the agent that acts by SIGSTOP: systemd's watchdog (WatchdogSec in
+// systemd.service(5)), which has a few seconds here, ends it and starts it again.
+func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
+	units := s.alive(ctx, t)
+	first, _ := s.acting(ctx, t, units...)
+	m := s.machines[first]
+	shown := func(property string) string {
+		out, err := m.Exec(ctx, "systemctl", "show", "-P", property, agentService)
+		require.NoError(t, err)
+		return strings.TrimSpace(out)
+	}
+	assert.Equal(t, "30s", shown("WatchdogUSec"))
+	_, err := m.Shell(ctx, `mkdir "$1"; printf '[Service]\nWatchdogSec=6\n' >"$1/watchdog.conf"; systemctl daemon-reload; systemctl restart "$2"`, shortWatchdog, agentService)
+	require.NoError(t, err)
+	first, _ = s.acting(ctx, t, units...) // a restart gives the lease up
+	pid, frozen := shown("MainPID"), time.Now()
+	_, err = m.Exec(ctx, "kill", "-STOP", pid)
+	require.NoError(t, err)
+	eventually(ctx, t, 40*time.Second, func() error {
+		if now := shown("MainPID"); now == pid || now == "0" || shown("SubState") != "running" {
+			return fmt.Errorf("the agent's process is %s, and was %s", now, pid)
+		}
+		return nil
+	})
+	t.Logf("%s: systemd has started a frozen agent again after %v", first, time.Since(frozen).Round(100*time.Millisecond))
+	_, err = m.Shell(ctx, `rm -r "$1"; systemctl daemon-reload; systemctl restart "$2"`, shortWatchdog, agentService)
+	require.NoError(t, err)
+	s.acting(ctx, t, units...)
+}
+
+// shortWatchdog is where systemd finds what a test adds to the service, until the machine restarts.
+const shortWatchdog = "/run/systemd/system/" + agentService + ".service.d"
+
+// agentsTrust waits until each unit's agent tells the others which unit acts, over TLS with the
+// certificates that the units have by now.
+func (s *story) agentsTrust(ctx context.Context, t *testing.T) {
+	t.Helper()
+	units := s.alive(ctx, t)
+	holder, _ := s.acting(ctx, t, units...)
+	const ask = `import json, ssl, sys, urllib.request
+c = ssl.create_default_context(cafile="/etc/ovn/ovn-central.crt")
+c.check_hostname = False
+c.load_cert_chain("/etc/ovn/cert_host", "/etc/ovn/key_host")
+print(json.load(urllib.request.urlopen("https://%s:16402/" % sys.argv[1], timeout=2, context=c))["name"])`
+	for i, unit := range units {
+		other := units[(i+1)%len(units)]
+		eventually(ctx, t, time.Minute, func() error {
+			named, err := s.machines[unit].Exec(ctx, "python3", "-c", ask, s.machines[other].Address().String())
+			if err == nil && strings.TrimSpace(named) != holder {
+				err = fmt.Errorf("%s tells %s that %q acts, not %s", other, unit, named, holder)
+			}
+			return err
+		})
+	}
+}

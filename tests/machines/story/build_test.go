@@ -16,16 +16,17 @@ const root = "../../.."
 // charmFile is what `make charm` writes.
 const charmFile = "build/ovn-central_amd64.charm"
 
-// jujuRunner builds Juju's agent and the controller, from their own module.
+// jujuRunner builds Juju's agent and the controller, from their own module, and beside it
+// the agent's hook tools.
 func jujuRunner(t *testing.T) string {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "juju-runner")
-	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", file, "./cmd/juju-runner")
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", dir, "./cmd/...")
 	build.Dir = filepath.Join(root, "tests", "conformance")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, string(out))
-	return file
+	return filepath.Join(dir, "juju-runner")
 }
 
 // packedCharm builds the charm file and unpacks it, as Juju does.

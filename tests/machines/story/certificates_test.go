@@ -32,6 +32,7 @@ func (s *story) renewCertificates(ctx context.Context, t *testing.T) {
 	require.NoError(t, s.client.FollowCertificate(ctx))
 	s.writes(ctx, t)
 	assert.Equal(t, servers, s.servers(ctx, t), "no server was restarted")
+	s.agentsTrust(ctx, t)
 	chassisRegisters(ctx, t, s.client)
 }
 

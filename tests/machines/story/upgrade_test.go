@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -130,7 +129,7 @@ func (u *upgrade) restartTwo(ctx context.Context, t *testing.T) {
 	for _, unit := range []string{u.first, u.second} {
 		assert.NotEqual(t, runs(ctx, t, u.machines[u.last]), runs(ctx, t, u.machines[unit]), "%s runs the newer release", unit)
 		require.NoError(t, u.UpdateStatus(ctx, unit))
-		u.says(ctx, t, unit, "the schema is older than the packages'; it is converted once "+u.last+" runs ")
+		u.says(ctx, t, unit, "older schema; converted once "+u.last+" runs ")
 	}
 	u.writes(ctx, t)
 }
@@ -141,7 +140,7 @@ func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
 	for range 2 {
 		for _, unit := range []string{u.first, u.second} {
 			u.updates(ctx, t, unit)
-			u.says(ctx, t, unit, u.last+" runs ", "and it is down: start it again, or remove it")
+			u.says(ctx, t, unit, "older schema; start or remove "+u.last+", which is down (it is to run ")
 			u.notConverted(ctx, t, unit)
 		}
 	}
@@ -206,81 +205,6 @@ func (u *upgrade) converted(ctx context.Context, t *testing.T) {
 	_, err := u.client.NB(ctx, "--wait=sb", "ls-add", "net-after")
 	require.NoError(t, err)
 	u.writes(ctx, t)
-}
-
-// turns are the units in the order in which they upgrade: those that lead fewer
-// databases first, then by number.
-func (u *upgrade) turns(ctx context.Context, t *testing.T) []string {
-	t.Helper()
-	led := map[string]int{}
-	for _, db := range databases {
-		led[u.leaderOf(ctx, t, db.short, db.schema)]++
-	}
-	units := u.alive(ctx, t)
-	slices.SortStableFunc(units, func(a, b string) int { return led[a] - led[b] })
-	return units
-}
-
-// deferred is what a unit lists as restarts that are held back.
-func (u *upgrade) deferred(ctx context.Context, t *testing.T, unit string) string {
-	t.Helper()
-	result, err := u.Run(ctx, unit, "show-deferred-events", "format=text")
-	require.NoError(t, err)
-	require.Equal(t, "completed", result.Status, "show-deferred-events of %s: %s %v", unit, result.Message, result.Results)
-	return fmt.Sprint(result.Results["output"])
-}
-
-// restarts makes the restarts that a unit holds back. Another unit may be in its turn
-// still, and a lock of one that has lost its power is taken over after a while only.
-func (u *upgrade) restarts(ctx context.Context, t *testing.T, unit string) {
-	t.Helper()
-	eventually(ctx, t, convergence, func() error {
-		result, err := u.Run(ctx, unit, "restart-services", "deferred-only=true")
-		if err == nil && result.Status != "completed" {
-			err = fmt.Errorf("restart-services of %s: %s: %s", unit, result.Status, result.Message)
-			t.Log(err)
-		}
-		return err
-	})
-	require.Contains(t, u.deferred(ctx, t, unit), "nothing is held back", unit)
-}
-
-// updates has a unit run update-status, and waits for its end.
-func (u *upgrade) updates(ctx context.Context, t *testing.T, unit string) {
-	t.Helper()
-	hooks := func() int {
-		status, err := u.Status(ctx)
-		require.NoError(t, err)
-		return len(status.Units[unit].Hooks)
-	}
-	before := hooks()
-	require.NoError(t, u.UpdateStatus(ctx, unit))
-	eventually(ctx, t, convergence, func() error {
-		if hooks() == before {
-			return fmt.Errorf("%s has run no hook", unit)
-		}
-		return nil
-	})
-}
-
-// says waits until a unit's status has all of these words.
-func (u *upgrade) says(ctx context.Context, t *testing.T, unit string, words ...string) {
-	t.Helper()
-	var message string
-	eventually(ctx, t, convergence, func() error {
-		status, err := u.Status(ctx)
-		if err != nil {
-			return err
-		}
-		message = status.Units[unit].Workload.Message
-		for _, word := range words {
-			if !strings.Contains(message, word) {
-				return fmt.Errorf("%s says %q, and not %q", unit, message, word)
-			}
-		}
-		return nil
-	})
-	t.Logf("%s says: %s", unit, message)
 }
 
 // notConverted shows that units serve the older release's schemas.

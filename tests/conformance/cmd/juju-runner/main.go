@@ -1,6 +1,6 @@
 // Command juju-runner plays Juju's controller on one machine (serve), and is
-// Juju's own unit agent on others (agent), which it also serves as its hook
-// tools. The README of this module says how to drive it.
+// Juju's own unit agent on others (agent), whose hook tools are juju-hook-tool
+// beside it. The README of this module says how to drive it.
 package main
 
 import (
@@ -20,9 +20,6 @@ import (
 )
 
 func main() {
-	if code, is := agent.Tool(os.Args); is {
-		os.Exit(code)
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	if err := run(ctx, os.Args[1:]); err != nil {
@@ -79,6 +76,7 @@ func play(ctx context.Context, dir, unit, data, transient string) error {
 		return fmt.Errorf("cannot reach the controller by %s: %w", filepath.Join(dir, controller.Socket), err)
 	}
 	return agent.Run(ctx, agent.Config{
-		Unit: unit, DataDir: data, RunDir: transient, ArchiveDir: dir, Program: program, Caller: remote, Retry: retry,
+		Unit: unit, DataDir: data, RunDir: transient, ArchiveDir: dir, HookTool: filepath.Join(filepath.Dir(program), "juju-hook-tool"),
+		Caller: remote, Retry: retry,
 	})
 }

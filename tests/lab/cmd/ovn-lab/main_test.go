@@ -35,7 +35,7 @@ func newShell(t *testing.T) shell {
 
 func (s shell) try(command string) (stdout, stderr string, code int) {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
 	code = run(ctx, append([]string{"--dir", s.dir}, strings.Fields(command)...), &out, &errs)
@@ -70,7 +70,7 @@ func TestStoryOfALab(t *testing.T) {
 	s.up(map[string]string{
 		"start": "status-set active \"$JUJU_UNIT_NAME is ready\"",
 		"stop":  "[ -e allowed ]",
-		"show":  `action-log looking; action-set ovnsb.id="$(action-get sb-identity)" lines="a` + "\n" + `b"; echo printed`,
+		"show":  `action-log looking; action-set ovnsb.id="$(action-get --format=json | grep -o '[0-9]*')" lines="a` + "\n" + `b"; echo printed`,
 		"run":   "action-fail \"it is no good\"",
 	}, "-n 2")
 

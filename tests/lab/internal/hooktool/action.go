@@ -16,32 +16,19 @@ var (
 var errNoAction = errors.New("not running an action")
 
 func actionGet(c *call) error {
-	var out output
-	f := flags{}
-	out.flags(f, "smart", "json", "yaml")
-	args, err := f.parse(c.request.Args)
-	switch {
-	case err != nil:
-		return usage(err)
-	case len(args) > 1:
-		return usage(none(args[1:]))
-	case c.Action == nil:
+	if _, err := newOptions().prints().parse(c, 0); err != nil {
+		return err
+	}
+	if c.Action == nil {
 		return errNoAction
 	}
-	var answer any = c.Action.Params
-	if len(args) == 1 {
-		for _, key := range strings.Split(args[0], ".") {
-			within, _ := answer.(map[string]any)
-			answer = within[key]
-		}
-	}
-	return out.write(c, answer)
+	return c.print(c.Action.Params)
 }
 
 func actionSet(c *call) error {
-	args, err := flags{}.parse(c.request.Args)
+	args, err := newOptions().parse(c, -1)
 	if err != nil {
-		return usage(err)
+		return err
 	}
 	type pair struct {
 		keys  []string
@@ -51,15 +38,15 @@ func actionSet(c *call) error {
 	for _, arg := range args {
 		path, value, found := strings.Cut(arg, "=")
 		if !found {
-			return usage(fmt.Errorf("argument %q must be of the form key...=value", arg))
+			return errUsage{fmt.Errorf("argument %q must be of the form key...=value", arg)}
 		}
 		keys := strings.Split(path, ".")
 		for _, key := range keys {
 			if !keyRule.MatchString(key) {
-				return usage(c.badKey(key))
+				return errUsage{c.badKey(key)}
 			}
 			if slices.Contains(reserved, key) {
-				return usage(fmt.Errorf("cannot set reserved action key %q", key))
+				return errUsage{fmt.Errorf("cannot set reserved action key %q", key)}
 			}
 		}
 		pairs = append(pairs, pair{keys, value})
@@ -77,7 +64,7 @@ func actionSet(c *call) error {
 // keys.
 func (c *call) badKey(key string) error {
 	allowed := "lowercase alphanumeric and hyphens"
-	if !c.juju.since(3, 6) {
+	if !c.since36 {
 		allowed = "lowercase alphanumeric, hyphens and periods"
 	}
 	return fmt.Errorf("key %q must start and end with lowercase alphanumeric, and contain only %s", key, allowed)
@@ -99,30 +86,22 @@ func Nest(tree map[string]any, keys []string, value any) {
 }
 
 func actionFail(c *call) error {
-	args, err := flags{}.parse(c.request.Args)
-	message := "action failed without reason given, check action for errors"
+	args, err := newOptions().parse(c, 1)
 	switch {
 	case err != nil:
-		return usage(err)
-	case len(args) > 1:
-		return usage(none(args[1:]))
-	case len(args) == 1:
-		message = args[0]
-	}
-	if c.Action == nil {
+		return err
+	case c.Action == nil:
 		return errNoAction
 	}
-	c.Action.Message, c.Action.Failed = message, true
+	c.Action.Message, c.Action.Failed = args[0], true
 	return nil
 }
 
 func actionLog(c *call) error {
-	args, err := flags{}.parse(c.request.Args)
+	args, err := newOptions().parse(c, -1)
 	switch {
 	case err != nil:
-		return usage(err)
-	case len(args) == 0:
-		return usage(errors.New("no message specified"))
+		return err
 	case c.Action == nil:
 		return errNoAction
 	}

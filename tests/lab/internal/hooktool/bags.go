@@ -44,7 +44,7 @@ func (c *call) remoteApp(r *relation, app string) map[string]string {
 // until that member's next hook, and of others for the length of a hook.
 func (c *call) remote(r *relation, unit string) (settings map[string]string, err error) {
 	if !validUnit.MatchString(unit) {
-		return nil, fmt.Errorf("%q is not a valid unit or application", unit)
+		return nil, errUsage{fmt.Errorf("invalid unit name %q", unit)}
 	}
 	app, _, _ := strings.Cut(unit, "/")
 	if app != c.app && app != r.remote {

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
 // Context is what one hook or action sees and changes while it runs. What it
-// writes to relations, to its charm state and to the ports is held back until
-// [Context.CommitCluster]; statuses and leadership settings are written at once, as in
+// writes to relations and to the ports is held back until [Context.Commit]; statuses and leadership settings are written at once, as in
 // Juju.
 type Context struct {
 	ID     string
@@ -27,14 +27,12 @@ type Context struct {
 	// Charm is what the charm declares.
 	Charm Charm
 
-	mu         sync.Mutex // one tool runs at a time, as in Juju
-	app        string
-	juju       version
-	relations  map[int]*relation
-	charmState map[string]string
-	stateDirty bool
-	ended      bool
-	ports      ports
+	mu        sync.Mutex // one tool runs at a time, as in Juju
+	app       string
+	since36   bool // the Juju is 3.6, or later
+	relations map[int]*relation
+	ended     bool
+	ports     ports
 }
 
 // Charm is the part of a charm's metadata that tools check against.
@@ -87,7 +85,7 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 	c := &Context{Model: m, Unit: unit, Hook: h, relations: map[int]*relation{}, Log: func(string, string) {}}
 	m.Do(func(s *model.State) {
 		u := s.Units[unit]
-		c.app, c.juju = s.App, parseVersion(s.JujuVersion)
+		c.app, c.since36 = s.App, s.Since(3, 6)
 		if u == nil {
 			c.ended = true
 			return
@@ -100,7 +98,7 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 				apps: map[string]map[string]string{}, others: map[string]map[string]string{},
 			}
 			// Since Juju 3.6 a relation that is going isn't listed once all have departed.
-			r.broken = c.juju.since(3, 6) && !r.peer && stored.Dying && len(membership.Members) == 0
+			r.broken = c.since36 && !r.peer && stored.Dying && len(membership.Members) == 0
 			members := maps.Clone(membership.Members)
 			if h.RelationID == id && h.RemoteUnit != "" {
 				members[h.RemoteUnit] = 0
@@ -118,8 +116,8 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 // call is one run of a tool.
 type call struct {
 	*Context
-	request        Request
-	stdout, stderr bytes.Buffer
+	request hookclient.Request
+	stdout  bytes.Buffer
 }
 
 // errNeedStdin ends a call that must be made again with its input.
@@ -127,7 +125,7 @@ var errNeedStdin = errors.New("the tool's input is needed")
 
 // Run runs one tool. Exit codes are Juju's: 1 for an error of the run, 2 for
 // one of the arguments.
-func (c *Context) Run(request Request) Response {
+func (c *Context) Run(request hookclient.Request) hookclient.Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tool := tools[request.Name]
@@ -144,21 +142,19 @@ func (c *Context) Run(request Request) Response {
 	err := tool(this)
 	switch {
 	case errors.Is(err, errNeedStdin):
-		return Response{NeedStdin: true}
+		return hookclient.Response{NeedStdin: true}
 	case err != nil:
-		response := refusal(err)
-		response.Stdout = this.stdout.Bytes()
-		return response
+		return refusal(err)
 	}
-	return Response{Stdout: this.stdout.Bytes(), Stderr: this.stderr.Bytes()}
+	return hookclient.Response{Stdout: this.stdout.String()}
 }
 
-func refusal(err error) Response {
+func refusal(err error) hookclient.Response {
 	code := 1
-	if isUsage(err) {
+	if errors.As(err, new(errUsage)) {
 		code = 2
 	}
-	return Response{Code: code, Stderr: fmt.Appendf(nil, "ERROR %v\n", err)}
+	return hookclient.Response{Code: code, Stderr: fmt.Sprintf("ERROR %v\n", err)}
 }
 
 // Commit writes what was held back. Juju does so only when the hook, or the
@@ -184,9 +180,6 @@ func (c *Context) Commit() {
 			}
 		}
 		u := s.Units[c.Unit]
-		if c.stateDirty {
-			u.Charm = c.charmState
-		}
 		u.Ports = c.ports.after()
 	})
 }

@@ -1,7 +1,6 @@
 package hooktool
 
 import (
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -9,111 +8,55 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
-func unitGet(c *call) error {
-	var out output
-	key, err := read(c, &out, flags{})
-	switch {
-	case err != nil:
-		return err
-	case key == "":
-		return usage(errors.New("no setting specified"))
-	case key != "private-address" && key != "public-address":
-		return usage(fmt.Errorf("unknown setting %q", key))
-	}
-	return out.write(c, c.addresses("")[0])
-}
-
-// The shapes of network-get's whole answer.
+// The shapes of network-get's answer.
 type (
 	networkInfo struct {
-		BindAddresses    []bindAddress `json:"bind-addresses" yaml:"bind-addresses"`
-		EgressSubnets    []string      `json:"egress-subnets" yaml:"egress-subnets"`
-		IngressAddresses []string      `json:"ingress-addresses" yaml:"ingress-addresses"`
+		BindAddresses    []bindAddress `json:"bind-addresses"`
+		EgressSubnets    []string      `json:"egress-subnets"`
+		IngressAddresses []string      `json:"ingress-addresses"`
 	}
 	bindAddress struct {
-		MAC       string           `json:"mac-address" yaml:"mac-address"`
-		Interface string           `json:"interface-name" yaml:"interface-name"`
-		Addresses []networkAddress `json:"addresses" yaml:"addresses"`
-		// Juju repeats two keys in YAML in an older spelling.
-		OldMAC       string `json:"-" yaml:"macaddress"`
-		OldInterface string `json:"-" yaml:"interfacename"`
+		MAC       string           `json:"mac-address"`
+		Interface string           `json:"interface-name"`
+		Addresses []networkAddress `json:"addresses"`
 	}
 	networkAddress struct {
-		Hostname string `json:"hostname" yaml:"hostname"`
-		Value    string `json:"value" yaml:"value"`
-		CIDR     string `json:"cidr" yaml:"cidr"`
-		Old      string `json:"-" yaml:"address"`
+		Hostname string `json:"hostname"`
+		Value    string `json:"value"`
+		CIDR     string `json:"cidr"`
 	}
 )
 
 func networkGet(c *call) error {
-	var out output
-	var r *relation
-	var primary, bind, ingress, egress bool
-	f := flags{}
-	c.relationFlag(f, &r)
-	f.boolean(&primary, "primary-address")
-	f.boolean(&bind, "bind-address")
-	f.boolean(&ingress, "ingress-address")
-	f.boolean(&egress, "egress-subnets")
-	out.flags(f, "smart", "json", "yaml")
-	args, err := f.parse(c.request.Args)
+	o := newOptions().prints().relates()
+	args, err := o.parse(c, 1)
+	if err == nil && o.relation != "" {
+		_, err = o.chosen(c)
+	}
 	switch {
 	case err != nil:
-		return usage(err)
-	case len(args) == 0:
-		return usage(errors.New("no arguments specified"))
-	case args[0] == "":
-		return usage(errors.New("no binding name specified"))
-	case len(args) > 1:
-		return usage(none(args[1:]))
-	case args[0] != "juju-info" && !slices.Contains(c.Charm.Bindings, args[0]):
+		return err
+	case !slices.Contains(c.Charm.Bindings, args[0]):
 		return fmt.Errorf("no network config found for binding %q", args[0])
-	case primary && (bind || ingress || egress):
-		return errors.New("--primary-address must be the only flag specified")
 	}
-	addresses := c.addresses(args[0])
-	subnets := model.Subnets(addresses)
-	if primary {
-		return out.write(c, addresses[0])
-	}
-	values := map[string]any{}
-	if bind {
-		values["bind-address"] = addresses[0]
-	}
-	if ingress {
-		values["ingress-address"] = addresses[0]
-	}
-	if egress {
-		values["egress-subnets"] = subnets
-	}
-	switch len(values) {
-	case 0:
-		return out.write(c, networkInfo{BindAddresses: c.interfaces(addresses), EgressSubnets: subnets, IngressAddresses: addresses})
-	case 1:
-		for _, only := range values {
-			return out.write(c, only)
-		}
-	}
-	return out.write(c, values)
-}
-
-func (c *call) addresses(binding string) (addresses []string) {
-	c.Model.Do(func(s *model.State) { addresses = s.Units[c.Unit].AddressesOf(binding) })
-	return addresses
+	var addresses []string
+	c.Model.Do(func(s *model.State) { addresses = s.Units[c.Unit].AddressesOf(args[0]) })
+	return c.print(networkInfo{
+		BindAddresses: interfaces(addresses), EgressSubnets: model.Subnets(addresses), IngressAddresses: addresses,
+	})
 }
 
 // interfaces groups addresses by the device that the lab's machines have them on.
-func (c *call) interfaces(addresses []string) []bindAddress {
+func interfaces(addresses []string) []bindAddress {
 	var devices []bindAddress
 	for _, address := range addresses {
 		name, cidr := device(address)
 		i := slices.IndexFunc(devices, func(b bindAddress) bool { return b.Interface == name })
 		if i < 0 {
-			devices = append(devices, bindAddress{Interface: name, OldInterface: name})
+			devices = append(devices, bindAddress{Interface: name})
 			i = len(devices) - 1
 		}
-		devices[i].Addresses = append(devices[i].Addresses, networkAddress{Value: address, CIDR: cidr, Old: address})
+		devices[i].Addresses = append(devices[i].Addresses, networkAddress{Value: address, CIDR: cidr})
 	}
 	return devices
 }

@@ -3,193 +3,97 @@ package hooktool
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
-	"strconv"
-	"strings"
+
+	"github.com/juju/utils/v3/keyvalues"
+	// Juju's fork, by the replace line in go.mod: it is what Juju's tools parse with.
+	"gopkg.in/yaml.v2"
 )
 
-// Names of applications and units, as juju/names has them.
-var (
-	validApp  = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*$`)
-	validUnit = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*/(0|[1-9][0-9]*)$`)
-)
+// validUnit is a unit's name, as juju/names has it.
+var validUnit = regexp.MustCompile(`^[a-z][a-z0-9]*(-[a-z0-9]*[a-z][a-z0-9]*)*/(0|[1-9][0-9]*)$`)
 
-var (
-	errNoRelation = errors.New("relation not found")
-	errPermission = errors.New("permission denied") // the controller's
-)
-
-// relationFlag adds -r; the relation of the hook is its default. The chosen one
-// is nil where neither is given.
-func (c *call) relationFlag(f flags, chosen **relation) {
-	*chosen = c.relations[c.Hook.RelationID]
-	f.function(func(v string) error {
-		id, err := strconv.Atoi(v[strings.LastIndex(v, ":")+1:])
-		if err != nil {
-			return errors.New("invalid relation id")
-		}
-		r := c.relations[id]
-		if r == nil {
-			return errNoRelation
-		}
-		*chosen = r
-		return nil
-	}, "r", "relation")
-}
-
-func (r *relation) fullID() string { return fmt.Sprintf("%s:%d", r.name, r.id) }
+var errPermission = errors.New("permission denied") // the controller's
 
 func relationIDs(c *call) error {
-	var out output
-	f := flags{}
-	out.flags(f, "smart", "json", "yaml")
-	args, err := f.parse(c.request.Args)
+	args, err := newOptions().prints().parse(c, 1)
 	if err != nil {
-		return usage(err)
-	}
-	name := c.Hook.Relation
-	if len(args) > 0 {
-		name, args = args[0], args[1:]
-	}
-	switch {
-	case name == "" && c.juju.since(3, 6):
-		return usage(errors.New("no endpoint name specified"))
-	case name == "":
-		return usage(errors.New("no relation name specified"))
-	}
-	if err := none(args); err != nil {
-		return usage(err)
+		return err
 	}
 	ids := []string{}
 	for _, r := range c.relations {
-		if r.name == name && !r.broken {
+		if r.name == args[0] && !r.broken {
 			ids = append(ids, r.fullID())
 		}
 	}
 	slices.Sort(ids)
-	return out.write(c, ids)
+	return c.print(ids)
 }
+
+func (r *relation) fullID() string { return fmt.Sprintf("%s:%d", r.name, r.id) }
 
 func relationList(c *call) error {
-	var out output
-	var r *relation
-	var app bool
-	f := flags{}
-	out.flags(f, "smart", "json", "yaml")
-	c.relationFlag(f, &r)
-	f.boolean(&app, "app")
-	args, err := f.parse(c.request.Args)
-	switch {
-	case err != nil:
-		return usage(err)
-	case r == nil:
-		return usage(errors.New("no relation id specified"))
-	case len(args) > 0:
-		return usage(none(args))
-	case app:
-		return out.write(c, r.remote)
+	o := newOptions().prints().relates()
+	if _, err := o.parse(c, 0); err != nil {
+		return err
 	}
-	return out.write(c, append([]string{}, r.members...))
-}
-
-func relationGet(c *call) error {
-	var out output
-	var r *relation
-	var app bool
-	f := flags{}
-	out.flags(f, "smart", "json", "yaml")
-	c.relationFlag(f, &r)
-	f.boolean(&app, "app")
-	args, err := f.parse(c.request.Args)
-	if err != nil {
-		return usage(err)
-	}
-	if r == nil {
-		return usage(errors.New("no relation id specified"))
-	}
-	key := ""
-	if len(args) > 0 {
-		key, args = args[0], args[1:]
-	}
-	whose, args, err := c.whose(args, &app)
-	if err == nil {
-		err = none(args)
-	}
-	if err != nil {
-		return usage(err)
-	}
-	settings, err := c.readSettings(r, whose, app)
+	r, err := o.chosen(c)
 	if err != nil {
 		return err
 	}
-	if key == "" || key == "-" {
-		return out.write(c, settings)
-	}
-	if value, found := settings[key]; found {
-		return out.write(c, value)
-	}
-	return out.write(c, nil)
+	return c.print(append([]string{}, r.members...))
 }
 
-// whose decides the unit or application that relation-get reads.
-func (c *call) whose(args []string, app *bool) (string, []string, error) {
-	if len(args) == 0 {
-		switch {
-		case *app && c.Hook.RemoteApp != "":
-			return c.Hook.RemoteApp, args, nil
-		case !*app && c.Hook.RemoteUnit != "":
-			return c.Hook.RemoteUnit, args, nil
-		case !*app && c.Hook.RemoteApp != "":
-			*app = true
-			return c.Hook.RemoteApp, args, nil
-		}
-		return "", nil, errors.New("no unit or application specified")
+// relationGet prints all that a unit, or an application, has said.
+func relationGet(c *call) error {
+	o := newOptions().prints().relates()
+	app := o.Bool("app", false, "")
+	args, err := o.parse(c, 2) // "-", for all keys, and whose
+	if err != nil {
+		return err
 	}
-	given := args[0]
-	args = args[1:]
-	switch {
-	case *app && validUnit.MatchString(given):
-		given, _, _ = strings.Cut(given, "/")
-		return given, args, nil
-	case *app, validUnit.MatchString(given):
-		return given, args, nil
-	case !c.juju.since(3, 0):
-		// Juju 2 leaves it to the reader.
-		*app = validApp.MatchString(given)
-		return given, args, nil
-	case validApp.MatchString(given):
-		return "", nil, fmt.Errorf("expected unit name, got application name %q", given)
+	r, err := o.chosen(c)
+	if err != nil {
+		return err
 	}
-	return "", nil, fmt.Errorf("invalid unit name %q", given)
+	settings, err := c.readSettings(r, args[1], *app)
+	if err != nil {
+		return err
+	}
+	return c.print(settings)
 }
 
 func relationSet(c *call) error {
-	var r *relation
-	var app bool
-	var file, format string
-	f := flags{}
-	c.relationFlag(f, &r)
-	f.boolean(&app, "app")
-	f.text(&file, "file")
-	f.text(&format, "format")
-	args, err := f.parse(c.request.Args)
+	o := newOptions().relates()
+	app := o.Bool("app", false, "")
+	file := o.String("file", "", "") // "-" is the tool's input
+	args, err := o.parse(c, -1)
 	if err != nil {
-		return usage(err)
-	}
-	if r == nil {
-		return usage(errors.New("no relation id specified"))
-	}
-	values, err := keyValues(args)
-	if err != nil {
-		return usage(err)
-	}
-	c.deprecated(format)
-	if values, err = c.withFile(file, values); err != nil {
 		return err
 	}
+	r, err := o.chosen(c)
+	if err != nil {
+		return err
+	}
+	values, err := keyvalues.Parse(args, true)
+	if err != nil {
+		return errUsage{err}
+	}
+	if *file != "" {
+		if c.request.Stdin == nil {
+			return errNeedStdin
+		}
+		all := map[string]string{}
+		if err := yaml.Unmarshal([]byte(*c.request.Stdin), all); err != nil {
+			return err
+		}
+		maps.Copy(all, values)
+		values = all
+	}
 	target := c.own
-	if app {
+	if *app {
 		if !c.isLeader() {
 			return errors.New("cannot write relation settings")
 		}

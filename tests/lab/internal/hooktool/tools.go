@@ -7,73 +7,45 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/juju/utils/v3/keyvalues"
+
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
 var tools = map[string]func(*call) error{
 	"action-fail": actionFail, "action-get": actionGet, "action-log": actionLog, "action-set": actionSet,
 	"application-version-set": applicationVersionSet,
-	"close-port":              closePort, "open-port": openPort, "opened-ports": openedPorts,
-	"config-get": configGet, "goal-state": goalState, "juju-log": jujuLog, "network-get": networkGet, "unit-get": unitGet,
+	"close-port":              closePort, "open-port": openPort,
+	"config-get": configGet, "goal-state": goalState, "juju-log": jujuLog, "network-get": networkGet,
 	"is-leader": isLeader, "leader-get": leaderGet, "leader-set": leaderSet,
 	"relation-get": relationGet, "relation-ids": relationIDs, "relation-list": relationList, "relation-set": relationSet,
-	"state-delete": stateDelete, "state-get": stateGet, "state-set": stateSet,
-	"status-get": statusGet, "status-set": statusSet,
-}
-
-// read parses the options of a tool that prints and takes at most one argument.
-func read(c *call, out *output, f flags) (string, error) {
-	out.flags(f, "smart", "json", "yaml")
-	args, err := f.parse(c.request.Args)
-	if err != nil {
-		return "", usage(err)
-	}
-	if len(args) == 0 {
-		return "", nil
-	}
-	return args[0], usage(none(args[1:]))
+	"status-set": statusSet,
 }
 
 func isLeader(c *call) error {
-	var out output
-	rest, err := read(c, &out, flags{})
-	if err != nil {
+	if _, err := newOptions().prints().parse(c, 0); err != nil {
 		return err
 	}
-	if rest != "" {
-		return usage(none([]string{rest}))
-	}
-	return out.write(c, c.isLeader())
+	return c.print(c.isLeader())
 }
 
 func leaderGet(c *call) error {
-	var out output
-	key, err := read(c, &out, flags{})
-	if err != nil {
+	if _, err := newOptions().prints().parse(c, 0); err != nil {
 		return err
-	}
-	if strings.Contains(key, "=") {
-		return usage(fmt.Errorf("invalid key %q", key))
 	}
 	settings := map[string]string{}
 	c.Model.Do(func(s *model.State) { maps.Copy(settings, s.LeaderSettings) })
-	if key == "" || key == "-" {
-		return out.write(c, settings)
-	}
-	if value, found := settings[key]; found {
-		return out.write(c, value)
-	}
-	return out.write(c, nil)
+	return c.print(settings)
 }
 
 func leaderSet(c *call) error {
-	args, err := flags{}.parse(c.request.Args)
+	args, err := newOptions().parse(c, -1)
 	if err != nil {
-		return usage(err)
+		return err
 	}
-	values, err := keyValues(args)
+	values, err := keyvalues.Parse(args, true)
 	if err != nil {
-		return usage(err)
+		return errUsage{err}
 	}
 	c.Model.Do(func(s *model.State) {
 		if s.Leader != c.Unit {
@@ -85,83 +57,51 @@ func leaderSet(c *call) error {
 	return err
 }
 
+// configGet prints all options; those without a value only with --all.
 func configGet(c *call) error {
-	var out output
-	var all bool
-	f := flags{}
-	f.boolean(&all, "a", "all")
-	key, err := read(c, &out, f)
-	if err != nil {
+	o := newOptions().prints()
+	all := o.Bool("all", false, "")
+	if _, err := o.parse(c, 0); err != nil {
 		return err
-	}
-	if key != "" && all {
-		return usage(fmt.Errorf("cannot use argument --all together with key %q", key))
 	}
 	settings := map[string]any{}
 	maps.Copy(settings, c.Charm.Options)
 	c.Model.Do(func(s *model.State) { maps.Copy(settings, s.Config) })
-	if key != "" {
-		return out.write(c, settings[key])
-	}
-	if !all {
+	if !*all {
 		maps.DeleteFunc(settings, func(_ string, v any) bool { return v == nil })
 	}
-	return out.write(c, settings)
+	return c.print(settings)
 }
 
 func applicationVersionSet(c *call) error {
-	args, err := flags{}.parse(c.request.Args)
-	switch {
-	case err != nil:
-		return usage(err)
-	case len(args) == 0:
-		return usage(errors.New("no version specified"))
-	case len(args) > 1:
-		return usage(none(args[1:]))
+	args, err := newOptions().parse(c, 1)
+	if err != nil {
+		return err
 	}
 	c.Model.Do(func(s *model.State) { s.WorkloadVersion = args[0] })
 	return nil
-}
-
-// deprecated is what tools say to a --format that they have for old charms' sake.
-func (c *call) deprecated(format string) {
-	if format != "" {
-		fmt.Fprintf(&c.stderr, "--format flag deprecated for command %q", c.request.Name)
-	}
 }
 
 // levels are those of Juju's logger; another word counts as INFO.
 var levels = []string{"TRACE", "DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"}
 
 func jujuLog(c *call) error {
-	level, debug, format := "INFO", false, ""
-	f := flags{}
-	f.text(&level, "l", "log-level")
-	f.boolean(&debug, "debug")
-	f.text(&format, "format")
-	args, err := f.parse(c.request.Args)
-	if err != nil {
-		return usage(err)
-	}
-	if len(args) == 0 {
-		return usage(errors.New("no message specified"))
-	}
-	c.deprecated(format)
-	given := level
-	level = strings.ToUpper(level)
+	o := newOptions()
+	level := o.String("l", "INFO", "")
+	args, err := o.parse(c, -1)
 	switch {
-	case debug:
-		level = "DEBUG"
-	case level == "WARN":
-		level = "WARNING"
-	case !slices.Contains(levels, level):
-		c.Log("WARNING", fmt.Sprintf("Specified log level of %q is not valid", given))
-		level = "INFO"
+	case err != nil:
+		return err
+	case len(args) == 0:
+		return errUsage{errors.New("no message specified")}
+	case !slices.Contains(levels, *level):
+		c.Log("WARNING", fmt.Sprintf("Specified log level of %q is not valid", *level))
+		*level = "INFO"
 	}
 	message := strings.Join(args, " ")
 	if r := c.relations[c.Hook.RelationID]; r != nil {
 		message = r.fullID() + ": " + message
 	}
-	c.Log(level, message)
+	c.Log(*level, message)
 	return nil
 }

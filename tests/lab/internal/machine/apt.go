@@ -43,15 +43,11 @@ func (t *tool) aptGet(args []string) int {
 	}
 	names := words[1:]
 	switch words[0] {
-	case "update", "clean", "autoclean", "autoremove":
+	case "update":
 		fmt.Fprintln(t.out, "Reading package lists...")
 		return 0
 	case "install":
 		return t.install(names, onlyUpgrade)
-	case "upgrade", "dist-upgrade", "full-upgrade":
-		return t.install(ovnPackages, true)
-	case "remove", "purge":
-		return t.remove(names)
 	case "download":
 		return t.download(names)
 	}
@@ -191,26 +187,6 @@ func (p packages) candidate(name, version string) string {
 		}
 	}
 	return best
-}
-
-// remove stops the services, as the maintainer's script does before removal.
-func (t *tool) remove(names []string) int {
-	if t.locked() {
-		return aptFailure
-	}
-	if slices.Contains(names, Umbrella) && t.ships(Umbrella) {
-		t.systemctl(append([]string{"--quiet", "stop"}, packaged...))
-	}
-	err := t.changePackages(func(p *packages) {
-		for _, name := range names {
-			delete(p.Installed, name)
-		}
-	})
-	if err != nil {
-		fmt.Fprintf(t.errs, "E: %v\n", err)
-		return aptFailure
-	}
-	return 0
 }
 
 // aptCache is `apt-cache policy`: what is there and what could be.

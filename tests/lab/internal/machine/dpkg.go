@@ -2,20 +2,17 @@ package machine
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
+
+	"github.com/spf13/pflag"
 )
 
-// dpkg configures what was left, and has the real one answer what needs no
-// machine.
+// dpkg configures what was left.
 func (t *tool) dpkg(args []string) int {
-	switch {
-	case slices.Contains(args, "--configure"):
+	if slices.Contains(args, "--configure") {
 		return t.configureLeft()
-	case len(args) > 0 && slices.Contains([]string{"--compare-versions", "--print-architecture", "--version"}, args[0]):
-		return t.real(args)
 	}
 	return t.refuse(args)
 }
@@ -58,114 +55,56 @@ func (t *tool) configureLeft() int {
 	return 0
 }
 
-// dpkgQuery is `dpkg-query --show`. Packages that the lab doesn't manage are
-// those of the machine that it runs on.
+// dpkgQuery is `dpkg-query --show` of the packages that the lab manages.
 func (t *tool) dpkgQuery(args []string) int {
-	format := "${binary:Package}\t${Version}\n"
-	show := false
-	var names []string
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		switch {
-		case arg == "-W" || arg == "--show":
-			show = true
-		case (arg == "-f" || arg == "--showformat") && i+1 < len(args):
-			i++
-			format = args[i]
-		case strings.HasPrefix(arg, "-f"):
-			format = strings.TrimPrefix(arg[2:], "=")
-		case strings.HasPrefix(arg, "--showformat="):
-			format = strings.TrimPrefix(arg, "--showformat=")
-		case !strings.HasPrefix(arg, "-"):
-			names = append(names, arg)
-		}
-	}
-	if !show {
+	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
+	show := options.BoolP("show", "W", false, "")
+	format := options.StringP("showformat", "f", "", "")
+	if err := options.Parse(args); err != nil || !*show || *format == "" {
 		return t.refuse(args)
 	}
 	p := t.packages()
-	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(p.Installed))
-	}
 	code := 0
-	for _, name := range names {
-		version := p.Installed[name]
-		switch {
-		case version != "":
-			fmt.Fprint(t.out, expandFormat(format, name, version, p.Unconfigured && name == Umbrella))
-		case slices.Contains(ovnPackages, name) || t.real([]string{"-W", "-f=" + format, name}) != 0:
-			if slices.Contains(ovnPackages, name) {
-				fmt.Fprintf(t.errs, "dpkg-query: no packages found matching %s\n", name)
-			}
-			code = exitFailure
+	for _, name := range options.Args() {
+		if version := p.Installed[name]; version != "" {
+			fmt.Fprint(t.out, expandFormat(*format, name, version, p.Unconfigured && name == Umbrella))
+			continue
 		}
+		fmt.Fprintf(t.errs, "dpkg-query: no packages found matching %s\n", name)
+		code = exitFailure
 	}
 	return code
 }
 
 // expandFormat is dpkg-query's --showformat, with the fields that are asked for.
 func expandFormat(format, name, version string, half bool) string {
-	status, abbreviation := "installed", "ii "
+	status := "installed"
 	if half {
-		status, abbreviation = "half-configured", "iF "
+		status = "half-configured"
 	}
 	text := os.Expand(format, func(field string) string {
-		field, _, _ = strings.Cut(field, ";")
-		switch field {
-		case "Package", "binary:Package":
-			return name
-		case "Version":
-			return version
-		case "Status":
-			return "install ok " + status
-		case "db:Status-Status":
-			return status
-		case "db:Status-Want":
-			return "install"
-		case "db:Status-Abbrev":
-			return abbreviation
-		}
-		return ""
+		return map[string]string{"Package": name, "Version": version, "db:Status-Status": status}[field]
 	})
-	return strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`).Replace(text)
+	return strings.ReplaceAll(text, `\n`, "\n")
 }
 
 // snap installs, refreshes, removes and lists snaps.
 func (t *tool) snap(args []string) int {
-	channel := "latest/stable"
-	var words []string
-	for i, arg := range args {
-		switch name, value, _ := strings.Cut(arg, "="); {
-		case name == "--channel" && value != "":
-			channel = value
-		case name == "--channel" && i+1 < len(args):
-			channel = args[i+1]
-		case i > 0 && args[i-1] == "--channel":
-		case !strings.HasPrefix(arg, "-"):
-			words = append(words, arg)
-		}
-	}
-	if len(words) == 0 {
+	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
+	channel := options.String("channel", "latest/stable", "")
+	if err := options.Parse(args); err != nil || options.NArg() < 2 {
 		return t.refuse(args)
 	}
-	names, known := words[1:], t.packages().Snaps
+	name := options.Arg(1)
 	var err error
-	switch words[0] {
+	switch options.Arg(0) {
 	case "install", "refresh":
-		err = t.changePackages(func(p *packages) {
-			for _, name := range names {
-				p.Snaps[name] = channel
-			}
-		})
+		err = t.changePackages(func(p *packages) { p.Snaps[name] = *channel })
 	case "remove":
-		err = t.changePackages(func(p *packages) {
-			for _, name := range names {
-				delete(p.Snaps, name)
-			}
-		})
+		err = t.changePackages(func(p *packages) { delete(p.Snaps, name) })
 	case "list":
-		return t.listSnaps(names, known)
-	case "set", "connect", "restart", "start", "stop":
+		return t.listSnap(name)
+	case "connect", "start", "stop":
 	default:
 		return t.refuse(args)
 	}
@@ -176,18 +115,13 @@ func (t *tool) snap(args []string) int {
 	return 0
 }
 
-func (t *tool) listSnaps(names []string, known map[string]string) int {
-	if len(names) == 0 {
-		names = slices.Sorted(maps.Keys(known))
-	}
-	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return known[name] == "" })
-	if len(names) == 0 {
+func (t *tool) listSnap(name string) int {
+	channel := t.packages().Snaps[name]
+	if channel == "" {
 		fmt.Fprintln(t.errs, "error: no matching snaps installed")
 		return exitFailure
 	}
 	fmt.Fprintln(t.out, "Name                     Version  Rev  Tracking       Publisher  Notes")
-	for _, name := range names {
-		fmt.Fprintf(t.out, "%-24s 1.0      1    %-14s canonical  -\n", name, known[name])
-	}
+	fmt.Fprintf(t.out, "%-24s 1.0      1    %-14s canonical  -\n", name, channel)
 	return 0
 }

@@ -45,7 +45,6 @@ func outcome(status syscall.WaitStatus) string {
 func (m *manager) watch(s *service, c *child) {
 	<-c.done
 	m.mu.Lock()
-	s.ended, s.status = time.Now(), c.status
 	unasked := s.main == c && !s.stopping
 	m.mu.Unlock()
 	if !unasked {

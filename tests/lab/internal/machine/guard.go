@@ -16,9 +16,8 @@ const GuardName = "ovn-lab-guard"
 
 // The second argument under that name; the first is the directory.
 const (
-	removeWord = "remove"
-	keepWord   = "keep"
-	initWord   = "init"
+	guardWord = "guard"
+	initWord  = "init"
 )
 
 // Clean kills every process that the lab in dir started. Once isn't enough: a
@@ -51,19 +50,15 @@ type Guard struct {
 }
 
 // StartGuard starts program as the guard of the lab in dir. When this process
-// ends without [ConfigureFirewall.Release], the guard kills what the lab started, and
-// removes dir unless keep is set.
-func StartGuard(program, dir string, keep bool) (*Guard, error) {
+// ends without [Guard.Release], the guard kills what the lab started, and
+// removes dir.
+func StartGuard(program, dir string) (*Guard, error) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("cannot start the guard: %w", err)
 	}
 	defer read.Close()
-	word := removeWord
-	if keep {
-		word = keepWord
-	}
-	cmd := exec.Command(program, dir, word)
+	cmd := exec.Command(program, dir, guardWord)
 	cmd.Args[0] = GuardName
 	cmd.Stdin = read
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -93,11 +88,7 @@ func GuardMain(args []string) int {
 	if n, _ := io.ReadFull(os.Stdin, make([]byte, 1)); n == 1 {
 		return 0
 	}
-	err := Clean(args[0])
-	if args[1] == removeWord {
-		err = errors.Join(err, os.RemoveAll(args[0]))
-	}
-	if err != nil {
+	if err := errors.Join(Clean(args[0]), os.RemoveAll(args[0])); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitFailure
 	}

@@ -29,9 +29,6 @@ func (m *manager) job(verb, name string) error {
 		m.propagate("stop", u)
 		return m.locked(s, func() error { return m.stop(s) })
 	}
-	if verb == "try-restart" && m.state(s) != stateActive {
-		return nil
-	}
 	if u.masked {
 		return errMasked
 	}
@@ -118,8 +115,7 @@ func (c *command) report(unit, verb string, err error) int {
 
 // signals are those that a charm may send by `systemctl kill`.
 var signals = map[string]syscall.Signal{
-	"": syscall.SIGTERM, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL, "HUP": syscall.SIGHUP, "INT": syscall.SIGINT, "ABRT": syscall.SIGABRT,
-	"STOP": syscall.SIGSTOP, "CONT": syscall.SIGCONT,
+	"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP,
 }
 
 // kill sends a signal to all processes of a service.

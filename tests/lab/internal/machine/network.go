@@ -10,9 +10,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // HubDir is the directory, in the lab's, of the machine that all others are
@@ -79,7 +82,7 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 		return err
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Cloneflags: syscall.CLONE_NEWNET}
-	if err := cmd.Start(); err != nil {
+	if err := m.start(cmd); err != nil {
 		if errors.Is(err, syscall.EPERM) {
 			return fmt.Errorf("%w: network namespaces need root: run it as root, or below `unshare --user --map-root-user --net`", err)
 		}
@@ -99,9 +102,53 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 	return err
 }
 
+// start starts a process in a network namespace of its own. That of a machine is made
+// from the hub's, which says that a namespace made from it has a table of connections
+// of its own ([ownTable]): to read /proc/net/tcp is to go through all of the table, and
+// the one that namespaces otherwise share has a place for every 100 KiB of memory.
+func (m *Machine) start(cmd *exec.Cmd) error {
+	hub, err := m.hub()
+	if m.Port == 0 || err != nil {
+		return cmd.Start()
+	}
+	here, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return err
+	}
+	defer here.Close()
+	there, err := os.Open(namespaceOf(hub.PID))
+	if err != nil {
+		return err
+	}
+	defer there.Close()
+	done := make(chan error)
+	go func() {
+		// A thread that can't be brought back ends with its goroutine.
+		runtime.LockOSThread()
+		err := unix.Setns(int(there.Fd()), unix.CLONE_NEWNET)
+		if err == nil {
+			err = cmd.Start()
+			if unix.Setns(int(here.Fd()), unix.CLONE_NEWNET) == nil {
+				runtime.UnlockOSThread()
+			}
+		}
+		done <- err
+	}()
+	return <-done
+}
+
+// ownTable has the kernel give each namespace that is made from the present one a table
+// of so many connections (Documentation/networking/ip-sysctl.rst, since Linux 6.1; an
+// older one has no such file).
+const ownTable = "[ ! -e /proc/sys/net/ipv4/tcp_child_ehash_entries ] || echo 1024 >/proc/sys/net/ipv4/tcp_child_ehash_entries"
+
 // connect makes the machine's interfaces.
 func (m *Machine) connect(ctx context.Context, pid int) error {
 	if m.Port == 0 {
+		cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespaceOf(pid), "sh", "-c", ownTable)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
+		}
 		lines := []string{"link set lo up", "link add " + bridge + " type bridge mcast_snooping 0", "link set " + bridge + " up"}
 		return ip(ctx, pid, append(lines, m.addressLines(bridge)...))
 	}

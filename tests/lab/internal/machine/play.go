@@ -6,6 +6,7 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
@@ -22,7 +23,7 @@ func Play() {
 	case slices.Contains(Traced, name):
 		exit(TracedMain(argv0, args))
 	case slices.Contains(hooktool.Names(), name):
-		exit(hooktool.Main(name, args))
+		exit(hookclient.Main(name, args))
 	}
 }
 

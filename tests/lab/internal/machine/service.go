@@ -32,17 +32,13 @@ type service struct {
 	job  sync.Mutex // one job at a time
 
 	// Below, guarded by the manager's mu.
-	unit         *unitFile
-	active, sub  string
-	result       string
-	main         *child
-	begun, ended time.Time
-	mainPID      int // of the last main process
-	status       syscall.WaitStatus
-	changed      time.Time
-	restarts     int
-	starts       []time.Time
-	stopping     bool
+	unit        *unitFile
+	active, sub string
+	result      string
+	main        *child
+	restarts    int
+	starts      []time.Time
+	stopping    bool
 }
 
 // service is the state of a unit, by its own name.
@@ -59,7 +55,7 @@ func (m *manager) service(name string) *service {
 
 // become changes a service's state, under the manager's lock.
 func (m *manager) become(s *service, active, sub string) {
-	s.active, s.sub, s.changed = active, sub, time.Now()
+	s.active, s.sub = active, sub
 }
 
 func (m *manager) state(s *service) string {
@@ -157,7 +153,7 @@ func (m *manager) begin(s *service, u *unitFile) error {
 	defer m.mu.Unlock()
 	switch {
 	case u.kind != "oneshot":
-		s.main, s.mainPID, s.begun = last, last.pid, time.Now()
+		s.main = last
 		m.become(s, stateActive, "running")
 		go m.watch(s, last)
 	case u.remainAfterExit:

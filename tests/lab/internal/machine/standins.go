@@ -13,7 +13,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 )
 
 // wrapped are the programs of OVN that have a wrapper, which tells the lab of the
@@ -65,25 +65,6 @@ func (t *tool) systemctl(args []string) int {
 	return t.Systemctl(context.Background(), t.out, t.errs, args)
 }
 
-// real runs the system's own program where it only reads.
-func (t *tool) real(args []string) int {
-	path, err := t.realPath(t.name)
-	if err != nil {
-		fmt.Fprintln(t.errs, err)
-		return exitFailure
-	}
-	cmd := exec.Command(path, args...)
-	cmd.Stdout, cmd.Stderr = t.out, t.errs
-	if err := cmd.Run(); err != nil {
-		if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-			return exit.ExitCode()
-		}
-		fmt.Fprintln(t.errs, err)
-		return exitFailure
-	}
-	return 0
-}
-
 // realPath is where the system has a program.
 func (m *Machine) realPath(name string) (string, error) {
 	return lookPath(strings.TrimPrefix(m.SystemPath(), m.BinDir()+":"), name)
@@ -102,11 +83,11 @@ func ofLink(argv0 string) (*Machine, error) {
 // report tells the lab, where a hook is being run, that its charm called name.
 // False means that the hook is to be killed, and nothing may be done.
 func report(name string, args []string) bool {
-	socket, id := os.Getenv(hooktool.SocketVariable), os.Getenv(hooktool.ContextVariable)
+	socket, id := os.Getenv(hookclient.SocketVariable), os.Getenv(hookclient.ContextVariable)
 	if socket == "" || id == "" {
 		return true
 	}
-	_, err := hooktool.Ask(socket, hooktool.Request{Context: id, Name: hooktool.CallReport, Args: append([]string{name}, args...)})
+	_, err := hookclient.Ask(socket, hookclient.Request{Context: id, Name: hookclient.CallReport, Args: append([]string{name}, args...)})
 	return !errors.Is(err, io.EOF)
 }
 

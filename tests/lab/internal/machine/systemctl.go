@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 // Exit codes of systemctl(1), table "Exit status", and systemd's states.
@@ -82,12 +84,10 @@ func (m *Machine) dial(ctx context.Context) (net.Conn, error) {
 // command is one call of systemctl, in the init.
 type command struct {
 	*manager
-	out, errs           bytes.Buffer
-	now, quiet, runtime bool
-	value               bool
-	wait                bool
-	signal              string
-	properties          []string
+	out, errs                   bytes.Buffer
+	quiet, runtime, value, wait bool
+	signal                      string
+	properties                  []string
 }
 
 func (m *manager) systemctl(args []string) reply {
@@ -97,30 +97,37 @@ func (m *manager) systemctl(args []string) reply {
 }
 
 func (c *command) run(args []string) int {
-	words, err := c.options(args)
-	if err != nil {
-		fmt.Fprintln(&c.errs, err)
+	options := pflag.NewFlagSet("systemctl", pflag.ContinueOnError)
+	options.BoolVarP(&c.quiet, "quiet", "q", false, "")
+	options.BoolVar(&c.runtime, "runtime", false, "")
+	options.BoolVar(&c.value, "value", false, "")
+	options.BoolVar(&c.wait, "wait", false, "")
+	options.StringVarP(&c.signal, "signal", "s", "TERM", "")
+	options.StringSliceVarP(&c.properties, "property", "p", nil, "")
+	if err := options.Parse(args); err != nil {
+		fmt.Fprintln(&c.errs, "systemctl:", err)
 		return exitFailure
 	}
+	words := options.Args()
 	if len(words) == 0 {
 		fmt.Fprintln(&c.errs, "systemctl: a command is needed")
 		return exitFailure
 	}
 	units := unitNames(words[1:])
 	switch verb := words[0]; verb {
-	case "daemon-reload", "daemon-reexec":
+	case "daemon-reload":
 		return 0
 	case "is-system-running":
 		return c.running()
 	case "reset-failed":
 		return c.resetFailed(units)
-	case "start", "stop", "restart", "try-restart":
+	case "start", "stop", "restart":
 		return c.each(units, func(unit string) int { return c.report(unit, verb, c.job(verb, unit)) })
 	case "kill":
 		return c.each(units, c.kill)
 	case "enable", "disable", "mask", "unmask":
 		return c.each(units, func(unit string) int { return c.unitFile(verb, unit) })
-	case "is-active", "is-failed", "is-enabled":
+	case "is-active", "is-enabled":
 		return c.query(verb, units)
 	case "show":
 		return c.show(units)
@@ -136,59 +143,6 @@ func unitNames(files []string) (names []string) {
 		names = append(names, strings.TrimSuffix(filepath.Base(file), ".service"))
 	}
 	return names
-}
-
-// ignored are options that change only what a person sees.
-var ignored = []string{
-	"--no-block", "--no-pager", "--no-ask-password", "--system", "--full", "-l", "--no-legend", "--plain", "--force", "-f", "--no-reload",
-	"--all", "-a", "--no-warn", "--kill-who", "--kill-whom",
-}
-
-// options takes the options out of args.
-func (c *command) options(args []string) ([]string, error) {
-	var words []string
-	for i := 0; i < len(args); i++ {
-		name, value, has := strings.Cut(args[i], "=")
-		argument := func() error {
-			if !has {
-				if i++; i == len(args) {
-					return fmt.Errorf("systemctl: option requires an argument -- '%s'", strings.TrimLeft(name, "-"))
-				}
-				value = args[i]
-			}
-			return nil
-		}
-		switch {
-		case !strings.HasPrefix(name, "-"):
-			words = append(words, args[i])
-		case name == "--":
-			return append(words, args[i+1:]...), nil
-		case name == "--now":
-			c.now = true
-		case name == "--runtime":
-			c.runtime = true
-		case name == "--quiet" || name == "-q":
-			c.quiet = true
-		case name == "--wait":
-			c.wait = true
-		case name == "--value":
-			c.value = true
-		case name == "-p" || name == "--property":
-			if err := argument(); err != nil {
-				return nil, err
-			}
-			c.properties = append(c.properties, strings.Split(value, ",")...)
-		case name == "-s" || name == "--signal":
-			if err := argument(); err != nil {
-				return nil, err
-			}
-			c.signal = strings.TrimPrefix(value, "SIG")
-		case slices.Contains(ignored, name):
-		default:
-			return nil, fmt.Errorf("systemctl: unrecognized option '%s'", args[i])
-		}
-	}
-	return words, nil
 }
 
 // each runs f for every unit and returns the last code that isn't 0.

@@ -7,20 +7,19 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 )
 
-// firewall is what ufw(8) keeps. Nothing is filtered: it is looked at.
+// firewall is what ufw(8) keeps, of the commands that charms and tests give. Nothing is
+// filtered: it is looked at.
 type firewall struct {
 	Enabled  bool
 	Policies map[string]string // incoming, outgoing, routed → allow, deny, reject
 	V4, V6   []rule
 }
 
-// rule is one rule of one family.
+// rule is one rule of one family, for what comes in.
 type rule struct {
 	Action                   string // allow, deny, reject, limit
-	Direction                string // in, out
 	To, From, Port, FromPort string // empty: any
 	Proto, Comment           string
 }
@@ -43,12 +42,12 @@ func (m *Machine) firewall() firewall {
 
 // ufw is the program; it runs as root.
 func (t *tool) ufw(args []string) int {
-	if len(args) > 1 && args[0] == "--force" && slices.Contains([]string{"enable", "delete", "reset"}, args[1]) {
+	if len(args) > 1 && args[0] == "--force" && slices.Contains([]string{"enable", "delete"}, args[1]) {
 		args = args[1:]
 	}
 	f := t.firewall()
 	said, err := f.run(args)
-	if asks := len(args) > 0 && slices.Contains([]string{"status", "version", "--version"}, args[0]); err == nil && !asks {
+	if err == nil && args[0] != "status" {
 		err = writeJSON(t.firewallFile(), f)
 	}
 	if err != nil {
@@ -64,46 +63,26 @@ func (f *firewall) run(args []string) (said string, err error) {
 		return "", errSyntax
 	}
 	switch rest := args[1:]; args[0] {
-	case "version", "--version":
-		return "ufw 0.36.2\n", nil
 	case "enable":
 		f.Enabled = true
 		return "Firewall is active and enabled on system startup\n", nil
 	case "disable":
 		f.Enabled = false
 		return "Firewall stopped and disabled on system startup\n", nil
-	case "reload":
-		if !f.Enabled {
-			return "Firewall not enabled (skipping reload)\n", nil
-		}
-		return "Firewall reloaded\n", nil
-	case "reset":
-		*f = firewall{Policies: f.Policies}
-		return "", nil
-	case "logging":
-		return "Logging enabled\n", nil
 	case "default":
 		return f.setDefault(rest)
 	case "status":
-		return f.status(strings.Join(rest, " "))
-	case "insert":
-		if len(rest) == 0 {
-			return "", errSyntax
-		}
-		return f.add(rest[1:], rest[0])
+		return f.status(rest)
 	case "prepend":
-		return f.add(rest, "prepend")
+		return f.add(rest, true)
 	case "delete":
 		return f.remove(rest)
 	default:
-		return f.add(args, "")
+		return f.add(args, false)
 	}
 }
 
 func (f *firewall) setDefault(args []string) (string, error) {
-	if len(args) == 1 {
-		args = append(args, "incoming")
-	}
 	if len(args) != 2 || f.Policies[args[1]] == "" || !slices.Contains([]string{"allow", "deny", "reject"}, args[0]) {
 		return "", errSyntax
 	}
@@ -119,60 +98,44 @@ func suffix(six bool) string {
 	return ""
 }
 
-// add adds a rule at the end, or where it is told: prepend, or a number of the
-// list of both families.
-func (f *firewall) add(words []string, where string) (said string, err error) {
+// add adds a rule at the end of the list of each of its families, or at the beginning.
+func (f *firewall) add(words []string, first bool) (said string, err error) {
 	r, families, err := parseRule(words)
 	if err != nil {
 		return "", err
 	}
-	position := -1
-	if where == "prepend" {
-		position = 0
-	} else if where != "" {
-		number, err := strconv.Atoi(where)
-		if err != nil || number < 1 || number > len(f.V4)+len(f.V6) {
-			return "", fmt.Errorf("Invalid position '%s'", where) //nolint:staticcheck // ufw's words
-		}
-		position = number - 1
-	}
 	for _, six := range families {
 		rules := &f.V4
-		at := position
 		if six {
 			rules = &f.V6
-			at = max(position-len(f.V4), min(position, 0))
 		}
-		said += f.put(rules, r, at) + suffix(six) + "\n"
+		said += f.put(rules, r, first) + suffix(six) + "\n"
 	}
 	return said, nil
 }
 
 // put puts a rule into the list of its family, and says what it did.
-func (f *firewall) put(rules *[]rule, r rule, at int) string {
+func (f *firewall) put(rules *[]rule, r rule, first bool) string {
 	i := slices.IndexFunc(*rules, r.same)
+	inserted := first && len(*rules) > 0
 	switch {
-	case i >= 0 && (*rules)[i] == r && at >= 0:
-		return "Skipping inserting existing rule"
+	case i >= 0 && first:
+		return "Skipping inserting existing rule" // even where its action is another
 	case i >= 0 && (*rules)[i] == r:
 		return "Skipping adding existing rule"
-	case i >= 0 && at < 0:
-		(*rules)[i] = r
 	case i >= 0:
-		*rules = slices.Delete(*rules, i, i+1)
-		fallthrough
+		(*rules)[i] = r
+	case first:
+		*rules = slices.Insert(*rules, 0, r)
 	default:
-		if at < 0 || at > len(*rules) {
-			at = len(*rules)
-		}
-		*rules = slices.Insert(*rules, at, r)
+		*rules = append(*rules, r)
 	}
 	switch {
 	case !f.Enabled:
 		return "Rules updated"
 	case i >= 0:
 		return "Rule updated"
-	case at < len(*rules)-1:
+	case inserted:
 		return "Rule inserted"
 	}
 	return "Rule added"

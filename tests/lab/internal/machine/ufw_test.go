@@ -13,22 +13,19 @@ import (
 
 // ufwCommands are run one after another.
 var ufwCommands = []string{
-	"status", "allow 22/tcp", "allow 22/tcp", "delete allow 99", "--force enable", "status", "status verbose", "status numbered",
-	"default allow incoming", "default allow outgoing", "status verbose",
+	"status numbered", "allow 22/tcp", "allow 22/tcp", "delete allow 99", "--force enable", "status numbered",
+	"default allow incoming", "default allow outgoing", "default allow routed",
 	"reject 6641/tcp comment charm-ovn-central", "allow 6641/tcp comment charm-ovn-central", "reject 6641/tcp comment charm-ovn-central",
 	"reject to any port 6643 proto tcp comment charm-ovn-central",
 	"prepend allow from 10.0.0.1 to any port 6641 proto tcp comment charm-ovn-central",
 	"prepend allow from 10.0.0.1 to any port 6641 proto tcp comment charm-ovn-central",
-	"insert 1 allow from 10.0.0.2 to any port 6643 proto tcp comment charm-ovn-central",
-	"insert 99 allow from 10.0.0.2 to any port 1 proto tcp",
 	"prepend allow from fd00::1 to any port 6643 proto tcp comment charm-ovn-central",
 	"allow from fd00::2 to any port 6643 proto tcp comment charm-ovn-central",
 	"prepend allow from 10.0.0.0/24 to any port 6641,6643 proto tcp comment charm-ovn-central",
-	"deny out to 10.9.9.9", "allow from 10.0.0.3", "prepend allow proto tcp from 10.0.0.4 to 10.0.0.5 port 6641", "allow 6642",
-	"status", "status numbered", "status verbose",
+	"allow from 10.0.0.3", "prepend allow proto tcp from 10.0.0.4 to 10.0.0.5 port 6641", "allow 6642", "prepend reject 6642", "prepend allow 6642 comment other", "status numbered",
 	"--force delete 2", "--force delete 99", "delete reject 6641/tcp", "delete allow from 10.0.0.3", "delete allow from 10.0.0.3",
 	"delete allow from fd00::1 to any port 6643 proto tcp", "status numbered",
-	"allow from nonsense", "nonsense", "reload", "disable", "status", "allow 80/tcp", "delete allow 80/tcp", "--force allow 22/tcp", "--force enable", "status numbered",
+	"allow from nonsense", "nonsense", "disable", "status numbered", "allow 80/tcp", "delete allow 80/tcp", "--force allow 22/tcp", "--force enable", "status numbered",
 }
 
 // realUfw runs the real program on copies of its files, in a mount and a network

@@ -15,17 +15,14 @@ var (
 	errDestination = errors.New("Bad destination address") //nolint:staticcheck // ufw's words
 )
 
-// parseRule reads a rule: `allow 6641/tcp`, or `allow [in|out] [proto P] [from A
-// [port P]] [to A [port P]]`, either with `comment C`. families says for which of
+// parseRule reads a rule: `allow 6641/tcp`, or `allow [proto P] [from A [port P]]
+// [to A [port P]]`, either with `comment C`. families says for which of
 // IPv4 (false) and IPv6 (true) it is.
 func parseRule(words []string) (r rule, families []bool, err error) {
 	if len(words) < 2 || !slices.Contains([]string{"allow", "deny", "reject", "limit"}, words[0]) {
 		return r, nil, errSyntax
 	}
-	r.Action, r.Direction, words = words[0], "in", words[1:]
-	if words[0] == "in" || words[0] == "out" {
-		r.Direction, words = words[0], words[1:]
-	}
+	r.Action, words = words[0], words[1:]
 	families = []bool{false, true}
 	port := &r.Port
 	for len(words) > 0 {
@@ -77,70 +74,32 @@ func family(value string, families []bool, bad error) (string, []bool, error) {
 	return value, []bool{prefix.Addr().Is6()}, nil
 }
 
-// status is the list of rules, in ufw's columns.
-func (f *firewall) status(how string) (string, error) {
-	if !slices.Contains([]string{"", "verbose", "numbered"}, how) {
+// status is the list of rules with their numbers, in ufw's columns.
+func (f *firewall) status(args []string) (string, error) {
+	switch {
+	case !slices.Equal(args, []string{"numbered"}):
 		return "", errSyntax
-	}
-	if !f.Enabled {
+	case !f.Enabled:
 		return "Status: inactive\n", nil
+	case len(f.V4)+len(f.V6) == 0:
+		return "Status: active\n", nil
 	}
 	var out strings.Builder
-	out.WriteString("Status: active\n")
-	if how == "verbose" {
-		routed := f.Policies["routed"]
-		if routed == "deny" || routed == "allow" { // the kernel doesn't forward
-			routed = "disabled"
-		}
-		fmt.Fprintf(&out, "Logging: on (low)\nDefault: %s (incoming), %s (outgoing), %s (routed)\nNew profiles: skip\n",
-			f.Policies["incoming"], f.Policies["outgoing"], routed)
+	fmt.Fprintf(&out, "Status: active\n\n     %-26s %-11s From\n     %-26s %-11s ----\n", "To", "Action", "--", "------")
+	for i, r := range slices.Concat(f.V4, f.V6) {
+		fmt.Fprintf(&out, "[%2d] %s\n", i+1, r.line(i >= len(f.V4)))
 	}
-	if len(f.V4)+len(f.V6) == 0 {
-		return out.String(), nil
-	}
-	indent := ""
-	if how == "numbered" {
-		indent = "     "
-	}
-	for _, row := range [][3]string{{"\n" + indent + "To", "Action", "From"}, {indent + "--", "------", "----"}} {
-		fmt.Fprintf(&out, "%-*s %-11s %s\n", len(indent)+26+strings.Count(row[0], "\n"), row[0], row[1], row[2])
-	}
-	if how == "numbered" {
-		for i, r := range slices.Concat(f.V4, f.V6) {
-			fmt.Fprintf(&out, "[%2d] %s\n", i+1, r.line(i >= len(f.V4), how))
-		}
-		return out.String() + "\n", nil
-	}
-	for _, direction := range []string{"in", "out"} {
-		found := false
-		for i, r := range slices.Concat(f.V4, f.V6) {
-			if r.Direction == direction {
-				found = true
-				out.WriteString(r.line(i >= len(f.V4), how) + "\n")
-			}
-		}
-		if found {
-			out.WriteString("\n")
-		}
-	}
-	return out.String(), nil
+	return out.String() + "\n", nil
 }
 
-// line is a rule as status, numbered or not, shows it.
-func (r rule) line(six bool, how string) string {
-	action := strings.ToUpper(r.Action)
-	if how != "" || r.Direction == "out" {
-		action += " " + strings.ToUpper(r.Direction)
-	}
+// line is a rule as status shows it.
+func (r rule) line(six bool) string {
 	proto := ""
 	if r.Proto != "" {
 		proto = "/" + r.Proto
 	}
 	mark := suffix(six && r.To == "" && r.From == "")
-	line := fmt.Sprintf("%-26s %-12s%-26s", side(r.To, r.Port, proto, mark), action, side(r.From, r.FromPort, proto, mark))
-	if r.Direction == "out" && how == "numbered" {
-		line += " (out)"
-	}
+	line := fmt.Sprintf("%-26s %-12s%-26s", side(r.To, r.Port, proto, mark), strings.ToUpper(r.Action)+" IN", side(r.From, r.FromPort, proto, mark))
 	if r.Comment != "" {
 		line += " # " + r.Comment
 	}

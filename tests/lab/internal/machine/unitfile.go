@@ -15,15 +15,14 @@ const unitDir = "/lib/systemd/system"
 // unitFile is what the lab needs of a unit file (systemd.unit(5),
 // systemd.service(5)).
 type unitFile struct {
-	name        string // without ".service"
-	path        string
-	masked      bool
-	runtime     bool // masked until the next boot
-	description string
-	wants       []string
-	partOf      []string
-	wantedBy    []string
-	aliases     []string
+	name     string // without ".service"
+	path     string
+	masked   bool
+	runtime  bool // masked until the next boot
+	wants    []string
+	partOf   []string
+	wantedBy []string
+	aliases  []string
 
 	kind            string   // Type=
 	conditions      []string // ExecCondition=
@@ -89,8 +88,6 @@ func (m *Machine) parseUnit(name, path, text string) *unitFile {
 		value = specifier.Replace(strings.TrimSpace(value))
 		names := strings.Fields(strings.ReplaceAll(value, ".service", ""))
 		switch strings.TrimSpace(key) {
-		case "Description":
-			u.description = value
 		case "Wants":
 			u.wants = append(u.wants, names...)
 		case "PartOf":

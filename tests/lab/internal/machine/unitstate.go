@@ -29,7 +29,7 @@ func (c *command) active(name string) string {
 	return c.state(c.service(u.name))
 }
 
-// query is is-active, is-failed or is-enabled: 0 where it is so for one unit.
+// query is is-active or is-enabled: 0 where it is so for one unit.
 func (c *command) query(verb string, units []string) int {
 	good, unknown, missing := false, true, false
 	if len(units) == 0 {
@@ -47,12 +47,9 @@ func (c *command) query(verb string, units []string) int {
 		}
 		unknown = false
 		state := c.active(unit)
-		switch verb {
-		case "is-active":
+		if verb == "is-active" {
 			good = good || state == stateActive
-		case "is-failed":
-			good = good || state == stateFailed
-		default:
+		} else {
 			state = c.unitFileState(unit)
 			good = good || slices.Contains([]string{"enabled", "static", "alias"}, state)
 		}
@@ -81,20 +78,11 @@ func (c *command) running() int {
 			time.Sleep(poll)
 		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, s := range c.services {
-		if s.active == stateFailed {
-			c.say("degraded")
-			return exitFailure
-		}
-	}
-	c.say("running")
 	return 0
 }
 
-// unitFile enables, disables, masks or unmasks one unit; with --now it is
-// started or stopped too. The words are those of systemd 252.
+// unitFile enables, disables, masks or unmasks one unit. The words are those of
+// systemd 252.
 func (c *command) unitFile(verb, name string) int {
 	u, err := c.unit(name)
 	masking := verb == "mask" || verb == "unmask"
@@ -125,27 +113,13 @@ func (c *command) unitFile(verb, name string) int {
 		fmt.Fprintf(&c.errs, "Failed to %s unit: %v\n", verb, err)
 		return exitFailure
 	}
-	switch {
-	case !c.now || verb == "unmask" || u == nil:
-		return 0
-	case verb == "enable":
-		return c.report(name, "start", c.job("start", name))
-	}
-	return c.report(name, "stop", c.job("stop", u.name))
+	return 0
 }
 
 // noInstallation begins what systemctl says of a unit that can't be enabled.
 const noInstallation = "The unit files have no installation config (WantedBy=, RequiredBy=, Also=,\n" +
 	"Alias= settings in the [Install] section, and DefaultInstance= for template\n" +
 	"units). This means they are not meant to be enabled using systemctl.\n"
-
-// timestamp is a time as systemctl shows it.
-func timestamp(t time.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return t.UTC().Format("Mon 2006-01-02 15:04:05 MST")
-}
 
 // show prints properties as NAME=VALUE, or with --value as VALUE, an empty line
 // between units. They come in systemd's order, whatever the order asked for.
@@ -173,7 +147,7 @@ func (c *command) describe(name string) [][2]string {
 	load, file := "loaded", c.unitFileState(name)
 	switch {
 	case err != nil:
-		load, u = "not-found", &unitFile{name: name, restart: "no", kind: "simple"}
+		load, u = "not-found", &unitFile{name: name}
 	case u.masked:
 		load = "masked"
 	}
@@ -187,35 +161,14 @@ func (c *command) describe(name string) [][2]string {
 	if s.main != nil {
 		main = s.main.pid
 	}
-	code := 0 // CLD_EXITED, CLD_KILLED of waitid(2)
-	status := 0
-	if s.main == nil && !s.ended.IsZero() {
-		code, status = 1, s.status.ExitStatus()
-		if s.status.Signaled() {
-			code, status = 2, int(s.status.Signal())
-		}
-	}
 	return [][2]string{
-		{"Type", u.kind},
-		{"Restart", u.restart},
-		{"PIDFile", u.pidFile},
 		{"MainPID", strconv.Itoa(main)},
 		{"Result", s.result},
 		{"NRestarts", strconv.Itoa(s.restarts)},
-		{"ExecMainStartTimestamp", timestamp(s.begun)},
-		{"ExecMainExitTimestamp", timestamp(s.ended)},
-		{"ExecMainPID", strconv.Itoa(s.mainPID)},
-		{"ExecMainCode", strconv.Itoa(code)},
-		{"ExecMainStatus", strconv.Itoa(status)},
 		{"Id", u.name + ".service"},
-		{"Names", u.name + ".service"},
-		{"Description", u.description},
 		{"LoadState", load},
 		{"ActiveState", s.active},
 		{"SubState", s.sub},
-		{"FragmentPath", u.path},
 		{"UnitFileState", file},
-		{"StateChangeTimestamp", timestamp(s.changed)},
-		{"NeedDaemonReload", "no"},
 	}
 }

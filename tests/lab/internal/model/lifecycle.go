@@ -14,7 +14,6 @@ func (s *State) AddUnit(address string) *Unit {
 		Name: fmt.Sprintf("%s/%d", s.App, s.NextUnit), Number: s.NextUnit, Address: address,
 		Workload: Status{Status: "waiting", Message: "agent initialising", Since: time.Now()},
 		Agent:    Status{Status: "allocating", Since: time.Now()},
-		Charm:    map[string]string{},
 		Uniter:   Uniter{Relations: map[int]*Membership{}, CharmVersion: s.CharmVersion},
 	}
 	s.NextUnit++

@@ -67,10 +67,10 @@ func (s *State) ordered() []*Relation {
 }
 
 // peersLast is since Juju 3.6 (juju/juju pull request 18073).
-func (s *State) peersLast() bool { return s.since(3, 6) }
+func (s *State) peersLast() bool { return s.Since(3, 6) }
 
-// since says whether this is that Juju or a later one.
-func (s *State) since(major, minor int) bool {
+// Since says whether this is that Juju or a later one.
+func (s *State) Since(major, minor int) bool {
 	first, rest, _ := strings.Cut(s.JujuVersion, ".")
 	second, _, _ := strings.Cut(rest, ".")
 	m, _ := strconv.Atoi(first)

@@ -16,7 +16,7 @@ type Status struct {
 	Since   time.Time `json:"since"`
 }
 
-// State is the whole model. It is data: [Application] guards and stores it.
+// State is the whole model. It is data: [Model] guards and stores it.
 type State struct {
 	App           string        `json:"app"`
 	ModelName     string        `json:"model_name"`
@@ -29,7 +29,6 @@ type State struct {
 	HookTimeout   time.Duration `json:"hook_timeout"`
 	RetryScale    float64       `json:"retry_scale"`
 	Program       string        `json:"program"`
-	Keep          bool          `json:"keep,omitempty"`
 
 	NextUnit     int `json:"next_unit"`
 	NextAction   int `json:"next_action"`
@@ -39,7 +38,6 @@ type State struct {
 	LeaderSettings  map[string]string `json:"leader_settings"`
 	LeaderVersion   int               `json:"leader_version"`
 	AppDying        bool              `json:"app_dying,omitempty"`
-	AppStatus       Status            `json:"app_status"`
 	WorkloadVersion string            `json:"workload_version,omitempty"`
 	Config          map[string]any    `json:"config"`
 	ConfigVersion   int               `json:"config_version"`
@@ -88,15 +86,14 @@ type Unit struct {
 	Name    string `json:"name"`
 	Number  int    `json:"number"`
 	Address string `json:"address"` // the preferred one
-	// Networks has the addresses, and so [Identities.AddressesOf].
+	// Networks has the addresses, and so [Unit.AddressesOf].
 	Networks
-	Dying    bool              `json:"dying,omitempty"`
-	Lost     bool              `json:"lost,omitempty"` // the machine is off
-	Workload Status            `json:"workload"`
-	Agent    Status            `json:"agent"`
-	Charm    map[string]string `json:"charm_state"` // state-set
-	Ports    []string          `json:"ports,omitempty"`
-	Uniter   Uniter            `json:"uniter"`
+	Dying    bool     `json:"dying,omitempty"`
+	Lost     bool     `json:"lost,omitempty"` // the machine is off
+	Workload Status   `json:"workload"`
+	Agent    Status   `json:"agent"`
+	Ports    []string `json:"ports,omitempty"`
+	Uniter   Uniter   `json:"uniter"`
 	// GoneAt is when the unit is out of the model; zero: when its hooks have run.
 	GoneAt time.Time `json:"gone_at,omitzero"`
 	// History names every hook that was run, in order, with how it ended.

@@ -36,7 +36,7 @@ const statusCut = 120
 // WaysOf are those of one version of Juju.
 func WaysOf(version string) Ways {
 	w := Ways{StatusCut: statusCut}
-	if !(&State{JujuVersion: version}).since(4, 0) {
+	if !(&State{JujuVersion: version}).Since(4, 0) {
 		return w
 	}
 	w.PeersStay, w.NoLeaderSettings = true, true

@@ -1,4 +1,4 @@
-package gateway
+package document
 
 import (
 	"fmt"
@@ -6,19 +6,20 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Text shows a journal to a person.
-func (h History) Text() string {
+// History shows a journal to a person.
+func History(h gateway.History) string {
 	if len(h.Plans) == 0 {
-		return "no plan has changed gateways\n" + schedule.Told(h.Findings)
+		return "no plan has changed gateways\n" + problems(h.Findings)
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "plan\twhen\toperation\tgateways\tmoved\tby")
 	for _, e := range h.Plans {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways, e.Moves, e.By, e.remark())
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%s%s\n", e.ID, e.At.UTC().Format(time.RFC3339), e.Operation, e.Gateways, e.Moves, e.By, unfinished(e))
 	}
 	_ = table.Flush() // into a builder, which takes all
 	for _, e := range h.Plans {
@@ -29,11 +30,11 @@ func (h History) Text() string {
 			fmt.Fprintf(&b, "  … and %d more\n", omitted)
 		}
 	}
-	return b.String() + schedule.Told(h.Findings)
+	return b.String() + problems(h.Findings)
 }
 
-// remark tells of a plan that was not carried out wholly.
-func (e Entry) remark() string {
+// unfinished tells of a plan that was not carried out wholly.
+func unfinished(e gateway.Entry) string {
 	if e.Left == 0 {
 		return ""
 	}

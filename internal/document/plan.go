@@ -1,19 +1,19 @@
-package schedule
+package document
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Text shows a plan such that a person can judge it: what there is and what it would
+// Plan shows a plan such that a person can judge it: what there is and what it would
 // become, each change with its reason, and why nothing smaller would do.
-func (p Plan) Text() string {
+func Plan(p schedule.Plan) string {
 	var b strings.Builder
-	fmt.Fprintln(&b, p.summary())
+	fmt.Fprintln(&b, summary(p))
 	for i, n := range p.After {
 		b.WriteString("\n" + network(p.Before[i], n))
 		for _, bound := range p.Bounds {
@@ -26,7 +26,7 @@ func (p Plan) Text() string {
 		b.WriteString("\nchanges\n")
 	}
 	for _, c := range p.Changes {
-		b.WriteString(c.text())
+		b.WriteString(change(c))
 	}
 	if omitted := p.Cost.Gateways - len(p.Changes); omitted > 0 {
 		fmt.Fprintf(&b, "  … and %d more\n", omitted)
@@ -37,15 +37,15 @@ func (p Plan) Text() string {
 	for _, f := range p.Blocked {
 		fmt.Fprintf(&b, "  %s: %s\n", f.Where, f.Text)
 	}
-	b.WriteString(Told(p.Findings))
+	b.WriteString(problems(p.Findings))
 	if p.ReviewID != "" {
 		fmt.Fprintf(&b, "\nreview-id %s: with it the plan is carried out only as it is here\n", p.ReviewID)
 	}
 	return b.String()
 }
 
-// Told are problems for people.
-func Told(findings []Finding) string {
+// problems are those of a document.
+func problems(findings []schedule.Finding) string {
 	if len(findings) == 0 {
 		return ""
 	}
@@ -57,7 +57,7 @@ func Told(findings []Finding) string {
 	return b.String()
 }
 
-func (p Plan) summary() string {
+func summary(p schedule.Plan) string {
 	what := p.Operation
 	if p.Chassis != "" {
 		what += " " + p.Chassis
@@ -65,11 +65,11 @@ func (p Plan) summary() string {
 	if p.Empty() {
 		return what + ": nothing to do"
 	}
-	return what + ": " + p.Cost.text()
+	return what + ": " + cost(p.Cost)
 }
 
-// text is what is to be changed, and whether traffic is interrupted.
-func (c Cost) text() string {
+// cost is what is to be changed, and whether traffic is interrupted.
+func cost(c schedule.Cost) string {
 	interrupts := "interrupts nothing"
 	switch {
 	case c.Interruptions == 1:
@@ -81,7 +81,7 @@ func (c Cost) text() string {
 }
 
 // network is a network's chassis, before and after.
-func network(before, after Network) string {
+func network(before, after schedule.Network) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s", after.Name, count(after.Ports, "gateway"))
 	if after.Unhosted > 0 {
@@ -91,13 +91,13 @@ func network(before, after Network) string {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  chassis\tmasters\tshare\tbackups\tif it fails\tbest\t")
 	for _, h := range after.Hosts {
-		was := Host{}
-		if i := slices.IndexFunc(before.Hosts, func(o Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
+		was := schedule.Host{}
+		if i := slices.IndexFunc(before.Hosts, func(o schedule.Host) bool { return o.Chassis == h.Chassis }); i >= 0 {
 			was = before.Hosts[i]
 		}
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", h.name(), becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\t%s\t%d\t%s\n", name(h), becomes(was.Masters, h.Masters), becomes(was.Share, h.Share)+" %",
 			becomes(was.Backups, h.Backups),
-			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, h.remark())
+			becomes(was.Failure.Most, h.Failure.Most), h.Failure.Best, remark(h))
 	}
 	_ = table.Flush() // into a builder, which takes all
 	lines := strings.Split(b.String(), "\n")
@@ -108,14 +108,14 @@ func network(before, after Network) string {
 }
 
 // name is the chassis, and its host's name where that is another.
-func (h Host) name() string {
+func name(h schedule.Host) string {
 	if h.Hostname == "" || h.Hostname == h.Chassis {
 		return h.Chassis
 	}
 	return h.Chassis + " (" + h.Hostname + ")"
 }
 
-func (h Host) remark() string {
+func remark(h schedule.Host) string {
 	var remarks []string
 	if h.Unschedulable != "" {
 		remarks = append(remarks, "unschedulable: "+h.Unschedulable)
@@ -126,8 +126,8 @@ func (h Host) remark() string {
 	return strings.Join(remarks, "; ")
 }
 
-// text is a change, its rows and why.
-func (c Change) text() string {
+// change is a change, its rows and why.
+func change(c schedule.Change) string {
 	var b strings.Builder
 	what := c.From() + " stays"
 	switch {
@@ -138,12 +138,12 @@ func (c Change) text() string {
 	}
 	fmt.Fprintf(&b, "  %s: %s\n", c.Group, what)
 	for _, r := range c.Rows {
-		fmt.Fprintf(&b, "    %s %s: %s\n", r.Chassis, r.text(), r.Reason)
+		fmt.Fprintf(&b, "    %s %s: %s\n", r.Chassis, row(r), r.Reason)
 	}
 	return b.String()
 }
 
-func (r Row) text() string {
+func row(r schedule.Row) string {
 	switch {
 	case r.Before == nil:
 		return fmt.Sprintf("added at %d", *r.After)
@@ -167,8 +167,8 @@ func count(n int, what string) string {
 	return fmt.Sprintf("%d %ss", n, what)
 }
 
-// Text shows a status to a person.
-func (s Status) Text() string {
+// Gateways shows how gateways are spread to a person.
+func Gateways(s schedule.Status) string {
 	var b strings.Builder
 	for i, n := range s.Networks {
 		if i > 0 {
@@ -180,23 +180,12 @@ func (s Status) Text() string {
 	if len(s.Networks) == 0 {
 		b.WriteString("no gateways are connected to provider networks\n")
 	}
-	b.WriteString(Told(s.Findings))
+	b.WriteString(problems(s.Findings))
 	if len(s.Next) > 0 {
 		b.WriteString("\nnext\n")
 	}
 	for _, step := range s.Next {
-		fmt.Fprintf(&b, "  %s: %s\n", step.Operation, step.Cost.text())
+		fmt.Fprintf(&b, "  %s: %s\n", step.Operation, cost(step.Cost))
 	}
 	return b.String()
-}
-
-// counted lists reasons, the most frequent first.
-func counted(count map[string]int) string {
-	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int {
-		return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b))
-	})
-	for i, r := range reasons {
-		reasons[i] = fmt.Sprintf("%d × %s", count[r], r)
-	}
-	return strings.Join(reasons, "; ")
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// look reads the databases, and does what is to be done. It says when to look again, if nothing
+// reconcile reads the databases, and does what is to be done. It says when to do so again, if nothing
 // changes before; 0 is never.
-func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
+func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time.Duration, err error) {
 	r, err := g.read(ctx, f)
 	if err != nil {
 		return 0, err
@@ -36,11 +36,11 @@ func (g *gateways) look(ctx context.Context, f *ovsdb.Followed) (again time.Dura
 		}
 	}
 	owns := g.owner(live, inv)
-	for _, l := range g.looked(inv, plan, due, now) {
+	for _, l := range g.observed(inv, plan, due, now) {
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	again = d.Next(now)
-	drain, err := g.drains.look(ctx, value, acts, inv)
+	drain, err := g.drains.reconcile(ctx, value, acts, inv)
 	if err != nil && ctx.Err() == nil {
 		g.agent.log.Error("cannot go on with drains", "error", err)
 	}
@@ -85,7 +85,7 @@ func (g *gateways) owner(live config.Config, inv *gateway.Inventory) (owns func(
 	}
 }
 
-// reading is what was read for one look.
+// reading is what was read for one pass.
 type reading struct {
 	inventory *gateway.Inventory
 	// value is the record under which this agent may act by then, if acts.
@@ -97,7 +97,7 @@ type reading struct {
 
 // read reads the databases, and of the journal what is needed.
 func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
+	ctx, cancel := context.WithTimeout(ctx, passTimeout)
 	defer cancel()
 	err = f.Read(ctx, func(at *ovsdb.Gateways) (err error) {
 		if r.inventory, err = gateway.ReadInventory(ctx, at); err != nil {

@@ -1,0 +1,189 @@
+//go:build programs
+
+package backup
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha1"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// eager runs programs without nice(1), which gets too little of the processors beside other tests.
+type eager struct{ run.Exec }
+
+func (e eager) Run(ctx context.Context, c run.Command) ([]byte, error) {
+	if c.Name == "nice" {
+		c.Name, c.Args = c.Args[2], c.Args[3:]
+	}
+	return e.Exec.Run(ctx, c)
+}
+
+// mebibytes are how large the Northbound database is; `make large` has 500.
+func mebibytes(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("BACKUP_MIB"), "12"))
+	require.NoError(t, err)
+	return n
+}
+
+// large is a unit with a large Northbound database, which no server serves, and where it is.
+func large(t *testing.T, size int) *Service {
+	t.Helper()
+	s := &Service{
+		Unit:     "ovn-central/0",
+		Files:    ovn.Files{Runner: eager{}, Paths: ovndb.Paths{Run: t.TempDir(), DB: t.TempDir()}},
+		Dialer:   &ovsdb.Dialer{},
+		Version:  func(context.Context) (ovndb.Version, bool, error) { return ovndb.Version{}, true, nil },
+		Now:      time.Now,
+		Progress: func(context.Context, string) {},
+	}
+	for _, db := range ovndb.Databases() {
+		create := exec.CommandContext(t.Context(), "ovsdb-tool", "create-cluster", s.Files.Paths.File(db), s.Files.Paths.Schema(db), ovndb.RaftAddress(db, loopbacktest.Network(t)+".1"))
+		if db == ovndb.NB {
+			alone := filepath.Join(t.TempDir(), "alone")
+			fillWith(t, alone, s.Files.Paths.Schema(db), size)
+			create.Args[3] = alone
+		}
+		said, err := create.CombinedOutput()
+		require.NoError(t, err, "%s", said)
+	}
+	return s
+}
+
+// A backup takes no more memory than the check before it requires to be available, in any of
+// the programs that it runs; and this program reads no database as a whole. The server
+// whose database it copies needs none for it.
+func TestBackupTakesNoMoreMemoryThanIsRequiredBeforeIt(t *testing.T) {
+	size := mebibytes(t) << 20
+	for _, source := range []Source{FromFile, Served} {
+		t.Run(string(source), func(t *testing.T) {
+			s := large(t, size)
+			pid := 0
+			if source == Served {
+				pid = serve(t, s.Files.Paths)
+			}
+			loaded := peak(t, pid)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			begun := time.Now()
+			silence := watch(t, s.Files.Paths, pid)
+			dir, m, err := s.Take(t.Context(), filepath.Join(t.TempDir(), "backups"), 1)
+			require.NoError(t, err)
+			took, silent := time.Since(begun), silence()
+			runtime.ReadMemStats(&after)
+			require.NoError(t, check(t.Context(), dir))
+			assert.Equal(t, source, m.Databases[0].Source)
+
+			var children syscall.Rusage
+			require.NoError(t, syscall.Getrusage(syscall.RUSAGE_CHILDREN, &children))
+			taken := children.Maxrss << 10
+			t.Logf("%d MiB in %s: %d MiB in one of the programs, %d more in this one, %d more in the server, which was silent for %s",
+				size>>20, took.Round(100*time.Millisecond), taken>>20, (after.Sys-before.Sys)>>20, (peak(t, pid)-loaded)>>20, silent.Round(10*time.Millisecond))
+			assert.Greater(t, taken, int64(size), "the premise: a program has loaded it")
+			assert.LessOrEqual(t, taken, int64(memoryFactor*size+spare/2)) // half of the spare, to see one more copy of so little
+			assert.Less(t, peak(t, pid)-loaded, int64(size/2))
+			assert.Less(t, after.Sys-before.Sys, uint64(size/2))
+		})
+	}
+}
+
+// serve starts a server of the Northbound database, and returns once it serves it.
+func serve(t *testing.T, paths ovndb.Paths) (pid int) {
+	t.Helper()
+	server := exec.CommandContext(t.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+paths.Control(ovndb.NB), "--remote=punix:"+paths.Socket(ovndb.NB), paths.File(ovndb.NB))
+	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	require.NoError(t, server.Start())
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	for exec.CommandContext(ctx, "ovsdb-client", "wait", "unix:"+paths.Socket(ovndb.NB), "OVN_Northbound", "connected").Run() != nil {
+		require.NoError(t, poll.Wait(ctx, 100*time.Millisecond), "the server does not serve")
+	}
+	return server.Process.Pid
+}
+
+// watch asks a server for its version again and again, and tells for how long it has not answered
+// at most; 0 where there is none.
+func watch(t *testing.T, paths ovndb.Paths, pid int) (longest func() time.Duration) {
+	t.Helper()
+	if pid == 0 {
+		return func() time.Duration { return 0 }
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	most := make(chan time.Duration, 1)
+	go func() {
+		longest := time.Duration(0)
+		for ctx.Err() == nil {
+			begun := time.Now()
+			_ = exec.CommandContext(t.Context(), "ovs-appctl", "-t", paths.Control(ovndb.NB), "version").Run()
+			longest = max(longest, time.Since(begun))
+			_ = poll.Wait(ctx, 50*time.Millisecond)
+		}
+		most <- longest
+	}()
+	return func() time.Duration { cancel(); return <-most }
+}
+
+// peak is the most memory that a process has had, in bytes; 0 of none.
+func peak(t *testing.T, pid int) (bytes int64) {
+	t.Helper()
+	if pid == 0 {
+		return 0
+	}
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	require.NoError(t, err)
+	_, rest, _ := strings.Cut(string(text), "VmHWM:")
+	_, err = fmt.Sscan(rest, &bytes)
+	require.NoError(t, err)
+	return bytes << 10
+}
+
+// fillWith writes a standalone database of so many bytes, in rows of 1 KiB.
+func fillWith(t *testing.T, path, schema string, size int) {
+	t.Helper()
+	file, err := os.Create(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	record := func(text []byte) {
+		text = append(text, '\n')
+		_, err := fmt.Fprintf(file, "OVSDB JSON %d %x\n%s", len(text), sha1.Sum(text), text)
+		require.NoError(t, err)
+	}
+	text, err := os.ReadFile(schema)
+	require.NoError(t, err)
+	var compact bytes.Buffer
+	require.NoError(t, json.Compact(&compact, text))
+	record(compact.Bytes())
+	for written := 0; written < size; {
+		rows := map[string]any{}
+		for i := range 256 {
+			rows[fmt.Sprintf("%08x-0000-4000-8000-%012x", written, i)] = map[string]any{"name": fmt.Sprint(written, i), "external_ids": []any{"map", []any{[]any{"key", strings.Repeat("x", 900)}}}}
+		}
+		text, err := json.Marshal(map[string]any{"Logical_Switch": rows})
+		require.NoError(t, err)
+		record(text)
+		written += len(text)
+	}
+}

@@ -1,0 +1,83 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+)
+
+// shownAdvice is how many gateways a person is shown of what is to be done.
+const shownAdvice = 20
+
+// Agent is what an agent knows, for people.
+func Agent(s report.Status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "lease: %s\nmode: %s\n", s.Lease(), s.Mode)
+	for database, why := range map[string]string{"Northbound": s.Northbound, "Southbound": s.Southbound} {
+		if why != "" {
+			fmt.Fprintf(&b, "%s database: cannot be used: %s\n", database, why)
+		}
+	}
+	if s.Northd != "" {
+		fmt.Fprintf(&b, "%s: this unit does not act\n", s.Northd)
+	}
+	for _, p := range s.Peers {
+		switch {
+		case p.Error != "":
+			fmt.Fprintf(&b, "agent %s %s: %s\n", p.Address, p.Unit, p.Error)
+		case p.AnsweredSecondsAgo >= 0:
+			fmt.Fprintf(&b, "agent %s %s: answered %s ago\n", p.Address, p.Unit, report.Seconds(p.AnsweredSecondsAgo))
+		}
+	}
+	for _, c := range s.WrongClocks() {
+		fmt.Fprintln(&b, c)
+	}
+	for _, d := range s.Drains {
+		fmt.Fprintf(&b, "%s, for %s\n", d.Line(), report.Seconds(d.ForSeconds))
+	}
+	return b.String() + agentGateways(s.Gateways)
+}
+
+// agentGateways is what it knows of gateways, and does about them.
+func agentGateways(g report.GatewayStatus) string {
+	var b strings.Builder
+	if g.LookedSecondsAgo < 0 {
+		fmt.Fprintf(&b, "gateways: not seen yet %s\n", g.Error)
+		return b.String()
+	}
+	fmt.Fprintf(&b, "gateways: %d on %d chassis, as of %s ago\n", g.Gateways, g.Chassis, report.Seconds(g.LookedSecondsAgo))
+	if g.Error != "" {
+		fmt.Fprintf(&b, "gateways can't be seen now: %s\n", g.Error)
+	}
+	if g.Planned > 0 {
+		fmt.Fprintf(&b, "to be scheduled for %s: %d gateways\n", report.Seconds(g.AdvisedSeconds), g.Planned)
+	}
+	for i, a := range g.Advice {
+		if i == shownAdvice {
+			fmt.Fprintf(&b, "  … and %d more\n", g.Planned-i)
+			break
+		}
+		owner := ""
+		if a.Neutron {
+			owner = "; Neutron's"
+		}
+		fmt.Fprintf(&b, "  %s: %s -> %s (%s%s)\n", a.Gateway, strings.Join(a.Before, ","), strings.Join(a.After, ","), a.Reason, owner)
+	}
+	for _, h := range g.HeldDown {
+		fmt.Fprintf(&b, "held down: %s for another %s\n", h.Name, report.Seconds(h.ForSeconds))
+	}
+	for _, name := range g.Left {
+		fmt.Fprintf(&b, "left to Neutron, which undoes what is done there: %s\n", name)
+	}
+	if g.Last != nil {
+		fmt.Fprintf(&b, "done %s ago: %d gateways, %d interrupted: %s\n", report.Seconds(g.Last.SecondsAgo), g.Last.Gateways, g.Last.Interruptions, strings.Join(g.Last.Reasons, "; "))
+	}
+	if g.LastError != "" {
+		fmt.Fprintf(&b, "failed: %s\n", g.LastError)
+	}
+	for _, o := range g.OrphanLines() {
+		fmt.Fprintf(&b, "orphan: %s\n", o)
+	}
+	return b.String()
+}

@@ -1,0 +1,26 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// Answer is how an operation ended, for people: a line for each step, then how it ended, then what
+// to run.
+func Answer(s maintenance.Status) string {
+	var b, next strings.Builder
+	for _, m := range s.Details.MessageList {
+		switch {
+		case m.Kind == maintenance.MessageNext:
+			fmt.Fprintf(&next, "next: %s\n", m.Message)
+		case m.Error:
+			fmt.Fprintf(&b, "error  %s: %s\n", m.Name, m.Message)
+		default:
+			fmt.Fprintf(&b, "ok     %s: %s\n", m.Name, m.Message)
+		}
+	}
+	fmt.Fprintf(&b, "%s (%d %s): %s\n", s.Status, s.Code, s.Reason, s.Message)
+	return b.String() + next.String()
+}

@@ -1,0 +1,92 @@
+package document
+
+import (
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// Nodes is a report on nodes for people: a line for each node, and of a single one all there is.
+func Nodes(r maintenance.Report) string {
+	if len(r.Nodes) == 0 {
+		return "there are no nodes: SB has no chassis\n"
+	}
+	var b strings.Builder
+	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tlost if it went\tholds")
+	for _, n := range r.Nodes {
+		lost := "-"
+		if len(n.Lost) > 0 {
+			lost = count(len(n.Lost), "gateway")
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n), n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, lost, held(n))
+	}
+	_ = table.Flush() // into a builder, which takes all
+	lines := strings.Split(b.String(), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimRight(lines[i], " ")
+	}
+	return strings.Join(lines, "\n") + beside(r)
+}
+
+// beside is what there is to say beside the table.
+func beside(r maintenance.Report) string {
+	var b strings.Builder
+	for _, n := range r.Nodes {
+		if n.Cordon != nil {
+			fmt.Fprintf(&b, "%s: cordoned %s\n", n.Name(), n.Cordon.Text())
+		}
+		if n.Drain != nil {
+			fmt.Fprintf(&b, "%s: %s %s\n", n.Name(), state(n), n.Drain.Note.Text())
+		}
+		if len(r.Nodes) == 1 {
+			for _, h := range n.Holds {
+				fmt.Fprintf(&b, "hold %s: %s\n", h.Name, h.Detail(r.At, time.Time{}))
+			}
+			for _, name := range n.Lost {
+				fmt.Fprintf(&b, "lost if it went now: %s\n", name)
+			}
+		}
+		if n.Next != "" {
+			fmt.Fprintf(&b, "next: %s\n", n.Next)
+		}
+	}
+	for _, what := range r.Unknown {
+		fmt.Fprintf(&b, "units of this application may be on more nodes: %s\n", what)
+	}
+	return b.String()
+}
+
+// state says in a word whether the node is in use.
+func state(n maintenance.Node) string {
+	switch {
+	case n.Drain != nil && n.Drain.Undrain:
+		return "undraining"
+	case n.Drain != nil && (n.First > 0 || n.Held(maintenance.HoldGateway).Count > 0):
+		return "draining"
+	case n.Drain != nil:
+		return "drained"
+	case n.Cordon != nil:
+		return "cordoned"
+	}
+	return "in use"
+}
+
+// held are the holds in a few words.
+func held(n maintenance.Node) string {
+	var all []string
+	for _, h := range n.Holds {
+		if h.Derived {
+			all = append(all, fmt.Sprintf("%s %d", h.Name, h.Count))
+		} else {
+			all = append(all, h.Name)
+		}
+	}
+	if len(all) == 0 {
+		return "-"
+	}
+	return strings.Join(all, ", ")
+}

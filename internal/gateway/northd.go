@@ -1,0 +1,79 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+)
+
+// ErrBehind is returned where ovn-northd takes nothing up: it would be of no use to write more.
+var ErrBehind = errors.New("ovn-northd did not process the changes")
+
+// slownessFactor is how many times as long as at its slowest ovn-northd may take before it counts as
+// gone. With 10,000 routers and other work on its machine 20 s became more than 2 minutes.
+const slownessFactor = 10
+
+// A wait for ovn-northd is told of once it is longer than this, and than ovn-northd has been seen to
+// take; and then time and again.
+const (
+	toldAfter = 5 * time.Second
+	toldEvery = 30 * time.Second
+)
+
+// SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for
+// ovn-northd's: without it there is no use in writing more.
+func (s *Service) SyncNorthd(ctx context.Context) error { return s.sync(ctx, 0) }
+
+// sync also tells the pace how long ovn-northd took after a batch of so many gateways.
+func (s *Service) sync(ctx context.Context, gateways int) error {
+	if s.NorthdTimeout == 0 {
+		return nil
+	}
+	return s.awaitNorthd(ctx, gateways, (*ovsdb.Gateways).SyncNorthd)
+}
+
+// AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is
+// [Service.SyncNorthd] in the same transaction, for which ovn-northd computes once.
+func (s *Service) AmendIDsAndSync(ctx context.Context, guard ovsdb.Guard, a ovsdb.Amendment) error {
+	if s.NorthdTimeout == 0 {
+		return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
+	}
+	return s.awaitNorthd(ctx, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+		return g.AmendIDsAndSync(ctx, guard, a, waiting)
+	})
+}
+
+func (s *Service) awaitNorthd(ctx context.Context, gateways int, ask func(*ovsdb.Gateways, context.Context, ovsdb.Waiting) error) error {
+	bound := max(s.NorthdTimeout, slownessFactor*s.slowest)
+	patience, cancel := context.WithTimeout(ctx, bound)
+	defer cancel()
+	begun := s.Now()
+	err := s.With(ctx, func(g *ovsdb.Gateways) error { return ask(g, patience, s.waiting(ctx, begun)) })
+	if err != nil && patience.Err() != nil {
+		until := "within " + bound.Round(time.Second).String()
+		if ctx.Err() != nil {
+			until = fmt.Sprintf("in time (%v)", context.Cause(ctx))
+		}
+		return fmt.Errorf("%w %s; check that it is running and what its log says, then run this again", ErrBehind, until)
+	}
+	if err == nil {
+		took := s.Now().Sub(begun)
+		s.slowest = max(s.slowest, took)
+		s.pace.took(gateways, took)
+	}
+	return err
+}
+
+// waiting tells a person that ovn-northd is waited for.
+func (s *Service) waiting(ctx context.Context, begun time.Time) ovsdb.Waiting {
+	due := max(toldAfter, s.slowest)
+	return func(followed, asked int64) {
+		if waited := s.Now().Sub(begun); waited >= due {
+			due = waited + toldEvery
+			s.progress(ctx, fmt.Sprintf("ovn-northd does not follow: nb_cfg %d of %d for %s", followed, asked, waited.Round(time.Second)))
+		}
+	}
+}

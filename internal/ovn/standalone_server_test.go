@@ -1,0 +1,149 @@
+//go:build programs
+
+package ovn_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// program runs one of OVN's, at the server's socket where it is a client.
+func (s *server) program(ctx context.Context, name string, args ...string) (string, error) {
+	if name == "ovn-nbctl" {
+		args = append([]string{"--no-leader-only", "--timeout=3", "--db=unix:" + s.paths.Socket(s.database)}, args...)
+	}
+	out, err := run.Exec{}.Run(ctx, run.Command{Name: name, Args: args})
+	return string(out), err
+}
+
+func (s *server) nbctl(t *testing.T, args ...string) {
+	t.Helper()
+	_, err := s.program(t.Context(), "ovn-nbctl", args...)
+	require.NoError(t, err)
+}
+
+// dump is all that the server serves.
+func (s *server) dump(t *testing.T) string {
+	t.Helper()
+	text, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "dump", "unix:"+s.paths.Socket(s.database), string(s.database))
+	require.NoError(t, err)
+	return text
+}
+
+// servedFrom is what a server serves that is started on a standalone database's file.
+func servedFrom(t *testing.T, copied string) string {
+	t.Helper()
+	s := newServer(t, ovndb.NB, "127.0.0.1")
+	require.NoError(t, os.Rename(copied, s.paths.File(ovndb.NB)))
+	return s.start(t).dump(t)
+}
+
+// A member that led, wrote what no other has, died, and came back has other entries now in
+// the places of those: its file has both. ovsdb-tool takes them all.
+func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
+	t.Parallel()
+	members := cluster(t, ovndb.NB, 3)
+	old, others := members[0], members[1:]
+	old.nbctl(t, "ls-add", "kept", "--", "ls-add", "changed", "--", "set", "Logical_Switch", "changed", "external_ids:by=all")
+	for _, o := range others {
+		o.signal(t, syscall.SIGSTOP)
+	}
+	_, err := old.program(t.Context(), "ovn-nbctl", "ls-del", "kept", "--", "ls-add", "phantom", "--", "set", "Logical_Switch", "changed", "external_ids:by=one")
+	require.Error(t, err, "it is not committed")
+	old.kill(t)
+	for _, o := range others {
+		o.signal(t, syscall.SIGCONT)
+	}
+	others[0].reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "the others elect no leader")
+	for i := range 3 {
+		name := fmt.Sprint("new-", i)
+		require.Eventually(t, func() bool {
+			_, err := others[0].program(t.Context(), "ovn-nbctl", "--may-exist", "ls-add", name)
+			return err == nil
+		}, patience, patience/1000)
+	}
+	old.start(t)
+	wanted := others[0].dump(t)
+	require.Eventually(t, func() bool { return old.dump(t) == wanted }, patience, patience/1000, "it does not catch up")
+
+	by := filepath.Join(t.TempDir(), "by-ovsdb-tool")
+	tool(t, "cluster-to-standalone", by, old.paths.File(ovndb.NB))
+	text, err := os.ReadFile(by)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "phantom", "the premise: the file has both")
+
+	copied := filepath.Join(t.TempDir(), "copy")
+	require.NoError(t, old.files().Extract(t.Context(), ovndb.NB, copied))
+	assert.Equal(t, wanted, servedFrom(t, copied))
+	state, err := (&ovn.Files{Runner: run.Exec{}, Paths: old.paths}).LogEnd(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	last, err := old.files().ExtractUpTo(t.Context(), ovndb.NB, state.Index-1, copied)
+	require.NoError(t, err)
+	assert.Equal(t, state.Index-1, last)
+	assert.NotContains(t, servedFrom(t, copied), "new-2")
+}
+
+// newer is the Northbound schema with one more column, and a later version.
+func newer(t *testing.T) (path, text string) {
+	t.Helper()
+	old, err := os.ReadFile(schema(ovndb.NB))
+	require.NoError(t, err)
+	var all map[string]any
+	require.NoError(t, json.Unmarshal(old, &all))
+	all["version"] = "99.0.0"
+	all["tables"].(map[string]any)["Logical_Switch"].(map[string]any)["columns"].(map[string]any)["added"] = map[string]any{"type": "string"} //nolint:forcetypeassert // a schema
+	converted, err := json.Marshal(all)
+	require.NoError(t, err)
+	path = filepath.Join(t.TempDir(), "schema")
+	require.NoError(t, os.WriteFile(path, converted, 0o600))
+	return path, string(converted)
+}
+
+// A conversion stands in the log as all the data with their schema, and since Open vSwitch 3.2
+// as the schema alone.
+func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, ovndb.NB, "127.0.0.1").create(t).start(t)
+	s.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	s.nbctl(t, "ls-add", "one", "--", "ls-add", "two")
+	before, err := os.ReadFile(s.paths.File(ovndb.NB))
+	require.NoError(t, err)
+	end, err := s.files().LogEnd(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	path, text := newer(t)
+	_, err = s.program(t.Context(), "ovsdb-client", "--timeout=20", "convert", "unix:"+s.paths.Socket(ovndb.NB), path)
+	require.NoError(t, err)
+	s.nbctl(t, "ls-del", "two")
+	copied := filepath.Join(t.TempDir(), "copy")
+	require.NoError(t, s.files().Extract(t.Context(), ovndb.NB, copied))
+	wanted := s.dump(t)
+	require.Contains(t, wanted, "added")
+	assert.Equal(t, wanted, servedFrom(t, copied))
+
+	bare := newServer(t, ovndb.NB, "127.0.0.1")
+	records := []string{string(before), holding(int(end.Index)+1, int(end.Term), text, "null"), holding(int(end.Index)+2, int(end.Term), "null",
+		`{"Logical_Switch":{"58fddd36-e650-4efb-bde5-9df6afd86bf8":{"name":"three","added":"yes"}},"_is_diff":true}`)}
+	require.NoError(t, os.WriteFile(bare.paths.File(ovndb.NB), []byte(strings.Join(records, "")), 0o600))
+	require.NoError(t, bare.files().Extract(t.Context(), ovndb.NB, copied))
+	version, err := bare.files().Load(t.Context(), ovndb.NB, copied)
+	require.NoError(t, err)
+	assert.Equal(t, "99.0.0", version)
+	served := servedFrom(t, copied)
+	for _, word := range []string{"added", "one", "two", "three", "yes"} {
+		assert.Contains(t, served, word)
+	}
+}

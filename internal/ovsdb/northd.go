@@ -1,0 +1,73 @@
+package ovsdb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/ovn-org/libovsdb/ovsdb"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+// northdInterval is how often it is looked whether ovn-northd has caught up.
+const northdInterval = 50 * time.Millisecond
+
+// Waiting is told, at each look, up to which nb_cfg ovn-northd has followed, and up to which it was
+// asked to; nil need not be.
+type Waiting func(followed, asked int64)
+
+// SyncNorthd has ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and
+// returns when ovn-northd has taken all that was written before to SB.
+func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
+	uuid, err := g.global(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
+	}
+	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence), signOfLife(uuid)...)...)
+	if err != nil {
+		return fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
+	}
+	return g.awaitNorthd(ctx, results, waiting)
+}
+
+// signOfLife asks for one, and has the number that is waited for be the last result.
+func signOfLife(uuid string) []ovsdb.Operation {
+	table, where := globalTable(ovndb.NB), at(uuid)
+	return []ovsdb.Operation{
+		{
+			Op: ovsdb.OperationMutate, Table: table, Where: where,
+			Mutations: []ovsdb.Mutation{*ovsdb.NewMutation(configColumn, ovsdb.MutateOperationAdd, 1)},
+		},
+		{Op: ovsdb.OperationSelect, Table: table, Where: where, Columns: []string{configColumn}},
+	}
+}
+
+// awaitNorthd waits until ovn-northd has followed what was asked.
+func (g *Gateways) awaitNorthd(ctx context.Context, asked []ovsdb.OperationResult, waiting Waiting) error {
+	last := asked[len(asked)-1].Rows
+	if len(last) != 1 {
+		return fmt.Errorf("cannot raise nb_cfg in NB: %w", ErrChanged)
+	}
+	config := row(last[0]).number(configColumn)
+	for {
+		answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB), columns: []string{"sb_cfg"}})
+		if err != nil {
+			return err
+		}
+		if len(answers[0]) == 1 {
+			followed := answers[0][0].number("sb_cfg")
+			if followed >= config {
+				return nil
+			}
+			if waiting != nil {
+				waiting(followed, config)
+			}
+		}
+		if err := poll.Wait(ctx, northdInterval); err != nil {
+			return fmt.Errorf("ovn-northd has not taken the changes to SB yet: %w", err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package recovery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// askedAge is for how long an answer counts, by the clock of the unit that has asked. It is
+// two intervals of update-status, 5 minutes each: hooks that a change of a relation's data
+// calls for come within seconds, and one that copies a large database may take minutes.
+const askedAge = 10 * time.Minute
+
+// asking says whether this unit has asked, and not too long ago for answers to count.
+func (s State) asking() bool {
+	age := s.Now.Sub(s.Asked)
+	return !s.Asked.IsZero() && age >= 0 && age <= askedAge
+}
+
+// mustAsk says whether this unit, which leads, is to ask whether units are there: as soon
+// as another one's request stands, so that most have answered by the time that they have
+// made their clusters.
+func (s State) mustAsk(all map[string]Request) bool {
+	_, own := all[s.Unit]
+	return !s.asking() && (len(all) > 1 || len(all) == 1 && !own)
+}
+
+// Answer is this unit's request as the others are told it: with an answer to each unit that
+// asks, where the new cluster still stands beside this unit's file, or is yet to be made.
+func (s State) Answer(r Request) Request {
+	r.Heard = nil
+	for _, p := range s.Peers {
+		if p.Asks.IsZero() || r.New != "" && r.New != s.Staged {
+			continue
+		}
+		if r.Heard == nil {
+			r.Heard = map[string]time.Time{}
+		}
+		r.Heard[p.Unit] = p.Asks
+	}
+	return r
+}
+
+// chosen is the unit whose new cluster the leader publishes: of several that are there the
+// first by name, and once one is the application's, the others' requests are over.
+func (s State) chosen(all map[string]Request) string {
+	for _, unit := range slices.Sorted(maps.Keys(all)) {
+		r := all[unit]
+		if r.New != "" && s.there(unit, r) && s.overriddenBy(unit, all) == "" && !s.voting(r) {
+			return unit
+		}
+	}
+	return ""
+}
+
+// there says whether a unit is seen to have the new cluster that it has made, which has no
+// other member. What it has published outlives its machine and its disk: so its machine has to
+// answer now, and a hook of it must have answered, not long ago, that the file is there.
+func (s State) there(unit string, r Request) bool {
+	if unit == s.Unit {
+		return s.Staged == r.New
+	}
+	p := s.peer(unit)
+	return p != nil && p.Reached && s.asking() && r.Heard[s.Unit].Equal(s.Asked)
+}
+
+// voting says whether a server that the request does not give up may run, though it was
+// stopped when the new cluster was made: it may have stored more since.
+func (s State) voting(r Request) bool {
+	runs := func(unit string) bool {
+		c := s.copyOf(unit)
+		return c != nil && !c.Stopped && !s.givesUp(r, unit)
+	}
+	return runs(s.Unit) || slices.ContainsFunc(s.Peers, func(p Peer) bool { return !p.Dying && runs(p.Unit) })
+}
+
+// overriddenBy is a unit whose request gives up the one that is named, whose own request is
+// then over: an operator has said that it is lost. Of two that give each other up the later
+// one counts, else the first by name. It is empty where there is none.
+func (s State) overriddenBy(unit string, all map[string]Request) string {
+	r := all[unit]
+	for _, other := range slices.Sorted(maps.Keys(all)) {
+		o := all[other]
+		if other == unit || !s.givesUp(o, unit) {
+			continue
+		}
+		if later := o.Asked.Compare(r.Asked); !s.givesUp(r, other) || later > 0 || later == 0 && other < unit {
+			return other
+		}
+	}
+	return ""
+}
+
+// unpublished is what this unit, whose server is stopped for the request of a unit, waits
+// for, and the way out where that unit is lost.
+func (s State) unpublished(unit string, all map[string]Request) string {
+	r := all[unit]
+	lost := ""
+	if unit != s.Unit {
+		lost = fmt.Sprintf("if %s is lost: run it on another unit, with that one in give-up", unit)
+	}
+	because := func(fact string) string {
+		all := slices.DeleteFunc([]string{fact, lost}, func(text string) bool { return text == "" })
+		if len(all) == 0 {
+			return ""
+		}
+		return " (" + strings.Join(all, "; ") + ")"
+	}
+	switch {
+	case r.New == "":
+		return "it makes the new cluster" + because("")
+	case len(s.Serving) > 0 && r.Backup == "":
+		return fmt.Sprintf("the cluster has a quorum again (it is served at %s; %s withdraws the recovery in its next hook; if that unit is lost, remove it by force)", s.Serving[0], unit)
+	case len(s.Serving) > 0:
+		return fmt.Sprintf("stop the old one at %s (the new cluster is made)", s.Serving[0])
+	case s.Leads && s.peer(unit) != nil && !s.peer(unit).Reached:
+		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
+	case s.Leads && !s.there(unit, r):
+		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
+	}
+	return "the new cluster is to be published" + because("the unit that leads the application publishes its ID in its next hook")
+}

@@ -1,0 +1,181 @@
+package recovery
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+const (
+	one   raft.ID = "aaaaaaaa-284d-47b2-9acc-fb82170132ed"
+	other raft.ID = "bbbbbbbb-284d-47b2-9acc-fb82170132ed"
+)
+
+var noon = time.Date(2026, 11, 23, 12, 0, 0, 0, time.UTC)
+
+func made(r Request, cluster raft.ID) *Request {
+	r.New = cluster
+	return &r
+}
+
+// publisher is unit 0 of 3, which leads and has asked; unit 1 has made a cluster, and
+// answers.
+func publisher() State {
+	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true})
+	s.Leads, s.Own.Stopped, s.HeldFor, s.Now, s.Asked = true, true, unit(1), noon.Add(time.Minute), noon
+	s.Peers[0].Request, s.Peers[0].Reached = made(givingUp(2), one), true
+	s.Peers[0].Request.Heard = map[string]time.Time{unit(0): noon}
+	return s
+}
+
+// What a unit publishes outlives it, and a new cluster has no other member. So none is put in
+// the old one's place whose unit is not seen to be there.
+func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
+	next := publisher().Next()
+	assert.Equal(t, Publish, next.Action)
+	assert.Equal(t, one, next.New)
+	assert.Equal(t, unit(1), next.For)
+
+	for name, test := range map[string]struct {
+		edit func(s *State)
+		want Action
+		says string
+	}{
+		"its machine does not answer": {
+			func(s *State) { s.Peers[0].Reached = false }, None,
+			"start the machine of ovn-central/1 (it has the new cluster, and does not answer; if ovn-central/1 is lost: run it on another unit, with that one in give-up)",
+		},
+		"no hook of it has answered": {
+			func(s *State) { s.Peers[0].Request.Heard = nil }, None,
+			"waiting for ovn-central/1 to answer (it has the new cluster, which is published then; if ovn-central/1 is lost: run it on another unit",
+		},
+		"it has answered another unit, which led": {
+			func(s *State) { s.Peers[0].Request.Heard = map[string]time.Time{unit(2): noon} }, None, "waiting for ovn-central/1 to answer",
+		},
+		"it has answered what was asked before": {
+			func(s *State) { s.Asked = noon.Add(30 * time.Second) }, None, "waiting for ovn-central/1 to answer",
+		},
+		"its answer is old":                         {func(s *State) { s.Now = noon.Add(time.Hour) }, Ask, ""},
+		"the clock was set back since":              {func(s *State) { s.Now = noon.Add(-time.Hour) }, Ask, ""},
+		"another unit has begun to lead":            {func(s *State) { s.Asked = time.Time{} }, Ask, ""},
+		"this unit's own server was started since":  {func(s *State) { s.Own.Stopped = false }, Stop, ""},
+		"a server of another unit runs meanwhile":   {func(s *State) { s.Peers[0].Copy.Stopped = false }, None, ""},
+		"what the unit publishes could not be read": {func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "could not be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := publisher()
+			test.edit(&s)
+			next := s.Next()
+			assert.Equal(t, test.want, next.Action)
+			assert.Contains(t, next.Waiting, test.says)
+		})
+	}
+}
+
+// The unit that leads and has made the cluster itself asks nothing of others.
+func TestUnitThatLeadsPublishesItsOwnNewClusterAtOnce(t *testing.T) {
+	s := of(3)
+	s.Leads, s.Own.Stopped, s.Staged, s.Request = true, true, one, made(givingUp(1, 2), one)
+	assert.Equal(t, Publish, s.Next().Action)
+}
+
+// A unit answers for a file that is there.
+func TestUnitAnswersTheOneThatAsksWhileItsNewClusterIsThere(t *testing.T) {
+	s := of(3)
+	s.Peers[1].Asks = noon
+	for _, test := range []struct {
+		made, staged raft.ID
+		answers      bool
+	}{{"", "", true}, {one, one, true}, {one, "", false}, {one, other, false}} {
+		s.Staged = test.staged
+		r := givingUp(1)
+		r.New, r.Heard = test.made, map[string]time.Time{"from before": noon}
+		answered := s.Answer(r)
+		if !test.answers {
+			assert.Empty(t, answered.Heard)
+			continue
+		}
+		assert.Equal(t, map[string]time.Time{unit(2): noon}, answered.Heard)
+	}
+}
+
+func TestNewClusterWhoseFileIsGoneIsMadeAgain(t *testing.T) {
+	s := of(3)
+	s.Own.Stopped, s.Request = true, made(givingUp(1, 2), one)
+	assert.Equal(t, Make, s.Next().Action)
+	s.Own = nil
+	assert.Equal(t, Withdraw, s.Next().Action, "nor is there anything to make it of")
+}
+
+// A unit that has made a cluster is lost, another one is asked, which gives it up, and it
+// returns: whichever of them leads, its own cluster stays out, and it says for which unit.
+func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T) {
+	s := publisher()
+	s.Request, s.Staged = made(givingUp(1, 2), other), other
+	next := s.Next()
+	assert.Equal(t, Publish, next.Action)
+	assert.Equal(t, other, next.New)
+
+	s.Request.New, s.Staged = "", ""
+	assert.Equal(t, Make, s.Next().Action, "it is not waited for, nor published, before that one is made either")
+
+	returned := of(3)
+	returned.Unit, returned.Leads, returned.Own.Stopped, returned.Staged = unit(1), true, true, one
+	returned.Now, returned.Asked = noon, noon
+	returned.Request = made(givingUp(2), one)
+	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
+	next = returned.Next()
+	assert.Equal(t, Withdraw, next.Action)
+	assert.Equal(t, "nb: ovn-central/0 was asked for the same, and gives this unit up", next.Reason)
+	returned.Request = nil
+	next = returned.Next()
+	assert.True(t, next.Held, "its server stays off")
+	assert.Contains(t, next.Waiting, "start the machine of ovn-central/0 ")
+}
+
+// Of two that give each other up the one that was asked later counts, on every unit alike.
+func TestOfTwoThatGiveEachOtherUpOneIsOver(t *testing.T) {
+	early, late := *made(givingUp(1), one), *made(givingUp(0), other)
+	early.Asked, late.Asked = noon, noon.Add(time.Second)
+	all := map[string]Request{unit(0): early, unit(1): late}
+	s := of(3)
+	assert.Equal(t, unit(1), s.overriddenBy(unit(0), all))
+	assert.Empty(t, s.overriddenBy(unit(1), all))
+	late.Asked = noon
+	all[unit(1)] = late
+	assert.Empty(t, s.overriddenBy(unit(0), all))
+	assert.Equal(t, unit(0), s.overriddenBy(unit(1), all))
+}
+
+// The quorum of the old cluster returns after the new one was made: the unit that made it takes
+// it back, every unit says so, and all servers are released. A backup replaces what there is.
+func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing.T) {
+	for _, leads := range []bool{false, true} {
+		s := of(3)
+		s.Leads, s.Own.Stopped, s.HeldFor, s.Staged, s.Request = leads, true, unit(0), one, made(givingUp(1, 2), one)
+		s.Serving = []string{"ssl:10.0.0.9:6643"}
+		next := s.Next()
+		require.Equal(t, Withdraw, next.Action)
+		assert.Equal(t, "nb: the cluster has a quorum again: it is served at ssl:10.0.0.9:6643; the new one is not published", next.Reason)
+		s.Request = nil
+		assert.Equal(t, Release, s.Next().Action)
+
+		s.Request = made(givingUp(1, 2), one)
+		s.Request.Backup = "/var/backups/ovn-central/20261123T190312Z"
+		next = s.Next()
+		assert.Equal(t, None, next.Action)
+		assert.Contains(t, next.Waiting, "stop the old one at ssl:10.0.0.9:6643")
+	}
+	waits := publisher()
+	waits.Serving = []string{"ssl:10.0.0.9:6643"}
+	next := waits.Next()
+	assert.Equal(t, None, next.Action, "no unit publishes it meanwhile")
+	assert.True(t, next.Held)
+	assert.Contains(t, next.Waiting, "ovn-central/1 withdraws the recovery in its next hook; if that unit is lost, remove it by force")
+	waits.Peers[0].Request = nil
+	assert.Equal(t, Release, waits.Next().Action)
+}

@@ -1,0 +1,218 @@
+package recovery
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// world plays units that run hooks in any order, are lost and come back, with recoveries
+// asked for on any of them.
+type world struct {
+	t       *testing.T
+	random  *rand.Rand
+	n       int
+	cluster raft.ID
+	leader  int
+	units   []played
+	made    int
+	// events counts what has happened, half a minute each; takenBack the new clusters that
+	// were made and not published, as the old one had a quorum again.
+	events, takenBack int
+}
+
+type played struct {
+	copied  Copy
+	gone    bool // its copy of the cluster was put away
+	held    string
+	request *Request
+	// published is what the others see of it.
+	copy    *Copy
+	asked   *Request
+	running bool
+	off     bool
+	// staged is the cluster beside its file; asks is when it has asked, in which event.
+	staged    raft.ID
+	asks      time.Time
+	askedIn   int
+	toldAsks  time.Time
+	published raft.ID // what stood beside its file when its last hook ended, in which event
+	seenIn    int
+}
+
+func (w *world) quorum() bool {
+	up := 0
+	for _, u := range w.units {
+		if u.running && !u.off && !u.gone {
+			up++
+		}
+	}
+	return up >= w.n/2+1
+}
+
+// state is what unit i knows.
+func (w *world) state(i int) State {
+	s := of(w.n)
+	u := w.units[i]
+	s.Now, s.Asked, s.Staged = w.now(), u.asks, u.staged
+	s.Unit, s.Cluster, s.Leads, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.held, u.request
+	s.Own, s.Peers = nil, nil
+	if !u.gone {
+		c := u.copied
+		c.Stopped, c.HasLeader = u.held != "" && !u.running, u.running && w.quorum()
+		s.Own = &c
+	}
+	for j, p := range w.units {
+		if j != i {
+			s.Peers = append(s.Peers, Peer{Unit: unit(j), Read: true, Copy: p.copy, Request: p.asked, Asks: p.toldAsks, Reached: !p.off})
+		}
+	}
+	if w.quorum() {
+		s.Serving = []string{"ssl:10.0.0.9:6643"}
+	}
+	return s
+}
+
+func (w *world) now() time.Time { return noon.Add(time.Duration(w.events) * 30 * time.Second) }
+
+// hook runs a hook on unit i, which may be killed after any step, and is then published
+// or not.
+func (w *world) hook(i int, steps int) {
+	for range steps {
+		u := &w.units[i]
+		if w.cluster != old { // what package plan does
+			u.gone, u.running, u.request, u.held = true, false, nil, ""
+			break
+		}
+		s := w.state(i)
+		if !s.Leads || len(s.standing()) == 0 {
+			u.asks = time.Time{} // what package reconcile does
+		}
+		next := w.state(i).Next()
+		switch next.Action {
+		case Ask:
+			u.asks, u.askedIn = w.now(), w.events
+			continue
+		case Stop:
+			u.running, u.held = false, next.For
+			continue
+		case Release:
+			u.held, u.running = "", true
+			continue
+		case Withdraw:
+			if u.request.New != "" && w.quorum() {
+				w.takenBack++
+			}
+			u.request = nil
+			continue
+		case Make:
+			w.make(i)
+			continue
+		case Publish:
+			w.publish(i, next)
+			continue
+		}
+		break
+	}
+	u := &w.units[i]
+	s := w.state(i)
+	u.asked, u.copy = u.request, s.Own
+	if u.request != nil {
+		copied := s.Answer(*u.request)
+		u.asked = &copied
+	}
+	u.toldAsks, u.published, u.seenIn = u.asks, u.staged, w.events
+}
+
+// make may be done only where no server that isn't given up can vote, and of the newest
+// copy of these.
+func (w *world) make(i int) {
+	r := w.units[i].request
+	for j, p := range w.units {
+		if j == i || r.givesUp(Member{ID: id(j), Unit: unit(j)}) || p.gone {
+			continue
+		}
+		require.False(w.t, p.running, "unit %d made a cluster while %d could vote", i, j)
+		require.False(w.t, p.copied.newer(w.units[i].copied), "unit %d has newer data than %d", j, i)
+	}
+	w.made++
+	copied := *r
+	copied.New = raft.ID(fmt.Sprintf("%08d-0000-4000-8000-000000000000", w.made))
+	w.units[i].request, w.units[i].staged = &copied, copied.New
+}
+
+// publish may be done only of a cluster whose unit is there, and has said so since the unit
+// that leads has asked.
+func (w *world) publish(leader int, next Step) {
+	for j, u := range w.units {
+		if unit(j) != next.For {
+			continue
+		}
+		require.False(w.t, u.off, "the new cluster of unit %d, which is off, was published", j)
+		if j != leader {
+			require.Equal(w.t, next.New, u.published, "unit %d lacks what was published", j)
+			require.Greater(w.t, u.seenIn, w.units[leader].askedIn, "unit %d has not answered", j)
+		}
+	}
+	require.Equal(w.t, old, w.cluster, "a second cluster was put in the place of the first")
+	require.False(w.t, w.quorum(), "the old cluster served when it was replaced")
+	w.cluster = next.New
+}
+
+func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t *testing.T) {
+	done, withdrawn, takenBack := 0, 0, 0
+	for seed := range uint64(3000) {
+		w := &world{t: t, random: rand.New(rand.NewPCG(seed, 1)), n: 3 + 2*int(seed%2), cluster: old}
+		for range w.n {
+			w.units = append(w.units, played{running: true, copied: Copy{Cluster: old, Term: 2, Index: uint64(8 + w.random.IntN(3))}})
+		}
+		var lost []int
+		for i := range w.n {
+			if w.random.IntN(2) == 0 && len(lost) < w.n-1 {
+				w.units[i].off = true
+				lost = append(lost, i)
+			}
+		}
+		begun := false
+		for range 60 {
+			w.events++
+			i := w.random.IntN(w.n)
+			u := &w.units[i]
+			switch w.random.IntN(14) {
+			case 0:
+				u.off = !u.off // it is lost, or comes back
+			case 1:
+				w.leader = i
+			case 2:
+				r := givingUp(lost...)
+				r.Force = w.random.IntN(2) == 0
+				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && len(w.state(i).Judge(r).Refusals) == 0 {
+					r.Asked = time.Unix(int64(w.random.IntN(9)), 0)
+					u.request, begun = &r, true
+				}
+			default:
+				if !u.off {
+					w.hook(i, 1+w.random.IntN(4))
+				}
+			}
+		}
+		if w.cluster != old {
+			done++
+		} else if begun {
+			withdrawn++
+		}
+		if takenBack += w.takenBack; t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+	assert.Greater(t, takenBack, 3, "and some that were made are taken back")
+	assert.Greater(t, done, 100, "the premise: many recoveries end")
+	assert.Greater(t, withdrawn, 10, "and some are withdrawn, or go on")
+	t.Log(done, withdrawn, takenBack)
+}

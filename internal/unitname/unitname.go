@@ -1,0 +1,27 @@
+// Package unitname is the form of Juju's names of units, APPLICATION/NUMBER
+// (github.com/juju/names, unit.go), in one place.
+package unitname
+
+import (
+	"cmp"
+	"strconv"
+	"strings"
+)
+
+// Application is the part before the number.
+func Application(unit string) string {
+	application, _, _ := strings.Cut(unit, "/")
+	return application
+}
+
+// Number is the part after the application; 0 where there is none.
+func Number(unit string) int {
+	_, text, _ := strings.Cut(unit, "/")
+	n, _ := strconv.Atoi(text)
+	return n
+}
+
+// Compare orders units by application, then by number.
+func Compare(a, b string) int {
+	return cmp.Or(cmp.Compare(Application(a), Application(b)), cmp.Compare(Number(a), Number(b)), cmp.Compare(a, b))
+}

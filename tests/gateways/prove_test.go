@@ -1,0 +1,128 @@
+package gateways
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// drainWhere drains c1. What its candidates say then is claimed at once, as ovn-controller does it, by
+// chassis of which the named ones do so last of all: they follow nb_cfg no more. That an ovn-controller
+// dies between the claim and its flows is a matter of luck on real ones (tests/dataplane), so they are played.
+func (c *cloud) drainWhere(dying ...string) (maintenance.Status, []string) {
+	c.t.Helper()
+	for _, name := range dying {
+		c.sbctl("create", "Chassis_Private", "name="+name)
+	}
+	s := c.nodeService()
+	s.Gateways.NorthdTimeout = patience
+	var lines []string
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		lines = append(lines, line)
+		if !strings.Contains(line, "gateways written") {
+			return
+		}
+		_, chassis, _ := strings.Cut(c.candidates("lrp-001")[0], " ")
+		c.sbctl("lsp-unbind", "cr-lrp-001")
+		c.bind(chassis, "cr-lrp-001")
+		if slices.Contains(dying, chassis) {
+			c.sbctl("set", "Chassis_Private", chassis, "nb_cfg="+c.nbctl("get", "NB_Global", ".", "nb_cfg"))
+		}
+	}
+	for _, name := range dying { // it follows up to here
+		c.sbctl("set", "Chassis_Private", name, "nb_cfg=1000")
+	}
+	return s.Drain(c.t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}}), lines
+}
+
+// That a chassis has claimed a gateway does not prove that it carries it.
+func TestDrainGoesOnUntilTheChassisThatTookTheGatewaysRespond(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(1, "c1", "c2", "c3")
+	c.bind("c1", "cr-lrp-001")
+	before := c.ranks()
+	said, lines := c.drainWhere("c2")
+	assert.Equal(t, 200, said.Code, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
+	assert.Equal(t, map[string]int{"c3": 1}, c.masters(ports...))
+	assert.Contains(t, lines, "drain c1.example: checking that the chassis that took the gateways respond")
+	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
+	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(t, before, c.ranks())
+}
+
+// Where no other can take it, the drain does not say that it is done.
+func TestDrainIsNotDoneWhereTheOnlyChassisThatTookTheGatewaysDoesNotRespond(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(1, "c1", "c2")
+	c.bind("c1", "cr-lrp-001")
+	said, lines := c.drainWhere("c2")
+	assert.Equal(t, 500, said.Code, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
+	assert.Contains(t, said.Message, "c1.example is not drained")
+	assert.Contains(t, document.Answer(said), "no other chassis can host it")
+	assert.Contains(t, document.Answer(said), "its ovn-controller is not responding (nb_cfg is stale)")
+	assert.Equal(t, map[string]int{"c2": 1}, c.masters(ports...))
+}
+
+// followsOnce has a chassis follow the next nb_cfg, and none after that.
+func (c *cloud) followsOnce(chassis string) {
+	c.t.Helper()
+	asked, err := strconv.Atoi(c.nbctl("get", "NB_Global", ".", "nb_cfg"))
+	require.NoError(c.t, err)
+	c.sbctl("set", "Chassis_Private", chassis, fmt.Sprintf("nb_cfg=%d", asked+1))
+}
+
+// What is moved to a chassis that follows until it was planned, and not once it has claimed the gateway, is
+// not said to be done. The command that is named moves it back.
+func TestMoveToAChassisThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2")
+	c.sbctl("create", "Chassis_Private", "name=c2")
+	c.bind("c2", "cr-"+ports[0], "cr-"+ports[1]) // whichever of them moves
+	c.followsOnce("c2")
+	code, out, stderr := c.operate("rebalance", "--yes")
+	assert.Equal(t, 1, code, out)
+	assert.Contains(t, stderr, "ovn-controller does not respond on c2, where gateways were moved to, so that they may not work: restart it; or to move them back, run: ")
+	assert.NotContains(t, out, "every gateway is bound as expected")
+	assert.Equal(t, map[string]int{"c1": 1, "c2": 1}, c.masters(ports...))
+	_, command, found := strings.Cut(stderr, "run: ovn-central-operator gateways ")
+	require.True(t, found, stderr)
+	c.operated(append(strings.Fields(command), "--wait", "0")...)
+	assert.Equal(t, map[string]int{"c1": 2}, c.masters(ports...))
+
+	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
+	assert.Contains(t, c.operated("rebalance", "--yes"), "every gateway is bound as expected\n")
+}
+
+// Nor is a node that takes its gateways back, and does not respond any more.
+func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(1, "c1", "c2")
+	require.Equal(t, 200, c.drain("c1").Code)
+	c.sbctl("create", "Chassis_Private", "name=c1")
+	c.bind("c1", "cr-"+ports[0])
+	c.followsOnce("c1")
+	said := c.answer("undrain", "c1")
+	assert.Equal(t, maintenance.DrainNodeError, said.Reason)
+	assert.Equal(t, "c1.example is undrained, but ovn-controller does not respond on c1, where gateways were moved to, so that they may not work: restart it", said.Message)
+	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
+	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))
+}

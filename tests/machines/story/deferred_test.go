@@ -1,0 +1,147 @@
+package story
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/machines"
+)
+
+// reinstall has dpkg install the package of the services again, whose script restarts
+// them: as an unattended upgrade does. They run on while restarts are held back, and are
+// restarted by the operator; once they are not held back, the script restarts them.
+func (s *story) reinstall(ctx context.Context, t *testing.T) {
+	unit := s.turns(ctx, t)[0]
+	machine := s.machines[unit]
+	require.NoError(t, s.Configure(ctx, map[string]string{"enable-auto-restarts": "false"}))
+	s.settle(ctx, t)
+	before := invocations(ctx, t, machine)
+	installAgain(ctx, t, machine)
+	assert.Equal(t, before, invocations(ctx, t, machine), "the package's script has restarted services of %s", unit)
+	refused, err := machine.Shell(ctx, "cat /var/lib/policy-rc.d/charm-ovn-central-*.deferred")
+	require.NoError(t, err, "what was refused is noted")
+	t.Logf("noted on %s:\n%s", unit, refused)
+
+	s.updates(ctx, t, unit)
+	s.says(ctx, t, unit, "Services queued for restart: ")
+	deferred := s.deferred(ctx, t, unit)
+	for service := range before {
+		assert.Contains(t, refused, "service: "+service+".service")
+		assert.Contains(t, deferred, "restart "+service+": Package update")
+	}
+	s.restarts(ctx, t, unit)
+	after := invocations(ctx, t, machine)
+	for service := range before {
+		assert.NotEqual(t, before[service], after[service], "%s of %s was not restarted", service, unit)
+	}
+
+	require.NoError(t, s.Configure(ctx, map[string]string{"enable-auto-restarts": "true"}))
+	s.settle(ctx, t)
+	installAgain(ctx, t, machine)
+	for service, id := range invocations(ctx, t, machine) {
+		assert.NotEqual(t, after[service], id, "without the option the package's script restarts %s", service)
+	}
+	s.settle(ctx, t)
+	s.writes(ctx, t)
+}
+
+// installAgain has dpkg unpack and configure the installed version of ovn-central.
+func installAgain(ctx context.Context, t *testing.T, m *machines.Machine) {
+	t.Helper()
+	_, err := m.Shell(ctx, "dpkg --install /srv/packages/ovn-central_*.deb")
+	require.NoError(t, err)
+}
+
+// invocations are systemd's numbers of the runs of a machine's services, by service.
+func invocations(ctx context.Context, t *testing.T, m *machines.Machine) map[string]string {
+	t.Helper()
+	ids := map[string]string{}
+	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"} {
+		out, err := m.Exec(ctx, "systemctl", "show", "--property=InvocationID", "--value", service)
+		require.NoError(t, err)
+		ids[service] = strings.TrimSpace(out)
+		require.NotEmpty(t, ids[service], "%s runs", service)
+	}
+	return ids
+}
+
+// turns are the units in the order in which they upgrade: those that lead fewer
+// databases first, then by number.
+func (m *model) turns(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	led := map[string]int{}
+	for _, db := range databases {
+		led[m.leaderOf(ctx, t, db.short, db.schema)]++
+	}
+	units := m.alive(ctx, t)
+	slices.SortStableFunc(units, func(a, b string) int { return led[a] - led[b] })
+	return units
+}
+
+// deferred is what a unit lists as restarts that are held back.
+func (m *model) deferred(ctx context.Context, t *testing.T, unit string) string {
+	t.Helper()
+	result, err := m.Run(ctx, unit, "show-deferred-events", "format=text")
+	require.NoError(t, err)
+	require.Equal(t, "completed", result.Status, "show-deferred-events of %s: %s %v", unit, result.Message, result.Results)
+	return fmt.Sprint(result.Results["output"])
+}
+
+// restarts makes the restarts that a unit holds back. Another unit may be in its turn
+// still, and a lock of one that has lost its power is taken over after a while only.
+func (m *model) restarts(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	eventually(ctx, t, convergence, func() error {
+		result, err := m.Run(ctx, unit, "restart-services", "deferred-only=true")
+		if err == nil && result.Status != "completed" {
+			err = fmt.Errorf("restart-services of %s: %s: %s", unit, result.Status, result.Message)
+			t.Log(err)
+		}
+		return err
+	})
+	require.Contains(t, m.deferred(ctx, t, unit), "nothing is held back", unit)
+}
+
+// updates has a unit run update-status, and waits for its end.
+func (m *model) updates(ctx context.Context, t *testing.T, unit string) {
+	t.Helper()
+	hooks := func() int {
+		status, err := m.Status(ctx)
+		require.NoError(t, err)
+		return len(status.Units[unit].Hooks)
+	}
+	before := hooks()
+	require.NoError(t, m.UpdateStatus(ctx, unit))
+	eventually(ctx, t, convergence, func() error {
+		if hooks() == before {
+			return fmt.Errorf("%s has run no hook", unit)
+		}
+		return nil
+	})
+}
+
+// says waits until a unit's status has all of these words.
+func (m *model) says(ctx context.Context, t *testing.T, unit string, words ...string) {
+	t.Helper()
+	var message string
+	eventually(ctx, t, convergence, func() error {
+		status, err := m.Status(ctx)
+		if err != nil {
+			return err
+		}
+		message = status.Units[unit].Workload.Message
+		for _, word := range words {
+			if !strings.Contains(message, word) {
+				return fmt.Errorf("%s says %q, and not %q", unit, message, word)
+			}
+		}
+		return nil
+	})
+	t.Logf("%s says: %s", unit, message)
+}
