@@ -3,7 +3,7 @@
 ARCH     ?= amd64
 VERSION  ?= $(shell git describe --always --dirty 2>/dev/null || echo unknown)
 # A count of runs: with a time, Go before 1.27 can fail as it ends (go.dev/issue/75804).
-FUZZTIME ?= 50000x
+FUZZTIME ?= 5000x
 
 # The first of the soak's schedules (0: drawn, and printed), and for how long it begins new ones.
 SEED     ?= 0
@@ -21,6 +21,9 @@ SUITE    ?= bookworm
 
 # How many times as much as in `go test` the tests explore that try things at random, or all of them.
 EXPLORE  ?= 10
+
+# Which part of its tests `make deployment` runs: 2/6 is every sixth from the second on.
+SHARD    ?= 1/1
 
 # What `make juju` works with.
 CA       ?= vault
@@ -43,10 +46,15 @@ DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
+# The race detector is in C.
+RACE   := CGO_ENABLED=1 go test -race -count=1 -parallel 6
 REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)'
 
-# A checkout that belongs to another user has no version control to ask.
-export GOFLAGS := -buildvcs=false $(GOFLAGS)
+# One kind of build for all that has no race detector, the charm's own: each further kind is
+# compiled from the standard library on. A checkout that belongs to another user has no version
+# control to ask. What go vet looks for is looked for by `make lint`, and more.
+export GOFLAGS := -buildvcs=false -trimpath -vet=off $(GOFLAGS)
+export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
@@ -82,16 +90,16 @@ unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, 
 	tests/go-alone
 
 race: deps ## unit tests, and packages of internal/ on the real programs that they drive, with the race detector
-	go test -race -tags programs -count=1 -parallel 6 ./cmd/... ./internal/... ./tools/...
+	$(RACE) -tags programs ./cmd/... ./internal/... ./tools/...
 
 functional: deps ## leave, kick, restart, lock and status on real servers; documents; with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 60m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)')
+	$(RACE) -p 1 -timeout 60m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)')
 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, with the race detector
-	go test -race -count=1 -parallel 6 -timeout 60m -run '$(RECOVERY)' ./tests/functional
+	$(RACE) -timeout 60m -run '$(RECOVERY)' ./tests/functional
 
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
-	go test -race -count=1 -p 1 -parallel 6 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
+	$(RACE) -p 1 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
 large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
@@ -101,17 +109,17 @@ large: deps ## waits on real servers with a database of 160 MiB; backups of 500 
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
-deployment: deps ## the charm's life on empty and on adopted machines; 20 minutes
-	go test -count=1 -parallel 4 -timeout 60m ./tests/deployment
+deployment: deps ## the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
+	pattern=$$(tests/shard $(SHARD) ./tests/deployment) && go test -count=1 -parallel 4 -timeout 60m -run "$$pattern" ./tests/deployment
 
 gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
-	go test -race -count=1 -parallel 6 -timeout 30m ./tests/gateways
+	$(RACE) -timeout 30m ./tests/gateways
 	go test -count=1 -timeout 15m ./tests/bench
 
 dataplane: deps ## gateways on real chassis in network namespaces, which carry traffic; needs root; 5 minutes
-	go test -race -count=1 -parallel 6 -timeout 15m ./tests/dataplane
+	$(RACE) -timeout 15m ./tests/dataplane
 
-fuzz: ## every fuzz target, FUZZTIME=50000x runs each
+fuzz: ## every fuzz target, FUZZTIME=5000x runs each
 	tests/fuzz $(FUZZTIME)
 
 soak: deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root

@@ -265,6 +265,10 @@ func TestDriftIsSeen(t *testing.T) {
 	for _, change := range [][]string{
 		{"delete", "reject", "to", "any", "port", "6643", "proto", "tcp"},
 		{"delete", "allow", "from", "10.0.0.2", "to", "any", "port", "6641,6643,6644,16402,16642", "proto", "tcp"},
+		// An address that may not connect any more, which the next hook has to shut out.
+		{"prepend", "allow", "from", "10.0.0.9", "to", "any", "port", "6643", "proto", "tcp", "comment", "charm-ovn-central"},
+		// One of another's, which makes the one of the charm behind it void.
+		{"prepend", "deny", "from", "10.0.0.2"},
 		{"--force", "disable"},
 	} {
 		m.do(t, "ufw "+strings.Join(change, " "))

@@ -19,7 +19,7 @@ import (
 
 func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) {
 	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
+	c, units := deployedForClients(t, 3, lab.Options{})
 	for _, u := range units {
 		info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", "key_host"))
 		require.NoError(t, err)
@@ -32,7 +32,7 @@ func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) 
 			c.follow(t, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
 			c.follow(t, u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
 	}
-	w := c.StartWriter(t.Context(), lab.WriterOptions{Interval: 200 * time.Millisecond})
+	w := c.StartWriter(t.Context(), lab.WriterOptions{})
 
 	// The same authority issues again.
 	locks, seen := c.holders(t, units[0]), watchCertificates(t, units)

@@ -127,7 +127,7 @@ func (l *Lab) others(address string, host int) []string {
 func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, fresh bool) (*Unit, error) {
 	m := &machine.Machine{
 		Dir: filepath.Join(l.dir, unitDir(l.app(), added.Number)), Lab: l.dir, Address: added.Address,
-		Port: firstHost + added.Number, Restart: l.hub.Restart, Bare: fresh,
+		Port: firstHost + added.Number, Restart: l.hub.Restart, StartInterval: l.hub.StartInterval, Bare: fresh,
 	}
 	l.model.Do(func(s *model.State) { m.QuietNorthd = !fresh && !s.Northd })
 	m.Others = l.others(m.Address, m.Port)

@@ -119,7 +119,7 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 		return outcome{err: err}
 	}
 
-	served, err := serve(u.socket(), c, kill, cmd.Cancel)
+	served, err := serve(u, c, kill, cmd.Cancel)
 	if err != nil {
 		return outcome{err: err}
 	}

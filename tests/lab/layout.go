@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 )
 
 // LayOut makes dir the charm's directory, as Juju unpacks it, from a checkout at
@@ -33,10 +35,10 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 }
 
 // BuildTools builds the program for [Options].Program from a checkout at root, and
-// beside it the one that plays Juju's hook tools: a test that is built with the race
-// detector is slow as such a tool, of which a hook calls dozens.
+// beside it the one that plays what hooks call most, Juju's hook tools above all: a test
+// that is built with the race detector is slow as such a tool, of which a hook calls dozens.
 func BuildTools(ctx context.Context, root, out string) error {
-	compiler := exec.CommandContext(ctx, "cc", "-O2", "-static", "-s", "-o", hookToolBeside(out), filepath.Join(root, "tests/lab/hooktool/hooktool.c"))
+	compiler := exec.CommandContext(ctx, "cc", "-O2", "-static", "-s", "-o", hookclient.InC(out), filepath.Join(root, "tests/lab/hooktool/hooktool.c"))
 	compiler.Stderr = os.Stderr
 	err := errors.Join(build(ctx, root, "./tests/lab/cmd/ovn-lab-tools", out), compiler.Run())
 	if err != nil {
@@ -44,10 +46,6 @@ func BuildTools(ctx context.Context, root, out string) error {
 	}
 	return nil
 }
-
-// hookToolBeside is the program that plays Juju's hook tools, beside the one that plays
-// all that a machine has.
-func hookToolBeside(program string) string { return program + "-hook-tool" }
 
 // linkHooks makes the links that people, and programs that don't know of dispatch, run.
 func linkHooks(from, to string) error {

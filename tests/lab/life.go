@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
@@ -71,9 +72,9 @@ func (l *Lab) furnish(o Options) error {
 		return err
 	}
 	tool := l.program
-	if _, err := os.Stat(hookToolBeside(o.Program)); err == nil {
-		tool = hookToolBeside(l.program)
-		if err := linkOrCopy(hookToolBeside(o.Program), tool); err != nil {
+	if _, err := os.Stat(hookclient.InC(o.Program)); err == nil {
+		tool = hookclient.InC(l.program)
+		if err := linkOrCopy(hookclient.InC(o.Program), tool); err != nil {
 			return err
 		}
 	}

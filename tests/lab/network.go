@@ -26,7 +26,7 @@ func address6(host int) string { return fmt.Sprintf("%s%d", network6, host) }
 // bootHub makes the network that the machines are connected to.
 func (l *Lab) bootHub(ctx context.Context, o Options) error {
 	l.hub = &machine.Machine{
-		Dir: filepath.Join(l.dir, machine.HubDir), Lab: l.dir, Address: address4(reservedHost), Restart: o.Restart,
+		Dir: filepath.Join(l.dir, machine.HubDir), Lab: l.dir, Address: address4(reservedHost), Restart: o.Restart, StartInterval: o.StartInterval,
 	}
 	if o.IPv6 {
 		l.hub.Others = []string{address6(reservedHost)}

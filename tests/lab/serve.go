@@ -13,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 )
 
 // killPlan says at which call of another program a hook is killed: the one with
@@ -35,12 +36,14 @@ func (p killPlan) due(calls []string) bool {
 
 var neverKill = killPlan{}
 
-// callTimeout bounds the talk with one tool; they are answered in milliseconds.
+// callTimeout bounds the talk with one tool, without what is done for it.
 const callTimeout = 10 * time.Second
 
-// server answers the hook tools of one run of the charm.
+// server answers the hook tools of one run of the charm, and is the machine's
+// stand-ins for it where they are played in C.
 type server struct {
 	listener net.Listener
+	machine  *machine.Machine
 	context  *hooktool.Context
 	plan     killPlan
 	kill     func() error
@@ -53,8 +56,9 @@ type server struct {
 	killed bool
 }
 
-// serve listens on socket until close.
-func serve(socket string, c *hooktool.Context, plan killPlan, kill func() error) (*server, error) {
+// serve listens on the unit's socket until close.
+func serve(u *Unit, c *hooktool.Context, plan killPlan, kill func() error) (*server, error) {
+	socket := u.socket()
 	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
 	}
@@ -62,7 +66,7 @@ func serve(socket string, c *hooktool.Context, plan killPlan, kill func() error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
 	}
-	s := &server{listener: listener, context: c, plan: plan, kill: kill, running: make(chan struct{})}
+	s := &server{listener: listener, machine: u.machine, context: c, plan: plan, kill: kill, running: make(chan struct{})}
 	s.group.Go(func() {
 		for {
 			connection, err := listener.Accept()
@@ -79,31 +83,59 @@ func serve(socket string, c *hooktool.Context, plan killPlan, kill func() error)
 func (s *server) begin() { s.once.Do(func() { close(s.running) }) }
 
 func (s *server) answer(connection net.Conn) {
-	defer connection.Close()
-	if err := connection.SetDeadline(time.Now().Add(callTimeout)); err != nil {
-		return
-	}
-	text, err := io.ReadAll(connection)
-	var request hookclient.Request
-	if err != nil || request.Unmarshal(text) != nil {
+	request, err := receive(connection)
+	if err != nil {
+		connection.Close()
 		return
 	}
 	<-s.running
-	if s.ends(request) {
-		return
+	switch {
+	case s.ends(request):
+		connection.Close()
+	case request.Name == hookclient.CallReport:
+		reply(connection, hookclient.Response{})
+	case request.Name == hookclient.StandIn:
+		// It is finished, and its asker told, whatever becomes of the hook: close doesn't
+		// wait for it, since systemctl may wait for minutes.
+		go func() { reply(connection, s.standIn(request)) }()
+	default:
+		reply(connection, s.run(request))
 	}
-	response := hookclient.Response{}
-	if request.Name != hookclient.CallReport {
-		response = s.run(request)
+}
+
+func receive(connection net.Conn) (request hookclient.Request, err error) {
+	if err := connection.SetDeadline(time.Now().Add(callTimeout)); err != nil {
+		return request, err
 	}
-	// A client that is gone needs no answer.
-	_, _ = connection.Write(response.Marshal())
+	text, err := io.ReadAll(connection)
+	if err == nil {
+		err = request.Unmarshal(text)
+	}
+	return request, err
+}
+
+// reply ends the talk. A client that is gone needs no answer.
+func reply(connection net.Conn, response hookclient.Response) {
+	defer connection.Close()
+	if connection.SetDeadline(time.Now().Add(callTimeout)) == nil {
+		_, _ = connection.Write(response.Marshal())
+	}
+}
+
+// standIn is the stand-in that a client asks for.
+func (s *server) standIn(request hookclient.Request) hookclient.Response {
+	if len(request.Args) == 0 {
+		return hookclient.Response{Code: 1, Stderr: "ERROR no stand-in is named\n"}
+	}
+	var out, errs strings.Builder
+	code := s.machine.StandIn(request.Args[0], request.Args[1:], &out, &errs)
+	return hookclient.Response{Code: code, Stdout: out.String(), Stderr: errs.String()}
 }
 
 // run answers a hook tool, unless its call is to fail.
 func (s *server) run(request hookclient.Request) hookclient.Response {
 	if s.plan.refuse != nil {
-		if err := s.plan.refuse(strings.Join(append([]string{request.Name}, request.Args...), " ")); err != nil {
+		if err := s.plan.refuse(request.Call()); err != nil {
 			return hookclient.Response{Code: 1, Stderr: "ERROR " + err.Error() + "\n"}
 		}
 	}
@@ -119,11 +151,7 @@ func (s *server) ends(request hookclient.Request) bool {
 		return true
 	}
 	if request.Stdin == nil {
-		words := request.Args
-		if request.Name != hookclient.CallReport {
-			words = append([]string{request.Name}, words...)
-		}
-		s.calls = append(s.calls, strings.Join(words, " "))
+		s.calls = append(s.calls, request.Call())
 		if s.plan.watch != nil {
 			s.plan.watch(s.calls[len(s.calls)-1])
 		}

@@ -13,7 +13,7 @@ import (
 
 // WriterOptions are those of [Lab.StartWriter].
 type WriterOptions struct {
-	// Interval is the least time between two writes to one database; 150 ms. Each write
+	// Interval is the least time between two writes to one database; half a second. Each write
 	// costs a client process, and makes ovn-northd compute everything anew.
 	Interval time.Duration
 }
@@ -76,7 +76,7 @@ var (
 // of ctx.
 func (l *Lab) StartWriter(ctx context.Context, o WriterOptions) *Writer {
 	if o.Interval == 0 {
-		o.Interval = 150 * time.Millisecond
+		o.Interval = 500 * time.Millisecond
 	}
 	w := &Writer{lab: l, stop: make(chan struct{}), rows: map[DB]*rows{NB: {}, SB: {}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
 	for _, db := range Databases {

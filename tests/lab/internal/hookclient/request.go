@@ -3,7 +3,8 @@
 // answers (package hooktool).
 //
 // A hook calls dozens of tools, and each is a process whose start costs more than the
-// call. So most labs have a program in C in its place, tests/lab/hooktool, which does the same.
+// call. So most labs have a program in C in its place, tests/lab/hooktool, which does the
+// same, and has the lab run some of the machine's stand-ins too.
 package hookclient
 
 import (
@@ -23,12 +24,29 @@ const (
 // systemctl, tell the lab that the charm is about to run them.
 const CallReport = "!call"
 
+// StandIn is the name under which the program in C, called as systemctl or another
+// program that isn't a hook tool, has the lab do what that does. The arguments are those
+// of a CallReport: the program's name, and what it was called with.
+const StandIn = "!stand-in"
+
+// InC is the program in C, beside the one that plays all that a machine has.
+func InC(program string) string { return program + "-hook-tool" }
+
 // Request is what a client sends.
 type Request struct {
 	Context, Dir, Name string
 	Args               []string
 	// Stdin is nil until the answer asked for it.
 	Stdin *string
+}
+
+// Call is what the charm called, in words.
+func (r *Request) Call() string {
+	words := r.Args
+	if r.Name != CallReport && r.Name != StandIn {
+		words = append([]string{r.Name}, words...)
+	}
+	return strings.Join(words, " ")
 }
 
 // Response is the answer to a Request.

@@ -58,6 +58,7 @@ func (t *tool) configureLeft() int {
 // dpkgQuery is `dpkg-query --show` of the packages that the lab manages.
 func (t *tool) dpkgQuery(args []string) int {
 	options := pflag.NewFlagSet(t.name, pflag.ContinueOnError)
+	options.SetOutput(t.errs)
 	show := options.BoolP("show", "W", false, "")
 	format := options.StringP("showformat", "f", "", "")
 	if err := options.Parse(args); err != nil || !*show || *format == "" {

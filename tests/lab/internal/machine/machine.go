@@ -10,6 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 )
 
 // Machine is one unit's machine, or the lab's hub, which has no services. Its
@@ -24,6 +27,8 @@ type Machine struct {
 	Others  []string `json:"others,omitempty"`
 	// Restart is whether services are started again as their Restart= says.
 	Restart bool `json:"restart,omitempty"`
+	// StartInterval is in which time five starts are too many; 0 is systemd's default.
+	StartInterval time.Duration `json:"start-interval,omitempty"`
 	// Bare says that only the charm sets the machine up.
 	Bare bool `json:"bare,omitempty"`
 	// QuietNorthd keeps ovn-central.service from wanting ovn-northd.service.
@@ -32,8 +37,9 @@ type Machine struct {
 
 const fileName = "machine.json"
 
-// Create makes the machine's directories and the links by which program plays
-// the programs of standIns and the wrappers of OVN's tools. It is off.
+// Create makes the machine's directories and the links by which program, or the one
+// in C beside it, plays the programs of standIns and the wrappers of OVN's tools. It
+// is off.
 func Create(m *Machine, program string) error {
 	for _, dir := range []string{
 		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.pidDir(), m.wantsDir(),
@@ -47,6 +53,11 @@ func Create(m *Machine, program string) error {
 	for tool := range standIns {
 		links[filepath.Join(m.BinDir(), tool)] = program
 	}
+	if inC := hookclient.InC(program); exists(inC) {
+		for _, tool := range inLab {
+			links[filepath.Join(m.BinDir(), tool)] = inC
+		}
+	}
 	for _, tool := range wrapped {
 		links[filepath.Join(m.TracedDir(), tool)] = program
 	}
@@ -56,6 +67,11 @@ func Create(m *Machine, program string) error {
 		}
 	}
 	return m.save()
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
 }
 
 func (m *Machine) save() error {

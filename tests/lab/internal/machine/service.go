@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"slices"
@@ -80,7 +81,7 @@ func (m *manager) start(s *service, u *unitFile) error {
 		return nil
 	}
 	now := time.Now()
-	s.starts = slices.DeleteFunc(s.starts, func(t time.Time) bool { return now.Sub(t) > startLimitInterval })
+	s.starts = slices.DeleteFunc(s.starts, func(t time.Time) bool { return now.Sub(t) > cmp.Or(m.StartInterval, startLimitInterval) })
 	if m.Restart && len(s.starts) >= startLimit {
 		s.result = "start-limit-hit"
 		m.become(s, stateFailed, stateFailed)

@@ -48,6 +48,11 @@ var standIns = map[string]func(*tool, []string) int{
 	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,
 }
 
+// inLab are the stand-ins that hooks call most. Where the program in C is there, it is
+// called by these names, and the lab runs them in its own process: StandIn. They have
+// nothing to do with the process that they run in. hooktool.c has the same names.
+var inLab = []string{"dpkg-query", "systemctl", "ufw"}
+
 // Traced are the programs by whose names the lab's program is called on a
 // machine, besides systemctl: wrappers and stand-ins. Their calls by a hook are
 // reported.
@@ -63,6 +68,16 @@ func (t *tool) refuse([]string) int {
 
 func (t *tool) systemctl(args []string) int {
 	return t.Systemctl(context.Background(), t.out, t.errs, args)
+}
+
+// StandIn is the stand-in name, in this process. What it does is finished, whatever
+// becomes of the one that asked for it.
+func (m *Machine) StandIn(name string, args []string, out, errs io.Writer) int {
+	run := (*tool).refuse
+	if slices.Contains(inLab, name) {
+		run = standIns[name]
+	}
+	return run(&tool{m, name, out, errs}, args)
 }
 
 // realPath is where the system has a program.

@@ -98,6 +98,7 @@ func (m *manager) systemctl(args []string) reply {
 
 func (c *command) run(args []string) int {
 	options := pflag.NewFlagSet("systemctl", pflag.ContinueOnError)
+	options.SetOutput(&c.errs)
 	options.BoolVarP(&c.quiet, "quiet", "q", false, "")
 	options.BoolVar(&c.runtime, "runtime", false, "")
 	options.BoolVar(&c.value, "value", false, "")
