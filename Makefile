@@ -22,7 +22,8 @@ SUITE    ?= bookworm
 # How many times as much as in `go test` the tests explore that try things at random, or all of them.
 EXPLORE  ?= 10
 
-# Which part of its tests `make deployment` runs: 2/6 is every sixth from the second on.
+# Which part of their tests `make deployment` and `make recovery` run: 2/6 is every sixth from the
+# second on.
 SHARD    ?= 1/1
 
 # What `make juju` works with.
@@ -77,6 +78,9 @@ deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for 
 	go run ./tools/manpages -date $(DEB_DATE) -out build/deb
 	BINARY=$(BINARY) DEB_ARCH=$(DEB_ARCH) DEB_VERSION='$(DEB_VERSION)' SOURCE_DATE_EPOCH=$$(date -u -d $(DEB_DATE) +%s) $(NFPM) package --config tools/deb/nfpm.yaml --packager deb --target $(DEB)
 
+# Packages that `make unit` runs and that have nothing that could race: the pure ones, and the
+# one that reads sources.
+PURE     := ovndb|raft|lease|plan|recovery|gateway/schedule|gateway/revision|gateway/drift|gateway/picture|mincost|node/maintenance|unitname|archtest
 # Of tests/functional: copies, lost quorums and disks that fail. The rest is about membership.
 RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
@@ -89,14 +93,17 @@ test: deps unit race functional fuzz ## unit tests, membership on real servers, 
 unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, none of OVN's programs; a minute
 	tests/go-alone
 
-race: deps ## unit tests, and packages of internal/ on the real programs that they drive, with the race detector
-	$(RACE) -tags programs ./cmd/... ./internal/... ./tools/...
+race: deps ## unit tests of what is not pure, and packages of internal/ on the real programs that they drive, with the race detector
+	$(RACE) -tags programs $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
 
-functional: deps ## leave, kick, restart, lock and status on real servers; documents; with the race detector
-	$(RACE) -p 1 -timeout 60m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)')
+# The charm is a process of its own here, which the race detector of a test does not see; agents
+# are built with it.
+functional: deps ## leave, kick, restart, lock and status on real servers; documents; agents, with the race detector
+	$(RACE) -timeout 60m ./tests/agent
+	go test -count=1 -p 1 -parallel 6 -timeout 60m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/agent')
 
-recovery: deps ## backup, restore, lost quorums and failing disks on real servers, with the race detector
-	$(RACE) -timeout 60m -run '$(RECOVERY)' ./tests/functional
+recovery: deps ## backup, restore, lost quorums and failing disks on real servers, or a part of it, SHARD=2/3
+	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && go test -count=1 -parallel 6 -timeout 60m -run "$$pattern" ./tests/functional
 
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	$(RACE) -p 1 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')

@@ -62,7 +62,7 @@ func TestNobodySeesAPartOfAFile(t *testing.T) {
 		cmd.Stderr = &stderr
 		require.NoError(t, cmd.Start())
 		before := whole()
-		require.Eventually(t, func() bool { return whole() != before }, 20*time.Second, time.Millisecond, "the writers write")
+		require.Eventually(t, func() bool { return whole() != before }, 2*time.Minute, time.Millisecond, "the writers write")
 		// Each round ends at another moment of a write.
 		deadline := time.Now().Add(time.Duration(round) * 1700 * time.Microsecond)
 		for time.Now().Before(deadline) {

@@ -155,7 +155,7 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 		_, err := gate()
 		require.NoError(t, err)
 		want := []lease.Intent{{ID: string(id), Kind: lease.Down, By: u.Env.Unit, From: string(id)}}
-		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Intents) }, 5*time.Second, 20*time.Millisecond)
+		assert.EventuallyWithT(t, func(c *assert.CollectT) { assert.Equal(c, want, units[0].record().Intents) }, time.Minute, 20*time.Millisecond)
 		u.kill(ovndb.NB)
 		return failed
 	}), failed)
@@ -165,7 +165,7 @@ func TestR5NoteOfARestartStandsUntilTheServerIsBack(t *testing.T) {
 	assert.Len(t, units[0].record().Intents, 1)
 
 	require.NoError(t, u.again(ovndb.NB))
-	_, err := u.observer.AwaitMember(t.Context(), ovndb.NB, 20*time.Second)
+	_, err := u.observer.AwaitMember(t.Context(), ovndb.NB, 2*time.Minute)
 	require.NoError(t, err)
 	u.ClearEndedIntents(t.Context())
 	assert.Empty(t, u.record().Intents)

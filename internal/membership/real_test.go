@@ -143,7 +143,7 @@ func model(self *realUnit, units ...*realUnit) observe.Application {
 
 func (u *realUnit) nbctl(args ...string) {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(u.t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(u.t.Context(), 2*time.Minute)
 	defer cancel()
 	out, err := exec.CommandContext(ctx, "ovn-nbctl", append([]string{"--no-leader-only", "--db=unix:" + u.Control.Paths.Socket(ovndb.NB)}, args...)...).CombinedOutput()
 	require.NoError(u.t, err, string(out))

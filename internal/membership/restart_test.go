@@ -44,7 +44,7 @@ func (u *realUnit) restart(ctx context.Context, d ovndb.Database) error {
 	if err := u.again(d); err != nil {
 		return err
 	}
-	_, err := u.observer.AwaitMember(ctx, d, 20*time.Second)
+	_, err := u.observer.AwaitMember(ctx, d, 2*time.Minute)
 	return err
 }
 
@@ -138,7 +138,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 		if err := slow.again(ovndb.NB); err != nil {
 			return err
 		}
-		_, err := slow.observer.AwaitMember(ctx, ovndb.NB, 20*time.Second)
+		_, err := slow.observer.AwaitMember(ctx, ovndb.NB, 2*time.Minute)
 		return err
 	})
 	require.NoError(t, err)

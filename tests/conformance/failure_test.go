@@ -15,7 +15,7 @@ import (
 // eventually waits for what an agent does by itself.
 func eventually(t *testing.T, condition func() bool) {
 	t.Helper()
-	require.Eventually(t, condition, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, condition, 3*time.Minute, 20*time.Millisecond)
 }
 
 func (s *scene) workload(unit string) string {

@@ -10,8 +10,9 @@ import (
 // poll is how often the lab looks whether something has happened.
 const poll = 25 * time.Millisecond
 
-// limit bounds each wait. A join of a healthy server takes 50 ms.
-const limit = time.Minute
+// limit bounds each wait. A join of a healthy server takes 50 ms, on a
+// machine that has nothing else to do.
+const limit = 3 * time.Minute
 
 // await polls until done says so, at most for limit or as long as ctx lasts. The
 // error then carries the last one of done.

@@ -46,7 +46,7 @@ func run(m *testing.M) int {
 
 // ownALab makes a lab with a unit, says where it is, and waits to be killed.
 func ownALab() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	l, err := lab.New(ctx, lab.Options{Charm: os.Getenv(ownerVariable)})
 	if err == nil {
@@ -115,7 +115,7 @@ func withUnits(t *testing.T, n int, bare bool, s scripts) (*lab.Lab, []*lab.Unit
 // ctx ends with the test, or before the test run's own limit.
 func ctx(t *testing.T) context.Context {
 	t.Helper()
-	c, cancel := context.WithTimeout(t.Context(), time.Minute)
+	c, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return c
 }

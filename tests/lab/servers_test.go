@@ -145,7 +145,7 @@ func TestUmbrellaStopReturnsBeforeItsPartsAreDown(t *testing.T) {
 	_, _, err = u.Systemctl(ctx(t), "stop", "ovn-central")
 	require.NoError(t, err)
 	assert.True(t, u.Running(lab.NB))
-	assert.Eventually(t, func() bool { return !u.Running(lab.NB) && !u.Running(lab.SB) }, 20*time.Second, 20*time.Millisecond)
+	assert.Eventually(t, func() bool { return !u.Running(lab.NB) && !u.Running(lab.SB) }, 2*time.Minute, 20*time.Millisecond)
 }
 
 func TestStoppedLeaderHandsOver(t *testing.T) {

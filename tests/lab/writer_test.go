@@ -67,5 +67,5 @@ func TestWriterCountsWhatWasNotAcknowledged(t *testing.T) {
 
 func await(t *testing.T, done func() bool) {
 	t.Helper()
-	require.Eventually(t, done, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, done, 3*time.Minute, 10*time.Millisecond)
 }

@@ -36,7 +36,7 @@ func (s *story) agentStatus(ctx context.Context, unit string) (status struct {
 // acting waits until all units name the same one, which says so too.
 func (s *story) acting(ctx context.Context, t *testing.T, units ...string) (holder string, term uint64) {
 	t.Helper()
-	eventually(ctx, t, time.Minute, func() error {
+	eventually(ctx, t, 3*time.Minute, func() error {
 		holder = ""
 		for i, unit := range units {
 			status, err := s.agentStatus(ctx, unit)
@@ -64,7 +64,7 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	for _, unit := range units {
 		out, err := s.machines[unit].Exec(ctx, "systemd-analyze", "security", "--no-pager", "--threshold=30", agentService)
 		require.NoError(t, err, "exposure above 3.0: %s", out)
-		eventually(ctx, t, time.Minute, func() error {
+		eventually(ctx, t, 3*time.Minute, func() error {
 			out, err := s.machines[unit].Shell(ctx, `python3 -c 'import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:16401/status", timeout=2).read().decode())'`)
 			if err == nil && strings.Count(out, `"up":true`) != 2*len(units) {
 				err = fmt.Errorf("not all members of both databases are seen in %s", out)
@@ -81,7 +81,7 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	if other == first {
 		other = units[1]
 	}
-	eventually(ctx, t, time.Minute, func() error {
+	eventually(ctx, t, 3*time.Minute, func() error {
 		status, err := s.agentStatus(ctx, other)
 		if err == nil && (status.Acting == "" || status.Term == term) {
 			err = fmt.Errorf("%q acts, in term %d", status.Acting, status.Term)
@@ -141,7 +141,7 @@ c.load_cert_chain("/etc/ovn/cert_host", "/etc/ovn/key_host")
 print(json.load(urllib.request.urlopen("https://%s:16402/" % sys.argv[1], timeout=2, context=c))["name"])`
 	for i, unit := range units {
 		other := units[(i+1)%len(units)]
-		eventually(ctx, t, time.Minute, func() error {
+		eventually(ctx, t, 3*time.Minute, func() error {
 			named, err := s.machines[unit].Exec(ctx, "python3", "-c", ask, s.machines[other].Address().String())
 			if err == nil && strings.TrimSpace(named) != holder {
 				err = fmt.Errorf("%s tells %s that %q acts, not %s", other, unit, named, holder)

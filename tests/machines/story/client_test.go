@@ -16,7 +16,7 @@ import (
 // chassisRegisters waits until ovn-controller has connected and written its row.
 func chassisRegisters(ctx context.Context, t *testing.T, c *client.Client) {
 	t.Helper()
-	eventually(ctx, t, time.Minute, func() error {
+	eventually(ctx, t, 3*time.Minute, func() error {
 		out, err := c.SB(ctx, "--bare", "--columns=hostname", "find", "Chassis", "name="+c.Machine.Name())
 		if err == nil && strings.TrimSpace(out) != c.Machine.Name() {
 			err = fmt.Errorf("chassis %s isn't there, but %q", c.Machine.Name(), out)

@@ -49,7 +49,7 @@ func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 		for _, m := range units {
 			require.NoError(t, m.Reboot(ctx))
 		}
-		eventually(ctx, t, time.Minute, func() error { _, err := c.SB(ctx, "show"); return err })
+		eventually(ctx, t, 3*time.Minute, func() error { _, err := c.SB(ctx, "show"); return err })
 		accessIsControlled(ctx, t, c)
 	})
 	t.Run("writes survive that any machine loses its power", func(t *testing.T) {
@@ -57,10 +57,10 @@ func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 		for _, m := range units {
 			require.NoError(t, m.Kill(ctx))
 			before := c.Acknowledged()
-			eventually(ctx, t, time.Minute, func() error { return more(c, before, 10) })
+			eventually(ctx, t, 3*time.Minute, func() error { return more(c, before, 10) })
 			require.NoError(t, m.Start(ctx))
 			before = c.Acknowledged()
-			eventually(ctx, t, time.Minute, func() error { return more(c, before, 10) })
+			eventually(ctx, t, 3*time.Minute, func() error { return more(c, before, 10) })
 		}
 		nothingIsLost(ctx, t, c)
 	})

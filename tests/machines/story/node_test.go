@@ -34,7 +34,7 @@ func (s *story) decommission(ctx context.Context, t *testing.T, on, unit string)
 		defer close(done)
 		result, failed = s.Run(ctx, on, "decommission", "node="+node, "i-really-mean-it=true", "drain-node-timeout=120", "remove-member-timeout=240", "cluster-ready-timeout=120")
 	}()
-	eventually(ctx, t, time.Minute, func() error {
+	eventually(ctx, t, 3*time.Minute, func() error {
 		if ids := ctl("ovn-nbctl", "get", "NB_Global", ".", "external_ids"); !strings.Contains(ids, "ovn-central:drain/"+node) {
 			return fmt.Errorf("no drain is recorded in %s", ids)
 		}

@@ -99,7 +99,7 @@ func (p predecessor) start(ctx context.Context, t *testing.T, m *machines.Machin
 	_, err := m.Shell(ctx, `systemctl unmask ovn-central ovn-ovsdb-server-nb ovn-ovsdb-server-sb
 systemctl enable -q ovn-central; systemctl restart ovn-central`)
 	require.NoError(t, err)
-	eventually(ctx, t, time.Minute, func() error {
+	eventually(ctx, t, 3*time.Minute, func() error {
 		_, err := m.Shell(ctx, `for d in nb:OVN_Northbound sb:OVN_Southbound; do
 	ovs-appctl -t /var/run/ovn/ovn${d%:*}_db.ctl cluster/status ${d#*:} | grep -q '^Status: cluster member'
 done`)

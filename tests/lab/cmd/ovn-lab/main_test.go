@@ -156,7 +156,7 @@ func TestInterruptedCommandEndsItsHookAndKeepsTheLab(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		running := filepath.Join(s.dir, "ovn-central-0", "running")
-		assert.Eventually(t, func() bool { _, err := os.Stat(running); return err == nil }, 20*time.Second, 10*time.Millisecond)
+		assert.Eventually(t, func() bool { _, err := os.Stat(running); return err == nil }, 2*time.Minute, 10*time.Millisecond)
 		cancel()
 	}()
 	var out, errs bytes.Buffer
