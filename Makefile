@@ -59,7 +59,7 @@ export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb docs browser test unit race functional recovery lab large explore deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb check-deb docs browser test unit race functional recovery lab large explore deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -86,7 +86,7 @@ RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFaile
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
-APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench
+APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench|/tests/deb
 
 test: deps unit race functional fuzz ## unit tests, membership on real servers, fuzz targets; installs what is missing; 15 minutes
 
@@ -186,6 +186,9 @@ build/tools/%: internal/tools/go.mod internal/tools/go.sum
 
 generate: ## docs/reference, from the charm's files
 	go run ./tools/docgen
+
+check-deb: deps ## the package of make deb: what is in it, installed, used and purged by the real APT
+	go test -count=1 -timeout 30m ./tests/deb
 
 docs: ## the documents as a site, build/site/docs/README.html; fails where a link leads nowhere; installs what is missing
 	docs/site/install-deps

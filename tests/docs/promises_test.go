@@ -92,7 +92,7 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	for target, made := range map[string]string{
 		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
 		"reproducible": `\tprintf .* reproducible`, "deployment": `\tfor n in .*; do echo "deployment`, "test": "test", "lab": "lab",
-		"conformance": `\tprintf .* conformance`, "demo": "demo", "e2e": "e2e", "gateways": `\tprintf .* gateways`,
+		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": "e2e", "gateways": `\tprintf .* gateways`,
 		"recovery": `\tfor n in .*; do echo "recovery`, "dataplane": "\trun dataplane",
 	} {
 		assert.Regexp(t, `(?m)^`+made+`( .*)?$`, string(script))
