@@ -26,7 +26,7 @@ var targets = []target{
 // mapColumn is the column that has a row's number.
 var mapColumn = map[string]string{"DHCP_Options": "external_ids", "Controller_Event": "event_info"}
 
-// StartWriter starts to write to both databases, some rows a second, until
+// StartWriter starts to write to both databases, a row a second at most, until
 // [Client.StopWriter].
 func (c *Client) StartWriter(ctx context.Context) error {
 	if err := c.Machine.WriteFile(dir+"/write.sh", writeScript, 0o755); err != nil {

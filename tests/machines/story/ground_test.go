@@ -57,10 +57,10 @@ func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 		for _, m := range units {
 			require.NoError(t, m.Kill(ctx))
 			before := c.Acknowledged()
-			eventually(ctx, t, 3*time.Minute, func() error { return more(c, before, 10) })
+			eventually(ctx, t, 3*time.Minute, func() error { return more(c, before, 4) })
 			require.NoError(t, m.Start(ctx))
 			before = c.Acknowledged()
-			eventually(ctx, t, 3*time.Minute, func() error { return more(c, before, 10) })
+			eventually(ctx, t, 3*time.Minute, func() error { return more(c, before, 4) })
 		}
 		nothingIsLost(ctx, t, c)
 	})

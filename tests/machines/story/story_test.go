@@ -237,7 +237,7 @@ func (s *story) shrinkToThree(ctx context.Context, t *testing.T) {
 func (s *story) writes(ctx context.Context, t *testing.T) {
 	t.Helper()
 	before := s.client.Acknowledged()
-	eventually(ctx, t, 3*time.Minute, func() error { return more(s.client, before, 10) })
+	eventually(ctx, t, 3*time.Minute, func() error { return more(s.client, before, 4) })
 }
 
 func (s *story) removeApplication(ctx context.Context, t *testing.T) {
