@@ -146,7 +146,7 @@ e2e: ## the story on machines with systemd; SUITE=bookworm or sid; trixie: an up
 ifeq ($(SUITE),trixie)
 	E2E_SUITE=bookworm E2E_NEWER=$(SUITE) go test -v -count=1 -timeout 60m -run 'TestGroundRunsPackagesOfTwoReleases|TestUpgradesToANewerRelease' ./tests/machines/story
 else
-	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 60m ./tests/machines/...
+	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 90m ./tests/machines/...
 endif
 
 juju: charm ## the story on your own Juju: MODEL=, CA=vault, MACHINES=, CONFIG=; see tests/juju/README.md
