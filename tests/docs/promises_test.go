@@ -91,9 +91,9 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	targets := readRepository(t).targets
 	for target, made := range map[string]string{
 		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
-		"reproducible": `\tprintf .* reproducible`, "deployment": `\tfor n in .*; do echo "deployment`, "test": "test", "lab": "lab",
+		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "test": "test", "lab": "lab",
 		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": "e2e", "gateways": `\tprintf .* gateways`,
-		"recovery": `\tfor n in .*; do echo "recovery`, "dataplane": "\trun dataplane",
+		"recovery": `\tprintf 'recovery`, "dataplane": "\trun dataplane",
 	} {
 		assert.Regexp(t, `(?m)^`+made+`( .*)?$`, string(script))
 		assert.True(t, targets[target], target)
