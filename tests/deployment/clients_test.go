@@ -63,7 +63,7 @@ func (k client) run(t *testing.T, program, port string, args ...string) (string,
 
 func TestClientsConnectWithTheRelationsDataAndMayDoWhatTheirRoleAllows(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{})
 	var addresses []string
 	for _, u := range units {
 		addresses = append(addresses, "ssl:"+u.Address()+":6641")
@@ -203,7 +203,7 @@ func (k client) counted(t *testing.T, from, of *lab.Unit) int {
 
 func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{})
 	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
 	require.NoError(t, err)
 	var mu sync.Mutex
@@ -250,7 +250,7 @@ func TestAddressIsPublishedOnceTheUnitIsAMemberAndAgainWhenItChanges(t *testing.
 // a member at the old one still, and there a new unit finds it.
 func TestUnitWithANewAddressTakesThePlaceOfOneWithAnOldOne(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{})
 	old := units[0].Address()
 	require.NoError(t, c.SetAddress(t.Context(), units[0], "10.99.0.100", old))
 	added, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true})

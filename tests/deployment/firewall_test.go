@@ -36,7 +36,7 @@ func guarded(peers []*lab.Unit, clients ...string) []string {
 
 func TestFirewallIsOpenToPeersAsLongAsTheyAreMembersAndToClients(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 3, lab.Options{JujuVersion: lab.Juju3})
+	c, units := deployed(t, 3, lab.Options{JujuVersion: lab.Juju3})
 	but := func(u *lab.Unit) (others []*lab.Unit) {
 		for _, other := range c.Units() {
 			if other != u {

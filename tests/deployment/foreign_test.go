@@ -117,7 +117,7 @@ func TestMachineWithTheFilesOfAUnitThatHasLeftIsLikeAnEmptyOne(t *testing.T) {
 
 func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 1, lab.Options{})
+	c, units := deployed(t, 1, lab.Options{})
 	ours := map[lab.DB]string{}
 	for _, db := range lab.Databases {
 		ours[db] = cluster(t, units[0], db)

@@ -18,7 +18,7 @@ const (
 
 func TestUpdateStatusOfAHealthyUnitIsLight(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 5, lab.Options{}) // each costs one more hook tool
+	c, units := deployed(t, 5, lab.Options{}) // each costs one more hook tool
 	require.NoError(t, c.UpdateStatus(t.Context()))
 	for _, u := range units {
 		hookTools, appctls, others := 0, map[string]int{}, 0

@@ -21,28 +21,16 @@ import (
 // patience bounds what takes seconds, on a machine that is busy with other tests.
 const patience = 3 * time.Minute
 
-// deployed is a model with a CA, and n units that were empty machines and work.
+// deployed is a model with a CA, clients, and n units that were empty machines
+// and work.
 func deployed(t *testing.T, n int, o lab.Options) (*cloud, []*lab.Unit) {
 	t.Helper()
 	c := newCloud(t, o)
 	c.relateVault(t)
-	return c, c.addWorking(t, n)
-}
-
-// deployedForClients is one with clients, too, which is a third more hooks.
-func deployedForClients(t *testing.T, n int, o lab.Options) (*cloud, []*lab.Unit) {
-	t.Helper()
-	c := newCloud(t, o)
-	c.relateVault(t)
 	c.relateClients(t)
-	return c, c.addWorking(t, n)
-}
-
-func (c *cloud) addWorking(t *testing.T, n int) []*lab.Unit {
-	t.Helper()
 	units := c.addFresh(t, n)
 	requireActive(t, units...)
-	return units
+	return c, units
 }
 
 func requireActive(t *testing.T, units ...*lab.Unit) {

@@ -17,7 +17,7 @@ import (
 // a unit again.
 func TestGrowShrinkAndUseAMachineAgain(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{})
 	w := c.StartWriter(t.Context(), lab.WriterOptions{})
 	units = append(units, c.addFresh(t, 2)...)
 	c.tick(t, "all are active", c.allActive)

@@ -29,7 +29,7 @@ func TestUnitThatCannotReadTheRelationMakesNothingOfIt(t *testing.T) {
 	for juju, tool := range map[string]string{"3.6.11": "goal-state", "4.0.15": "relation-list"} {
 		t.Run(juju+" "+tool, func(t *testing.T) {
 			t.Parallel()
-			c, units := deployedForClients(t, 1, lab.Options{JujuVersion: juju})
+			c, units := deployed(t, 1, lab.Options{JujuVersion: juju})
 			again := without(t, units[0], tool)
 			failed := (*lab.HookError)(nil)
 			require.ErrorAs(t, c.RunHook(t.Context(), units[0], "config-changed"), &failed)

@@ -33,7 +33,7 @@ func (z zaza) clear(t *testing.T) {
 // a pause, then the option as it was.
 func TestRestartsThatPackagesAskForOnEachUnitAreMadeOneUnitAfterTheOther(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{})
 	z := zaza{c}
 	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "False"}))
 	for _, u := range units {
@@ -94,7 +94,7 @@ func (z zaza) services(t *testing.T, u *lab.Unit, run bool) {
 // unit that leads.
 func TestUnitThatLeadsIsPausedAndResumed(t *testing.T) {
 	t.Parallel()
-	c, _ := deployedForClients(t, 3, lab.Options{})
+	c, _ := deployed(t, 3, lab.Options{})
 	z, u := zaza{c}, c.Leader()
 	z.services(t, u, true)
 	says(t, u, "active")

@@ -193,7 +193,7 @@ func TestFunctionalTestsOfThePythonCharmPass(t *testing.T) {
 // by hand, then the unit is removed; at once, or with a hook in between, which has it join again.
 func TestUnitWhoseServersWereToldToLeaveByHandIsRemoved(t *testing.T) {
 	t.Parallel()
-	c, units := deployedForClients(t, 3, lab.Options{})
+	c, units := deployed(t, 3, lab.Options{})
 	z := zaza{c}
 	require.NoError(t, z.Configure(t.Context(), map[string]string{"cluster-status-format": "yaml"}))
 	for i, u := range []*lab.Unit{units[2], units[1]} {
@@ -222,7 +222,7 @@ func quoted(id string) string { return `"` + id + `"` }
 // OVNCentralSSLExpireTests: every unit's certificate expires, and is issued again.
 func TestExpiredCertificatesAreSaidAsThePythonCharmDidAndRenewed(t *testing.T) {
 	t.Parallel()
-	c, _ := deployedForClients(t, 3, lab.Options{})
+	c, _ := deployed(t, 3, lab.Options{})
 	z := zaza{c}
 	var mu sync.Mutex
 	short := map[string][2]string{}
