@@ -22,8 +22,8 @@ SUITE    ?= bookworm
 # How many times as much as in `go test` the tests explore that try things at random, or all of them.
 EXPLORE  ?= 10
 
-# Which part of their tests `make deployment` and `make recovery` run: 2/6 is every sixth from the
-# second on.
+# Which part of their tests `make functional`, `make recovery` and `make deployment` run: 2/6 is
+# every sixth from the second on.
 SHARD    ?= 1/1
 
 # What `make juju` works with.
@@ -47,8 +47,9 @@ DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
-# The race detector is in C.
-RACE   := CGO_ENABLED=1 go test -race -count=1 -parallel 6
+# The race detector is in C. How many tests run at a time is bounded by what a busy machine does:
+# where a lab's servers don't answer within 5 seconds, the charm says that they hang.
+RACE   := CGO_ENABLED=1 go test -race -count=1 -parallel 4
 REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)'
 
 # One kind of build for all that has no race detector, the charm's own: each further kind is
@@ -59,7 +60,7 @@ export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb check-deb docs browser test unit race functional recovery lab large explore deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -88,7 +89,9 @@ LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
 APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench|/tests/deb
 
-test: deps unit race functional fuzz ## unit tests, membership on real servers, fuzz targets; installs what is missing; 15 minutes
+test: deps unit race agents files ## unit tests, agents and a quarter of membership on real servers, fuzz targets; installs what is missing; 15 minutes
+	$(MAKE) functional SHARD=1/4
+	$(MAKE) fuzz
 
 unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, none of OVN's programs; a minute
 	tests/go-alone
@@ -96,14 +99,18 @@ unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, 
 race: deps ## unit tests of what is not pure, and packages of internal/ on the real programs that they drive, with the race detector
 	$(RACE) -tags programs $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
 
-# The charm is a process of its own here, which the race detector of a test does not see; agents
-# are built with it.
-functional: deps ## leave, kick, restart, lock and status on real servers; documents; agents, with the race detector
+agents: deps ## three agents on real servers, with the race detector
 	$(RACE) -timeout 60m ./tests/agent
-	go test -count=1 -p 1 -parallel 6 -timeout 60m -skip '$(RECOVERY)' $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/agent')
+
+files: ## the charm's files, documents, recordings, and what tests share
+	go test -count=1 -parallel 6 -timeout 60m $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/(agent|functional)')
+
+# The charm is a process of its own here, which the race detector of a test would not see.
+functional: deps ## leave, kick, restart, lock and status on real servers, or a part of it, SHARD=2/4
+	pattern=$$(tests/shard $(SHARD) ./tests/functional ^Test '$(RECOVERY)') && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/functional
 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, or a part of it, SHARD=2/3
-	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && go test -count=1 -parallel 6 -timeout 60m -run "$$pattern" ./tests/functional
+	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/functional
 
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	$(RACE) -p 1 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
@@ -117,7 +124,7 @@ explore: ## EXPLORE=10 times what go test explores of orders, faults and schedul
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
 deployment: deps ## the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
-	pattern=$$(tests/shard $(SHARD) ./tests/deployment) && go test -count=1 -parallel 4 -timeout 60m -run "$$pattern" ./tests/deployment
+	pattern=$$(tests/shard $(SHARD) ./tests/deployment) && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/deployment
 
 gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
 	$(RACE) -timeout 30m ./tests/gateways

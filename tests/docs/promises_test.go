@@ -93,7 +93,7 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
 		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "test": "test", "lab": "lab",
 		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": "e2e", "gateways": `\tprintf .* gateways`,
-		"recovery": `\tprintf 'recovery`, "dataplane": "\trun dataplane",
+		"functional": `\tprintf 'functional`, "recovery": `\tprintf 'recovery`, "dataplane": "\trun dataplane",
 	} {
 		assert.Regexp(t, `(?m)^`+made+`( .*)?$`, string(script))
 		assert.True(t, targets[target], target)
