@@ -33,7 +33,7 @@ func TestNoEndpointIsAnError(t *testing.T) {
 func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 	hung, good := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.NB, 1)[0]
 	hung.signal(t, syscall.SIGSTOP)
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, hung.endpoints()[0], good.endpoints()[0])
 	require.NoError(t, err)

@@ -142,7 +142,7 @@ func TestWhatIsFollowedTakesAFewTimesTheRoomOfTheDatabase(t *testing.T) {
 		return err
 	}))
 	share := func() float64 { return float64(heap()-before) / float64(found.Size()) }
-	assert.Eventually(t, func() bool { return share() < 4.7 }, 2*time.Minute, 100*time.Millisecond, "once all events are through")
+	assert.Eventually(t, func() bool { return share() < 4.7 }, 20*time.Second, 100*time.Millisecond, "once all events are through")
 	t.Logf("%.1f times its %d bytes", share(), found.Size())
 	runtime.KeepAlive(f)
 }

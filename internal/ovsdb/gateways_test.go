@@ -19,7 +19,7 @@ import (
 // ctl runs ovn-nbctl or ovn-sbctl on the server.
 func (s *server) ctlTool(t *testing.T, args ...string) string {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	program := "ovn-nbctl"
 	if s.database == ovndb.SB {

@@ -24,7 +24,7 @@ import (
 // ask puts the question of R0 to a member, at its client ports.
 func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	return new(ovsdb.Dialer).Server(ctx, s.database, s.endpoints()...)
 }

@@ -27,7 +27,7 @@ func secure(t *testing.T, d ovndb.Database, c ovndb.Credentials) *server {
 
 func askWith(t *testing.T, c ovndb.Credentials, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	return (&ovsdb.Dialer{Credentials: c}).Server(ctx, s.database, s.endpoints()...)
 }

@@ -123,7 +123,7 @@ func TestDemoIsRecorded(t *testing.T) {
 	assert.Greater(t, shown, 5)
 }
 
-// Who reads a document where it expected text, or the reverse, finds out why.
+// A program that reads a document where it expected text, or the reverse, leads to the reason here.
 func TestClusterStatusSaysWhichFormItHas(t *testing.T) {
 	actions, err := os.ReadFile(root + "/actions.yaml")
 	require.NoError(t, err)
