@@ -60,7 +60,7 @@ export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore compatibility deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -84,6 +84,8 @@ deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for 
 PURE     := ovndb|raft|lease|plan|recovery|gateway/schedule|gateway/revision|gateway/drift|gateway/picture|mincost|node/maintenance|unitname|archtest
 # Of tests/functional: copies, lost quorums and disks that fail. The rest is about membership.
 RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
+# Of tests/deployment: those that docs/reference/compatibility.md names.
+COMPATIBILITY := FunctionalTestsOfThePythonCharm|ExpiredCertificatesAreSaid|ToldToLeaveByHand|UnitThatLeadsIsPaused|RestartsThatPackagesAskFor|PackagesRestartNothing|RestartsAreHeldBackAndShown|RestartsThatThePythonCharmHeldBack|NewerPackagesComeToOneUnit|ThreeEmptyMachines|ClientsConnectWithTheRelationsData
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
@@ -115,16 +117,20 @@ recovery: deps ## backup, restore, lost quorums and failing disks on real server
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	$(RACE) -p 1 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
-large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; 10,000 gateways through ovn-northd; minutes, by hand
+large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; a recovery with 300 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
 	BACKUP_MIB=500 go test -tags programs -v -count=1 -timeout 30m -run TestBackupTakesNoMoreMemory ./internal/backup
+	go test -tags large -v -count=1 -timeout 60m -run TestRecoverOfADatabaseOf300MiB ./tests/functional
 	GATEWAYS=10000 go test -v -run '^$$' -bench '^Benchmark(Write|Drain)ThroughNorthd$$' -benchtime 1x -timeout 120m ./tests/bench
 
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
-deployment: deps ## the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
-	pattern=$$(tests/shard $(SHARD) ./tests/deployment) && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/deployment
+compatibility: deps ## what other programs read of the charm, in docs/reference/compatibility.md, played on real servers; 5 minutes
+	go test -count=1 -parallel 3 -timeout 60m -run '$(COMPATIBILITY)' ./tests/deployment
+
+deployment: deps ## the rest of the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
+	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)') && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/deployment
 
 gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
 	$(RACE) -timeout 30m ./tests/gateways

@@ -3,6 +3,7 @@ package docs_test
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,6 +62,31 @@ func TestEachRowOfTheCompatibilityNamesItsTest(t *testing.T) {
 	}
 }
 
+// CI makes what shows this contract each time, and first.
+func TestCompatibilityIsATargetOfItsOwn(t *testing.T) {
+	r := readRepository(t)
+	makefile, err := os.ReadFile(root + "/Makefile")
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?m)^COMPATIBILITY := (.+)$`).FindSubmatch(makefile)
+	require.NotNil(t, m)
+	pattern := regexp.MustCompile(string(m[1]))
+	tests, err := filepath.Glob(root + "/tests/deployment/*_test.go")
+	require.NoError(t, err)
+	page, named := r.documents["docs/reference/compatibility.md"].text, 0
+	for _, file := range tests {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)`).FindAllSubmatch(text, -1) {
+			name := string(m[1])
+			assert.Equal(t, strings.Contains(page, "`"+name+"`"), pattern.MatchString(name), name)
+			if pattern.MatchString(name) {
+				named++
+			}
+		}
+	}
+	assert.Greater(t, named, 5)
+}
+
 // The README is read whole: what is longer belongs into the documents.
 func TestReadmeIsShort(t *testing.T) {
 	text := readRepository(t).documents["README.md"].text
@@ -91,7 +117,7 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	targets := readRepository(t).targets
 	for target, made := range map[string]string{
 		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
-		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "test": "test", "lab": "lab",
+		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "compatibility": "compatibility", "test": "test", "lab": "lab",
 		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": "e2e", "gateways": `\tprintf .* gateways`,
 		"functional": `\tprintf 'functional`, "recovery": `\tprintf 'recovery`, "dataplane": "\trun dataplane",
 	} {

@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,6 +14,56 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/machines/juju"
 )
+
+// operate asks the agent of a unit, as systemd runs it, by the specification's paths, and returns
+// the answer's reason and all that it says.
+func (s *story) operate(ctx context.Context, t *testing.T, unit, method, path string) (reason, said string) {
+	t.Helper()
+	const ask = `import http.client, socket, sys
+class Operations(http.client.HTTPConnection):
+    def connect(self):
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(170)
+        self.sock.connect("/var/run/ovn/ovn-central-agent.sock")
+asked = Operations("localhost")
+asked.request(sys.argv[1], sys.argv[2])
+print(asked.getresponse().read().decode())`
+	said, err := s.machines[unit].Exec(ctx, "python3", "-c", ask, method, path)
+	require.NoError(t, err)
+	var answer struct{ Kind, Reason string }
+	require.NoError(t, json.Unmarshal([]byte(said), &answer), said)
+	assert.Equal(t, "Status", answer.Kind)
+	return answer.Reason, said
+}
+
+// operateByTheSocket has a unit's agent, with all that systemd denies it, drain a node that has
+// nothing, and take it out.
+func (s *story) operateByTheSocket(ctx context.Context, t *testing.T) {
+	unit := s.alive(ctx, t)[0]
+	ctl := func(program string, args ...string) string {
+		out, err := s.machines[unit].Exec(ctx, append([]string{program, "--no-leader-only", "--timeout=30"}, args...)...)
+		require.NoError(t, err)
+		return out
+	}
+	for _, asked := range []struct{ do, method, path, reason, intent string }{
+		{"", "GET", "/cluster-health-statuses", "Success", ""},
+		{"", "POST", "/nodes/emptied/drain", "NotFound", ""},
+		{"chassis-add emptied geneve 192.0.2.77", "POST", "/nodes/emptied/drain?timeout=150&grace-period=0", "Success", "ovn-central:drain/emptied"},
+		{"", "POST", "/nodes/emptied/remove-from-cluster", "Conflict", "ovn-central:drain/emptied"},
+		{"chassis-del emptied", "POST", "/nodes/emptied/remove-from-cluster", "Success", ""},
+	} {
+		if asked.do != "" {
+			ctl("ovn-sbctl", strings.Fields(asked.do)...)
+		}
+		reason, said := s.operate(ctx, t, unit, asked.method, asked.path)
+		require.Equal(t, asked.reason, reason, "%s %s: %s", asked.method, asked.path, said)
+		if ids := ctl("ovn-nbctl", "get", "NB_Global", ".", "external_ids"); asked.intent == "" {
+			assert.NotContains(t, ids, `/emptied"`, asked.path)
+		} else {
+			assert.Contains(t, ids, asked.intent, asked.path)
+		}
+	}
+}
 
 // decommission has the action on one unit retire the node that another unit's machine is. The
 // action waits until Juju has removed that unit; what is returned waits for the action's end.

@@ -37,6 +37,7 @@ func TestStory(t *testing.T) {
 		{"gateways are spread by any unit", s.spreadGateways},
 		{"the agent that acts is killed, and one acts again", s.killAgent},
 		{"an agent that stands still is started again by systemd", s.freezeAgent},
+		{"an agent's socket takes a node out", s.operateByTheSocket},
 		{"grow to five", s.growToFive},
 		{"remove a follower, then the leader", s.shrinkToThree},
 		{"a machine that is cut off is kicked and comes back", s.cutAndKick},
