@@ -18,6 +18,8 @@ AGENTS_FOR ?= 0s
 
 # What the machines of `make e2e` run: bookworm or sid; trixie: bookworm, upgraded to trixie's OVN.
 SUITE    ?= bookworm
+# Which of its tests are run.
+RUN      ?= .
 
 # How many times as much as in `go test` the tests explore that try things at random, or all of them.
 EXPLORE  ?= 10
@@ -49,7 +51,7 @@ DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
 # The race detector is in C. How many tests run at a time is bounded by what a busy machine does:
 # where a lab's servers don't answer within 5 seconds, the charm says that they hang.
-RACE   := CGO_ENABLED=1 go test -race -count=1 -parallel 4
+RACE   := CGO_ENABLED=1 tests/go-test -race -count=1 -parallel 4
 REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)'
 
 # One kind of build for all that has no race detector, the charm's own: each further kind is
@@ -65,7 +67,7 @@ export CGO_ENABLED ?= 0
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
-deps: ## install what is missing of OVN and Open vSwitch; starts no service
+deps: $(if $(RERUN),build/tools/gotestsum) ## install what is missing of OVN and Open vSwitch; starts no service
 	tests/install-deps
 
 build: ## the binary, for ARCH=amd64, arm64, ppc64le or s390x
@@ -99,23 +101,23 @@ unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, 
 	tests/go-alone
 
 race: deps ## unit tests of what is not pure, and packages of internal/ on the real programs that they drive, with the race detector
-	$(RACE) -tags programs $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
+	$(RACE) -tags programs -- $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
 
 agents: deps ## three agents on real servers, with the race detector
-	$(RACE) -timeout 60m ./tests/agent
+	$(RACE) -timeout 60m -- ./tests/agent
 
 files: ## the charm's files, documents, recordings, and what tests share
-	go test -count=1 -parallel 6 -timeout 60m $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/(agent|functional)')
+	tests/go-test -count=1 -parallel 6 -timeout 60m -- $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/(agent|functional)')
 
 # The charm is a process of its own here, which the race detector of a test would not see.
 functional: deps ## leave, kick, restart, lock and status on real servers, or a part of it, SHARD=2/4
-	pattern=$$(tests/shard $(SHARD) ./tests/functional ^Test '$(RECOVERY)') && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/functional
+	pattern=$$(tests/shard $(SHARD) ./tests/functional ^Test '$(RECOVERY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/functional
 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, or a part of it, SHARD=2/3
-	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/functional
+	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/functional
 
 lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
-	$(RACE) -p 1 -timeout 60m $$(go list ./tests/... | grep -E '$(LABS_OWN)')
+	$(RACE) -p 1 -timeout 60m -- $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
 large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; a recovery with 300 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
@@ -127,17 +129,17 @@ explore: ## EXPLORE=10 times what go test explores of orders, faults and schedul
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...
 
 compatibility: deps ## what other programs read of the charm, in docs/reference/compatibility.md, played on real servers; 5 minutes
-	go test -count=1 -parallel 3 -timeout 60m -run '$(COMPATIBILITY)' ./tests/deployment
+	tests/go-test -count=1 -parallel 3 -timeout 60m -run '$(COMPATIBILITY)' -- ./tests/deployment
 
 deployment: deps ## the rest of the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
-	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)') && go test -count=1 -parallel 3 -timeout 60m -run "$$pattern" ./tests/deployment
+	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/deployment
 
 gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
-	$(RACE) -timeout 30m ./tests/gateways
-	go test -count=1 -timeout 15m ./tests/bench
+	$(RACE) -timeout 30m -- ./tests/gateways
+	tests/go-test -count=1 -timeout 15m -- ./tests/bench
 
 dataplane: deps ## gateways on real chassis in network namespaces, which carry traffic; needs root; 5 minutes
-	$(RACE) -timeout 15m ./tests/dataplane
+	$(RACE) -timeout 15m -- ./tests/dataplane
 
 fuzz: ## every fuzz target, FUZZTIME=5000x runs each
 	tests/fuzz $(FUZZTIME)
@@ -152,14 +154,14 @@ agent-soak: deps ## COUNT=100 random schedules of faults and events on three age
 	go test -v -count=1 -timeout 24h -run TestRandomSchedulesOnRealServersAreActedOnOnce ./tests/agent -args -seed=$(SEED) -count=$(COUNT) -for=$(AGENTS_FOR)
 
 conformance: build ## the scenarios of the lab through Juju's own code (AGPL, see its README)
-	cd tests/conformance && go test -count=1 -timeout 30m ./...
+	cd tests/conformance && ../go-test -count=1 -timeout 30m -- ./...
 
 e2e: ## the story on machines with systemd; SUITE=bookworm or sid; trixie: an upgrade to it; needs root
 	tests/machines/install-deps
 ifeq ($(SUITE),trixie)
 	E2E_SUITE=bookworm E2E_NEWER=$(SUITE) go test -v -count=1 -timeout 60m -run 'TestGroundRunsPackagesOfTwoReleases|TestUpgradesToANewerRelease' ./tests/machines/story
 else
-	E2E_SUITE=$(SUITE) go test -v -count=1 -timeout 90m ./tests/machines/...
+	E2E_SUITE=$(SUITE) tests/go-test -v -count=1 -timeout 90m -run '$(RUN)' -- ./tests/machines/...
 endif
 
 juju: charm ## the story on your own Juju: MODEL=, CA=vault, MACHINES=, CONFIG=; see tests/juju/README.md

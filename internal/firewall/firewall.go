@@ -12,9 +12,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
-// timeout bounds one call of ufw: it takes a fraction of a second, and waits for
-// others that change rules.
-const timeout = 30 * time.Second
+// timeout bounds one call of ufw: it takes a fraction of a second, waits for others that change
+// rules, and to be switched on has taken more than 30 s on a busy machine.
+const timeout = 2 * time.Minute
 
 // What keeps the firewall from being kept, without anything being wrong.
 var (

@@ -55,9 +55,14 @@ func TestElectionTimerIsTheLeadersBusiness(t *testing.T) {
 func TestElectionTimerWaitsForTheEarlierChange(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 2)
-	members[1].kill(t) // nothing is committed any more
 	leader := members[0].control()
-	require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 2*time.Second))
-	assert.Equal(t, 2*time.Second, members[0].status(t).ChangingTo)
-	require.ErrorIs(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 1500*time.Millisecond), ovn.ErrTimerPending)
+	// It leads for that long without the other.
+	for _, timer := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second} {
+		require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, timer))
+		members[0].reaches(t, func(s raft.Status) bool { return s.ElectionTimer == timer && s.ChangingTo == 0 }, "the timer does not change")
+	}
+	members[1].kill(t) // nothing is committed any more
+	require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 32*time.Second))
+	assert.Equal(t, 32*time.Second, members[0].status(t).ChangingTo)
+	require.ErrorIs(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 20*time.Second), ovn.ErrTimerPending)
 }
