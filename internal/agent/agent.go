@@ -53,7 +53,7 @@ type Agent struct {
 // New makes an agent. now is a clock that never jumps and goes on while the machine sleeps,
 // such as [Boottime]; paths are where the files and control sockets of this machine's servers
 // are, if it has any.
-func New(c config.Config, paths ovndb.Paths, now func() time.Duration, observe ObserveFunc, log *slog.Logger) (*Agent, error) {
+func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers, log *slog.Logger) (*Agent, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, observe O
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
 	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: drains{agent: a}}
-	a.clusters = &clusters{agent: a, observe: observe}
+	a.clusters = &clusters{agent: a, servers: servers, damaged: map[ovndb.Database]*damaged{}}
 	return a, nil
 }
 

@@ -34,7 +34,7 @@ func played(t *testing.T) (a *Agent, now *time.Duration) {
 	t.Helper()
 	now = new(time.Duration)
 	*now = time.Hour
-	a, err := New(plain(), ovndb.Paths{}, func() time.Duration { return *now }, func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }, slog.New(slog.DiscardHandler))
+	a, err := New(plain(), ovndb.Paths{}, func() time.Duration { return *now }, Servers{Observe: func(context.Context) (observe.Report, ovndb.NorthdHealth) { return observe.Report{}, "" }}, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return a, now
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -24,22 +25,42 @@ const (
 // database elects, none is connected.
 const northdObservations = 2
 
-// ObserveFunc finds out what this machine's servers see of their clusters, and how its ovn-northd
-// is; empty where none is to run here. It changes nothing.
-type ObserveFunc func(context.Context) (observe.Report, ovndb.NorthdHealth)
+// damageObservations is how many observations in a row have to find that the file of a server here lacks
+// entries before the other units are told.
+const damageObservations = 2
+
+// Servers is what the agent does with this machine's servers.
+type Servers struct {
+	// Observe finds out what they see of their clusters, and how its ovn-northd is; empty where none
+	// is to run here. It changes nothing.
+	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
+	// PublishDamage has the other units know what the file of one of them lacks. It is called until
+	// it has succeeded once.
+	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
+}
 
 // clusters is what this unit sees of both databases' members, and of its ovn-northd.
 type clusters struct {
 	agent   *Agent
-	observe ObserveFunc
+	servers Servers
 	// observing is held by the one that observes.
 	observing sync.Mutex
+	// damaged are the files of servers here that lack entries. The loop alone uses it.
+	damaged map[ovndb.Database]*damaged
 
 	mu     sync.Mutex
 	report observe.Report
 	at     time.Duration // of the observation; 0: none yet
 	northd ovndb.NorthdHealth
 	idle   int // observations in a row that found it not to work
+}
+
+// damaged is a server whose file lacks entries: in how many observations in a row, and whether the other
+// units know.
+type damaged struct {
+	server       raft.ID
+	observations int
+	published    bool
 }
 
 // run observes again and again until ctx is done.
@@ -59,6 +80,7 @@ func (c *clusters) run(ctx context.Context) {
 			c.idle = 0
 		}
 		c.mu.Unlock()
+		c.publishDamage(ctx, seen)
 		switch now := c.northdError(); {
 		case now == before:
 		case now == "":
@@ -75,7 +97,36 @@ func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.Northd
 	defer c.observing.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, clusterTimeout)
 	defer cancel()
-	return c.observe(ctx)
+	return c.servers.Observe(ctx)
+}
+
+// publishDamage has all units count a server here as down whose file lacks entries (rule R0), within
+// seconds: the unit's own next hook, which has the file written anew and takes the word back, may be
+// minutes away, and others judge until then.
+func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
+	for _, cluster := range seen.Clusters {
+		found := c.damaged[cluster.Database]
+		if cluster.Damage == "" {
+			delete(c.damaged, cluster.Database)
+			continue
+		}
+		if found == nil || found.server != cluster.Status.Server {
+			found = &damaged{server: cluster.Status.Server}
+			c.damaged[cluster.Database] = found
+		}
+		if found.observations++; found.observations < damageObservations || found.published {
+			continue
+		}
+		limited, cancel := context.WithTimeout(ctx, clusterTimeout)
+		err := c.servers.PublishDamage(limited, cluster.ServerState, cluster.Damage)
+		cancel()
+		if err != nil {
+			c.agent.log.Warn("the file of this unit's server lacks entries, and the other units can't be told", "database", cluster.Database.Short(), "missing", cluster.Damage, "error", err)
+			continue
+		}
+		found.published = true
+		c.agent.log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has had it written anew", "database", cluster.Database.Short(), "missing", cluster.Damage)
+	}
 }
 
 // recent is the last observation, or one that is made now where there was none for longer than one takes

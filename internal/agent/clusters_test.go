@@ -37,7 +37,7 @@ func staleReport() observe.Report {
 func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, now := played(t)
-		a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
@@ -81,7 +81,7 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 		a, _ := played(t)
 		var health atomic.Value
 		health.Store(ovndb.NorthdUnresponsive)
-		a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 			return observe.Report{}, health.Load().(ovndb.NorthdHealth)
 		} //nolint:forcetypeassert // nothing else is stored
 		ctx, cancel := context.WithCancel(t.Context())
@@ -98,5 +98,48 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 		assert.Empty(t, a.Status().Northd)
 		cancel()
 		synctest.Wait()
+	})
+}
+
+// R0: the other units are told of a server whose file lacks entries by the second observation that
+// finds it, until they know, and once.
+func TestServerWhoseFileLacksEntriesIsToldOfOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := played(t)
+		var damage atomic.Value
+		damage.Store("record 9 has entry 8")
+		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+			r := staleReport()
+			r.Clusters[0].Damage = damage.Load().(string) //nolint:forcetypeassert // nothing else is stored
+			return r, ""
+		}
+		var tries []string
+		a.clusters.servers.PublishDamage = func(_ context.Context, server observe.ServerState, missing string) error {
+			tries = append(tries, server.Database.Short()+": "+missing)
+			if len(tries) == 1 {
+				return errors.New("no leader")
+			}
+			return nil
+		}
+		go a.clusters.run(t.Context())
+		after := func(observations int, wanted int) {
+			t.Helper()
+			for range observations {
+				time.Sleep(clusterPause)
+			}
+			synctest.Wait()
+			assert.Len(t, tries, wanted)
+		}
+		synctest.Wait()
+		assert.Empty(t, tries, "a follower may just have dropped entries that were not committed")
+		after(1, 1)
+		after(1, 2)
+		after(3, 2)
+		damage.Store("")
+		after(1, 2)
+		damage.Store("record 19 has entry 18")
+		after(1, 2)
+		after(2, 3)
+		assert.Equal(t, []string{"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18"}, tries)
 	})
 }

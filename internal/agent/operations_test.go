@@ -91,12 +91,12 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 	assert.Equal(t, 2, said.Details.ErrorCount)
 	assert.Contains(t, document.Answer(said), "OVN_Southbound: Unable to access OVN_Southbound: it was not looked at")
 
-	a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
+	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
 	said = ask()
 	assert.Equal(t, 500, said.Code, document.Answer(said))
 	assert.Equal(t, 1, said.Details.ErrorCount, "SB is down")
 
-	a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
+	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
 	said = ask()
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, "2 of 2 databases are healthy", said.Message)
@@ -109,7 +109,7 @@ func TestUnitsAreKnownByMembersAndByAgents(t *testing.T) {
 	a, _ := played(t)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1"}
 	assert.Len(t, a.charm(t.Context()).Unknown, 2, "no server was looked at")
-	a.clusters.observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
+	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 		r := wellReport()
 		for i := range r.Clusters {
 			r.Clusters[i].Status.Servers = append(r.Clusters[i].Status.Servers, raft.Member{Short: "aa07", Address: "ssl:10.0.0.7:6643"}, raft.Member{Short: "aa09", Address: "ssl:10.0.0.9:6643"})

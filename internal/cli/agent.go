@@ -16,6 +16,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -126,7 +127,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 		if err := databases.check(); err != nil {
 			return err
 		}
-		a, err := agent.New(c, paths, agent.Boottime, clusters(c, paths, log), log)
+		a, err := agent.New(c, paths, agent.Boottime, servers(c, paths, log), log)
 		if err != nil {
 			return usageError{fmt.Errorf("cannot run the agent: %w", err)}
 		}
@@ -150,10 +151,10 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	}
 }
 
-// clusters is how the agent sees this machine's servers and what they see of others.
-func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.ObserveFunc {
+// servers is how the agent sees this machine's servers and what they see of others.
+func servers(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Servers {
 	runner := run.Exec{}
-	s := &observe.Observer{Machine: &observe.Machine{
+	machine := &observe.Machine{
 		Env:      juju.Env{Unit: c.Unit},
 		Control:  ovn.Control{Runner: runner, Paths: paths},
 		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
@@ -161,12 +162,16 @@ func clusters(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Observ
 		Dialer:   &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
 		Now:      time.Now,
 		Log:      log,
-	}}
-	return func(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
-		if !c.Northd {
-			return s.ReportRemembered(ctx), ""
-		}
-		return s.ReportRemembered(ctx), s.Control.NorthdHealth(ctx)
+	}
+	observer := &observe.Observer{Machine: machine}
+	return agent.Servers{
+		Observe: func(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {
+			if !c.Northd {
+				return observer.ReportRemembered(ctx), ""
+			}
+			return observer.ReportRemembered(ctx), machine.Control.NorthdHealth(ctx)
+		},
+		PublishDamage: (&membership.Changer{Machine: machine, Observer: observer}).PublishDamage,
 	}
 }
 

@@ -59,14 +59,23 @@ func (s *Observer) Report(ctx context.Context, m Application, servers map[ovndb.
 	return s.report(m, s.clusters(ctx, servers))
 }
 
+// mostUnread bounds what is read of a file for a report that is made every few seconds: 32 MiB are read
+// in less than a second. A longer rest, as behind a compaction, is left to the unit's next hook.
+const mostUnread = 32 << 20
+
 // ReportRemembered is a report for which Juju is not asked: whose the members are is what the
-// unit's last hook has found. Files are not looked through, and no member is called stale.
+// unit's last hook has found. Of files what was appended is looked through, up to a bound, and no
+// member is called stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
 	cache := s.LoadCache(ctx)
 	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places}
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {
-		seen[d], _ = s.cluster(ctx, server)
+		c, ok := s.cluster(ctx, server)
+		if ok && s.Files.Unread(d) <= mostUnread {
+			s.checkFile(ctx, &c)
+		}
+		seen[d] = c
 	}
 	return s.report(m, seen)
 }
@@ -84,6 +93,16 @@ func (s *Observer) cluster(ctx context.Context, server ServerState) (c Cluster, 
 	return c, err == nil
 }
 
+// checkFile counts this unit's member as down where its file lacks entries.
+func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
+	var err error
+	if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
+		s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", c.Database.Short(), "error", err)
+	} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
+		c.View.Lost = append(c.View.Lost, c.Status.Server)
+	}
+}
+
 // clusters looks at both clusters at the same time, without knowing whose the
 // members are.
 func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]ServerState) map[ovndb.Database]Cluster {
@@ -96,12 +115,7 @@ func (s *Observer) clusters(ctx context.Context, servers map[ovndb.Database]Serv
 		wg.Go(func() {
 			c, ok := s.cluster(ctx, servers[d])
 			if ok {
-				var err error
-				if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
-					s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", d.Short(), "error", err)
-				} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
-					c.View.Lost = append(c.View.Lost, c.Status.Server)
-				}
+				s.checkFile(ctx, &c)
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -119,6 +119,25 @@ func (f Files) LogEnd(ctx context.Context, d ovndb.Database) (LogEnd, error) {
 	return end, nil
 }
 
+// Unread is how many bytes of the file the next [Files.Log] reads: all of one that was
+// compacted since the last one; 0 of one that can't be read.
+func (f Files) Unread(d ovndb.Database) int64 {
+	file, err := os.Open(f.Paths.File(d))
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	last := f.recallScan(d)
+	info, fresh, err := beginning(file)
+	if err != nil {
+		return 0
+	}
+	if last.of(fresh) && last.Offset <= info.Size() {
+		return info.Size() - last.Offset
+	}
+	return info.Size()
+}
+
 func (f Files) scan(ctx context.Context, d ovndb.Database) (scan logScan, torn bool, err error) {
 	file, err := os.Open(f.Paths.File(d))
 	if err != nil {
@@ -150,24 +169,36 @@ func (f Files) rememberScan(d ovndb.Database, scan logScan) {
 	}
 }
 
-// scanFrom goes on where an earlier scan of the same file ended, or begins anew.
-func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, torn bool, err error) {
-	info, err := file.Stat()
-	if err != nil {
-		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+// beginning tells a file from others, by a scan that has read nothing yet.
+func beginning(file *os.File) (info os.FileInfo, fresh logScan, err error) {
+	if info, err = file.Stat(); err != nil {
+		return nil, fresh, fmt.Errorf("cannot read the log: %w", err)
 	}
 	head := make([]byte, maxHeader)
 	n, err := file.ReadAt(head, 0)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return scan, false, fmt.Errorf("cannot read the log: %w", err)
+		return nil, fresh, fmt.Errorf("cannot read the log: %w", err)
 	}
 	line, _, _ := bytes.Cut(head[:n], []byte{'\n'})
-	fresh := logScan{Head: string(line)}
+	fresh.Head = string(line)
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		fresh.Device, fresh.Inode = stat.Dev, stat.Ino
 	}
-	same := last.Server != "" && last.Device == fresh.Device && last.Inode == fresh.Inode && last.Head == fresh.Head
-	if scan = fresh; same && last.Offset <= info.Size() {
+	return info, fresh, nil
+}
+
+// of says whether the scan is of that file.
+func (s *logScan) of(fresh logScan) bool {
+	return s.Server != "" && s.Device == fresh.Device && s.Inode == fresh.Inode && s.Head == fresh.Head
+}
+
+// scanFrom goes on where an earlier scan of the same file ended, or begins anew.
+func scanFrom(ctx context.Context, last logScan, file *os.File) (scan logScan, torn bool, err error) {
+	info, fresh, err := beginning(file)
+	if err != nil {
+		return scan, false, err
+	}
+	if scan = fresh; last.of(fresh) && last.Offset <= info.Size() {
 		scan = last
 	}
 	torn, err = scan.read(ctx, file)

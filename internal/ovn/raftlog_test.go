@@ -200,3 +200,20 @@ func TestServerThatIsOutsideOfItsFilesMembersIsSeen(t *testing.T) {
 		assert.Equal(t, c.outside, f.log(t).Outside, "%s, in two looks", name)
 	}
 }
+
+// What is read every few seconds is short, but behind a compaction.
+func TestUnreadIsWhatWasAppendedSinceTheLastLook(t *testing.T) {
+	f := newLogFile(t)
+	assert.Zero(t, f.files.Unread(ovndb.NB), "there is no file")
+	f.write(t, record(logHeader), entry(2, 1))
+	whole := int64(len(record(logHeader) + entry(2, 1)))
+	assert.Equal(t, whole, f.files.Unread(ovndb.NB))
+	_, err := f.files.Log(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	assert.Zero(t, f.files.Unread(ovndb.NB))
+	f.append(t, entry(3, 1))
+	assert.Equal(t, int64(len(entry(3, 1))), f.files.Unread(ovndb.NB))
+	require.NoError(t, os.Remove(f.path))
+	f.write(t, record(logHeader+" "), entry(2, 1))
+	assert.Equal(t, whole+1, f.files.Unread(ovndb.NB), "another file")
+}
