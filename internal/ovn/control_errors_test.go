@@ -170,7 +170,7 @@ func TestKickWithoutALeader(t *testing.T) {
 func TestRefusalThatHasNoNameHereIsTheServersOwnLine(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
-	leader := members[0].control()
+	leader := members[0].slower(t).control()
 	var ids []string
 	for _, m := range members[1:] {
 		ids = append(ids, string(m.status(t).Server))

@@ -14,6 +14,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
+// slower has a member that leads go on to do so for 16 seconds without the others.
+func (s *server) slower(t *testing.T) *server {
+	t.Helper()
+	for _, timer := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second} {
+		require.NoError(t, s.control().ChangeElectionTimer(t.Context(), s.database, timer))
+		s.reaches(t, func(s raft.Status) bool { return s.ElectionTimer == timer && s.ChangingTo == 0 }, "the timer does not change")
+	}
+	return s
+}
+
 func TestElectionTimerGoesUpTwofoldAndDownAtOnce(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3) // 1 s
@@ -55,12 +65,7 @@ func TestElectionTimerIsTheLeadersBusiness(t *testing.T) {
 func TestElectionTimerWaitsForTheEarlierChange(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 2)
-	leader := members[0].control()
-	// It leads for that long without the other.
-	for _, timer := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second} {
-		require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, timer))
-		members[0].reaches(t, func(s raft.Status) bool { return s.ElectionTimer == timer && s.ChangingTo == 0 }, "the timer does not change")
-	}
+	leader := members[0].slower(t).control()
 	members[1].kill(t) // nothing is committed any more
 	require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 32*time.Second))
 	assert.Equal(t, 32*time.Second, members[0].status(t).ChangingTo)
