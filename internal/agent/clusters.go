@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,7 +27,7 @@ const (
 const northdObservations = 2
 
 // damageObservations is how many observations in a row have to find that the file of a server here lacks
-// entries before the other units are told.
+// entries, or that it is whole again, before the other units are told.
 const damageObservations = 2
 
 // Servers is what the agent does with this machine's servers.
@@ -34,8 +35,8 @@ type Servers struct {
 	// Observe finds out what they see of their clusters, and how its ovn-northd is; empty where none
 	// is to run here. It changes nothing.
 	Observe func(context.Context) (observe.Report, ovndb.NorthdHealth)
-	// PublishDamage has the other units know what the file of one of them lacks. It is called until
-	// it has succeeded once.
+	// PublishDamage has the other units know what the file of one of them lacks; empty: nothing any
+	// more. It is called until it has succeeded once.
 	PublishDamage func(ctx context.Context, server observe.ServerState, missing string) error
 }
 
@@ -45,8 +46,8 @@ type clusters struct {
 	servers Servers
 	// observing is held by the one that observes.
 	observing sync.Mutex
-	// damaged are the files of servers here that lack entries. The loop alone uses it.
-	damaged map[ovndb.Database]*damaged
+	// files are those of the servers here. The loop alone uses it.
+	files map[ovndb.Database]*file
 
 	mu     sync.Mutex
 	report observe.Report
@@ -55,10 +56,11 @@ type clusters struct {
 	idle   int // observations in a row that found it not to work
 }
 
-// damaged is a server whose file lacks entries: in how many observations in a row, and whether the other
+// file is that of a server: what it lacks, in how many observations in a row, and whether the other
 // units know.
-type damaged struct {
+type file struct {
 	server       raft.ID
+	damaged      bool
 	observations int
 	published    bool
 }
@@ -102,17 +104,18 @@ func (c *clusters) observeNow(ctx context.Context) (observe.Report, ovndb.Northd
 
 // publishDamage has all units count a server here as down whose file lacks entries (rule R0), within
 // seconds: the unit's own next hook, which has the file written anew and takes the word back, may be
-// minutes away, and others judge until then.
+// minutes away, and others judge until then. Without the charm it takes the word back itself.
 func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 	for _, cluster := range seen.Clusters {
-		found := c.damaged[cluster.Database]
-		if cluster.Damage == "" {
-			delete(c.damaged, cluster.Database)
+		told := slices.Contains(cluster.View.Lost, cluster.Status.Server)
+		if !cluster.Checked || cluster.Damage == "" && !told {
+			delete(c.files, cluster.Database)
 			continue
 		}
-		if found == nil || found.server != cluster.Status.Server {
-			found = &damaged{server: cluster.Status.Server}
-			c.damaged[cluster.Database] = found
+		found, damaged := c.files[cluster.Database], cluster.Damage != ""
+		if found == nil || found.server != cluster.Status.Server || found.damaged != damaged {
+			found = &file{server: cluster.Status.Server, damaged: damaged}
+			c.files[cluster.Database] = found
 		}
 		if found.observations++; found.observations < damageObservations || found.published {
 			continue
@@ -120,12 +123,16 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 		limited, cancel := context.WithTimeout(ctx, clusterTimeout)
 		err := c.servers.PublishDamage(limited, cluster.ServerState, cluster.Damage)
 		cancel()
-		if err != nil {
-			c.agent.log.Warn("the file of this unit's server lacks entries, and the other units can't be told", "database", cluster.Database.Short(), "missing", cluster.Damage, "error", err)
-			continue
+		log := c.agent.log.With("database", cluster.Database.Short(), "missing", cluster.Damage)
+		found.published = err == nil
+		switch {
+		case err != nil:
+			log.Warn("the other units can't be told how the file of this unit's server is", "error", err)
+		case damaged:
+			log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has had it written anew")
+		default:
+			log.Info("the file of this unit's server is whole; all units are told")
 		}
-		found.published = true
-		c.agent.log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has had it written anew", "database", cluster.Database.Short(), "missing", cluster.Damage)
 	}
 }
 

@@ -103,15 +103,21 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 }
 
 // R0: the other units are told of a server whose file lacks entries by the second observation that
-// finds it, until they know, and once.
-func TestServerWhoseFileLacksEntriesIsToldOfOnce(t *testing.T) {
+// finds it, until they know, and once; and so that it is whole, where nobody else did.
+func TestServerWhoseFileLacksEntriesIsToldOfOnceAndSoIsThatItIsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := played(t)
 		var damage atomic.Value
+		var told atomic.Bool
 		damage.Store("record 9 has entry 8")
 		a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) {
 			r := staleReport()
-			r.Clusters[0].Damage = damage.Load().(string) //nolint:forcetypeassert // nothing else is stored
+			c := &r.Clusters[0]
+			c.Status.Server, c.Checked = "a1", true
+			c.Damage = damage.Load().(string) //nolint:forcetypeassert // nothing else is stored
+			if c.Damage != "" || told.Load() {
+				c.View.Lost = []raft.ID{"a1"}
+			}
 			return r, ""
 		}
 		var mu sync.Mutex
@@ -140,13 +146,17 @@ func TestServerWhoseFileLacksEntriesIsToldOfOnce(t *testing.T) {
 		after(1, 1)
 		after(1, 2)
 		after(3, 2)
-		damage.Store("")
+		damage.Store("") // a hook had it written anew, and took the word back
 		after(1, 2)
 		damage.Store("record 19 has entry 18")
 		after(1, 2)
 		after(2, 3)
+		told.Store(true)
+		damage.Store("") // there is no charm
+		after(1, 3)
+		after(3, 4)
 		mu.Lock()
 		defer mu.Unlock()
-		assert.Equal(t, []string{"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18"}, tries)
+		assert.Equal(t, []string{"nb: record 9 has entry 8", "nb: record 9 has entry 8", "nb: record 19 has entry 18", "nb: "}, tries)
 	})
 }

@@ -42,8 +42,10 @@ type Cluster struct {
 	// Quorum is meaningful where Condition is Serving.
 	Quorum raft.Quorum
 	Rows   []Row
-	// Damage is what this unit's own file lacks of its server's log; see [ovndb.Service.Missing].
-	Damage string
+	// Damage is what this unit's own file lacks of its server's log ([Observer.MissingEntries]). Where the
+	// file was not Checked it is empty and says nothing.
+	Damage  string
+	Checked bool
 	// Facts are those of this unit's server, where they were asked for.
 	Facts *ServerFacts
 }
@@ -96,7 +98,8 @@ func (s *Observer) cluster(ctx context.Context, server ServerState) (c Cluster, 
 // checkFile counts this unit's member as down where its file lacks entries.
 func (s *Observer) checkFile(ctx context.Context, c *Cluster) {
 	var err error
-	if c.Damage, err = s.MissingEntries(ctx, c.ServerState); err != nil {
+	c.Damage, err = s.MissingEntries(ctx, c.ServerState)
+	if c.Checked = err == nil; !c.Checked {
 		s.Log.WarnContext(ctx, "cannot find out whether the server's file is whole", "database", c.Database.Short(), "error", err)
 	} else if c.Damage != "" && !slices.Contains(c.View.Lost, c.Status.Server) {
 		c.View.Lost = append(c.View.Lost, c.Status.Server)
