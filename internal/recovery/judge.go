@@ -38,7 +38,9 @@ func (s State) Judge(r Request) Verdict {
 		refuse("this unit's file is damaged: %s; run it on a unit whose file is whole", s.Own.Damage)
 	}
 	if len(s.Serving) > 0 && r.Backup == "" {
-		refuse("the cluster has a quorum: %s; this unit is cut off, or its server is down; nothing is lost", strings.Join(s.Serving, ", "))
+		// A server calls itself connected for up to twice its election timer, of 60 s at most, after
+		// it has lost its leader (raft_is_connected() in ovsdb/raft.c).
+		refuse("the cluster has a quorum: %s; this unit is cut off, or its server is down; nothing is lost; if the others were lost just now, run it again in two minutes", strings.Join(s.Serving, ", "))
 	}
 	if r.Force && len(r.GivenUp) == 0 {
 		refuse("force=true gives up newer data of units that are lost; name these in give-up=")
