@@ -54,6 +54,18 @@ func (m *model) grow(mib int64, size int) (rows int) {
 	return rows
 }
 
+// long runs update-status on units until the condition holds, for longer than [model.tick].
+func (m *model) long(what string, condition func() bool, units ...*lab.Unit) {
+	m.t.Helper()
+	require.True(m.t, m.within(20*time.Minute, func() bool {
+		for _, u := range units {
+			require.NoError(m.t, m.RunHook(m.t.Context(), u, "update-status"))
+		}
+		require.NoError(m.t, m.Settle(m.t.Context()))
+		return condition()
+	}), what)
+}
+
 // counted is how many of those rows a unit's server serves.
 func (m *model) counted(u *lab.Unit) int {
 	m.t.Helper()
@@ -94,7 +106,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 			shown := m.act(u, "recover", lost, "i-really-mean-it=true")
 			took("recover", begun)
 			t.Log(shown["status"])
-			m.tick("a new cluster", allMembers(m, u), u)
+			m.long("a new cluster", allMembers(m, u), u)
 			took("a new cluster of one", begun)
 			assert.Equal(t, rows, m.counted(u))
 			m.requireProof(m.act(u, "recover", lost, "i-really-mean-it=true"), u)
@@ -103,7 +115,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 			for _, other := range others {
 				require.NoError(t, other.PowerOn(t.Context()))
 			}
-			m.tick("all are members", allMembers(m, m.units...), m.units...)
+			m.long("all are members", allMembers(m, m.units...), m.units...)
 			m.eventually("all units serve all rows", func() bool { return m.counted(others[0]) == rows && m.counted(others[1]) == rows })
 			took("that the others join", begun)
 			m.requireProof(m.act(u, "recover", lost, "i-really-mean-it=true"), m.units...)
@@ -112,7 +124,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 			begun = time.Now()
 			m.act(u, "restore", "from="+dir, "i-really-mean-it=true")
 			took("restore", begun)
-			m.tick("all serve the backup", func() bool {
+			m.long("all serve the backup", func() bool {
 				return allMembers(m, m.units...)() && !strings.Contains(m.seen(u), "after")
 			}, m.units...)
 			for _, each := range m.units {
