@@ -78,7 +78,9 @@ func (m machine) firewall() firewall.Firewall { return firewall.Firewall{Runner:
 func (m machine) do(t *testing.T, command string) string {
 	t.Helper()
 	words := strings.Fields(command)
-	out, err := m.Run(t.Context(), run.Command{Name: words[0], Args: words[1:]})
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // on a busy machine ufw takes a minute
+	defer cancel()
+	out, err := m.Run(ctx, run.Command{Name: words[0], Args: words[1:]})
 	require.NoError(t, err, command)
 	return string(out)
 }
