@@ -56,8 +56,8 @@ type clusters struct {
 	idle   int // observations in a row that found it not to work
 }
 
-// file is that of a server: what it lacks, in how many observations in a row, and whether the other
-// units know.
+// file is that of a server: whether it lacks entries, in how many observations in a row that was so, and
+// whether the other units know.
 type file struct {
 	server       raft.ID
 	damaged      bool

@@ -103,7 +103,7 @@ func TestUnitWhoseNorthdDoesNotWorkDoesNotStand(t *testing.T) {
 }
 
 // R0: the other units are told of a server whose file lacks entries by the second observation that
-// finds it, until they know, and once; and so that it is whole, where nobody else did.
+// finds it, until they know, and once; and so that it is whole, where no hook has told them.
 func TestServerWhoseFileLacksEntriesIsToldOfOnceAndSoIsThatItIsWhole(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, _ := played(t)
