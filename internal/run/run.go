@@ -5,6 +5,7 @@ package run
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -116,18 +117,14 @@ func (Exec) Run(ctx context.Context, c Command) ([]byte, error) {
 		cmd.Stdin = bytes.NewReader(c.Stdin)
 	}
 	stdout, stderr := &limited{max: maxStdout}, &limited{max: maxStderr}
-	cmd.Stdout, cmd.Stderr = stdout, stderr
-	if c.Stdout != nil {
-		cmd.Stdout = c.Stdout
-	}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = killGrace
-	err := cmd.Run()
+	err := runTo(cmd, cmp.Or[io.Writer](c.Stdout, stdout), stderr)
 	switch {
 	case err != nil && ctx.Err() != nil:
 		err = ctx.Err()
 	case errors.Is(err, exec.ErrWaitDelay) && cmd.ProcessState.Success():
-		err = nil // it ended well; something that it started still holds its output
+		err = nil // it ended well; something that it started still holds its input
 	}
 	if err == nil && stdout.lost {
 		err = ErrTruncated

@@ -1,6 +1,7 @@
 package run_test
 
 import (
+	"bytes"
 	"context"
 	"os"
 	"path/filepath"
@@ -157,3 +158,59 @@ func TestEnvironmentIsInheritedInOneLanguage(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "none none C /run/elsewhere\n", string(out))
 }
+
+// slow takes longer for what it is given first than output is waited for.
+type slow struct{ got bytes.Buffer }
+
+func (s *slow) Write(p []byte) (int, error) {
+	if s.got.Len() == 0 {
+		time.Sleep(time.Second)
+	}
+	return s.got.Write(p)
+}
+
+// So it is on a machine that is too busy to read the answer of a program that has ended.
+func TestAnswerThatIsReadLateIsReadWhole(t *testing.T) {
+	t.Parallel()
+	got := &slow{}
+	c := sh("head -c 60000 /dev/zero")
+	c.Stdout = got
+	_, err := run.Exec{}.Run(t.Context(), c)
+	require.NoError(t, err)
+	assert.Equal(t, 60000, got.got.Len())
+}
+
+func TestWhatAProgramHasStartedIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, script := range map[string]string{
+		"and is silent":      `echo answer; sleep 60 & echo $! >"$1"`,
+		"and goes on to say": `echo answer; { while :; do echo; done; } & echo $! >"$1"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := filepath.Join(t.TempDir(), "pid")
+			started := time.Now()
+			out, err := run.Exec{}.Run(t.Context(), sh(script, file))
+			require.NoError(t, err)
+			assert.Less(t, time.Since(started), 20*time.Second)
+			assert.Equal(t, "answer", strings.TrimSpace(string(out)))
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+			require.NoError(t, err)
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		})
+	}
+}
+
+func TestOutputThatCanNotBeKeptIsAnError(t *testing.T) {
+	t.Parallel()
+	c := sh("while echo x; do :; done")
+	c.Stdout = broken{}
+	_, failed := failure(t, t.Context(), c)
+	assert.ErrorIs(t, failed, syscall.ENOSPC)
+}
+
+type broken struct{}
+
+func (broken) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
