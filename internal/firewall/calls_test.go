@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -69,4 +70,59 @@ func TestHundredsOfClientsTakeACallEach(t *testing.T) {
 	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: clients})
 	require.NoError(t, err)
 	assert.Len(t, done.Added, 306)
+}
+
+// Addresses that may connect no more are shut out by the next hook, and only drift tells it.
+func TestRuleTooManyIsDrift(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("testdata", "status-another-peer.txt"))
+	require.NoError(t, err)
+	status := strings.ReplaceAll(string(text), "6641,6643,6644,16642/tcp ", "6641,6643,6644,16402,16642/tcp ") +
+		"[12] 16402/tcp                  REJECT IN   Anywhere                   # charm-ovn-central\n" +
+		"[13] 16402/tcp (v6)             REJECT IN   Anywhere (v6)              # charm-ovn-central\n"
+	for wanted, peers := range map[bool][]netip.Addr{false: addrs("10.0.0.9"), true: nil} {
+		f := firewall.Firewall{Runner: runtest.New(t, runtest.Expect("ufw", "status", "numbered").Writes(status))}
+		drifted, err := f.Drifted(t.Context(), firewall.Rules{Peers: peers})
+		require.NoError(t, err)
+		assert.Equal(t, wanted, drifted, "%v", peers)
+	}
+}
+
+func TestOnlyTheCharmsRulesAreRemoved(t *testing.T) {
+	t.Parallel()
+	status := "Status: active\n" +
+		"[ 1] 22/tcp                     ALLOW IN    Anywhere                   # ssh\n" +
+		"[ 2] 6641,16642/tcp             ALLOW IN    10.0.0.9                  \n" +
+		"[ 3] 6641,16642/tcp             ALLOW IN    10.0.0.2                   # charm-ovn-central\n" +
+		"[ 4] 6641/tcp                   REJECT IN   Anywhere                   # charm-ovn-central\n"
+	f := firewall.Firewall{Runner: runtest.New(t,
+		runtest.Expect("ufw", "status", "numbered").Writes(status),
+		runtest.Expect("ufw", "delete", "reject", "to", "any", "port", "6641", "proto", "tcp").Writes("Rule deleted\n"),
+		runtest.Expect("ufw", "delete", "allow", "from", "10.0.0.2", "to", "any", "port", "6641,16642", "proto", "tcp").Writes("Rule deleted\n"),
+	)}
+	done, err := f.Remove(t.Context())
+	require.NoError(t, err)
+	assert.Len(t, done.Deleted, 2)
+}
+
+// Ufw takes no second rule about the same packets, and says so with an exit status of 0: whom
+// another's rule keeps out is told, with what ends it, and the rest is done.
+func TestAddressThatAnothersRuleKeepsOutIsNamed(t *testing.T) {
+	t.Parallel()
+	status := "Status: active\n" +
+		"[ 1] 6641,16642/tcp             DENY IN     10.0.0.9                   # mine\n" +
+		"[ 2] 6642/tcp                   ALLOW IN    Anywhere                  \n" +
+		"[ 3] 6642/tcp (v6)              ALLOW IN    Anywhere (v6)             \n"
+	calls := []runtest.Call{runtest.Expect("ufw", "status", "numbered").Writes(status)}
+	add := func(answer string, words ...string) {
+		calls = append(calls, runtest.Expect("ufw", append(words, "proto", "tcp", "comment", firewall.Comment)...).Writes(answer))
+	}
+	add("Skipping inserting existing rule\n", "prepend", "allow", "from", "10.0.0.9", "to", "any", "port", "6641,16642")
+	for _, port := range []string{"6641", "6643", "6644", "16402", "16642"} {
+		add("Rule added\nRule added (v6)\n", "reject", "to", "any", "port", port)
+	}
+	done, err := firewall.Firewall{Runner: runtest.New(t, calls...)}.Ensure(t.Context(), firewall.Rules{Clients: addrs("10.0.0.9")})
+	require.EqualError(t, err, "cannot let 10.0.0.9 in beside a rule that is not the charm's; "+
+		"run: sudo ufw delete deny from 10.0.0.9 to any port 6641,16642 proto tcp")
+	assert.Len(t, done.Added, 5)
 }

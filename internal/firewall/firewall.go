@@ -56,7 +56,8 @@ func (f Firewall) Initialize(ctx context.Context) (bool, error) {
 // address that stays allowed is so all the time. Rules that others made stay; see
 // [Comment]. It takes one call of ufw for each change. It fails with [ErrAbsent]
 // and [ErrInactive]; after another error the next call goes on where this one
-// stopped, and Changes has what was done.
+// stopped, and Changes has what was done. Where another's rule keeps an address out, it
+// does all the rest before it fails.
 func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 	var done Changes
 	have, err := f.rules(ctx)
@@ -67,10 +68,9 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 	if err := f.delete(ctx, &done, p.misplaced); err != nil {
 		return done, err
 	}
-	for _, r := range p.admit {
-		if err := f.add(ctx, &done, append([]string{"prepend", string(r.action)}, r.words()...)); err != nil {
-			return done, err
-		}
+	blocked, err := f.admit(ctx, &done, have, p.admit)
+	if err != nil {
+		return done, err
 	}
 	if err := f.forAll(ctx, &done, allow, p.open); err != nil {
 		return done, err
@@ -78,7 +78,10 @@ func (f Firewall) Ensure(ctx context.Context, want Rules) (Changes, error) {
 	if err := f.forAll(ctx, &done, reject, p.closed); err != nil {
 		return done, err
 	}
-	return done, f.delete(ctx, &done, p.stale)
+	if err := f.delete(ctx, &done, p.stale); err != nil {
+		return done, err
+	}
+	return done, blocked
 }
 
 // Admit lets peers in beside those that may connect already, and takes nothing from
@@ -89,12 +92,29 @@ func (f Firewall) Admit(ctx context.Context, peers []netip.Addr) (Changes, error
 	if err != nil {
 		return done, err
 	}
-	for _, r := range compare(have, Rules{Peers: peers}).admit {
-		if err := f.add(ctx, &done, append([]string{"prepend", string(r.action)}, r.words()...)); err != nil {
-			return done, err
+	blocked, err := f.admit(ctx, &done, have, compare(have, Rules{Peers: peers}).admit)
+	if err != nil {
+		return done, err
+	}
+	return done, blocked
+}
+
+// admit puts the rules before all others. Beside one of another's about the same packets ufw
+// takes none, wherever that one stands and whatever it does (0.36.2 answers "Skipping inserting
+// existing rule"): blocked says of the first such rule what ends it.
+func (f Firewall) admit(ctx context.Context, done *Changes, have, rules []rule) (blocked, err error) {
+	for _, r := range rules {
+		added, err := f.add(ctx, done, append([]string{"prepend", string(r.action)}, r.words()...))
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(have, func(h rule) bool { return !h.ours && h.from == r.from && slices.Equal(h.ports, r.ports) })
+		if !added && i >= 0 && blocked == nil {
+			blocked = fmt.Errorf("cannot let %s in beside a rule that is not the charm's; run: sudo ufw delete %s %s",
+				r.from.Addr(), have[i].action, strings.Join(have[i].words(), " "))
 		}
 	}
-	return done, nil
+	return blocked, nil
 }
 
 // Drifted says whether the machine's rules are others than [Firewall.Ensure] would
@@ -135,19 +155,21 @@ func (f Firewall) Remove(ctx context.Context) (Changes, error) {
 func (f Firewall) forAll(ctx context.Context, done *Changes, what action, ports []uint16) error {
 	for _, port := range ports {
 		words := rule{ports: []uint16{port}, from: anywhere4}.words()
-		if err := f.add(ctx, done, append([]string{string(what)}, words...)); err != nil {
+		if _, err := f.add(ctx, done, append([]string{string(what)}, words...)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (f Firewall) add(ctx context.Context, done *Changes, words []string) error {
+// add says whether ufw took the rule; else it has one like it.
+func (f Firewall) add(ctx context.Context, done *Changes, words []string) (added bool, err error) {
 	out, err := f.ufw(ctx, append(slices.Clone(words), "comment", Comment)...)
-	if err == nil && strings.Contains(out, "Rule") { // added, inserted, updated; else skipped
+	added = err == nil && strings.Contains(out, "Rule") // added, inserted, updated; else skipped
+	if added {
 		done.Added = append(done.Added, strings.Join(words, " "))
 	}
-	return err
+	return added, err
 }
 
 // delete removes rules by what they say, not by their number: that may be another

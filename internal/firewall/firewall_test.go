@@ -204,6 +204,20 @@ func TestRuleThatStandsInTheWrongPlaceIsMoved(t *testing.T) {
 	assert.Equal(t, "6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central", m.rules(t)[0])
 }
 
+func TestAddressThatAnothersRuleKeepsOutIsLetInOnceThatIsGone(t *testing.T) {
+	t.Parallel()
+	m := newProtected(t)
+	m.do(t, "ufw deny from 10.0.0.2 to any port 6641,16642 proto tcp comment mine")
+	_, err := m.firewall().Ensure(t.Context(), firewall.Rules{Clients: addrs("10.0.0.2")})
+	require.ErrorContains(t, err, "cannot let 10.0.0.2 in beside a rule that is not the charm's; run: sudo ")
+	assert.Contains(t, m.rules(t), "6641,16642/tcp DENY IN 10.0.0.2 # mine")
+
+	_, command, _ := strings.Cut(err.Error(), "run: sudo ")
+	m.do(t, command)
+	m.ensure(t, firewall.Rules{Clients: addrs("10.0.0.2")})
+	assert.Equal(t, "6641,16642/tcp ALLOW IN 10.0.0.2 # charm-ovn-central", m.rules(t)[0])
+}
+
 func TestRulesAreRemovedWithoutLockingAnybodyOut(t *testing.T) {
 	t.Parallel()
 	m := newProtected(t)

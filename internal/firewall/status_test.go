@@ -21,7 +21,7 @@ func prefixes(texts ...string) []netip.Prefix {
 // The texts are those of ufw 0.36.2 of Debian 12.
 func TestStatusOfUfwIsRead(t *testing.T) {
 	t.Parallel()
-	net := prefixes("10.0.0.0/24", "10.0.0.1/32", "0.0.0.0/0", "fd00::1/128", "2001:db8:1111:2222:3333:4444:5555:6666/128", "::/0")
+	net := prefixes("10.0.0.0/24", "10.0.0.1/32", "0.0.0.0/0", "fd00::1/128", "2001:db8:1111:2222:3333:4444:5555:6666/128", "::/0", "10.0.0.7/32")
 	wanted := []rule{
 		{action: allow, ports: []uint16{6641, 6643}, from: net[0], ours: true},
 		{action: allow, ports: []uint16{6641}, from: net[1], ours: true},
@@ -31,6 +31,9 @@ func TestStatusOfUfwIsRead(t *testing.T) {
 		{action: allow, from: net[1]},
 		{action: allow, ports: []uint16{6641, 6643, 6644, 16642}, from: net[4], ours: true},
 		{action: allow, ports: []uint16{6643}, from: net[3], ours: true},
+		// The charm's comment, but not in the charm's form: a person has written them.
+		{action: allow, ports: []uint16{6643}, from: net[2]},
+		{action: allow, from: net[6]},
 		{action: reject, ports: []uint16{6641}, from: net[5], ours: true},
 		{action: reject, ports: []uint16{6643}, from: net[5], ours: true},
 		{action: deny, ports: []uint16{7000}, from: net[5]},
