@@ -141,8 +141,11 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 		firing []string
 	}{
 		"none where all is well": {n: 3},
-		"none for a change of leader, a busy moment and a small lag": {n: 3, change: func(m []member) []member {
-			m[0].term, m[0].uncommitted, m[0].behind = "7x80 8x39", "1x3 0x30 4x3 0x90", 900
+		"none for two changes of leader, a busy moment and a small lag": {n: 3, change: func(m []member) []member {
+			m[0].uncommitted, m[0].behind = "0x80 4x3 0x40", 900 // a moment ago
+			for i := range m {
+				m[i].term = "7x80 8x4 9x34" // each member has the new term
+			}
 			return m
 		}},
 		"a server that does not run": {n: 3, change: func(m []member) []member {
