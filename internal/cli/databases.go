@@ -50,6 +50,22 @@ func (f *databaseFlags) add(flags *pflag.FlagSet) {
 	}
 }
 
+// refuseEmpty refuses a flag that was typed without a value, as by a script whose variable is not
+// set: --revert "$PLAN" would have gateways moved instead of a plan taken back, and --nb "$CLOUD"
+// those of this machine's databases.
+func refuseEmpty(cmd *cobra.Command, _ []string) (err error) {
+	cmd.Flags().Visit(func(flag *pflag.Flag) {
+		empty := flag.Value.String() == "" && flag.Name != "reason" // one that is empty is none
+		if list, ok := flag.Value.(pflag.SliceValue); ok {
+			empty = slices.Contains(list.GetSlice(), "")
+		}
+		if empty && err == nil {
+			err = usageError{fmt.Errorf("--%s is empty", flag.Name)}
+		}
+	})
+	return err
+}
+
 // complete fills in what was not typed, as ovn-nbctl(8) and ovn-sbctl(8) do, and finds
 // what is wrong with the flags.
 func (f *databaseFlags) complete() error {

@@ -55,6 +55,7 @@ this machine.`,
 	}
 	f := gatewayFlags{program: program, databaseFlags: databaseFlags{getenv: getenv}}
 	f.databaseFlags.add(c.PersistentFlags())
+	c.PersistentPreRunE = refuseEmpty
 	c.AddCommand(newGatewaysStatus(&f), newPlan(&f), newReschedule(&f), newRebalance(&f), newGatewaysHistory(&f), newRevisions(&f))
 	for _, sub := range c.Commands() {
 		sub.Args = usage(sub.Args)

@@ -42,6 +42,7 @@ OVN whose databases can be reached: without --nb and --sb, with those of this ma
 	}
 	f := nodeFlags{databaseFlags: databaseFlags{getenv: getenv}}
 	f.add(c.PersistentFlags())
+	c.PersistentPreRunE = refuseEmpty
 	reason := func(c *cobra.Command) *cobra.Command {
 		c.Flags().StringVar(&f.reason, "reason", "", "why, for others to read")
 		return c

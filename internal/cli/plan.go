@@ -40,7 +40,7 @@ with their ranks before and after, and an arrow for each that moves.`,
 			}
 			f.dryRun = true
 			if cmd.Flags().Changed("picture") {
-				if file == "" { // as of a variable that is not set
+				if strings.HasPrefix(file, "-") { // the standard output has the text; or it is the next flag
 					return usageError{errors.New("--picture takes the name of a file, such as plan.svg")}
 				}
 				f.drawn = func(p schedule.Plan) error { return draw(file, p) }
