@@ -25,14 +25,22 @@ const (
 
 // SyncNorthd asks ovn-northd and every ovn-controller for a sign of life, and waits for
 // ovn-northd's: without it there is no use in writing more.
-func (s *Service) SyncNorthd(ctx context.Context) error { return s.sync(ctx, 0) }
-
-// sync also tells the pace how long ovn-northd took after a batch of so many gateways.
-func (s *Service) sync(ctx context.Context, gateways int) error {
+func (s *Service) SyncNorthd(ctx context.Context) error {
 	if s.NorthdTimeout == 0 {
 		return nil
 	}
-	return s.awaitNorthd(ctx, gateways, (*ovsdb.Gateways).SyncNorthd)
+	return s.awaitNorthd(ctx, 0, (*ovsdb.Gateways).SyncNorthd)
+}
+
+// followed waits until ovn-northd has followed what was asked with a batch of so many gateways, and tells the
+// pace how long that took.
+func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {
+	if s.NorthdTimeout == 0 {
+		return nil
+	}
+	return s.awaitNorthd(ctx, gateways, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+		return g.AwaitNorthd(ctx, asked, waiting)
+	})
 }
 
 // AmendIDsAndSync writes external_ids of NB_Global as [ovsdb.Gateways.AmendIDs] does, and is

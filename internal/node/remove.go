@@ -4,8 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -82,7 +85,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
 		why = append(why, maintenance.Message{Message: "it cannot be told whether a unit is on its machine: " + what, Error: true, Kind: maintenance.MessageHold, Name: maintenance.HoldMember})
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
-	for _, g := range x.inventory.State.Groups {
+	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int { return strings.Compare(a.Name, b.Name) }) {
 		for i, name := range g.Ranked() {
 			if name == n.Chassis {
 				why = append(why, maintenance.Message{Message: fmt.Sprintf("it is candidate %d of %d", i+1, len(g.Candidates)), Error: true, Kind: maintenance.MessageGateway, Name: g.Name})
@@ -97,7 +100,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
 	}
 	refused := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be removed: %d reasons", n.Name(), len(why)), why...)
 	if n.First+n.Backups > 0 {
-		refused = refused.With(s.next(maintenance.OperationDecommission, n))
+		refused = refused.With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
 	}
 	return &refused
 }

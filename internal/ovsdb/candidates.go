@@ -104,13 +104,29 @@ func (g *Gateways) Close() {
 // them is still as it was read and NB_Global fits the guard; otherwise it writes nothing and
 // returns [ErrChanged], or [ErrFenced]. After any other error it may have been written or not: read again.
 func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists ...Candidates) error {
+	_, err := g.write(ctx, notes, guard, nil, lists...)
+	return err
+}
+
+// WriteAndAsk is [Gateways.Write], and asks for a sign of life in the same transaction, for which
+// ovn-northd computes once. It returns the nb_cfg for [Gateways.AwaitNorthd].
+func (g *Gateways) WriteAndAsk(ctx context.Context, notes []string, guard Guard, lists ...Candidates) (asked int64, err error) {
+	results, err := g.write(ctx, notes, guard, signOfLife, lists...)
+	if err != nil {
+		return 0, err
+	}
+	return askedFor(results)
+}
+
+// write makes more of the same transaction, if there is more, for the row of NB_Global of that UUID.
+func (g *Gateways) write(ctx context.Context, notes []string, guard Guard, more func(uuid string) []ovsdb.Operation, lists ...Candidates) ([]ovsdb.OperationResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	ops := slices.Clone(g.fence)
-	if len(guard.Has)+len(guard.Lacks) > 0 {
-		uuid, err := g.global(ctx)
-		if err != nil {
-			return fmt.Errorf("cannot write candidates: %w", err)
+	ops, uuid := slices.Clone(g.fence), ""
+	if len(guard.Has)+len(guard.Lacks) > 0 || more != nil {
+		var err error
+		if uuid, err = g.global(ctx); err != nil {
+			return nil, fmt.Errorf("cannot write candidates: %w", err)
 		}
 		ops = append(ops, guard.operations(uuid)...)
 	}
@@ -120,28 +136,31 @@ func (g *Gateways) Write(ctx context.Context, notes []string, guard Guard, lists
 	for n, x := range lists {
 		ops = append(ops, x.operations(n)...)
 	}
+	if more != nil {
+		ops = append(ops, more(uuid)...)
+	}
 	results, err := send(ctx, g.nb, ops...)
 	if err != nil {
-		return fmt.Errorf("cannot write candidates: %w", err)
+		return nil, fmt.Errorf("cannot write candidates: %w", err)
 	}
 	for i, r := range results {
 		switch r.Error {
 		case "":
 		case "timed out": // a wait, in vain
 			if i < len(g.fence) {
-				return ErrFenced
+				return nil, ErrFenced
 			}
-			return ErrChanged
+			return nil, ErrChanged
 		case "constraint violation":
 			if slices.ContainsFunc(lists, func(x Candidates) bool { return x.Holder == "" }) {
-				return fmt.Errorf("%w: %s", ErrChanged, r.Details) // a group of this name is there by now
+				return nil, fmt.Errorf("%w: %s", ErrChanged, r.Details) // a group of this name is there by now
 			}
 			fallthrough
 		default:
-			return fmt.Errorf("cannot write candidates: %s: %s", r.Error, r.Details)
+			return nil, fmt.Errorf("cannot write candidates: %s: %s", r.Error, r.Details)
 		}
 	}
-	return nil
+	return results, nil
 }
 
 // operations first wait, for no time, for what was read to be still so.

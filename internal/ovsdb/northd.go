@@ -30,7 +30,11 @@ func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
 	if err != nil {
 		return fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
 	}
-	return g.awaitNorthd(ctx, results, waiting)
+	asked, err := askedFor(results)
+	if err != nil {
+		return err
+	}
+	return g.AwaitNorthd(ctx, asked, waiting)
 }
 
 // signOfLife asks for one, and has the number that is waited for be the last result.
@@ -45,13 +49,17 @@ func signOfLife(uuid string) []ovsdb.Operation {
 	}
 }
 
-// awaitNorthd waits until ovn-northd has followed what was asked.
-func (g *Gateways) awaitNorthd(ctx context.Context, asked []ovsdb.OperationResult, waiting Waiting) error {
-	last := asked[len(asked)-1].Rows
+// askedFor is the nb_cfg that is to be followed, of the last result.
+func askedFor(results []ovsdb.OperationResult) (int64, error) {
+	last := results[len(results)-1].Rows
 	if len(last) != 1 {
-		return fmt.Errorf("cannot raise nb_cfg in NB: %w", ErrChanged)
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", ErrChanged)
 	}
-	config := row(last[0]).number(configColumn)
+	return row(last[0]).number(configColumn), nil
+}
+
+// AwaitNorthd waits until ovn-northd has followed the nb_cfg that was asked for.
+func (g *Gateways) AwaitNorthd(ctx context.Context, asked int64, waiting Waiting) error {
 	for {
 		answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB), columns: []string{"sb_cfg"}})
 		if err != nil {
@@ -59,11 +67,11 @@ func (g *Gateways) awaitNorthd(ctx context.Context, asked []ovsdb.OperationResul
 		}
 		if len(answers[0]) == 1 {
 			followed := answers[0][0].number("sb_cfg")
-			if followed >= config {
+			if followed >= asked {
 				return nil
 			}
 			if waiting != nil {
-				waiting(followed, config)
+				waiting(followed, asked)
 			}
 		}
 		if err := poll.Wait(ctx, northdInterval); err != nil {

@@ -148,11 +148,7 @@ func hostAmong(n, rank, hosts int) int { return (n + rank*(1+n/hosts%(hosts/cand
 // southbound is what ovn-controllers and ovn-northd write.
 func southbound() (all [][]operation) {
 	first := append(chassisRows(hosts), insert("Datapath_Binding", "datapath", map[string]any{"tunnel_key": 1}))
-	for n := range hosts {
-		first = append(first, insert("Chassis_Private", "", map[string]any{
-			"name": id(0, n), "chassis": named(fmt.Sprintf("chassis%d", n)), "nb_cfg_timestamp": 1_700_000_000_000,
-		}))
-	}
+	first = append(first, signRows(hosts)...)
 	for n := range gateways {
 		first = append(first, insert("Port_Binding", "", map[string]any{
 			"logical_port": "cr-lrp-" + id(2, n), "type": "chassisredirect", "datapath": named("datapath"), "tunnel_key": n + 1,
@@ -183,4 +179,14 @@ func chassisRows(hosts int) []operation {
 		)
 	}
 	return first
+}
+
+// signRows are those in which so many ovn-controllers say what they have followed.
+func signRows(hosts int) (all []operation) {
+	for n := range hosts {
+		all = append(all, insert("Chassis_Private", "", map[string]any{
+			"name": id(0, n), "chassis": named(fmt.Sprintf("chassis%d", n)), "nb_cfg_timestamp": 1_700_000_000_000,
+		}))
+	}
+	return all
 }

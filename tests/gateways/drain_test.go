@@ -3,6 +3,7 @@ package gateways
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -67,6 +68,9 @@ func TestNodeIsDrainedAndPutBack(t *testing.T) {
 	assert.Contains(t, n.Next, "nodes undrain c1.example")
 	assert.Contains(t, c.drain("c1").Message, "is drained", "a second one joins")
 	assert.Equal(t, 409, c.answer("uncordon", "c1").Code, "undrain does that")
+	cordoned := c.answer("cordon", "c1")
+	assert.Equal(t, 200, cordoned.Code)
+	assert.Contains(t, document.Answer(cordoned), "next: ovn-central-operator nodes undrain c1.example ", "what is printed is not refused")
 
 	assert.Contains(t, c.answer("undrain", "c1", "--dry-run").Message, "would put back the ranks of 8 gateways")
 	back := c.answer("undrain", "c1", "--wait", "0s")
@@ -252,6 +256,41 @@ func TestTwoThatGoOnWithTheSameDrainDoNoHarm(t *testing.T) {
 	}
 	assert.Equal(t, len(ports), written)
 	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(t, before, c.ranks())
+}
+
+// R17: two drains that stand at the same time, and wait for holds, put neither node behind the other for ever; and
+// undrain puts all back.
+func TestTwoDrainsThatWaitAtTheSameTimeWriteNothingMore(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := append(c.addGateways(3, "c1", "c2", "c3"), c.addGateways(3, "c2", "c1", "c3")...)
+	before := c.ranks()
+	var services []*node.Service
+	for _, name := range []string{"c1", "c2"} {
+		require.Equal(t, 200, c.answer("hold", name, "bgp").Code)
+		assert.Equal(t, 500, c.drain(name).Code, "it is held")
+		services = append(services, c.nodeService())
+	}
+	assert.Equal(t, map[string]int{"c3": 6}, c.masters(ports...))
+	for range 3 {
+		for i, s := range services { // as the agent looks at both
+			_, err := s.Step(t.Context(), fmt.Sprint("c", i+1))
+			require.NoError(t, err)
+		}
+	}
+	written := len(c.history().Plans)
+	for i, s := range services {
+		p, err := s.Step(t.Context(), fmt.Sprint("c", i+1))
+		require.NoError(t, err)
+		assert.Zero(t, p.Left)
+	}
+	assert.Len(t, c.history().Plans, written)
+	for _, name := range []string{"c1", "c2"} {
+		require.Equal(t, 200, c.answer("release", name, "bgp").Code)
+		require.Equal(t, 200, c.answer("undrain", name, "--wait", "0s").Code)
+	}
 	assert.Equal(t, before, c.ranks())
 }
 

@@ -24,7 +24,7 @@ type Ranks struct {
 func Drain(s State, o Options, chassis string, was map[string][]Ranks) Plan {
 	p := (&draining{
 		instance: newInstance(cordoned(s, chassis)), chassis: chassis, why: "drained",
-		concerns: func(Group) bool { return true }, moved: moved(was[chassis], chassis),
+		concerns: func(Group) bool { return true }, moved: moved(was[chassis], chassis), written: written(was[chassis]),
 	}).plan(o)
 	base := map[string]Ranks{}
 	for _, name := range slices.Sorted(maps.Keys(was)) {
@@ -40,6 +40,14 @@ func Drain(s State, o Options, chassis string, was map[string][]Ranks) Plan {
 		}
 	}
 	return p
+}
+
+func written(was []Ranks) map[string]bool {
+	all := map[string]bool{}
+	for _, r := range was {
+		all[r.Group] = true
+	}
+	return all
 }
 
 // Demote moves off a chassis that is cordoned what has come to be hosted there since, as [Drain]
@@ -73,7 +81,7 @@ func (d *draining) plan(o Options) Plan {
 	p := Plan{Operation: OperationDrain, Chassis: d.chassis, Before: d.selected(o, before), After: d.selected(o, d.networkReports()), Changes: []Change{}}
 	for _, g := range d.groups {
 		if d.concerned[g] && !d.blocks[g.Name] {
-			p.add(g.Group, d.last(g), g.reasons, g.interrupted())
+			p.add(g.Group, d.farBack(g.Group, d.last(g)), g.reasons, g.interrupted())
 		}
 	}
 	d.demoteOthers(&p)
@@ -112,7 +120,9 @@ type draining struct {
 	concerns func(Group) bool
 	// moved are the orders that this drain has written, of groups that the chassis may have hosted,
 	// by name.
-	moved   map[string][]string
+	moved map[string][]string
+	// written are the groups that this drain has written, by name.
+	written map[string]bool
 	blocked []Finding
 	// blocks are the groups that stay as they are, by name.
 	blocks map[string]bool
@@ -267,7 +277,7 @@ func (d *draining) demoteOthers(p *Plan) {
 					names = append(names, d.instance.chassis[c].Name)
 				}
 			}
-			p.add(f, behind(names, d.chassis), reasons, false)
+			p.add(f, d.farBack(f, behind(names, d.chassis)), reasons, false)
 		}
 	}
 	for _, g := range d.unplanned {
@@ -301,7 +311,23 @@ func (d *draining) demote(p *Plan, g Group) {
 		names = slices.Insert(slices.Delete(slices.Clone(names), next, next+1), at, names[next])
 	}
 	hosted := slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active == d.chassis })
-	p.add(g, behind(names, d.chassis), map[string]string{d.chassis: d.why, g.Ranked()[next]: "takes over from " + d.chassis}, hosted && next > at)
+	p.add(g, d.farBack(g, behind(names, d.chassis)), map[string]string{d.chassis: d.why, g.Ranked()[next]: "takes over from " + d.chassis}, hosted && next > at)
+}
+
+// farBack are the names as they are to be; or as they are, where all that differs is that the chassis is not
+// behind others that are cordoned, though this drain has put it behind all: another drain has done that since, and
+// two would go behind one another for ever.
+func (d *draining) farBack(g Group, names []string) []string {
+	ranked := g.Ranked()
+	at := slices.Index(ranked, d.chassis)
+	open := func(name string) bool {
+		c, found := d.number[name]
+		return !found || !d.instance.chassis[c].Cordoned
+	}
+	if d.written[g.Name] && at > 0 && slices.Equal(behind(ranked, d.chassis), names) && !slices.ContainsFunc(ranked[at+1:], open) {
+		return ranked
+	}
+	return names
 }
 
 // behind are the names with one of them behind the others, if it is among them.

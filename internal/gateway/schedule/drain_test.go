@@ -64,6 +64,32 @@ func TestDrainIsAsEvenAsCanBeAndOrphansNothing(t *testing.T) {
 	}
 }
 
+// Two drains that stand at the same time come to an end: neither node is behind the other for ever.
+func TestTwoDrainsThatStandAtTheSameTimeComeToAnEnd(t *testing.T) {
+	t.Parallel()
+	written := 0
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 16))
+		s, was := cordon(cordon(small(r), "c0", true), "c1", true), map[string][]schedule.Ranks{}
+		for round := 0; ; round++ {
+			require.Less(t, round, 4, "seed %d: %+v", seed, s)
+			quiet := true
+			for _, name := range []string{"c0", "c1"} {
+				p := schedule.Drain(s, schedule.Options{}, name, was)
+				quiet, written = quiet && p.Empty(), written+len(p.Changes)
+				for _, c := range p.Changes {
+					was[name] = append(was[name], schedule.Ranks{Group: c.Group, Base: c.Before, Last: c.After})
+				}
+				s = applied(s, p)
+			}
+			if quiet {
+				break
+			}
+		}
+	}
+	require.Greater(t, written, 500, "there was something to do")
+}
+
 // A chassis dies right after gateways were moved to it: those that wait for it go on, the others
 // stay where they are.
 func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
