@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -105,6 +106,38 @@ func TestCordonedNodeGetsNothingNew(t *testing.T) {
 	assert.Equal(t, "c2.example is not cordoned", c.answer("uncordon", "c2").Message)
 	c.operated("reschedule", "--wait", "0")
 	assert.Len(t, c.candidates(ports[0]), 3)
+}
+
+// 001-5: a flag, a hold and a drain that a unit has left which is gone stand as if it were there, and any other one ends them.
+func TestWhatAUnitHasLeftThatIsGoneIsHonouredAndEndedByAnother(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	port := c.addGateways(1, "c1", "c2")[0]
+	by := maintenance.Note{By: "ovn-central/9, action 12", At: time.Now().Add(-240 * time.Hour), Reason: "new disk", Hostname: "c3.example"}
+	for _, change := range []maintenance.Change{
+		maintenance.Cordon("c3", by), maintenance.AddHold("c3", "bgp", by), maintenance.Begin("c1", by, maintenance.Limits{Timeout: time.Hour}),
+	} {
+		for key, value := range change.Set {
+			c.nbctl("set", "NB_Global", ".", fmt.Sprintf("external_ids:%q=%q", key, value))
+		}
+	}
+	c.operated("reschedule", "--wait", "0")
+	assert.NotContains(t, strings.Join(c.candidates(port), " "), "c3", "it is cordoned")
+	n := c.node("c3")
+	assert.Equal(t, "ovn-central/9, action 12", n.Cordon.By)
+	age, known := n.Held("bgp").Age(time.Now())
+	assert.True(t, known)
+	assert.Greater(t, age, 239*time.Hour)
+	assert.Equal(t, 200, c.answer("release", "c3", "bgp").Code)
+	assert.Equal(t, 200, c.answer("uncordon", "c3").Code)
+
+	assert.Equal(t, 200, c.drain("c1").Code, "it is gone on with")
+	assert.Equal(t, []string{"2 c2", "1 c1"}, c.candidates(port))
+	assert.Equal(t, "ovn-central/9, action 12", c.node("c1").Drain.By)
+	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(port))
+	assert.NotContains(t, c.nbctl("get", "NB_Global", ".", "external_ids"), "ovn-central/9")
 }
 
 // Between a plan and its writing somebody cordons what it relies on: it is planned again.
