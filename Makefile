@@ -123,7 +123,7 @@ large: deps ## waits on real servers with a database of 160 MiB; backups of 500 
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
 	BACKUP_MIB=500 go test -tags programs -v -count=1 -timeout 30m -run TestBackupTakesNoMoreMemory ./internal/backup
 	go test -tags large -v -count=1 -timeout 60m -run TestRecoverOfADatabaseOf300MiB ./tests/functional
-	GATEWAYS=10000 go test -v -run '^$$' -bench '^BenchmarkGatewaysThroughNorthd$$' -benchtime 1x -timeout 120m ./tests/bench
+	GATEWAYS=10000 go test -v -run '^$$' -bench '^Benchmark(Write|Drain)ThroughNorthd$$' -benchtime 1x -timeout 120m ./tests/bench
 
 explore: ## EXPLORE=10 times what go test explores of orders, faults and schedules
 	EXPLORE=$(EXPLORE) go test -count=1 -timeout 30m ./internal/lease ./internal/plan ./internal/gateway/...

@@ -89,12 +89,13 @@ func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
 // alive waits until the node's ovn-controller responds, and where there is time until it has
 // done so for a while.
 func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (maintenance.Node, *maintenance.Status) {
-	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
-	defer cancel()
-	if err := s.Gateways.SyncNorthd(patience); err != nil { // from now on SB shows which ovn-controllers respond
+	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
 		failed := s.unfinished(n, err)
 		return n, &failed
 	}
+	// That may take ovn-northd longer than a wait for one chassis: it has a deadline of its own.
+	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
+	defer cancel()
 	var since time.Time
 	for {
 		x, observeErr := s.observe(ctx)

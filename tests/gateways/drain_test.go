@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -361,6 +362,21 @@ func TestUndrainSaysWhatItCouldNotPutBack(t *testing.T) {
 		{Message: "the gateway no longer exists", Kind: maintenance.MessageGateway, Name: ports[1]},
 	}, back.Details.MessageList)
 	assert.Equal(t, []string{"3 c1", "2 c2", "1 c3"}, c.candidates(ports[2]))
+}
+
+// An ovn-northd that takes longer for any change than a node is waited for, as with 10,000 routers, ends no undrain.
+func TestUndrainGivesOvnNorthdItsOwnTime(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2")
+	before := c.ranks()
+	require.Equal(t, 200, c.drain("c1").Code)
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	time.AfterFunc(12*time.Second, func() { assert.NoError(t, c.northd.Signal(syscall.SIGCONT)) })
+	back := c.answer("undrain", "c1", "--wait", "0s")
+	assert.Equal(t, 200, back.Code, document.Answer(back))
+	assert.Equal(t, before, c.ranks())
 }
 
 // The ranks are back, and where the gateways are isn't as it should be, or can't be seen: it is
