@@ -52,13 +52,14 @@ type Agent struct {
 
 // New makes an agent. now is a clock that never jumps and goes on while the machine sleeps,
 // such as [Boottime]; paths are where the files and control sockets of this machine's servers
-// are, if it has any.
+// are, if it has any. It fails where the configuration can't be used.
 func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers Servers, log *slog.Logger) (*Agent, error) {
-	if err := c.Check(); err != nil {
+	dialer, err := check(c)
+	if err != nil {
 		return nil, err
 	}
 	a := &Agent{
-		config: c, paths: paths, now: now, log: log, dialer: &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
+		config: c, paths: paths, now: now, log: log, dialer: dialer,
 		election: lease.Election{Unit: c.Unit, Instance: rand.Text()[:8], Address: c.PeerListen, TTL: c.TTL},
 		told:     make(chan struct{}, 1), swaps: make(chan lease.Swap, 1), quit: make(chan struct{}),
 	}
@@ -69,6 +70,20 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: drains{agent: a}}
 	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
 	return a, nil
+}
+
+// check finds out whether the configuration can be used, and its credentials be loaded: an agent
+// without them could be asked by no other one, and would act as if none were there.
+func check(c config.Config) (*ovsdb.Dialer, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	d := &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}}
+	if !c.Secure() {
+		return d, nil
+	}
+	_, err := d.ClientTLS()
+	return d, err
 }
 
 // Run takes part until ctx is done, then gives the record up, for which others take it over

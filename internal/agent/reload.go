@@ -1,20 +1,16 @@
 package agent
 
-import (
-	"fmt"
-
-	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
-)
+import "github.com/ovn-central/ovn-central-operator/internal/agent/config"
 
 // live is the configuration as it is now.
 func (a *Agent) live() config.Config { return *a.current.Load() }
 
 // Reload takes another configuration, and has the credentials read again, for new
-// connections. What can't change while the agent runs makes [ovndb.Agent.Run] give the lease up
+// connections. Where one of these can't be used it changes nothing. What can't change while the agent runs makes [ovndb.Agent.Run] give the lease up
 // and return; [ovndb.Agent.Again] says then with what to run again.
 func (a *Agent) Reload(c config.Config) error {
-	if err := c.Check(); err != nil {
-		return fmt.Errorf("cannot use the new configuration, and goes on with the old one: %w", err)
+	if _, err := check(c); err != nil {
+		return err
 	}
 	a.log.Info("configuration was read again", "mode", c.Mode, "restarts", a.config.Restarts(c))
 	a.current.Store(&c)

@@ -51,7 +51,7 @@ SIGHUP has it read the file and its certificate again.`,
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return runAgent(cmd.Context(), func() (config.Config, error) { return f.read(cmd) }, ovndb.PathsFromEnv(getenv), slog.New(slog.NewTextHandler(stderr, nil)))
+			return runAgent(cmd.Context(), func() (config.Config, error) { return f.load(cmd) }, ovndb.PathsFromEnv(getenv), slog.New(slog.NewTextHandler(stderr, nil)))
 		},
 	}
 	f.define(cmd)
@@ -76,6 +76,19 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&c.PeerListen, "peer-listen", "", "where other agents ask; without it this unit never acts")
 	flags.StringVar(&c.Socket, "socket", "", "where root of this machine operates on nodes: a socket that is made, which only its owner can open")
 	flags.StringArrayVar(&c.Peers, "peer", nil, "where another agent is asked; may be repeated")
+}
+
+// load reads the configuration. It fails where that names no databases.
+func (f *agentFlags) load(cmd *cobra.Command) (config.Config, error) {
+	c, err := f.read(cmd)
+	if err != nil {
+		return c, err
+	}
+	databases := databaseFlags{
+		nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), output: "text",
+		credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
+	}
+	return c, databases.check()
 }
 
 // read is what stands in the file, and what was typed.
@@ -119,14 +132,8 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 	hangups := make(chan os.Signal, 1) // for good: between two agents SIGHUP would end the process
 	signal.Notify(hangups, syscall.SIGHUP)
 	defer signal.Stop(hangups)
+	var last *config.Config // with which it has run
 	for {
-		databases := databaseFlags{
-			nb: strings.Join(c.NB, ","), sb: strings.Join(c.SB, ","), output: "text",
-			credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA},
-		}
-		if err := databases.check(); err != nil {
-			return err
-		}
 		a, err := agent.New(c, paths, agent.Boottime, servers(c, paths, log), log)
 		if err != nil {
 			return usageError{fmt.Errorf("cannot run the agent: %w", err)}
@@ -144,10 +151,16 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 		err = a.Run(ctx)
 		stop()
 		next, again := a.Again()
-		if err != nil || !again || ctx.Err() != nil {
+		switch {
+		case err != nil && last != nil && ctx.Err() == nil: // another program listens where it is to
+			log.Error("cannot use the new configuration; going on with the last one", "error", err)
+			c, last = *last, nil
+		case err != nil || !again || ctx.Err() != nil:
 			return err
+		default:
+			ran := c
+			last, c = &ran, next
 		}
-		c = next
 	}
 }
 

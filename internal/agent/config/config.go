@@ -22,9 +22,6 @@ const (
 	On Mode = "on"
 )
 
-// Modes are all of them.
-func Modes() []Mode { return []Mode{Off, Advise, On} }
-
 // Bounds of [Config.TTL]. The record has whole seconds; below the least a busy machine makes
 // the lease change hands.
 const (
@@ -94,10 +91,12 @@ func (c Config) Check() error {
 		return fmt.Errorf("lease-ttl %s is not between %s and %s", c.TTL, MinTTL, MaxTTL)
 	case c.HoldDown < 0 || c.HoldDown > MaxHoldDown:
 		return fmt.Errorf("hold-down %s is not between 0s and %s", c.HoldDown, MaxHoldDown)
-	case !slices.Contains(Modes(), c.Mode):
-		return fmt.Errorf("mode %q is none of %v", c.Mode, Modes())
+	case c.Mode != Off && c.Mode != Advise && c.Mode != On:
+		return fmt.Errorf("mode is %q: it takes %s, %s or %s", c.Mode, Off, Advise, On)
 	case len(c.NB) == 0 || len(c.SB) == 0:
 		return errors.New("nb or sb names no endpoint")
+	case c.Secure() && (c.Key == "" || c.Certificate == "" || c.CA == ""):
+		return errors.New("private-key, certificate and ca-cert are given together or not at all")
 	}
 	if ip, err := address(c.Listen); err != nil || !ip.IsLoopback() {
 		return fmt.Errorf("listen %q is not an address and port of the loopback, such as 127.0.0.1:%d", c.Listen, DefaultPort)

@@ -26,8 +26,9 @@ func TestConfigurationsThatCannotWorkAreRefused(t *testing.T) {
 	for says, change := range map[string]func(*config.Config){
 		"unit has no name":                                func(c *config.Config) { c.Unit = "" },
 		"lease-ttl 1s is not between 2s and 5m":           func(c *config.Config) { c.TTL = time.Second },
-		`mode "all" is none of [off advise on]`:           func(c *config.Config) { c.Mode = "all" },
+		`mode is "all": it takes off, advise or on`:       func(c *config.Config) { c.Mode = "all" },
 		"hold-down -1s is not":                            func(c *config.Config) { c.HoldDown = -time.Second },
+		"are given together or not at all":                func(c *config.Config) { c.Key = "k" },
 		"nb or sb names no endpoint":                      func(c *config.Config) { c.SB = nil },
 		`listen "0.0.0.0:16401" is not an address and`:    func(c *config.Config) { c.Listen = "0.0.0.0:16401" },
 		`peer-listen "10.0.0.5:1" is not on the loopback`: func(c *config.Config) { c.PeerListen = "10.0.0.5:1" },
@@ -55,6 +56,13 @@ func TestFileIsReadAsItWasWritten(t *testing.T) {
 	want := plain()
 	want.Mode, want.HoldDown = config.On, 90*time.Second
 	assert.Equal(t, want, read)
+	defaults := plain()
+	defaults.Peers = []string{"127.0.0.2:16402"}
+	_, err = config.Parse([]byte(`{"nb":["unix:/other"],"sb":["unix:/other"],"peers":["127.0.0.3:16402"]}`), defaults)
+	require.NoError(t, err)
+	assert.Equal(t, plain().NB, defaults.NB, "flags are as they were typed")
+	assert.Equal(t, plain().SB, defaults.SB)
+	assert.Equal(t, []string{"127.0.0.2:16402"}, defaults.Peers)
 	_, err = config.Parse([]byte(`{"hold-down":90}`), plain())
 	require.ErrorContains(t, err, "cannot unmarshal number")
 }

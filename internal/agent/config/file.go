@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -54,9 +55,9 @@ func (c Config) Render() []byte {
 func Parse(text []byte, defaults Config) (Config, error) {
 	d := defaults
 	f := file{
-		d.Unit, d.Mode, d.NB, d.SB, span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Northd, d.Listen, d.PeerListen, d.Peers,
+		d.Unit, d.Mode, slices.Clone(d.NB), slices.Clone(d.SB), span(d.TTL), span(d.HoldDown), d.NeutronGateways, d.Northd, d.Listen, d.PeerListen, slices.Clone(d.Peers),
 		d.Socket, d.Key, d.Certificate, d.CA, d.Backups, span(d.BackupInterval), d.Generation,
-	}
+	} // clones: an array that is read is put into the elements that there are
 	if err := json.Unmarshal(text, &f); err != nil {
 		return Config{}, err
 	}
