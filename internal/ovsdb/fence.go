@@ -10,9 +10,8 @@ import (
 // written: nothing was.
 var ErrFenced = errors.New("another process may write by now")
 
-// Fence has every transaction by which candidates and the journal are written through this
-// connection begin with a wait, for no time, for a key of external_ids of NB_Global to have
-// that value.
+// Fence has every transaction that writes NB through this connection begin with a wait, for no
+// time, for a key of external_ids of NB_Global to have that value.
 func (g *Gateways) Fence(ctx context.Context, key, value string) error {
 	uuid, err := g.global(ctx)
 	if err != nil {

@@ -32,10 +32,13 @@ func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	before := s.ctlTool(t, tables...)
 	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
 	require.Error(t, sleeper.AmendJournal(t.Context(), nil, notes))
-	err = sleeper.SyncNorthd(t.Context(), nil)
-	require.Error(t, err)
+	require.Error(t, sleeper.SyncNorthd(t.Context(), nil))
+	note := ovsdb.Amendment{Put: map[string]string{"note": "after"}}
+	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, note))
+	require.Error(t, sleeper.AmendIDsAndSync(t.Context(), ovsdb.Guard{}, note, nil))
 	assert.Equal(t, before, s.ctlTool(t, tables...))
 
 	require.NoError(t, next.Fence(t.Context(), "holder", "u/1"))
 	require.NoError(t, next.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port))
+	require.NoError(t, next.AmendIDs(t.Context(), ovsdb.Guard{}, note))
 }

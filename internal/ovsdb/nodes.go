@@ -115,7 +115,7 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 	if len(a.Put) > 0 {
 		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(a.Put)))
 	}
-	ops := append(guard.operations(uuid), op)
+	ops := append(slices.Concat(g.fence, guard.operations(uuid)), op)
 	for _, text := range a.Added {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: text}.row(revisionKind)})
 	}
