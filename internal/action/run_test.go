@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -148,14 +149,15 @@ func TestClusterStatusTakesItsFormFromTheParameterThenTheOption(t *testing.T) {
 
 // Two machines of a test have one clock: what the agent found out of another's is played,
 // its answer is its own.
-func TestClusterStatusNamesAUnitWhoseClockDiffers(t *testing.T) {
+func TestClusterStatusHasTheLeaseTheOrphansAndWhoseClockDiffers(t *testing.T) {
 	u := unit(t, new(agent))
 	u.Members.Control.Paths.Etc = t.TempDir()
 	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		assert.Equal(t, report.Path, r.URL.Path)
-		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Peers: []report.PeerStatus{
-			{Unit: "ovn-central/1", ClockAheadSeconds: -7200}, {Unit: "ovn-central/2", ClockAheadSeconds: 20},
-		}}))
+		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{
+			Acting: "ovn-central/1", Term: 3, HeldSeconds: 60, Gateways: report.GatewayStatus{Orphans: []schedule.Finding{{Where: "c4", Text: "Chassis without Chassis_Private"}}},
+			Peers: []report.PeerStatus{{Unit: "ovn-central/1", ClockAheadSeconds: -7200}, {Unit: "ovn-central/2", ClockAheadSeconds: 20}},
+		}))
 	}))
 	defer served.Close()
 	config := fmt.Sprintf(`{"unit": "ovn-central/0", "listen": %q}`, served.Listener.Addr())
@@ -164,6 +166,8 @@ func TestClusterStatusNamesAUnitWhoseClockDiffers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Contains(t, found["warnings"], "clock: ovn-central/1 is 2h0m behind this unit: certificates are not valid for both; look at: juju ssh ovn-central/1 timedatectl")
 	assert.NotContains(t, found["warnings"], "clock: ovn-central/2")
+	assert.Equal(t, "ovn-central/1 acts for gateways; term 3, seen for 1m\n", found["lease"])
+	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }
 
 func TestClusterStatusWithoutJuju(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -42,11 +44,18 @@ func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		go a.clusters.run(ctx)
 		synctest.Wait()
+		group := schedule.Group{Name: "lrp-1", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "lrp-1", Network: "net"}}}
+		state := schedule.State{Groups: []schedule.Group{group}}
+		a.gateways.observed(&gateway.Inventory{State: state}, schedule.Plan{}, false, *now)
 		*now += 3 * time.Second
 		got := get(t, a, "/status")
 		require.Equal(t, http.StatusOK, got.Code)
 		var document struct {
-			Unit          string `json:"unit"`
+			Unit     string `json:"unit"`
+			Gateways struct {
+				LookedSecondsAgo float64 `json:"looked_seconds_ago"`
+			} `json:"gateways"`
+			GatewayStatus json.RawMessage `json:"gateway_status"`
 			ClusterStatus struct {
 				LookedSecondsAgo float64 `json:"looked_seconds_ago"`
 				NB               struct {
@@ -61,6 +70,11 @@ func TestStatusHasWhatTheActionsGiveWithItsAge(t *testing.T) {
 		require.NoError(t, json.Unmarshal(got.Body.Bytes(), &document))
 		c := document.ClusterStatus
 		assert.Equal(t, a.config.Unit, document.Unit)
+		assert.InDelta(t, 3, document.Gateways.LookedSecondsAgo, 0.1)
+		evaluated, err := json.Marshal(schedule.Evaluate(state, schedule.Options{}))
+		require.NoError(t, err)
+		assert.JSONEq(t, string(evaluated), string(document.GatewayStatus))
+		assert.Contains(t, string(evaluated), "lrp-1", "this test can fail")
 		assert.InDelta(t, 3, c.LookedSecondsAgo, 0.1)
 		require.Len(t, c.NB.Members, 2)
 		assert.Equal(t, "ovn-central/0", c.NB.Members[0].Unit)

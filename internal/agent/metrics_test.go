@@ -6,10 +6,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -93,6 +96,47 @@ func TestMetricsOfServersAreThereWhereTheirFilesAre(t *testing.T) {
 		assert.Contains(t, text, line+"\n")
 	}
 	assert.NotContains(t, text, `ovn_central_database_file_bytes{database="nb"}`)
+}
+
+// Prometheus' own judgement of names, units and HELP, of all metrics that there are; the reference has
+// each of them.
+func TestMetricsAreWellNamedExplainedAndInTheReference(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	a.tell(func(e *lease.Election, _ time.Duration) {
+		a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}})
+		e.Saw(lease.Record{Holder: "u/1", Term: 4, TTLSeconds: 4}.String(), *now)
+	})
+	a.turn()
+	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
+	a.clusters.report, a.clusters.at = staleReport(), *now
+	a.gateways.observed(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}, schedule.Plan{}, false, *now)
+	c := a.live()
+	c.Backups, c.BackupInterval = t.TempDir(), time.Hour
+	a.current.Store(&c)
+	a.paths = ovndb.Paths{DB: t.TempDir(), Logs: t.TempDir()}
+	require.NoError(t, os.WriteFile(a.paths.File(ovndb.SB), []byte("OVSDB CLUSTER 2 0123456789012345678901234567890123456789\n{}"), 0o600))
+	require.NoError(t, os.WriteFile(a.paths.Log(ovndb.SB), nil, 0o600))
+	text := get(t, a, "/metrics").Body.String()
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	require.NoError(t, err)
+	assert.Empty(t, problems)
+
+	reference, err := os.ReadFile("../../docs/reference/monitoring.md")
+	require.NoError(t, err)
+	described := make(chan *prometheus.Desc, 100)
+	metrics{a}.Describe(described)
+	serverMetrics{a.paths}.Describe(described)
+	close(described)
+	name := regexp.MustCompile(`fqName: "(ovn_central_[a-z_]+)", help: "[^"]+\."`)
+	for d := range described {
+		found := name.FindStringSubmatch(d.String())
+		require.NotNil(t, found, d)
+		assert.Regexp(t, "`"+found[1]+"[`{]", string(reference))
+		if found[1] != "ovn_central_database_file_compacted_seconds" { // not every file system says
+			assert.Contains(t, text, "\n"+found[1])
+		}
+	}
 }
 
 // The second in a peer's answer is net/http's: no key on the wire is needed for it.

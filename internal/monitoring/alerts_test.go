@@ -226,6 +226,18 @@ func TestAlertsComeWhereTheyShould(t *testing.T) {
 			m[1].changes = "0x60 0+1x60"
 			return m
 		}, firing: []string{"OVNAgentsTakeTurns"}},
+		"none where three agents took over in an hour": {n: 3, change: func(m []member) []member {
+			m[1].changes = "0x40 1x9 2x9 3x60"
+			return m
+		}},
+		"a fourth one in the same hour": {n: 3, change: func(m []member) []member {
+			m[1].changes = "0x40 1x9 2x9 3x9 4x60"
+			return m
+		}, firing: []string{"OVNAgentsTakeTurns"}},
+		"none for advice of this morning": {n: 3, change: func(m []member) []member {
+			m[2].advised = "86000x120"
+			return m
+		}},
 		"advice of yesterday": {n: 3, change: func(m []member) []member {
 			m[2].advised = "90000x120"
 			return m
@@ -290,8 +302,32 @@ func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
 	require.Error(t, judge(t, tool, input, []string{"OVNQuorumLost"}))
 }
 
+// Nobody waits for more than half a minute to be told that no unit acts; a moment is none.
+func TestAlertComesHalfAMinuteAfterNoUnitActs(t *testing.T) {
+	t.Parallel()
+	tool := promtool(t)
+	var input []series
+	for unit := range 3 {
+		labels := fmt.Sprintf(`{juju_model=%q,juju_model_uuid=%q,juju_application=%q,juju_unit="ovn-central/%d"}`, topology.Model, topology.ModelUUID, topology.App, unit)
+		acts := "0x99"
+		if unit == 0 {
+			acts = "1x39 0x59" // until 9m45s
+		}
+		input = append(input, series{"ovn_central_lease_acts" + labels, acts}, series{"ovn_central_agent_takes_part" + labels, "1x99"})
+	}
+	const often = "15s"
+	require.NoError(t, judgeAt(t, tool, input, often, "10m15s", nil))
+	require.NoError(t, judgeAt(t, tool, input, often, "10m30s", []string{"OVNAgentNowhere"}))
+}
+
 // judge asks promtool whether just these alerts fire.
 func judge(t *testing.T, tool string, input []series, firing []string) error {
+	t.Helper()
+	return judgeAt(t, tool, input, "1m", "90m", firing)
+}
+
+// judgeAt asks it at that time, where all is scraped and judged so often.
+func judgeAt(t *testing.T, tool string, input []series, often, at string, firing []string) error {
 	t.Helper()
 	type sample struct {
 		Labels string `json:"labels"`
@@ -302,11 +338,11 @@ func judge(t *testing.T, tool string, input []series, firing []string) error {
 		expected[name] = sample{Labels: fmt.Sprintf("{alertname=%q}", name), Value: 1}
 	}
 	test := map[string]any{
-		"rule_files": []string{rulesFile(t, alertRules(t))}, "evaluation_interval": "1m",
+		"rule_files": []string{rulesFile(t, alertRules(t))}, "evaluation_interval": often,
 		"tests": []any{map[string]any{
-			"interval": "1m", "input_series": input,
+			"interval": often, "input_series": input,
 			"promql_expr_test": []any{map[string]any{
-				"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": "90m",
+				"expr": `group by (alertname) (ALERTS{alertstate="firing"})`, "eval_time": at,
 				"exp_samples": slices.Collect(maps.Values(expected)),
 			}},
 		}},

@@ -9,8 +9,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-func TestRestartsWaitLongerAndLongerWhereSystemdKnowsHow(t *testing.T) {
+func TestSystemdWatchesTheAgentAndRestartsWaitLongerWhereItKnowsHow(t *testing.T) {
 	t.Parallel()
+	for _, line := range []string{"Type=notify", "WatchdogSec=30", "Restart=on-failure", "ExecReload=kill -HUP $MAINPID"} {
+		assert.Contains(t, strings.Split(agentUnit(ovndb.Paths{}, 0), "\n"), line)
+	}
 	const backoff = "RestartSec=2\nRestartSteps=5\nRestartMaxDelaySec=60\nWatchdogSec=30\n"
 	for _, version := range []int{0, 249, 252, 253} {
 		unit := agentUnit(ovndb.Paths{}, version)

@@ -116,6 +116,10 @@ func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
 	holder := p.holder(p.agents...)
 	p.arrive("c2")
 	p.arrive("c3")
+	eventually(t, func() bool {
+		held := p.status(holder).Gateways.HeldDown
+		return len(held) > 0 && held[0].Name[0] == 'c' && held[0].ForSeconds > 0 && held[0].ForSeconds <= 2
+	}, patience, 50*time.Millisecond, "it is not said what is held down, and for how long yet")
 	p.complete(3)
 	for i := range 3 {
 		assert.Equal(t, "c1", p.candidates(fmt.Sprint("r", i))[0], "the master stays")
@@ -134,6 +138,7 @@ func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
 	s := p.status(holder).Gateways
 	require.NotNil(t, s.Last)
 	assert.Equal(t, 3, s.Last.Gateways)
+	assert.Contains(t, strings.Join(s.Last.Reasons, ";"), "c3", "and why")
 	assert.Empty(t, s.Advice)
 
 	// R17: nothing more is written.

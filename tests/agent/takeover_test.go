@@ -3,7 +3,9 @@ package agent
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,6 +50,7 @@ func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
 	assert.LessOrEqual(t, took, 10*time.Second)
 	assert.GreaterOrEqual(t, took, ttl/2, "this test can fail: the first one was the holder")
 	assert.Equal(t, 1, p.status(next).Changes)
+	assert.Equal(t, first.unit, p.status(next).Previous)
 }
 
 // An agent that is started by hand under the name of a unit whose agent runs: each write of the
@@ -93,7 +96,13 @@ func TestStoppedHolderHandsOverWithinASecond(t *testing.T) {
 		assert.Fail(t, "a stopped agent does not end")
 	}
 	assert.NotContains(t, first.log.String(), "error:")
+	for line := range strings.Lines(first.log.String()) {
+		assert.Regexp(t, event, line, "one line an event, in keys and values")
+	}
 }
+
+// event is a line of the log (log/slog's TextHandler).
+var event = regexp.MustCompile(`^time=\S+ level=[A-Z]+ msg=("[^"]+"|\S+)( [\w.-]+=("([^"\\]|\\.)*"|\S*))*\n$`)
 
 // R14
 func TestHolderThatSleptActsNoMore(t *testing.T) {
@@ -119,20 +128,60 @@ func TestHolderThatSleptActsNoMore(t *testing.T) {
 	assert.True(t, p.status(next).Acts)
 }
 
-// R17. OVN_CENTRAL_IDLE=1h looks for longer.
+// R17: no commit to NB or SB, and nothing that ovn-northd computes. OVN_CENTRAL_IDLE=1h looks for longer.
 func TestIdleAgentsWriteNothing(t *testing.T) {
 	t.Parallel()
 	idle := 2 * time.Minute
 	if long, err := time.ParseDuration(os.Getenv("OVN_CENTRAL_IDLE")); err == nil {
 		idle = long
 	}
-	p := newPlane(t)
+	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
+	p.nb("init")
+	p.northd()
+	p.arrive("c1")
+	p.gateways(3)
 	holder := p.holder(p.agents...)
-	before := p.database()
+	p.arrive("c2")
+	p.complete(2)
+	eventually(t, func() bool {
+		s := p.status(holder).Gateways
+		return len(s.HeldDown)+len(s.Advice) == 0
+	}, patience, 100*time.Millisecond)
+	p.nb("--wait=sb", "sync")
+	term := p.status(holder).Term
+	asking := -p.recomputed()
+	computed := p.recomputed()
+	asking += computed
+	before, southbound := p.database(), p.southboundSize()
 	assert.Positive(t, before.Committed())
 	always(t, func() bool { return p.status(holder).Acts }, idle, ttl/4)
 	after := p.database()
 	require.Equal(t, before.Term, after.Term, "the database has had an election")
 	assert.Equal(t, before.Committed(), after.Committed(), "commits in %s", idle)
-	assert.Equal(t, uint64(1), p.status(holder).Term, "the record was written once")
+	assert.Equal(t, southbound, p.southboundSize(), "bytes of the Southbound database")
+	assert.Equal(t, computed+asking, p.recomputed(), "recomputations of ovn-northd, but for the one that the question costs")
+	assert.Equal(t, term, p.status(holder).Term, "the record was not written either")
+	p.nb("--wait=sb", "set", "NB_Global", ".", "external_ids:touched=1")
+	assert.Greater(t, p.database().Committed(), after.Committed(), "this test can fail")
+	assert.Greater(t, p.recomputed(), computed+2*asking, "this test can fail")
+}
+
+// southboundSize is that of the file of the Southbound database, to which each commit is appended.
+func (p *plane) southboundSize() int64 {
+	p.t.Helper()
+	found, err := os.Stat(p.path("sb.db"))
+	require.NoError(p.t, err)
+	return found.Size()
+}
+
+// 003-4: by its monitor, and not by its next question, which a TTL of 160 s has it put every 40 s.
+func TestHolderStopsAtOnceWhereTheRecordBecomesAnothers(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--lease-ttl", "160s")
+	holder := p.holder(p.agents...)
+	taken := lease.Record{Holder: "ovn-central/9", Instance: "x", Term: p.status(holder).Term + 1, TTLSeconds: 160}
+	begun := time.Now()
+	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:agent"=`+strconv.Quote(taken.String()))
+	eventually(t, func() bool { return !p.status(holder).Acts && p.name(holder) == taken.Holder }, patience, 10*time.Millisecond)
+	assert.Less(t, time.Since(begun), 25*time.Second)
 }

@@ -106,6 +106,7 @@ func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
 		require.NoError(t, err)
 		return strings.TrimSpace(out)
 	}
+	assert.Equal(t, "notify", shown("Type"))
 	assert.Equal(t, "30s", shown("WatchdogUSec"))
 	_, err := m.Shell(ctx, `mkdir "$1"; printf '[Service]\nWatchdogSec=6\n' >"$1/watchdog.conf"; systemctl daemon-reload; systemctl restart "$2"`, shortWatchdog, agentService)
 	require.NoError(t, err)
