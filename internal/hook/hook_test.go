@@ -2,7 +2,6 @@ package hook_test
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +24,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -51,8 +51,8 @@ type machine struct {
 	broken []string
 	// left says that the databases that are not served have left.
 	left bool
-	// file is what the database files hold; empty: what no server starts on.
-	file string
+	// members are those that the database files name, by their addresses.
+	members map[raft.ID]string
 
 	mu   sync.Mutex
 	told []string
@@ -170,17 +170,8 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		}
 		return os.ReadFile(filepath.Join("..", "raft", "testdata", "cluster-status", fixture+".txt"))
 	case "ovsdb-tool":
-		switch c.Args[0] {
-		case "db-name":
-			return []byte(map[string]string{"ovnnb_db.db": "OVN_Northbound", "ovnsb_db.db": "OVN_Southbound"}[filepath.Base(last)]), nil
-		case "db-sid":
-			return []byte("00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"), nil
-		case "db-cid":
-			return []byte("c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"), nil
-		case "check-cluster":
-			if m.left {
-				return []byte("record 9 shows that the server left the cluster"), nil
-			}
+		if c.Args[0] == "check-cluster" && m.left {
+			return []byte("record 9 shows that the server left the cluster"), nil
 		}
 		return nil, nil
 	}
@@ -200,7 +191,8 @@ func (m *machine) run(t *testing.T, name string) error {
 	paths := ovndb.Paths{Run: t.TempDir(), DB: m.dir, Etc: filepath.Join(t.TempDir(), "ovn")}
 	for _, d := range ovndb.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
-		require.NoError(t, os.WriteFile(paths.File(d), []byte(cmp.Or(m.file, "a database")), 0o600))
+		file := observetest.FileOf(d, "00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", "c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", m.members)
+		require.NoError(t, os.WriteFile(paths.File(d), file, 0o600))
 	}
 	log := slog.New(slog.NewTextHandler(&m.log, nil))
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central", HookName: name, RelationID: m.gone}

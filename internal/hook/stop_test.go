@@ -1,8 +1,6 @@
 package hook_test
 
 import (
-	"crypto/sha1"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -10,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // stopped are the commands that end the services for good.
@@ -35,8 +34,7 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 // What is to be typed stands where `juju status` still shows it.
 func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
 	const own, other = "00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", "13e40c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
-	text := `{"server_id":"` + own + `","prev_index":1,"prev_term":1,"prev_servers":{"` + own + `":"tcp:127.255.255.1:6643","` + other + `":"tcp:127.255.255.2:6643"}}` + "\n"
-	m := &machine{goal: dying, file: fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text)}
+	m := &machine{goal: dying, members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
 	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: without this unit's server the others are no majority: 0 of 2 up, 2 needed")
 	assert.Empty(t, m.told)

@@ -37,7 +37,11 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	require.NoError(t, files.Commit(ovndb.NB))
 	file, err := files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
-	assert.Equal(t, before, calls.calls, "it only has another name")
+	assert.Equal(t, before+1, calls.calls, "whether its server has left, which nothing asks of a new file")
+	again, err := files.Inspect(t.Context(), ovndb.NB)
+	require.NoError(t, err)
+	assert.Equal(t, file, again)
+	assert.Equal(t, before+1, calls.calls, "it is what it was")
 	made.Path = file.Path
 	assert.Equal(t, made, file)
 

@@ -45,8 +45,8 @@ func (f Files) CreateCluster(ctx context.Context, d ovndb.Database, address stri
 		return File{}, err // its ID may be known: not ours to throw away
 	}
 	if staged.Exists {
-		local, err := f.tool(ctx, "db-local-address", staged.Path)
-		if err != nil || local == address {
+		head, err := f.head(ctx, staged.Path)
+		if err != nil || head.Address == address {
 			return staged, err
 		}
 	}

@@ -45,9 +45,14 @@ type Files struct {
 // Inspect reads the file of database d. A file of another database is an error,
 // so that its ID is not published.
 func (f Files) Inspect(ctx context.Context, d ovndb.Database) (File, error) {
-	return f.inspect(ctx, d, f.Paths.File(d))
+	file, err := f.inspect(ctx, d, f.Paths.File(d))
+	if err == nil && file.Clustered {
+		file.Left, err = f.left(ctx, file.Path)
+	}
+	return file, err
 }
 
+// inspect is [Files.Inspect] of any file, but for whether its server has left.
 func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File, error) {
 	file := File{Path: path}
 	if _, err := os.Stat(file.Path); errors.Is(err, fs.ErrNotExist) {
@@ -56,44 +61,15 @@ func (f Files) inspect(ctx context.Context, d ovndb.Database, path string) (File
 		return file, fmt.Errorf("cannot look at the database file: %w", err)
 	}
 	file.Exists = true
-	name, err := f.tool(ctx, "db-name", file.Path)
+	head, err := f.head(ctx, path)
 	if err != nil {
 		return file, err
 	}
-	if file.Name = name; name != string(d) {
-		return file, fmt.Errorf("file %s holds the database %q, not %s", file.Path, name, d)
+	if file.Name = head.Name; head.Name != string(d) {
+		return file, fmt.Errorf("file %s holds the database %q, not %s", file.Path, head.Name, d)
 	}
-	if _, err = f.tool(ctx, "db-is-clustered", file.Path); exitCode(err) == 2 {
-		return file, nil
-	} else if err != nil {
-		return file, err
-	}
-	file.Clustered = true
-	if name, err = f.tool(ctx, "db-sid", file.Path); err != nil {
-		return file, err
-	}
-	file.Server, _ = raft.ParseID(name)
-	if name, err = f.tool(ctx, "db-cid", file.Path); err == nil {
-		file.Cluster, _ = raft.ParseID(name)
-	} else if exitCode(err) != 2 { // 2: not yet known
-		return file, err
-	}
-	file.Left, err = f.left(ctx, file.Path)
-	return file, err
-}
-
-// Cluster is that of the file of database d, from its header alone; empty where there is no
-// file, or its server has not joined yet.
-func (f Files) Cluster(ctx context.Context, d ovndb.Database) (raft.ID, error) {
-	if _, err := os.Stat(f.Paths.File(d)); errors.Is(err, fs.ErrNotExist) {
-		return "", nil
-	}
-	text, err := f.askTool(ctx, "db-cid", f.Paths.File(d))
-	if exitCode(err) == 2 { // not yet known
-		return "", nil
-	}
-	id, _ := raft.ParseID(text)
-	return id, err
+	file.Clustered, file.Server, file.Cluster = head.Clustered, head.Server, head.Cluster
+	return file, nil
 }
 
 // left looks for the record that a server writes when it has left. ovsdb-tool

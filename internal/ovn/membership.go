@@ -11,7 +11,8 @@ import (
 
 // Address is the Raft address in the file of database d.
 func (f Files) Address(ctx context.Context, d ovndb.Database) (string, error) {
-	return f.tool(ctx, "db-local-address", f.Paths.File(d))
+	head, err := f.head(ctx, f.Paths.File(d))
+	return head.Address, err
 }
 
 // Damaged says why no server could load the file of database d; empty where one

@@ -38,8 +38,9 @@ type logRecord struct {
 	// Servers are the members from an entry, or from the snapshot that the file begins
 	// with, on: their addresses by their IDs; nil where the record says nothing of them.
 	Servers map[string]string
-	// Server is the ID of the file's own server, in the first record.
-	Server string
+	// Server is the ID of the file's own server, in the first record, with its Address for
+	// Raft, the ID of its Cluster, if it is in one, and the Name of the database.
+	Server, Address, Cluster, Name string
 	// PrevIndex and PrevTerm are those of the snapshot that the file begins with.
 	PrevIndex, PrevTerm uint64
 	// size is the number of bytes of the record, its header included.
@@ -130,6 +131,12 @@ func (r *logRecord) take(key, value string) {
 		r.Note = value
 	case "server_id":
 		r.Server = value
+	case "local_address":
+		r.Address = value
+	case "cluster_id":
+		r.Cluster = value
+	case "name":
+		r.Name = value
 	}
 }
 
@@ -142,8 +149,9 @@ func (r *logRecord) takeObject(key string, text []byte) {
 }
 
 // maxScalar bounds what is kept of a key or of a value, in bytes. The values that
-// matter are numbers and IDs.
-const maxScalar = 64
+// matter are numbers, IDs, and addresses, which may have the name of a host (of 253 bytes at
+// most: RFC 1035, 2.3.4).
+const maxScalar = 320
 
 // maxObject bounds what is kept of an object of addresses, in bytes.
 const maxObject = 64 << 10

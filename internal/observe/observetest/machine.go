@@ -2,9 +2,11 @@ package observetest
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
+	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -13,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
@@ -41,12 +44,6 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 			return nil, Failed(c, 2, said+"\novs-appctl: server returned an error\n")
 		}
 		return []byte(m.Answers[d]), nil
-	case c.Name == "ovsdb-tool" && c.Args[0] == "db-name":
-		return []byte(map[string]string{"ovnnb_db.db": "OVN_Northbound", "ovnsb_db.db": "OVN_Southbound"}[filepath.Base(c.Args[1])]), nil
-	case c.Name == "ovsdb-tool" && c.Args[0] == "db-sid":
-		return []byte(Full("aa00")), nil
-	case c.Name == "ovsdb-tool" && c.Args[0] == "db-cid":
-		return nil, Failed(c, 2, "ovsdb-tool: cluster ID not yet known\n")
 	case c.Name == "ovsdb-tool" && c.Args[0] == "check-cluster" && m.Left:
 		return []byte(c.Args[1] + ": record 9 shows that the server left the cluster\n"), nil
 	case c.Name == "ovsdb-tool" && c.Args[0] == "check-cluster" && m.Joining:
@@ -61,6 +58,19 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	}
 	m.Told = append(m.Told, c.String())
 	return nil, Failed(c, 1, "this machine has no "+c.String()+"\n")
+}
+
+// FileOf is the file of a server, of a cluster and with members by their addresses, both of which
+// may be empty: what it says of itself, and no data (ovsdb(5), "Clustered Format").
+func FileOf(d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
+	text, err := json.Marshal(map[string]any{
+		"name": d, "server_id": server, "cluster_id": cluster, "local_address": "ssl:192.0.2.1:6643",
+		"prev_index": 1, "prev_term": 1, "prev_servers": members,
+	})
+	if err != nil {
+		panic(err) // these are texts and numbers
+	}
+	return fmt.Appendf(nil, "OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum(text), text) //nolint:gosec // the file format's own checksum
 }
 
 // Failed is the error of a program that ended with that code.
@@ -94,7 +104,7 @@ func (s Scenario) ObserverOn(m *Machine) *observe.Observer {
 	for d, c := range map[ovndb.Database]Members{ovndb.NB: s.NB, ovndb.SB: s.SB} {
 		require.NoError(s.T, os.WriteFile(observer.Control.Paths.Control(d), nil, 0o600))
 		if c.Condition != ovndb.Absent {
-			require.NoError(s.T, os.WriteFile(observer.Files.Paths.File(d), []byte("a database"), 0o600))
+			require.NoError(s.T, os.WriteFile(observer.Files.Paths.File(d), FileOf(d, Full("aa00"), "", nil), 0o600))
 		}
 	}
 	return observer
