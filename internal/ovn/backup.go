@@ -56,15 +56,16 @@ func (f Files) Load(ctx context.Context, d ovndb.Database, path string) (schema 
 	return f.askTool(ctx, "db-version", path)
 }
 
-// Change makes a transaction (RFC 7047, 4.1.3) in the file of a standalone database.
-func (f Files) Change(ctx context.Context, path, transaction string) error {
+// Change makes a transaction (RFC 7047, 4.1.3) in the file of a standalone database, which it
+// loads as a server does, and says which version its schema has.
+func (f Files) Change(ctx context.Context, path, transaction string) (schema string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, sizeOf(path)))
 	defer cancel()
 	defer os.Remove(lockFile(path))
 	if _, err := f.Runner.Run(ctx, gently("ovsdb-tool", "--verbose=console:off", "transact", path, transaction)); err != nil {
-		return fmt.Errorf("cannot change %s: %w", path, err)
+		return "", fmt.Errorf("cannot change %s: %w", path, err)
 	}
-	return nil
+	return f.askTool(ctx, "db-version", path)
 }
 
 // SchemaVersion is that of the schema that the packages bring for database d.

@@ -39,12 +39,12 @@ func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.
 	request := r.Requests[db]
 	contents := u.standalone(db)
 	defer os.Remove(contents)
-	if err := u.contents(ctx, request, db, contents); err != nil {
+	note := startguard.Record(db, a.clusters.Supersede(db, "", "").Superseded[db])
+	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
+		return u.Files.Change(ctx, path, note)
+	})
+	if err != nil {
 		r.withdraw(db, fmt.Sprintf("%s: %v", db.Short(), err))
-		return err
-	}
-	over := a.clusters.Supersede(db, "", "").Superseded[db]
-	if err := u.Files.Change(ctx, contents, startguard.Record(db, over)); err != nil {
 		return err
 	}
 	made, err := u.Files.StageFrom(ctx, db, ovndb.RaftAddress(db, a.address.String()), max(a.settings.ElectionTimer, time.Second), contents)

@@ -80,7 +80,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		r.ask(db, u.Now())
 		return nil
 	case plan.RemakeCluster:
-		return u.remake(ctx, r, a, db)
+		return u.whileLeading(ctx, a, func() error { return u.remake(ctx, r, a, db) })
 	case plan.Supersede:
 		return u.supersede(ctx, p, s)
 	case plan.RemoveDamaged:
