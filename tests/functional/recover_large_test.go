@@ -3,11 +3,13 @@
 package functional
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -74,10 +76,11 @@ func (m *model) counted(u *lab.Unit) int {
 	return strings.Count(out, "large-")
 }
 
-// A lost quorum of a Northbound database of hundreds of MiB is recovered, and its backup
+// A lost quorum of a Northbound database of hundreds of MiB, or of RECOVER_MIB, is recovered, and its backup
 // restored: everything that takes as long as the data are large is waited for.
 func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
-	const size = 300
+	size, err := strconv.ParseInt(cmp.Or(os.Getenv("RECOVER_MIB"), "300"), 10, 64)
+	require.NoError(t, err)
 	for _, of := range []struct {
 		name string
 		row  int
