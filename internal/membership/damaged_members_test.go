@@ -4,6 +4,8 @@ package membership
 
 import (
 	"os"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,6 +33,48 @@ func TestDamageIsPublishedThroughAnotherMember(t *testing.T) {
 	require.Error(t, err, "the premise")
 	require.NoError(t, u.PublishDamage(t.Context(), local, "record 9 has entry 8"))
 	assert.Equal(t, []raft.ID{u.id(ovndb.NB)}, lost())
+
+	// R17: what stands there is not written again.
+	before := other.noted()
+	require.NoError(t, u.PublishDamage(t.Context(), local, "record 9 has entry 8, still"))
+	assert.Equal(t, before, other.noted())
+
+	// Whatever was looked at before: the word stays while the file can't be loaded.
+	whole := u.Files
+	u.Files.Paths.DB = t.TempDir()
+	text, err := os.ReadFile(whole.Paths.File(ovndb.NB))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(u.Files.Paths.File(ovndb.NB), withoutAnEntry(t, text), 0o600))
+	require.NoError(t, u.PublishDamage(t.Context(), local, ""))
+	assert.Equal(t, before, other.noted())
+	u.Files = whole
 	require.NoError(t, u.PublishDamage(t.Context(), local, ""), "its file is whole")
 	assert.Empty(t, lost())
+}
+
+// noted is what stands in the database for all units.
+func (u *realUnit) noted() map[string]string {
+	u.t.Helper()
+	global, err := u.Global(u.t.Context(), ovndb.NB, "unix:"+u.Control.Paths.Socket(ovndb.NB))
+	require.NoError(u.t, err)
+	defer global.Close()
+	ids, err := global.Read(u.t.Context())
+	require.NoError(u.t, err)
+	return ids
+}
+
+// withoutAnEntry takes an entry that others follow out of a database's file, as a write that
+// failed does.
+func withoutAnEntry(t *testing.T, text []byte) []byte {
+	t.Helper()
+	const mark = "OVSDB CLUSTER "
+	records := strings.Split(string(text), mark)
+	var entries []int
+	for i, r := range records {
+		if strings.Contains(r, `"index":`) {
+			entries = append(entries, i)
+		}
+	}
+	require.Greater(t, len(entries), 2)
+	return []byte(strings.Join(slices.Delete(records, entries[1], entries[1]+1), mark))
 }
