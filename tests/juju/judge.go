@@ -22,6 +22,7 @@ const shown = 117
 
 var (
 	staleMember = regexp.MustCompile(`stale member.*? [0-9a-f]{4,} \(was ([^)]+)\)`)
+	runsOn      = regexp.MustCompile(`juju (?:run|run-action|ssh|exec --unit) ([a-z0-9-]+/[0-9]+)`)
 	tally       = regexp.MustCompile(`\b([0-9]+) of ([0-9]+) up\b`)
 )
 
@@ -52,6 +53,9 @@ func Judge(scene Scene, word, message string) string {
 	}
 	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(scene.Down, m[1]) {
 		return m[1] + " is not down, and leaves by itself"
+	}
+	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(scene.Down, m[1]) {
+		return "the machine of " + m[1] + " is off, and runs no command"
 	}
 	if m := tally.FindStringSubmatch(message); m != nil && m[1] != m[2] && quiet && !scene.Moving {
 		return "all members are up"
