@@ -4,6 +4,7 @@ package membership
 
 import (
 	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -66,4 +67,22 @@ func TestR1ServerThatCannotBeAskedGoesOnWhereTheOthersAreNoMajorityWithoutIt(t *
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
 	assert.Empty(t, a.record(), "no lock is taken for it")
+}
+
+// R0, R1: a member whose file lacks entries is down, though it answers: with it alone the
+// others are no majority.
+func TestR0ServerThatCannotBeAskedGoesOnWhereAnotherMemberHasLostEntries(t *testing.T) {
+	units := realCluster(t, 3, ovndb.NB)
+	a, damaged, c := units[0], units[1], units[2]
+	m := going(c, units...)
+	a.nbctl("init")
+	require.NoError(t, damaged.PublishDamage(t.Context(), damaged.observer.ObserveServer(t.Context(), ovndb.NB), "record 9 has entry 8"))
+	require.NoError(t, os.Remove(c.Control.Paths.Control(ovndb.NB)))
+	_, err := c.Stop(t.Context(), m, observe.Cache{})
+	refused := (*RefusedError)(nil)
+	require.ErrorAs(t, err, &refused)
+	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
+	assert.Empty(t, a.record().Intents, "nothing was begun")
+	assert.Empty(t, a.record().Holder)
+	assert.NoError(t, c.cmd[ovndb.NB].Process.Signal(syscall.Signal(0)))
 }
