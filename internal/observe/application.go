@@ -236,8 +236,8 @@ func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	if len(was) == 1 {
 		o.Was = slices.Collect(maps.Keys(was))[0]
 	}
-	o.Departing = p.Up && (slices.Contains(m.Departed, o.Was) || p.Leaving && slices.Contains(m.DepartedEarlier, o.Was))
-	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Up && m.HasAddress(p.Address)) && !o.Departing
+	o.Departing = p.Runs() && (slices.Contains(m.Departed, o.Was) || p.Leaving && slices.Contains(m.DepartedEarlier, o.Was))
+	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Runs() && m.HasAddress(p.Address)) && !o.Departing
 	return o
 }
 

@@ -115,6 +115,8 @@ func TestR16MemberThatIsUpAtAUnitsAddressIsNotStale(t *testing.T) {
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "it is down: left behind by an earlier server of that unit")
 	p.Up = true
 	assert.False(t, m.Owner(ovndb.NB, p).Stale)
+	p.Up, p.Noted = false, true
+	assert.False(t, m.Owner(ovndb.NB, p).Stale, "it runs, and counts as down: its file lacks entries")
 }
 
 // Juju 4 takes a unit out of the model while its `stop` still runs.
@@ -125,6 +127,9 @@ func TestR16MemberThatIsUpIsNotStaleWhileItsUnitMayStillBeLeaving(t *testing.T) 
 	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Stale: true}, m.Owner(ovndb.NB, p), "one that is down leaves no more")
 	p.Up = true
 	assert.Equal(t, observe.Owner{Was: "ovn-central/4", Departing: true}, m.Owner(ovndb.NB, p))
+	p.Up, p.Noted = false, true
+	assert.True(t, m.Owner(ovndb.NB, p).Departing, "it runs, and counts as down: its unit is about to end it")
+	p.Up, p.Noted = true, false
 	m.Departed = []string{"ovn-central/3"}
 	assert.True(t, m.Owner(ovndb.NB, p).Stale, "its unit is gone for long")
 }

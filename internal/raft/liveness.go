@@ -73,6 +73,10 @@ type Peer struct {
 	Lag uint64
 }
 
+// Runs says whether its server is up, though it may count as down for a reason of its own
+// ([Peer.Noted]).
+func (p Peer) Runs() bool { return p.Up || p.Noted }
+
 // Longest is the longest form of the ID that is known.
 func (p Peer) Longest() string {
 	if p.ID != "" {

@@ -52,7 +52,7 @@ func PlanKick(c Change) Plan {
 		plan.refuse(OwnID, fmt.Sprintf("%s is this unit's own server", t.Short))
 	case c.UnitInModel != "" && !c.Force:
 		plan.refuse(UnitInModel, fmt.Sprintf("%s belongs to %s, which is still in the model", t.Short, c.UnitInModel))
-	case (t.Up || t.Noted) && !c.Force:
+	case t.Runs() && !c.Force:
 		plan.refuse(LiveMember, fmt.Sprintf("%s at %s is up", t.Short, t.Address))
 	}
 	return c.finish(plan)

@@ -70,7 +70,7 @@ func healthOf(c observe.Cluster) clusterHealth {
 func commits(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
-		if row.Up || row.Noted {
+		if row.Runs() {
 			up++
 		}
 	}

@@ -50,6 +50,8 @@ type blocker struct {
 	names, down []string
 	// mayGo says that a forced kick would be allowed in each of the databases.
 	mayGo bool
+	// noted is why one of them that is up counts as down; empty where none is up.
+	noted string
 }
 
 // Remediations is the same for both databases, with one way out for each unit: one
@@ -69,6 +71,8 @@ func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Applicatio
 			advice = append(advice, fmt.Sprintf("resume %s, which is paused: %s", b.owner.Unit, resumeCommand(m, b.owner.Unit)))
 		}
 		switch {
+		case b.noted != "" && b.owner.Unit != "": // its unit ends that by itself: nothing is to be kicked for it
+			advice = append(advice, fmt.Sprintf("wait for the next hook of %s, or see its status: %s", b.owner.Unit, b.noted))
 		case paused && !b.mayGo:
 		case paused:
 			advice = append(advice, fmt.Sprintf("if the machine of %s is lost, kick %s first: %s", b.owner.Unit, what, kickBlocker(b, b.targets, clusters, m)))
@@ -116,6 +120,9 @@ func blockersOf(m observe.Application, refusals []*raft.Refusal, clusters Views)
 			b.targets[r.Database] = p.Longest()
 			b.names = append(b.names, Describe(m, r.Database, p))
 			b.down = append(b.down, r.Database.Short()+" "+Describe(m, r.Database, p)+" is down")
+			if p.Noted && b.noted == "" {
+				b.noted = Describe(m, r.Database, p) + " is up, and counts as down, as " + p.Why
+			}
 		}
 	}
 	return all
@@ -144,7 +151,7 @@ func leaveRemediation(lead string, refusals []*raft.Refusal, clusters Views, m o
 	switch {
 	case m.Peers[b.owner.Unit].State.Paused:
 		return commandFirst(lead, resumeCommand(m, b.owner.Unit), " ("+b.owner.Unit+" is paused)")
-	case b.mayGo && b.owner.Unit != "":
+	case b.mayGo && b.owner.Unit != "" && b.noted == "":
 		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " (if it is lost; else start its servers; "+down+")")
 	case b.mayGo && b.owner.Stale:
 		return commandFirst(lead, kickBlocker(b, shortened(b.targets), clusters, m), " ("+down+")")
@@ -159,7 +166,7 @@ func resumeCommand(m observe.Application, unit string) string {
 // kickBlocker names the unit where that means these members and no others, which
 // is the shorter line and the same for both databases; else these IDs of them.
 func kickBlocker(b *blocker, ids map[ovndb.Database]string, clusters Views, m observe.Application) string {
-	force := b.owner.Unit != ""
+	force := b.owner.Unit != "" || b.noted != ""
 	unit := cmp.Or(b.owner.Unit, b.owner.Was)
 	on := runOn(m, clusters, b.owner.Unit)
 	if hasOnly(m, clusters, unit, b.targets) {

@@ -88,7 +88,7 @@ func warnings(r observe.Report, c observe.Cluster, row observe.Row) []string {
 	if owner := wrongDatabase(r, c.Database, row); owner != "" {
 		all = append(all, fmt.Sprintf("%s is a server of %s: it votes here and holds nothing", member, owner))
 	} else if row.Owner.Stale {
-		all = append(all, member+" is stale: it belongs to no unit of the model"+UpWithoutUnit(row.Up))
+		all = append(all, member+" is stale: it belongs to no unit of the model"+UpWithoutUnit(row.Runs()))
 	}
 	if row.Extra != "" {
 		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", member, row.Extra))

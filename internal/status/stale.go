@@ -61,7 +61,7 @@ func staleMembers(r observe.Report) []*stale {
 			if !row.Owner.Stale {
 				continue
 			}
-			plan := raft.PlanKick(raft.Change{Database: c.Database, View: c.View, Target: row.Longest(), Force: row.Up})
+			plan := raft.PlanKick(raft.Change{Database: c.Database, View: c.View, Target: row.Longest(), Force: row.Runs()})
 			if plan.Refusal != nil {
 				continue
 			}
@@ -72,7 +72,7 @@ func staleMembers(r observe.Report) []*stale {
 				byUnit[row.Owner.Was] = k
 			}
 			k.targets[c.Database], k.rows[c.Database] = row.Longest(), row
-			k.force = k.force || row.Up
+			k.force = k.force || row.Runs()
 		}
 	}
 	return all

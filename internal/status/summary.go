@@ -107,7 +107,7 @@ func staleText(r observe.Report) string {
 		for _, row := range c.Rows {
 			if row.Owner.Stale {
 				names = append(names, c.Database.Short()+" "+Describe(r.Application, c.Database, row.Peer))
-				up = up || row.Up
+				up = up || row.Runs()
 			}
 		}
 	}

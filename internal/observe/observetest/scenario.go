@@ -54,6 +54,8 @@ type Members struct {
 	Full bool
 	// ChangedBy is the unit that changes the membership.
 	ChangedBy string
+	// Lost are the identities of members that are noted to have lost entries of their logs.
+	Lost []string
 }
 
 // Row is a member: up, unless it says otherwise.
@@ -189,6 +191,9 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 		status.Leader = raft.Ref(m.Leader)
 	}
 	v := raft.View{Names: s.Application().Names(d), Full: m.Full, ChangedBy: m.ChangedBy}
+	for _, identity := range m.Lost {
+		v.Lost = append(v.Lost, Full(identity))
+	}
 	for i, r := range m.Rows {
 		member := raft.Member{Nick: r.Identity, Short: r.Identity, Address: r.Address, Self: i == 0, Phase: r.Phase, Extra: r.Extra}
 		if member.Address == "" {
