@@ -138,7 +138,7 @@ func TestChassisThatComesOrGoesIsActedOnOnce(t *testing.T) {
 	s := p.status(holder).Gateways
 	require.NotNil(t, s.Last)
 	assert.Equal(t, 3, s.Last.Gateways)
-	assert.Contains(t, strings.Join(s.Last.Reasons, ";"), "c3", "and why")
+	assert.Equal(t, []string{"the chassis does not exist"}, s.Last.Reasons)
 	assert.Empty(t, s.Advice)
 
 	// R17: nothing more is written.
