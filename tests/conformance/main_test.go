@@ -156,7 +156,8 @@ func (s *scene) unitDir(unit string) string {
 	return filepath.Join(s.dir, filepath.Base(filepath.Dir(unit))+"-"+filepath.Base(unit))
 }
 
-func (s *scene) charmDir(unit string) string {
+// CharmDir implements [recorded.Juju].
+func (s *scene) CharmDir(unit string) string {
 	tag := "unit-" + filepath.Base(s.unitDir(unit))
 	return filepath.Join(s.unitDir(unit), "agents", tag, "charm")
 }

@@ -53,57 +53,19 @@ func tell(t *testing.T, story recorded.Story) {
 	t.Helper()
 	s := newScene(t, story.Scripts)
 	for i, step := range story.Steps {
-		got := s.take(step)
+		got, err := recorded.Take(s, step)
+		require.NoError(t, err)
 		if *update {
 			step.Hooks, step.Failed, step.Refused = got.Hooks, got.Failed, got.Refused
 			step.Result, step.Answers, step.Seen = got.Result, got.Answers, got.Seen
 			continue
 		}
-		name := fmt.Sprintf("step %d: %s", i+1, step.Do)
-		assert.Equal(t, recorded.Ordered(step.Hooks), recorded.Ordered(got.Hooks), name)
-		assert.Equal(t, step.Failed, got.Failed, name)
-		assert.Equal(t, step.Refused, got.Refused, name)
-		assert.Equal(t, step.Result, got.Result, name)
-		assert.Equal(t, step.Answers, got.Answers, name)
-		assert.Equal(t, step.Seen, got.Seen, name)
+		assert.Equal(t, step.Outcome(), got.Outcome(), "step %d: %s %s", i+1, step.Do, step.Args)
 	}
 }
 
-// take takes one step and returns what came of it.
-func (s *scene) take(step *recorded.Step) (got recorded.Step) {
-	s.t.Helper()
-	before := s.history()
-	if step.At != nil {
-		s.t.Log(step.Do)
-		s.place(step.At.Unit, step.At.Hook, step.Script())
-	}
-	for hook, text := range step.Scripts {
-		s.place(step.Unit, hook, text)
-	}
-	if err := s.do(step, &got); err != nil {
-		got.Refused = err.Error()
-	}
-	if failed := s.settle(); len(failed) > 0 {
-		got.Failed = failed
-	}
-	for unit, hooks := range s.history() {
-		if fresh := hooks[len(before[unit]):]; len(fresh) > 0 {
-			if got.Hooks == nil {
-				got.Hooks = map[string][]string{}
-			}
-			got.Hooks[unit] = fresh
-		}
-	}
-	if step.At != nil {
-		answers, err := step.Collect(s.charmDir(step.At.Unit))
-		require.NoError(s.t, err)
-		got.Answers = answers
-		s.place(step.At.Unit, step.At.Hook, "")
-	}
-	return got
-}
-
-func (s *scene) history() map[string][]string {
+// Hooks implements [recorded.Juju].
+func (s *scene) Hooks() map[string][]string {
 	all := map[string][]string{}
 	s.Look(func(state controller.State) {
 		for _, units := range []map[string]*controller.Unit{state.Units, state.Gone} {
@@ -115,8 +77,23 @@ func (s *scene) history() map[string][]string {
 	return all
 }
 
-// do does what a step says.
-func (s *scene) do(step *recorded.Step, got *recorded.Step) error {
+// Failed implements [recorded.Juju].
+func (s *scene) Failed() map[string]string { return s.settle() }
+
+// Place implements [recorded.Juju]: it is as the charm's own script.
+func (s *scene) Place(unit, hook, text string) error {
+	return os.WriteFile(filepath.Join(s.CharmDir(unit), "on-"+hook), []byte(text), 0o644)
+}
+
+// Do implements [recorded.Juju]. What follows from a step settles by itself.
+func (s *scene) Do(step *recorded.Step) (*recorded.Result, error) {
+	if step.Do == "run" {
+		return s.runAction(step)
+	}
+	return nil, s.change(step)
+}
+
+func (s *scene) change(step *recorded.Step) error {
 	switch step.Do {
 	case "add":
 		n := 0
@@ -153,38 +130,28 @@ func (s *scene) do(step *recorded.Step, got *recorded.Step) error {
 		return s.UpdateStatus(step.Unit)
 	case "resolved":
 		return s.Resolved(step.Unit, step.NoRetry)
-	case "run":
-		return s.runAction(step, got)
-	case "look":
-		got.Seen = s.look()
 	default:
-		s.t.Fatalf("no such step: %s", step.Do)
+		return fmt.Errorf("no such step: %s", step.Do)
 	}
 	return nil
 }
 
-func (s *scene) runAction(step *recorded.Step, got *recorded.Step) error {
+func (s *scene) runAction(step *recorded.Step) (*recorded.Result, error) {
 	given, err := controller.Params(step.Unit, step.Action, step.Args)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	a, err := s.Run(ctx, step.Unit, step.Action, given)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	got.Result = &recorded.Result{Status: a.Status, Message: a.Message, Results: a.Results, Log: a.Log}
-	return nil
+	return &recorded.Result{Status: a.Status, Message: a.Message, Results: a.Results, Log: a.Log}, nil
 }
 
-// place makes what a unit's charm does in a hook.
-func (s *scene) place(unit, hook, text string) {
-	s.t.Helper()
-	require.NoError(s.t, os.WriteFile(filepath.Join(s.charmDir(unit), "on-"+hook), []byte(text), 0o644))
-}
-
-func (s *scene) look() *recorded.Seen {
+// See implements [recorded.Juju].
+func (s *scene) See() *recorded.Seen {
 	seen := &recorded.Seen{
 		Workload: map[string]string{}, Ports: map[string][]string{},
 		App: map[string]map[string]string{}, Units: map[string]map[string]string{},

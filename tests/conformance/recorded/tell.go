@@ -1,0 +1,1 @@
+../../lab/recorded/tell.go

@@ -1,0 +1,75 @@
+package recorded
+
+// Juju is a model that stories are told to, whoever plays it.
+type Juju interface {
+	// Do takes a step, and returns when all has settled; how an action ended.
+	Do(step *Step) (*Result, error)
+	// Place is what the charm of a unit does in a hook from now on.
+	Place(unit, hook, script string) error
+	// CharmDir is the charm's directory of a unit.
+	CharmDir(unit string) string
+	// Hooks are those that each unit has run, also those that are gone.
+	Hooks() map[string][]string
+	// Failed are the units that are in error.
+	Failed() map[string]string
+	// See is the model as the controller knows it.
+	See() *Seen
+}
+
+// Take takes one step, and returns what came of it.
+func Take(juju Juju, step *Step) (got Step, err error) {
+	before := juju.Hooks()
+	if step.At != nil {
+		err = juju.Place(step.At.Unit, step.At.Hook, step.Script())
+	}
+	for hook, text := range step.Scripts {
+		if err == nil {
+			err = juju.Place(step.Unit, hook, text)
+		}
+	}
+	if err != nil {
+		return got, err
+	}
+	var refused error
+	if step.Do != "look" {
+		got.Result, refused = juju.Do(step)
+	} else {
+		got.Seen = juju.See()
+	}
+	if refused != nil {
+		got.Refused = refused.Error()
+	}
+	if failed := juju.Failed(); len(failed) > 0 {
+		got.Failed = failed
+	}
+	for unit, hooks := range juju.Hooks() {
+		if fresh := hooks[len(before[unit]):]; len(fresh) > 0 {
+			if got.Hooks == nil {
+				got.Hooks = map[string][]string{}
+			}
+			got.Hooks[unit] = fresh
+		}
+	}
+	if step.At != nil {
+		if got.Answers, err = step.Collect(juju.CharmDir(step.At.Unit)); err == nil {
+			err = juju.Place(step.At.Unit, step.At.Hook, "")
+		}
+	}
+	return got, err
+}
+
+// Outcome is what came of a step alone, in the one form in which it can be compared.
+func (s *Step) Outcome() Step {
+	o := Step{Hooks: Ordered(s.Hooks), Failed: s.Failed, Refused: s.Refused, Answers: s.Answers, Result: s.Result, Seen: s.Seen}
+	if len(o.Failed) == 0 {
+		o.Failed = nil
+	}
+	if s.Seen != nil {
+		seen := *s.Seen
+		if len(seen.Ports) == 0 {
+			seen.Ports = nil
+		}
+		o.Seen = &seen
+	}
+	return o
+}
