@@ -14,69 +14,6 @@ import (
 // since returns the hooks that a unit has run after the first n.
 func since(u *lab.Unit, n int) []string { return u.Hooks()[n:] }
 
-func TestRelationWithAnotherApplicationRunsItsHooksInOrder(t *testing.T) {
-	l, units := withUnits(t, 2, true, nil)
-	before := len(units[0].Hooks())
-	id, err := l.Relate(ctx(t), "certificates", "vault", 2)
-	require.NoError(t, err)
-	assert.Equal(t, []string{
-		"certificates-relation-created",
-		"certificates-relation-joined vault/0", "certificates-relation-changed vault/0",
-		"certificates-relation-joined vault/1", "certificates-relation-changed vault/1",
-	}, since(units[0], before))
-
-	before = len(units[0].Hooks())
-	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/1", map[string]string{"ca": "x"}))
-	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/1", map[string]string{"ca": "x"}), "the same again is no news")
-	require.NoError(t, l.RemoteSet(ctx(t), id, "vault", map[string]string{"app": "y"}))
-	require.NoError(t, l.RemoteUnits(ctx(t), id, "vault/1", "vault/2"))
-	assert.Equal(t, []string{
-		"certificates-relation-changed vault/1", "certificates-relation-changed", "certificates-relation-departed vault/0",
-		"certificates-relation-joined vault/2", "certificates-relation-changed vault/2",
-	}, since(units[0], before))
-
-	before = len(units[0].Hooks())
-	require.NoError(t, l.Unrelate(ctx(t), id))
-	assert.Equal(t, []string{
-		"certificates-relation-departed vault/1", "certificates-relation-departed vault/2", "certificates-relation-broken",
-	}, since(units[0], before))
-	assert.Empty(t, l.RelationData(id).RemoteUnits)
-	require.Error(t, l.RemoteSet(ctx(t), id, "vault/1", nil), "it is gone")
-
-	again, err := l.Relate(ctx(t), "certificates", "vault", 1)
-	require.NoError(t, err)
-	assert.Equal(t, id+1, again, "numbers aren't used twice")
-}
-
-func TestUnitThatGoesLeavesItsRelationsFirst(t *testing.T) {
-	l, units := withUnits(t, 2, true, nil)
-	_, err := l.Relate(ctx(t), "ovsdb", "neutron", 1)
-	require.NoError(t, err)
-	before := len(units[1].Hooks())
-	require.NoError(t, l.RemoveUnit(ctx(t), units[1], lab.RemoveOptions{}))
-	assert.Equal(t, []string{
-		"ovsdb-relation-departed neutron/0", "ovsdb-relation-broken", "ovsdb-peer-relation-departed ovn-central/0", "stop", "remove",
-	}, since(units[1], before))
-	assert.NotContains(t, l.RelationData(2).Units, units[1].Name())
-}
-
-func TestToolsSeeTheOtherApplication(t *testing.T) {
-	l, units := withUnits(t, 2, true, scripts{
-		"certificates-relation-changed": `for whose in "- vault/0" "--app - vault" "--app - ovn-central" "- neutron/0"; do
-			relation-get --format=json -r 2 $whose >> out 2>&1; done; echo "$JUJU_REMOTE_APP" >> out`,
-		"update-status": `goal-state --format=json > goal`,
-	})
-	id, err := l.Relate(ctx(t), "certificates", "vault", 1)
-	require.NoError(t, err)
-	on(t, units[1], "certificates-relation-changed", "cat /dev/null > out\n"+read(t, units[1].CharmDir(), "on-certificates-relation-changed"))
-	require.NoError(t, l.RemoteSet(ctx(t), id, "vault", map[string]string{"app": "a"}))
-	require.NoError(t, l.RemoteSet(ctx(t), id, "vault/0", map[string]string{"ca": "c"}))
-	assert.Regexp(t, `^\{"ca":"c",.*\}\n\{"app":"a"\}\nERROR permission denied\nERROR permission denied\nvault\n$`, read(t, units[1].CharmDir(), "out"))
-	require.NoError(t, l.UpdateStatus(ctx(t)))
-	assert.Regexp(t, `"relations":\{"certificates":\{"vault":\{"status":"joined","since":"[^"]+"\},"vault/0":\{"status":"active"`,
-		read(t, units[0].CharmDir(), "goal"))
-}
-
 func TestOtherSideIsPlayedByItsAnswers(t *testing.T) {
 	l, units := withUnits(t, 2, true, scripts{
 		"certificates-relation-joined":  `relation-set -r 2 request="$JUJU_UNIT_NAME"`,

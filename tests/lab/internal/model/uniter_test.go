@@ -47,70 +47,18 @@ func settleAll(t *testing.T, s *State) {
 	}
 }
 
-func TestNewUnitsAreSetUpInOrder(t *testing.T) {
-	s := newState("3.6.11", 2)
-	assert.Equal(t, []string{"install", "ovsdb-peer-relation-created", "leader-elected", "config-changed", "start"}, runAll(t, s, "ovn-central/0"))
-	assert.Equal(t, []string{
-		"install", "ovsdb-peer-relation-created", "leader-settings-changed", "config-changed", "start",
-		"ovsdb-peer-relation-joined ovn-central/0", "ovsdb-peer-relation-changed ovn-central/0",
-	}, runAll(t, s, "ovn-central/1"))
-	assert.Equal(t, []string{
-		"ovsdb-peer-relation-joined ovn-central/1", "ovsdb-peer-relation-changed ovn-central/1",
-	}, runAll(t, s, "ovn-central/0"))
-	assert.Empty(t, runAll(t, s, "ovn-central/1"))
-}
-
-func TestDataThatChangesReachesTheOthers(t *testing.T) {
-	s := newState("3.6.11", 2)
+// The removal under Juju 3 is in the recorded stories.
+func TestRemovalTellsNobodyUnderJuju4(t *testing.T) {
+	s := newState("4.0.14", 3)
 	settleAll(t, s)
-	r := s.Relations[0]
-	assert.True(t, r.Units["ovn-central/0"].Write(map[string]string{"a": "1"}))
-	assert.False(t, r.Units["ovn-central/0"].Write(map[string]string{"a": "1"}), "the same again is no change")
-	assert.True(t, r.App.Write(map[string]string{"b": "1"}))
-	assert.Equal(t, []string{"ovsdb-peer-relation-changed", "ovsdb-peer-relation-changed ovn-central/0"}, runAll(t, s, "ovn-central/1"))
-}
-
-func TestRemovalRunsStopLast(t *testing.T) {
-	tests := map[string]struct {
-		version   string
-		restarted bool
-		leaver    []string
-		survivor  []string
-	}{
-		"fresh agent": {
-			"3.6.11", false,
-			[]string{"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove"},
-			[]string{"ovsdb-peer-relation-departed ovn-central/0"},
-		},
-		"agent that restarted": {
-			"3.6.11", true,
-			[]string{
-				"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2",
-				"ovsdb-peer-relation-broken", "stop", "remove",
-			},
-			[]string{"ovsdb-peer-relation-departed ovn-central/0"},
-		},
-		"juju 4 tells nobody": {
-			"4.0.14", false,
-			[]string{"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove"},
-			[]string{},
-		},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			s := newState(test.version, 3)
-			settleAll(t, s)
-			if test.restarted {
-				s.RestartAgent("ovn-central/0")
-			}
-			s.Destroy("ovn-central/0")
-			assert.Equal(t, test.survivor, runAll(t, s, "ovn-central/1"), "survivors run it before the leaver is gone")
-			assert.Equal(t, test.leaver, runAll(t, s, "ovn-central/0"))
-			s.Remove("ovn-central/0")
-			assert.Equal(t, []string{"leader-elected"}, runAll(t, s, "ovn-central/1"))
-			assert.NotContains(t, s.Units, "ovn-central/0")
-		})
-	}
+	s.Destroy("ovn-central/0")
+	assert.Empty(t, runAll(t, s, "ovn-central/1"))
+	assert.Equal(t, []string{
+		"ovsdb-peer-relation-departed ovn-central/1", "ovsdb-peer-relation-departed ovn-central/2", "stop", "remove",
+	}, runAll(t, s, "ovn-central/0"))
+	s.Remove("ovn-central/0")
+	assert.Equal(t, []string{"leader-elected"}, runAll(t, s, "ovn-central/1"))
+	assert.NotContains(t, s.Units, "ovn-central/0")
 }
 
 func TestAgentThatRestartsBetweenTwoTriesOfStopBreaksTheRelationAfterIt(t *testing.T) {
@@ -126,36 +74,6 @@ func TestAgentThatRestartsBetweenTwoTriesOfStopBreaksTheRelationAfterIt(t *testi
 			assert.Equal(t, []string{"stop", "ovsdb-peer-relation-broken", "remove"}, runAll(t, s, "ovn-central/0"))
 		})
 	}
-}
-
-func TestDepartingUnitIsWhoLeaves(t *testing.T) {
-	departing := func(s *State, unit string) string {
-		h, ok := s.Next(unit)
-		require.True(t, ok)
-		require.Equal(t, "ovsdb-peer-relation-departed", h.Name())
-		return h.Departing
-	}
-	s := newState("3.6.11", 2)
-	settleAll(t, s)
-	s.Destroy("ovn-central/1")
-	assert.Equal(t, "ovn-central/1", departing(s, "ovn-central/0"), "on the survivor: the other")
-	assert.Equal(t, "ovn-central/1", departing(s, "ovn-central/1"), "on the leaver: itself")
-}
-
-func TestFailedHookBlocksEverythingElse(t *testing.T) {
-	s := newState("3.6.11", 2)
-	settleAll(t, s)
-	h := Hook{Kind: UpdateStatus}
-	s.Fail("ovn-central/1", h, Failure{Hook: "update-status", ExitCode: 1})
-	assert.Equal(t, Status{Status: "error", Message: `hook failed: "update-status"`, Since: s.Units["ovn-central/1"].Agent.Since},
-		s.Units["ovn-central/1"].VisibleStatus())
-	s.Destroy("ovn-central/1")
-	next, ok := s.Next("ovn-central/1")
-	require.True(t, ok)
-	assert.Equal(t, h, next, "its removal waits for the failed hook")
-	s.Commit("ovn-central/1", h)
-	next, _ = s.Next("ovn-central/1")
-	assert.Equal(t, "ovsdb-peer-relation-departed", next.Name())
 }
 
 func TestLeadershipMovesToALivingUnit(t *testing.T) {
@@ -179,18 +97,6 @@ func TestLeadershipMovesToALivingUnit(t *testing.T) {
 			assert.Equal(t, test.leader, s.Leader)
 		})
 	}
-}
-
-func TestKilledHookIsQueuedWithoutError(t *testing.T) {
-	s := newState("3.6.11", 1)
-	settleAll(t, s)
-	s.Destroy("ovn-central/0")
-	h, _ := s.Next("ovn-central/0")
-	require.Equal(t, Stop, h.Kind)
-	s.Begin("ovn-central/0", h)
-	s.Requeue("ovn-central/0", h)
-	assert.Equal(t, "idle", s.Units["ovn-central/0"].Agent.Status)
-	assert.Equal(t, []string{"stop", "remove"}, runAll(t, s, "ovn-central/0"))
 }
 
 func TestModelSurvivesItsFile(t *testing.T) {
