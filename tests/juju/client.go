@@ -29,15 +29,22 @@ type Client struct {
 // Do runs one command of the client, and returns what it wrote to stdout. The
 // model is added.
 func (c *Client) Do(ctx context.Context, command string, args ...string) ([]byte, error) {
+	out, _, err := c.do(ctx, command, args...)
+	return out, err
+}
+
+func (c *Client) do(ctx context.Context, command string, args ...string) (out []byte, said string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, commandLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.Program, slices.Concat([]string{command, "-m", c.Model}, args)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := cmd.Run(); err != nil {
-		return stdout.Bytes(), fmt.Errorf("cannot run juju %s %s: %w: %s", command, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
+	err = cmd.Run()
+	said = strings.TrimSpace(stderr.String())
+	if err != nil {
+		err = fmt.Errorf("cannot run juju %s %s: %w: %s", command, strings.Join(args, " "), err, said)
 	}
-	return stdout.Bytes(), nil
+	return stdout.Bytes(), said, err
 }
 
 // Word is a status with its message.
@@ -71,7 +78,12 @@ func (c *Client) Units(ctx context.Context, app string) (map[string]Unit, error)
 	return status.Applications[app].Units, nil
 }
 
-// Past is one line of `juju show-status-log`.
+// logDelay is after how long the log has what was shown. Juju 4 writes it every two
+// seconds (flushInterval of cmd/jujud-controller/agent/logger.go, 4.0.15).
+const logDelay = 3 * time.Second
+
+// Past is one line of `juju show-status-log`. Juju 4 tells its time in whole seconds,
+// cut off (RecordStatus of internal/statushistory, 4.0.15).
 type Past struct {
 	Status  string    `json:"status"`
 	Message string    `json:"message"`
@@ -97,8 +109,14 @@ var errAction = errors.New("the action has failed")
 // Run runs an action, with arguments as they are typed after `juju run`, and
 // returns its results.
 func (c *Client) Run(ctx context.Context, typed ...string) (map[string]any, error) {
-	// The client's own exit code is that of the action: what it printed decides.
-	out, failed := c.Do(ctx, "run", append([]string{"--format=json"}, typed...)...)
+	// The client's own exit code is that of the action: what it printed decides. Of
+	// an action that the controller has refused it prints nothing, ends with 0, and says
+	// why on stderr (processOperationResults of cmd/juju/action/common.go, 4.0.15).
+	// It waits for no longer than a minute unless it is told to (defaultWait, same file).
+	out, said, failed := c.do(ctx, "run", append([]string{"--format=json", "--wait=" + commandLimit.String()}, typed...)...)
+	if failed == nil && len(out) == 0 {
+		return nil, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), errAction, said)
+	}
 	var tasks map[string]struct {
 		Status  string         `json:"status"`
 		Message string         `json:"message"`

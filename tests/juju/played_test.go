@@ -166,10 +166,7 @@ func (p *played) do(args []string) (string, error) {
 	case "status":
 		return p.status()
 	case "show-status-log":
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		out, err := json.Marshal(p.history[alone[0]])
-		return string(out), err
+		return p.log(alone[0])
 	case "deploy":
 		return "", errors.Join(p.configure(values["--config"]), p.add(3))
 	case "add-unit":
@@ -246,6 +243,21 @@ func (p *played) note(unit, call string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.history[unit] = append(p.history[unit], Past{Status: words[1], Message: strings.Join(words[2:], ""), Since: time.Now()})
+}
+
+// log is as Juju 4 keeps it: of whole seconds, and written every two.
+func (p *played) log(unit string) (string, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	lines := []Past{}
+	for _, line := range p.history[unit] {
+		if time.Since(line.Since) > 2*time.Second {
+			line.Since = line.Since.Truncate(time.Second)
+			lines = append(lines, line)
+		}
+	}
+	out, err := json.Marshal(lines)
+	return string(out), err
 }
 
 func (p *played) configure(options []string) error {

@@ -86,7 +86,10 @@ func (s *Story) Tell(ctx context.Context) (wrong []string, err error) {
 		}
 		fmt.Fprintf(s.Out, "   %.1f s\n", time.Since(began).Seconds())
 	}
-	return nil, nil
+	if err := sleep(ctx, logDelay); err != nil {
+		return nil, err
+	}
+	return nil, s.watch.logs(ctx)
 }
 
 // to are the flags that say where n units go.

@@ -16,11 +16,16 @@ type watch struct {
 	every  time.Duration
 	out    io.Writer
 
-	mu    sync.Mutex
-	scene Scene
-	began time.Time         // of the scene
-	last  map[string]string // by unit
-	wrong []string
+	mu     sync.Mutex
+	scenes []since           // the last one is now
+	last   map[string]string // by unit
+	wrong  []string
+}
+
+// since is a scene, and when it began. It ends where the next one begins.
+type since struct {
+	Scene
+	began time.Time
 }
 
 // run looks until ctx ends.
@@ -53,18 +58,24 @@ func (w *watch) see(unit, word, message string) {
 	}
 	w.last[unit] = now
 	fmt.Fprintf(w.out, "    %s %s\n", unit, now)
-	w.judge(unit, word, message)
+	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
-// judge notes what is wrong in what a unit has shown. A hook may fail of one that is down: its
-// machine was turned off, amid that hook maybe.
-func (w *watch) judge(unit, word, message string) {
-	if word == "error" && slices.Contains(w.scene.Down, unit) {
-		return
+// judge notes what is wrong in what a unit has shown in one of some scenes: what
+// is wrong in all of them. A hook may fail of one that is down: its machine was
+// turned off, amid that hook maybe.
+func (w *watch) judge(unit string, shown Past, scenes []since) {
+	why := ""
+	for _, s := range scenes {
+		if shown.Status == "error" && slices.Contains(s.Down, unit) {
+			return
+		}
+		if why = Judge(s.Scene, shown.Status, shown.Message); why == "" {
+			return
+		}
 	}
-	why := Judge(w.scene, word, message)
 	if why != "" {
-		w.add(fmt.Sprintf("%s showed %q: %s", unit, word+": "+message, why))
+		w.add(fmt.Sprintf("%s showed %q: %s", unit, shown.Status+": "+shown.Message, why))
 	}
 }
 
@@ -85,28 +96,58 @@ func (w *watch) add(text string) {
 func (w *watch) set(s Scene) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.scene, w.began = s, time.Now()
+	w.scenes = append(w.scenes, since{s, time.Now()})
 }
 
-// logs judges what the units that are there have shown since the scene began,
-// however short it was.
+// logs judges what the units have shown since the story began, however short it
+// was, each by the scene of its time: a line may come to the log after its scene has
+// ended. Of a unit that has gone a Juju may have no log any more.
 func (w *watch) logs(ctx context.Context) error {
-	units, err := w.client.Units(ctx, w.app)
+	there, err := w.client.Units(ctx, w.app)
 	if err != nil {
 		return err
 	}
-	for name := range units {
-		past, err := w.client.Log(ctx, name)
-		if err != nil {
+	units := w.shown()
+	for unit := range there {
+		units[unit] = true
+	}
+	for unit := range units {
+		past, err := w.client.Log(ctx, unit)
+		if _, is := there[unit]; err != nil && is {
 			return err
 		}
 		w.mu.Lock()
 		for _, p := range past {
-			if p.Since.After(w.began) {
-				w.judge(name, p.Status, p.Message)
-			}
+			w.judge(unit, p, w.at(p.Since))
 		}
 		w.mu.Unlock()
 	}
 	return nil
+}
+
+// shown are the units that have been seen in the status.
+func (w *watch) shown() map[string]bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	units := map[string]bool{}
+	for unit := range w.last {
+		units[unit] = true
+	}
+	return units
+}
+
+// at are the scenes that a time of the log may be of: two, where Juju tells it in
+// whole seconds and a scene ended in that one.
+func (w *watch) at(t time.Time) (scenes []since) {
+	until := t
+	if t.Nanosecond() == 0 {
+		until = t.Add(time.Second)
+	}
+	for i, s := range w.scenes {
+		over := i+1 < len(w.scenes) && !w.scenes[i+1].began.After(t)
+		if !over && !s.began.After(until) {
+			scenes = append(scenes, s)
+		}
+	}
+	return scenes
 }

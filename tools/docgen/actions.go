@@ -16,8 +16,11 @@ Run an action on one unit:
 
 | Juju | Command |
 |---|---|
-| 3.x | ` + "`juju run ovn-central/0 ACTION PARAMETER=VALUE…`" + ` |
+| 3.x, 4 | ` + "`juju run ovn-central/0 ACTION PARAMETER=VALUE…`" + ` |
 | 2.9 | ` + "`juju run-action ovn-central/0 ACTION PARAMETER=VALUE… --wait`" + ` |
+
+` + "`juju run`" + ` waits for a minute, unless it is told to wait longer: ` + "`--wait=30m`" + `. After that it ends with ` + "`timed out waiting for results`" + `;
+the action goes on, and ` + "`juju show-operation`" + ` has its result, by the number that ` + "`juju run`" + ` printed first.
 `
 
 // action is what the page tells of an entry of actions.yaml.
