@@ -36,7 +36,7 @@ func outputTo(to io.Writer) (*output, error) {
 // begin reads what is written until nothing has the write end any more. The program has been
 // started, or won't be.
 func (o *output) begin() {
-	o.write.Close()
+	_ = o.write.Close()
 	go func() {
 		defer close(o.copied)
 		_, err := io.Copy(o.to, o.read)
@@ -44,7 +44,7 @@ func (o *output) begin() {
 			return
 		}
 		o.err = err
-		o.read.Close() // so that the program does not wait to be read
+		_ = o.read.Close() // so that the program does not wait to be read
 	}()
 }
 
