@@ -74,6 +74,9 @@ func TestNextCommands(t *testing.T) {
 			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00").Down("aa01", "aa04").CutOff() },
 			[]string{"juju run ovn-central/0 recover dry-run=true"},
 		},
+		"a leader is being elected": {
+			func(s *observetest.Scenario) { s.NB = observetest.Up("aa00", "aa01").Down("aa02").CutOff() }, nil,
+		},
 		"two members with one identity, which can't be told apart": {
 			func(s *observetest.Scenario) { s.History, s.NB = nil, s.NB.Down("aa04", "aa04") }, nil,
 		},
@@ -218,7 +221,7 @@ func TestCommandForOneDatabaseLeavesTheOtherAlone(t *testing.T) {
 // is asked first, and the recovery is planned on this unit: the other may be off.
 func TestOperatorIsSentToAUnitThatIsHeard(t *testing.T) {
 	s := observetest.Three(t)
-	s.NB = observetest.Members{Rows: []observetest.Row{{Identity: "aa00"}, {Identity: "aa01", Down: true}, {Identity: "aa02"}}}.CutOff()
+	s.NB = observetest.Members{Rows: []observetest.Row{{Identity: "aa00"}, {Identity: "aa01", Down: true}, {Identity: "aa02"}, {Identity: "aa03", Down: true}, {Identity: "aa04", Down: true}}}.CutOff()
 	r := s.Report()
 	assert.Equal(t, []string{"juju run ovn-central/0 recover dry-run=true"}, status.Next(r))
 	advice := strings.Join(status.NoQuorumRemediation(r.Application, r.Clusters[0].ServerState), "\n")

@@ -20,7 +20,11 @@ type stale struct {
 func Next(r observe.Report) []string {
 	var all []string
 	for _, c := range r.Clusters {
-		if c.Member() && c.Quorum.Up == 0 {
+		switch {
+		case !c.Member() || c.Quorum.Up > 0:
+		case healthOf(c) == electing || healthOf(c) == majorityUnconfirmed:
+			return nil // it ends by itself, and until then each change is refused
+		default:
 			return []string{RecoveryPlanCommand(r.Application)} // first of all, which unit sees a leader
 		}
 	}
