@@ -129,14 +129,14 @@ func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner,
 			left -= len(part)
 			texts = append(texts, record.next(p, part, left))
 		}
-		asked, err := s.write(ctx, texts, s.guard(inventory.State, some), inventory.lists(some))
+		last := len(done)+len(some) == len(p.Changes)
+		asked, err := s.write(ctx, texts, s.guard(inventory.State, some), inventory.lists(some), !last)
 		if err != nil {
 			return done, err
 		}
 		done = append(done, some...)
 		s.progress(ctx, fmt.Sprintf("%d of %d gateways written", len(done), len(p.Changes)))
-		if len(done) == len(p.Changes) {
-			s.asked = asked
+		if last {
 			break // the check that follows reads SB
 		}
 		if err := s.followed(ctx, asked, len(some)); err != nil {
@@ -146,11 +146,11 @@ func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner,
 	return done, nil
 }
 
-// write writes a batch, and asks for a sign of life in the same transaction where ovn-northd is waited for
-// at all: asked alone it would have it compute once more.
-func (s *Service) write(ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates) (asked int64, err error) {
+// write writes a batch, and where ovn-northd is to be waited for asks for a sign of life in the same
+// transaction: asked alone it would have it compute once more.
+func (s *Service) write(ctx context.Context, notes []string, guard ovsdb.Guard, lists []ovsdb.Candidates, ask bool) (asked int64, err error) {
 	err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		if s.NorthdTimeout == 0 {
+		if !ask || s.NorthdTimeout == 0 {
 			return g.Write(ctx, notes, guard, lists...)
 		}
 		asked, err = g.WriteAndAsk(ctx, notes, guard, lists...)

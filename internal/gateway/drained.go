@@ -20,22 +20,20 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 }
 
 // Drain moves every gateway off a chassis, for as long as it is cordoned, and says what it
-// has changed, and which nb_cfg it has asked for with the last of it; 0 is none. Those that could go nowhere
-// stay. The first plan is made of what was read: what has changed since fails its transaction.
-func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) (changed []schedule.Change, asked int64, err error) {
+// has changed. Those that could go nowhere stay. The first plan is made of what was read: what has
+// changed since fails its transaction.
+func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
 	was, err := s.ranks(ctx)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	earlier, err := s.unfinishedOf(ctx, schedule.OperationDrain, chassis)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	s.asked = 0
-	changed, err = s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan {
+	return s.whileCordoned(ctx, read, chassis, func(state schedule.State, _ int) schedule.Plan {
 		return schedule.Drain(state, schedule.Options{}, chassis, was)
 	}, earlier...)
-	return changed, s.asked, err
 }
 
 // Demote moves off a chassis what has come to be hosted there since it was cordoned, for as long as

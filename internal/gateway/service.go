@@ -49,9 +49,8 @@ type Service struct {
 	// slowest is the longest that ovn-northd took.
 	slowest time.Duration
 	pace    pace
-	// run is the ID of the last run, asked the nb_cfg that was asked for with what it wrote last.
-	run   string
-	asked int64
+	// run is the ID of the last run.
+	run string
 }
 
 // Close ends the connections.

@@ -173,23 +173,14 @@ func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status 
 // Step makes the next step of a drain whose intent stands in the database, and says where it
 // is. It can be made by any number of processes, at any time.
 func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progress, error) {
-	return s.step(ctx, chassis, new(maintenance.Takeover))
-}
-
-// step also tells what proves the drain of what was written and seen.
-func (s *Service) step(ctx context.Context, chassis string, proof *maintenance.Takeover) (maintenance.Progress, error) {
 	p, inventory, err := s.whereDrainIs(ctx, chassis)
-	proof.Observe(p)
 	if err != nil || p.Left == 0 {
 		return p, err
 	}
-	changed, asked, err := s.Gateways.Drain(ctx, inventory, chassis)
-	proof.Written(changed, asked)
-	if err != nil {
+	if _, err := s.Gateways.Drain(ctx, inventory, chassis); err != nil {
 		return p, err
 	}
 	p, _, err = s.whereDrainIs(ctx, chassis)
-	proof.Observe(p)
 	return p, err
 }
 
@@ -233,10 +224,7 @@ func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chass
 // progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
 func progress(x snapshot, n maintenance.Node, p schedule.Plan) maintenance.Progress {
 	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
-	return maintenance.Progress{
-		Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds,
-		Ports: gatewaysOn(x.occupied, n.Chassis), Follows: x.occupied.Follows,
-	}
+	return maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds}
 }
 
 // unbound are the gateways of which the chassis is a candidate, and that are on none. Where no
@@ -261,12 +249,10 @@ func unbound(inventory *gateway.Inventory, chassis string) (all []string) {
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
 	var recheck maintenance.Recheck
-	proof := maintenance.Takeover{Joined: n.Drain != nil}
 	proved := false
 	for {
 		begun := s.Gateways.Now()
-		p, err := s.step(ctx, n.Chassis, &proof)
-		proved = proved || proof.Proved()
+		p, err := s.Step(ctx, n.Chassis)
 		if p.Left > 0 || len(p.Unbound) > 0 {
 			proved = false
 		}
@@ -302,7 +288,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 		}
 		if err == nil && !force {
 			var cleared time.Time
-			cleared, err = s.rest(ctx, n.Chassis, p, now.Sub(begun), &proof)
+			cleared, err = s.rest(ctx, n.Chassis, p, now.Sub(begun))
 			watch.Cleared(cleared)
 		} else {
 			err = poll.Wait(ctx, pauseAfter(now.Sub(begun)))

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
@@ -24,9 +25,9 @@ func pauseAfter(took time.Duration) time.Duration {
 
 // rest waits before the next look at a drain. Where gateways are on the chassis, it is until the last has
 // left and has stayed away for as long as that takes to settle; where none is, until one has come back or
-// that time is over. That alone is read meanwhile, and told to what proves it. It returns since when none is
-// there, zero where that is not known.
-func (s *Service) rest(ctx context.Context, chassis string, p maintenance.Progress, took time.Duration, proof *maintenance.Takeover) (cleared time.Time, err error) {
+// that time is over. That alone is read meanwhile. It returns since when none is there, zero where that is
+// not known.
+func (s *Service) rest(ctx context.Context, chassis string, p maintenance.Progress, took time.Duration) (cleared time.Time, err error) {
 	pause := pauseAfter(took)
 	if !p.Done() && !slices.ContainsFunc(p.Holds, maintenance.Hold.OfGateways) {
 		if len(p.Unbound) > 0 { // for a moment, mostly
@@ -48,9 +49,7 @@ func (s *Service) rest(ctx context.Context, chassis string, p maintenance.Progre
 			return time.Time{}, nil //nolint:nilerr // the look that follows says so
 		}
 		now = s.Gateways.Now()
-		ports := gatewaysOn(occupied, chassis)
-		proof.Observe(maintenance.Progress{Ports: ports, Follows: occupied.Follows})
-		hosts := len(ports) > 0
+		hosts := slices.ContainsFunc(occupied.Ports, func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() })
 		switch {
 		case hosts && !cleared.IsZero():
 			return time.Time{}, nil

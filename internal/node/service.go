@@ -34,7 +34,6 @@ func (s *Service) Close() { s.Gateways.Close() }
 // snapshot is what there is of nodes.
 type snapshot struct {
 	inventory *gateway.Inventory
-	occupied  ovsdb.Occupied
 	nodes     []maintenance.Node
 	charm     maintenance.Charm
 }
@@ -61,7 +60,7 @@ func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, cha
 	if err != nil {
 		return snapshot{}, err
 	}
-	x := snapshot{inventory: inventory, occupied: occupied}
+	x := snapshot{inventory: inventory}
 	if s.Charm != nil {
 		x.charm = s.Charm(ctx)
 	}
@@ -78,16 +77,6 @@ func (s *Service) occupied(ctx context.Context, chassis string) (o ovsdb.Occupie
 		return err
 	})
 	return o, err
-}
-
-// gatewaysOn are the ports of gateways that are bound to a chassis, by their names in NB.
-func gatewaysOn(o ovsdb.Occupied, chassis string) (ports []string) {
-	for _, b := range o.Ports {
-		if b.Chassis == chassis && maintenance.Binding(b).OfGateway() {
-			ports = append(ports, strings.TrimPrefix(b.Port, "cr-"))
-		}
-	}
-	return ports
 }
 
 func bindings(o ovsdb.Occupied) []maintenance.Binding {

@@ -144,8 +144,6 @@ type Occupied struct {
 	Ports []BoundPort
 	// Addresses are those that tunnels of each chassis end at.
 	Addresses map[string][]string
-	// Follows is the nb_cfg that each chassis has followed, as it was when the ports were read or before.
-	Follows map[string]int64
 }
 
 // Occupied reads what is on a chassis; an empty name is all of them.
@@ -154,8 +152,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 		return Occupied{}, fmt.Errorf("cannot look what is on chassis in SB: %w", err)
 	}
 	where, names := []ovsdb.Condition{ovsdb.NewCondition("chassis", ovsdb.ConditionNotEqual, set([]ovsdb.UUID{}))}, map[string]string{}
-	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}}, query{table: "Encap", columns: []string{"ip"}},
-		query{table: "Chassis_Private", columns: []string{"name", configColumn}})
+	answers, err := read(ctx, g.sb, query{table: "Chassis", columns: []string{"name", "encaps"}}, query{table: "Encap", columns: []string{"ip"}})
 	if err != nil {
 		return fail(err)
 	}
@@ -163,10 +160,7 @@ func (g *Gateways) Occupied(ctx context.Context, chassis string) (Occupied, erro
 	for _, r := range answers[1] {
 		at[r.uuid()] = r.text("ip")
 	}
-	o := Occupied{Addresses: map[string][]string{}, Follows: map[string]int64{}}
-	for _, r := range answers[2] {
-		o.Follows[r.text("name")] = r.number(configColumn)
-	}
+	o := Occupied{Addresses: map[string][]string{}}
 	uuid := ""
 	for _, r := range answers[0] {
 		name := r.text("name")

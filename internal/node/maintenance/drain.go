@@ -79,10 +79,6 @@ type Progress struct {
 	// Unbound are gateways that are on no chassis, though the node is a candidate.
 	Unbound []string
 	Holds   []Hold
-	// Ports are the gateways that are bound to the node still, by the names of their ports, and Follows
-	// is the nb_cfg that each chassis has followed.
-	Ports   []string
-	Follows map[string]int64
 }
 
 // Done says that nothing stands on the node.
