@@ -62,7 +62,7 @@ export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore compatibility deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore compatibility agent-life deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -88,6 +88,8 @@ PURE     := ovndb|raft|lease|plan|recovery|gateway/schedule|gateway/revision|gat
 RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
 # Of tests/deployment: those that docs/reference/compatibility.md names.
 COMPATIBILITY := FunctionalTestsOfThePythonCharm|ExpiredCertificatesAreSaid|ToldToLeaveByHand|UnitThatLeadsIsPaused|RestartsThatPackagesAskFor|PackagesRestartNothing|RestartsAreHeldBackAndShown|RestartsThatThePythonCharmHeldBack|NewerPackagesComeToOneUnit|ThreeEmptyMachines|ClientsConnectWithTheRelationsData
+# The agent on units of the charm: what is asked of it each time.
+AGENT_LIFE := ^TestAgent(LivesWithItsUnit|RunsTheProgramOfTheCharmThatIsThere)$$
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
@@ -131,15 +133,18 @@ explore: ## EXPLORE=10 times what go test explores of orders, faults and schedul
 compatibility: deps ## what other programs read of the charm, in docs/reference/compatibility.md, played on real servers; 5 minutes
 	tests/go-test -count=1 -parallel 3 -timeout 60m -run '$(COMPATIBILITY)' -- ./tests/deployment
 
+agent-life: deps ## the agent as the charm installs, configures, stops and removes it, on real servers; 2 minutes
+	tests/go-test -count=1 -parallel 3 -timeout 60m -run '$(AGENT_LIFE)' -- ./tests/deployment
+
 deployment: deps ## the rest of the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
-	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/deployment
+	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)|$(AGENT_LIFE)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/deployment
 
 gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
 	$(RACE) -timeout 30m -- ./tests/gateways
 	tests/go-test -count=1 -timeout 15m -- ./tests/bench
 
-dataplane: deps ## gateways on real chassis in network namespaces, which carry traffic; needs root; 5 minutes
-	$(RACE) -timeout 15m -- ./tests/dataplane
+dataplane: deps ## gateways on real chassis in network namespaces, which carry traffic, or those that RUN= matches; needs root; 5 minutes
+	$(RACE) -timeout 15m -run '$(RUN)' -- ./tests/dataplane
 
 fuzz: ## every fuzz target, FUZZTIME=5000x runs each
 	tests/fuzz $(FUZZTIME)

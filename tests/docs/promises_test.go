@@ -117,9 +117,9 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	targets := readRepository(t).targets
 	for target, made := range map[string]string{
 		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
-		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "compatibility": "compatibility", "test": "test", "lab": "lab",
+		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "compatibility": "compatibility", "agent-life": "agent-life", "test": "test", "lab": "lab",
 		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": `\$limit e2e RUN=TestStory`, "gateways": `\tprintf .* gateways`,
-		"functional": `\tprintf 'functional`, "recovery": `\tprintf 'recovery`, "dataplane": "\trun dataplane",
+		"functional": `\tprintf 'functional`, "recovery": `\tprintf 'recovery`, "dataplane": "dataplane=dataplane",
 	} {
 		assert.Regexp(t, `(?m)^`+made+`( .*)?$`, string(script))
 		assert.True(t, targets[target], target)
