@@ -105,8 +105,8 @@ func TestOnlyTheCharmsRulesAreRemoved(t *testing.T) {
 	assert.Len(t, done.Deleted, 2)
 }
 
-// Ufw takes no second rule about the same packets, and says so with an exit status of 0: whom
-// another's rule keeps out is told, with what ends it, and the rest is done.
+// Ufw takes no second rule about the same packets, and says so with an exit status of 0: the address that
+// another's rule keeps out is named, with what ends it, and the rest is done.
 func TestAddressThatAnothersRuleKeepsOutIsNamed(t *testing.T) {
 	t.Parallel()
 	status := "Status: active\n" +

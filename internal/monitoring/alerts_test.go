@@ -302,7 +302,7 @@ func TestAnAlertThatDoesNotComeIsSeen(t *testing.T) {
 	require.Error(t, judge(t, tool, input, []string{"OVNQuorumLost"}))
 }
 
-// Nobody waits for more than half a minute to be told that no unit acts; a moment is none.
+// That no unit acts is told of after half a minute, and not after a moment.
 func TestAlertComesHalfAMinuteAfterNoUnitActs(t *testing.T) {
 	t.Parallel()
 	tool := promtool(t)

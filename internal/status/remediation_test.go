@@ -61,7 +61,7 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 		assert.Contains(t, waits, "ovn-central/2 waits to leave: wait for the next hook of ovn-central/1, or see its status: aa01 (ovn-central/1) is up", name)
 		assert.NotContains(t, waits, "kick", name)
 
-		// Of a unit that is gone nobody else ends it; as printed the command is not refused.
+		// Of a unit that is gone no hook ends it; as printed the command is not refused.
 		delete(r.Application.Goal, "ovn-central/1")
 		r.Application.History = r.Application.History.Publish(r.Application.Published)
 		delete(r.Application.Published, "ovn-central/1")
