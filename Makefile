@@ -103,7 +103,7 @@ unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, 
 	tests/go-alone
 
 race: deps ## unit tests of what is not pure, and packages of internal/ on the real programs that they drive, with the race detector
-	$(RACE) -tags programs -- $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
+	$(RACE) -timeout 30m -tags programs -- $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
 
 agents: deps ## three agents on real servers, with the race detector
 	$(RACE) -timeout 60m -- ./tests/agent
