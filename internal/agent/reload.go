@@ -6,8 +6,9 @@ import "github.com/ovn-central/ovn-central-operator/internal/agent/config"
 func (a *Agent) live() config.Config { return *a.current.Load() }
 
 // Reload takes another configuration, and has the credentials read again, for new
-// connections. Where one of these can't be used it changes nothing. What can't change while the agent runs makes [ovndb.Agent.Run] give the lease up
-// and return; [ovndb.Agent.Again] says then with what to run again.
+// connections. Where one of these can't be used it changes nothing. What can't change while
+// the agent runs makes [Agent.Run] give the lease up and return; [Agent.Again] says
+// then with what to run again.
 func (a *Agent) Reload(c config.Config) error {
 	if _, err := check(c); err != nil {
 		return err
@@ -25,7 +26,7 @@ func (a *Agent) Reload(c config.Config) error {
 	return nil
 }
 
-// Again is the configuration with which the agent is to be run again, after [ovndb.Agent.Run] has
+// Again is the configuration with which the agent is to be run again, after [Agent.Run] has
 // returned; ok is false where it is not to be.
 func (a *Agent) Again() (c config.Config, ok bool) {
 	if next := a.again.Load(); next != nil {
