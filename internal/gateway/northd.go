@@ -32,6 +32,19 @@ func (s *Service) SyncNorthd(ctx context.Context) error {
 	return s.awaitNorthd(ctx, 0, (*ovsdb.Gateways).SyncNorthd)
 }
 
+// SyncNorthdWhile is [Service.SyncNorthd], and does something else at each look at how far ovn-northd is.
+func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
+	if s.NorthdTimeout == 0 {
+		return nil
+	}
+	return s.awaitNorthd(ctx, 0, func(g *ovsdb.Gateways, ctx context.Context, waiting ovsdb.Waiting) error {
+		return g.SyncNorthd(ctx, func(followed, asked int64) {
+			waiting(followed, asked)
+			meanwhile(g)
+		})
+	})
+}
+
 // followed waits until ovn-northd has followed what was asked with a batch of so many gateways, and tells the
 // pace how long that took.
 func (s *Service) followed(ctx context.Context, asked int64, gateways int) error {

@@ -173,15 +173,20 @@ func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status 
 // Step makes the next step of a drain whose intent stands in the database, and says where it
 // is. It can be made by any number of processes, at any time.
 func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progress, error) {
+	p, _, err := s.step(ctx, chassis)
+	return p, err
+}
+
+// step also returns what was read for that.
+func (s *Service) step(ctx context.Context, chassis string) (maintenance.Progress, *gateway.Inventory, error) {
 	p, inventory, err := s.whereDrainIs(ctx, chassis)
 	if err != nil || p.Left == 0 {
-		return p, err
+		return p, inventory, err
 	}
 	if _, err := s.Gateways.Drain(ctx, inventory, chassis); err != nil {
-		return p, err
+		return p, inventory, err
 	}
-	p, _, err = s.whereDrainIs(ctx, chassis)
-	return p, err
+	return s.whereDrainIs(ctx, chassis)
 }
 
 // Prove makes the next step of a drain of which everything is bound elsewhere, once those that took it were
@@ -249,17 +254,18 @@ func unbound(inventory *gateway.Inventory, chassis string) (all []string) {
 func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.Limits, force bool) maintenance.Status {
 	watch := maintenance.Watch{Limits: l, Begun: s.Gateways.Now()}
 	var recheck maintenance.Recheck
+	c := clearance{s: s, chassis: n.Chassis}
 	proved := false
 	for {
 		begun := s.Gateways.Now()
-		p, err := s.Step(ctx, n.Chassis)
+		p, inventory, err := s.step(ctx, n.Chassis)
 		if p.Left > 0 || len(p.Unbound) > 0 {
 			proved = false
 		}
 		if err == nil && p.Done() && !p.Ended && !proved {
 			s.progress(ctx, "drain %s: checking that the chassis that took the gateways respond", n.Name())
-			p, err = s.Prove(ctx, n.Chassis)
-			proved = err == nil
+			p, proved, err = s.proveWhile(ctx, &c, inventory)
+			watch.Cleared(c.since)
 		}
 		if force {
 			p.Holds = maintenance.WithoutPorts(p.Holds)
@@ -287,9 +293,8 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 			}
 		}
 		if err == nil && !force {
-			var cleared time.Time
-			cleared, err = s.rest(ctx, n.Chassis, p, now.Sub(begun))
-			watch.Cleared(cleared)
+			err = c.rest(ctx, p, now.Sub(begun))
+			watch.Cleared(c.since)
 		} else {
 			err = poll.Wait(ctx, pauseAfter(now.Sub(begun)))
 		}

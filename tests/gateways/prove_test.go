@@ -78,6 +78,34 @@ func TestDrainIsNotDoneWhereTheOnlyChassisThatTookTheGatewaysDoesNotRespond(t *t
 	assert.Equal(t, map[string]int{"c2": 1}, c.masters(ports...))
 }
 
+// What has gone from the chassis that was asked to another one, which may have been asked before its claim, is
+// asked for again.
+func TestDrainAsksAgainWhereAGatewayMovesOnWhileItIsProved(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2", "c3")
+	c.bind("c1", "cr-lrp-001")
+	s := c.nodeService()
+	s.Gateways.NorthdTimeout = patience
+	asked := 0
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		switch {
+		case strings.Contains(line, "gateways written"):
+			c.sbctl("lsp-unbind", "cr-lrp-001")
+			c.bind("c2", "cr-lrp-001")
+		case strings.Contains(line, "checking that"):
+			if asked++; asked == 1 {
+				c.sbctl("lsp-unbind", "cr-lrp-001")
+				c.bind("c3", "cr-lrp-001")
+			}
+		}
+	}
+	said := s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}})
+	assert.Equal(t, 200, said.Code, document.Answer(said))
+	assert.Equal(t, 2, asked)
+}
+
 // followsOnce has a chassis follow the next nb_cfg, and none after that.
 func (c *cloud) followsOnce(chassis string) {
 	c.t.Helper()
