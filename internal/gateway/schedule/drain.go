@@ -146,6 +146,9 @@ func (d *draining) moveMasters() {
 			continue
 		}
 		if len(g.class.schedulable) == 0 { // so none of its candidates takes it either
+			if d.gone(g.Group) {
+				continue
+			}
 			d.block(g.Name, d.whyNoneBut(g))
 			continue
 		}
@@ -236,6 +239,17 @@ func (d *draining) last(g *group) []string {
 	return append(names, d.chassis)
 }
 
+// gone says whether this drain has moved a group away, to a chassis before this one that responds and has it.
+// Where that one is cordoned since, it takes nothing new, and hosts what it has.
+func (d *draining) gone(g Group) bool {
+	ranked := g.Ranked()
+	before := ranked[:max(0, slices.Index(ranked, d.chassis))]
+	return d.written[g.Name] && len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
+		number, exists := d.number[p.Active]
+		return !exists || !slices.Contains(before, p.Active) || d.instance.chassis[number].Unresponsive
+	})
+}
+
 func (d *draining) block(name, why string) {
 	d.blocks[name] = true
 	d.blocked = append(d.blocked, Finding{name, "no other chassis can host it: " + why})
@@ -303,6 +317,9 @@ func (d *draining) demote(p *Plan, g Group) {
 		return !x.Remote && unavailable(x) == ""
 	}
 	next := slices.IndexFunc(names, living)
+	if next < 0 && d.gone(g) {
+		return
+	}
 	if next < 0 {
 		d.block(g.Name, "none of its other candidates is alive and not cordoned")
 		return

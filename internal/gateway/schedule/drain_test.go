@@ -112,6 +112,45 @@ func TestDrainGoesOnFromAChassisThatDiedMeanwhile(t *testing.T) {
 	assert.True(t, again.Empty(), document.Plan(again))
 }
 
+// A drain that only waits for what holds the node is not blocked by gateways that have left it, where the chassis
+// that has them is cordoned meanwhile. One that comes back is.
+func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing.T) {
+	t.Parallel()
+	s := schedule.State{Chassis: []schedule.Chassis{{Name: "c0", Gateway: true, Networks: []string{"n"}}, {Name: "c1", Gateway: true, Networks: []string{"n"}}}}
+	candidates := []schedule.Candidate{{Chassis: "c0", Priority: 2}, {Chassis: "c1", Priority: 1}}
+	for _, name := range []string{"planned", "external"} {
+		s.Groups = append(s.Groups, schedule.Group{Name: name, Unrouted: name == "external", Candidates: candidates, Ports: []schedule.Port{{Name: name, Network: "n", Active: "c0", Router: "r"}}})
+	}
+	moved, ranks, _ := drained(s, "c0")
+	for i := range moved.Groups {
+		moved.Groups[i].Ports = slices.Clone(moved.Groups[i].Ports)
+		moved.Groups[i].Ports[0].Active = "c1"
+	}
+	was := map[string][]schedule.Ranks{"c0": ranks}
+	for name, test := range map[string]struct {
+		change  func(*schedule.State)
+		blocked int
+	}{
+		"cordoned":                  {func(*schedule.State) {}, 0},
+		"it does not respond":       {func(s *schedule.State) { s.Chassis[1].Unresponsive = true }, 2},
+		"one has come back":         {func(s *schedule.State) { s.Groups[0].Ports[0].Active = "c0" }, 1},
+		"one is not bound":          {func(s *schedule.State) { s.Groups[1].Ports[0].Active = "" }, 1},
+		"the node is first again":   {func(s *schedule.State) { s.Groups[0].Candidates = candidates }, 1},
+		"its drain begins only now": {func(*schedule.State) { was = nil }, 2},
+	} {
+		now := cordon(moved, "c1", true)
+		now.Groups = slices.Clone(now.Groups)
+		for i := range now.Groups {
+			now.Groups[i].Ports = slices.Clone(now.Groups[i].Ports)
+		}
+		was = map[string][]schedule.Ranks{"c0": ranks}
+		test.change(&now)
+		p := schedule.Drain(now, schedule.Options{}, "c0", was)
+		assert.Len(t, p.Blocked, test.blocked, "%s: %v", name, p.Blocked)
+		assert.Empty(t, p.Changes, name)
+	}
+}
+
 // fewestSquares is the least sum of squares of the masters that a drain can bring about.
 func fewestSquares(s schedule.State, chassis string) int {
 	load := map[string]int{}
