@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/exploretest"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
@@ -64,19 +63,14 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 		// killed: a hook of a new one is killed as it joins, and the `stop` of an old one as
 		// it leaves.
 		killed bool
-		// seldom is played where more is explored only: each has a machine busy for minutes.
-		seldom bool
 	}{
 		"1 by 1, the old one first":                       {n: 1, oldFirst: true, juju: "2.9.51"},
 		"1 by 1, the new one first, and hooks are killed": {n: 1, juju: "3.6.11", killed: true},
 		"2 by 2, the new ones first, Juju 4":              {n: 2, juju: lab.Juju4},
-		"2 by 2, all at once":                             {n: 2, oldFirst: true, juju: "3.6.11", seldom: true},
+		"2 by 2, all at once":                             {n: 2, oldFirst: true, juju: "3.6.11"},
 		"3 by 3, all at once":                             {n: 3, oldFirst: true, juju: "3.6.11"},
-		"3 by 3, the old ones first":                      {n: 3, oldFirst: true, juju: "3.6.11", gone: 2, seldom: true},
+		"3 by 3, the old ones first":                      {n: 3, oldFirst: true, juju: "3.6.11", gone: 2},
 	} {
-		if test.seldom && exploretest.Factor(t) == 1 {
-			continue
-		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, old := deployed(t, test.n, lab.Options{JujuVersion: test.juju})
