@@ -279,7 +279,7 @@ func (p *played) status() (string, error) {
 	for _, u := range p.Units() {
 		workload, agent := u.Workload(), u.Agent()
 		units[u.Name()] = Unit{
-			Workload: Word{workload.Status, workload.Message}, Agent: Word{agent.Status, agent.Message}, Leader: u == leader,
+			Workload: Status{workload.Status, workload.Message}, Agent: Status{agent.Status, agent.Message}, Leader: u == leader,
 		}
 	}
 	out, err := json.Marshal(map[string]any{"applications": map[string]any{"ovn-central": map[string]any{"units": units}}})
@@ -309,8 +309,8 @@ func (p *played) run(typed []string) (string, error) {
 func TestStoryWithThePlayedJuju(t *testing.T) {
 	_, program := play(t, lab.Options{JujuVersion: lab.Juju4})
 	s := &Story{
-		Client: &Client{Program: program, Model: "test"}, Charm: "./ovn-central.charm", App: "ovn-central", CA: "vault",
-		Config: []string{"source=distro", "ovsdb-server-election-timer=1"}, PowerOff: PowerOff, RestartAgent: RestartAgent,
+		App: &Client{Program: program, Model: "test", Charm: "./ovn-central.charm", App: "ovn-central", TurnOff: TurnOff, Restart: Restart},
+		CA:  "vault", Options: map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"},
 		Limit: 2 * time.Minute, Every: 100 * time.Millisecond, Out: t.Output(),
 	}
 	wrong, err := s.Tell(t.Context())

@@ -14,40 +14,26 @@ import (
 
 // Story is what the application goes through.
 type Story struct {
-	Client *Client
-	// Charm is the charm file; App what it is deployed as.
-	Charm, App string
+	App Application
 	// CA is an application in the model that issues certificates by the endpoint
 	// certificates, and is ready to.
 	CA string
-	// Machines are those to deploy to, six; none: the cloud makes them.
-	Machines []string
-	// Config are options of the charm, KEY=VALUE.
-	Config []string
-	// PowerOff and RestartAgent are run by the client, as its command and arguments;
-	// {unit} is who it is about.
-	PowerOff, RestartAgent []string
+	// Options are those that it is deployed with.
+	Options map[string]string
 	// Limit is how long a step may take, packages and all.
 	Limit time.Duration
-	// Every is how often `juju status` is looked at.
+	// Every is how often the status is looked at.
 	Every time.Duration
 	Out   io.Writer
 
 	watch *watch
 	rows  []string
-	next  int // of Machines
 }
-
-// The commands that are run unless others are given.
-var (
-	PowerOff     = []string{"ssh", "{unit}", "--", "sudo", "systemctl", "poweroff", "--force", "--force"}
-	RestartAgent = []string{"ssh", "{unit}", "--", "sudo", "systemctl", "restart", "jujud-machine-*"}
-)
 
 // Tell tells the whole story. It returns every status that was false or harmful, and
 // why; and where it came to no end, the error.
 func (s *Story) Tell(ctx context.Context) (wrong []string, err error) {
-	s.watch = &watch{client: s.Client, app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
+	s.watch = &watch{app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
 	s.watch.set(Scene{Moving: true})
 	looking, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
@@ -86,28 +72,14 @@ func (s *Story) Tell(ctx context.Context) (wrong []string, err error) {
 		}
 		fmt.Fprintf(s.Out, "   %.1f s\n", time.Since(began).Seconds())
 	}
-	if err := sleep(ctx, logDelay); err != nil {
+	if err := sleep(ctx, LogDelay); err != nil {
 		return nil, err
 	}
 	return nil, s.watch.logs(ctx)
 }
 
-// to are the flags that say where n units go.
-func (s *Story) to(n int) []string {
-	if len(s.Machines) == 0 {
-		return nil
-	}
-	on := s.Machines[min(s.next, len(s.Machines)):min(s.next+n, len(s.Machines))]
-	s.next += n
-	return []string{"--to", strings.Join(on, ",")}
-}
-
 func (s *Story) deploy(ctx context.Context) error {
-	args := []string{s.Charm, s.App, "-n", "3"}
-	for _, option := range s.Config {
-		args = append(args, "--config", option)
-	}
-	if _, err := s.Client.Do(ctx, "deploy", append(args, s.to(3)...)...); err != nil {
+	if err := s.App.Deploy(ctx, 3, s.Options); err != nil {
 		return err
 	}
 	return s.until(ctx, func(units map[string]Unit) string {
@@ -121,7 +93,7 @@ func (s *Story) deploy(ctx context.Context) error {
 }
 
 func (s *Story) certify(ctx context.Context) error {
-	if _, err := s.Client.Do(ctx, "integrate", s.App+":certificates", s.CA+":certificates"); err != nil {
+	if err := s.App.Relate(ctx, "certificates", s.CA); err != nil {
 		return err
 	}
 	return s.active(ctx, 3)
@@ -129,7 +101,7 @@ func (s *Story) certify(ctx context.Context) error {
 
 // write stores a row through a unit, and sees all those before it through another.
 func (s *Story) write(ctx context.Context) error {
-	units, err := s.Client.Units(ctx, s.App)
+	units, err := s.App.Units(ctx)
 	if err != nil {
 		return err
 	}
@@ -150,12 +122,11 @@ func (s *Story) write(ctx context.Context) error {
 
 // nbctl needs no leader at the unit: members pass on what is written.
 func (s *Story) nbctl(ctx context.Context, unit string, args ...string) (string, error) {
-	out, err := s.Client.Do(ctx, "exec", slices.Concat([]string{"--unit", unit, "--", "ovn-nbctl", "--no-leader-only", "--timeout=30"}, args)...)
-	return string(out), err
+	return s.App.Exec(ctx, unit, "ovn-nbctl", append([]string{"--no-leader-only", "--timeout=30"}, args...)...)
 }
 
 func (s *Story) grow(ctx context.Context) error {
-	if _, err := s.Client.Do(ctx, "add-unit", append([]string{s.App}, s.to(1)...)...); err != nil {
+	if err := s.App.Add(ctx, 1); err != nil {
 		return err
 	}
 	return errors.Join(s.active(ctx, 4), s.write(ctx))
@@ -166,7 +137,7 @@ func (s *Story) shrink(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := s.on(ctx, going, s.RestartAgent); err != nil {
+	if err := s.App.RestartAgent(ctx, going); err != nil {
 		return err
 	}
 	if err := s.active(ctx, 4); err != nil {
@@ -183,7 +154,7 @@ func (s *Story) replace(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.Client.Do(ctx, "add-unit", append([]string{s.App}, s.to(1)...)...); err != nil {
+	if err := s.App.Add(ctx, 1); err != nil {
 		return err
 	}
 	if err := s.removeUnit(ctx, going); err != nil {
@@ -193,7 +164,7 @@ func (s *Story) replace(ctx context.Context) error {
 }
 
 func (s *Story) configure(ctx context.Context) error {
-	if _, err := s.Client.Do(ctx, "config", s.App, "ovsdb-server-election-timer=5"); err != nil {
+	if err := s.App.Configure(ctx, map[string]string{"ovsdb-server-election-timer": "5"}); err != nil {
 		return err
 	}
 	err := s.reports(ctx, func(results map[string]any) string {
@@ -213,10 +184,10 @@ func (s *Story) lose(ctx context.Context) error {
 		return err
 	}
 	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{lost}})
-	if err := s.on(ctx, lost, s.PowerOff); err != nil {
-		fmt.Fprintf(s.Out, "   %v\n", err) // the connection went with the machine
+	if err := s.App.PowerOff(ctx, lost); err != nil {
+		return err
 	}
-	if _, err := s.Client.Do(ctx, "remove-unit", "--no-prompt", "--force", "--no-wait", lost); err != nil {
+	if err := s.App.Remove(ctx, lost, true); err != nil {
 		return err
 	}
 	if err := s.until(ctx, func(units map[string]Unit) string { return number(units, 2) }); err != nil {
@@ -225,7 +196,7 @@ func (s *Story) lose(ctx context.Context) error {
 	if err := s.typeWhatIsPrinted(ctx, 2); err != nil {
 		return err
 	}
-	if _, err := s.Client.Do(ctx, "add-unit", append([]string{s.App}, s.to(1)...)...); err != nil {
+	if err := s.App.Add(ctx, 1); err != nil {
 		return err
 	}
 	return errors.Join(s.active(ctx, 3), s.members(ctx, 3), s.write(ctx))
@@ -239,7 +210,7 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 		if err != nil {
 			return err
 		}
-		results, err := s.Client.Run(ctx, unit, "cluster-status")
+		results, err := s.App.Run(ctx, unit, "cluster-status")
 		if err != nil {
 			return err
 		}
@@ -248,11 +219,13 @@ func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 			return s.members(ctx, n)
 		}
 		switch {
+		case len(typed) == 1:
+			return fmt.Errorf("%s printed an action without a name: %q", unit, typed)
 		case slices.Contains(typed, "force=true"):
 			s.watch.wrongly(fmt.Sprintf("%s printed %q, and nothing here needs force", unit, typed))
 		case len(typed) > 0:
 			fmt.Fprintf(s.Out, "   typed: juju run %s\n", strings.Join(typed, " "))
-			if _, err := s.Client.Run(ctx, typed...); err != nil {
+			if _, err := s.App.Run(ctx, typed[0], typed[1], typed[2:]...); err != nil {
 				return err
 			}
 		}
@@ -274,7 +247,7 @@ func printed(next string) []string {
 }
 
 func (s *Story) remove(ctx context.Context) error {
-	if _, err := s.Client.Do(ctx, "remove-application", "--no-prompt", s.App); err != nil {
+	if err := s.App.Destroy(ctx); err != nil {
 		return err
 	}
 	return s.until(ctx, func(units map[string]Unit) string { return number(units, 0) })

@@ -14,7 +14,7 @@ import (
 func (s *Story) until(ctx context.Context, missing func(map[string]Unit) string) error {
 	what := ""
 	for {
-		units, err := s.Client.Units(ctx, s.App)
+		units, err := s.App.Units(ctx)
 		if err == nil {
 			if what = missing(units); what == "" {
 				return nil
@@ -72,7 +72,7 @@ func complete(results map[string]any, n int) bool {
 func (s *Story) reports(ctx context.Context, missing func(results map[string]any) string) error {
 	return s.until(ctx, func(units map[string]Unit) string {
 		for name := range units {
-			results, err := s.Client.Run(ctx, name, "cluster-status")
+			results, err := s.App.Run(ctx, name, "cluster-status")
 			if err != nil {
 				return err.Error()
 			}
@@ -86,7 +86,7 @@ func (s *Story) reports(ctx context.Context, missing func(results map[string]any
 
 // who is a unit: Juju's leader, or the last one that isn't.
 func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
-	units, err := s.Client.Units(ctx, s.App)
+	units, err := s.App.Units(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -101,19 +101,9 @@ func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
 	return name, nil
 }
 
-// on runs a command of the client about a unit.
-func (s *Story) on(ctx context.Context, unit string, command []string) error {
-	args := make([]string, 0, len(command))
-	for _, arg := range command {
-		args = append(args, strings.ReplaceAll(arg, "{unit}", unit))
-	}
-	_, err := s.Client.Do(ctx, args[0], args[1:]...)
-	return err
-}
-
 // removeUnit removes a unit, and waits until it is out of the model.
 func (s *Story) removeUnit(ctx context.Context, unit string) error {
-	if _, err := s.Client.Do(ctx, "remove-unit", "--no-prompt", unit); err != nil {
+	if err := s.App.Remove(ctx, unit, false); err != nil {
 		return err
 	}
 	return s.until(ctx, func(units map[string]Unit) string {

@@ -9,12 +9,11 @@ import (
 	"time"
 )
 
-// watch looks at `juju status` over and over, and judges.
+// watch looks at the status over and over, and judges.
 type watch struct {
-	client *Client
-	app    string
-	every  time.Duration
-	out    io.Writer
+	app   Application
+	every time.Duration
+	out   io.Writer
 
 	mu     sync.Mutex
 	scenes []since           // the last one is now
@@ -38,7 +37,7 @@ func (w *watch) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		units, err := w.client.Units(ctx, w.app)
+		units, err := w.app.Units(ctx)
 		if err != nil {
 			continue // a controller that is busy isn't the charm's
 		}
@@ -103,7 +102,7 @@ func (w *watch) set(s Scene) {
 // was, each by the scene of its time: a line may come to the log after its scene has
 // ended. Of a unit that has gone a Juju may have no log any more.
 func (w *watch) logs(ctx context.Context) error {
-	there, err := w.client.Units(ctx, w.app)
+	there, err := w.app.Units(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func (w *watch) logs(ctx context.Context) error {
 		units[unit] = true
 	}
 	for unit := range units {
-		past, err := w.client.Log(ctx, unit)
+		past, err := w.app.Log(ctx, unit)
 		if _, is := there[unit]; err != nil && is {
 			return err
 		}
