@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 )
 
 // commandLimit bounds one command of the client; an action's own limit is shorter.
@@ -63,7 +65,7 @@ func (c *Client) do(ctx context.Context, command string, args ...string) error {
 	return err
 }
 
-// Deploy implements [Application].
+// Deploy implements [cluster.Application].
 func (c *Client) Deploy(ctx context.Context, n int, options map[string]string) error {
 	args := []string{c.Charm, c.App, "-n", fmt.Sprint(n)}
 	for _, option := range settings(options) {
@@ -72,7 +74,7 @@ func (c *Client) Deploy(ctx context.Context, n int, options map[string]string) e
 	return c.do(ctx, "deploy", append(args, c.to(n)...)...)
 }
 
-// Add implements [Application].
+// Add implements [cluster.Application].
 func (c *Client) Add(ctx context.Context, n int) error {
 	return c.do(ctx, "add-unit", append([]string{c.App, "-n", fmt.Sprint(n)}, c.to(n)...)...)
 }
@@ -87,7 +89,7 @@ func (c *Client) to(n int) []string {
 	return []string{"--to", strings.Join(on, ",")}
 }
 
-// Remove implements [Application].
+// Remove implements [cluster.Application].
 func (c *Client) Remove(ctx context.Context, unit string, force bool) error {
 	args := []string{"--no-prompt", unit}
 	if force {
@@ -96,17 +98,17 @@ func (c *Client) Remove(ctx context.Context, unit string, force bool) error {
 	return c.do(ctx, "remove-unit", args...)
 }
 
-// Destroy implements [Application].
+// Destroy implements [cluster.Application].
 func (c *Client) Destroy(ctx context.Context) error {
 	return c.do(ctx, "remove-application", "--no-prompt", c.App)
 }
 
-// Relate implements [Application].
+// Relate implements [cluster.Application].
 func (c *Client) Relate(ctx context.Context, endpoint, other string) error {
 	return c.do(ctx, "integrate", c.App+":"+endpoint, other+":"+endpoint)
 }
 
-// Configure implements [Application].
+// Configure implements [cluster.Application].
 func (c *Client) Configure(ctx context.Context, options map[string]string) error {
 	return c.do(ctx, "config", append([]string{c.App}, settings(options)...)...)
 }
@@ -118,15 +120,15 @@ func settings(options map[string]string) (typed []string) {
 	return typed
 }
 
-// Units implements [Application].
-func (c *Client) Units(ctx context.Context) (map[string]Unit, error) {
+// Units implements [cluster.Application].
+func (c *Client) Units(ctx context.Context) (map[string]cluster.Unit, error) {
 	out, _, err := c.output(ctx, "status", "--format=json")
 	if err != nil {
 		return nil, err
 	}
 	var status struct {
 		Applications map[string]struct {
-			Units map[string]Unit `json:"units"`
+			Units map[string]cluster.Unit `json:"units"`
 		} `json:"applications"`
 	}
 	if err := json.Unmarshal(out, &status); err != nil {
@@ -135,21 +137,21 @@ func (c *Client) Units(ctx context.Context) (map[string]Unit, error) {
 	return status.Applications[c.App].Units, nil
 }
 
-// Log implements [Application]: the last 200. Juju 4 tells its time in whole seconds,
+// Log implements [cluster.Application]: the last 200. Juju 4 tells its time in whole seconds,
 // cut off (RecordStatus of internal/statushistory, 4.0.15).
-func (c *Client) Log(ctx context.Context, unit string) ([]Past, error) {
+func (c *Client) Log(ctx context.Context, unit string) ([]cluster.Past, error) {
 	out, _, err := c.output(ctx, "show-status-log", "--type", "workload", "-n", "200", "--format=json", unit)
 	if err != nil {
 		return nil, err
 	}
-	var log []Past
+	var log []cluster.Past
 	if err := json.Unmarshal(out, &log); err != nil {
 		return nil, fmt.Errorf("cannot read the status log of %s: %w", unit, err)
 	}
 	return log, nil
 }
 
-// Run implements [Application].
+// Run implements [cluster.Application].
 func (c *Client) Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error) {
 	typed := append([]string{unit, action}, args...)
 	// The client's own exit code is that of the action: what it printed decides. Of
@@ -158,7 +160,7 @@ func (c *Client) Run(ctx context.Context, unit, action string, args ...string) (
 	// It waits for no longer than a minute unless it is told to (defaultWait, same file).
 	out, stderr, failed := c.output(ctx, "run", append([]string{"--format=json", "--wait=" + commandLimit.String()}, typed...)...)
 	if failed == nil && len(out) == 0 {
-		return nil, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), ErrAction, stderr)
+		return nil, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), cluster.ErrAction, stderr)
 	}
 	var tasks map[string]struct {
 		Status  string         `json:"status"`
@@ -170,25 +172,25 @@ func (c *Client) Run(ctx context.Context, unit, action string, args ...string) (
 	}
 	for _, task := range tasks {
 		if task.Status != "completed" {
-			return task.Results, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), ErrAction, task.Message)
+			return task.Results, fmt.Errorf("juju run %s: %w: %s", strings.Join(typed, " "), cluster.ErrAction, task.Message)
 		}
 		return task.Results, nil
 	}
 	return nil, errors.Join(failed, fmt.Errorf("juju run %s: no task", strings.Join(typed, " ")))
 }
 
-// Exec implements [Application].
+// Exec implements [cluster.Application].
 func (c *Client) Exec(ctx context.Context, unit, program string, args ...string) (string, error) {
 	out, _, err := c.output(ctx, "exec", append([]string{"--unit", unit, "--", program}, args...)...)
 	return string(out), err
 }
 
-// RestartAgent implements [Application].
+// RestartAgent implements [cluster.Application].
 func (c *Client) RestartAgent(ctx context.Context, unit string) error {
 	return c.on(ctx, unit, c.Restart)
 }
 
-// PowerOff implements [Application]. The connection goes with the machine, so how the
+// PowerOff implements [cluster.Application]. The connection goes with the machine, so how the
 // command ends says nothing.
 func (c *Client) PowerOff(ctx context.Context, unit string) error {
 	_ = c.on(ctx, unit, c.TurnOff)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
@@ -64,7 +65,7 @@ type played struct {
 
 	group   sync.WaitGroup
 	mu      sync.Mutex
-	history map[string][]Past // by unit
+	history map[string][]cluster.Past // by unit
 }
 
 // updates is how often the played Juju runs update-status: 5 minutes, as the lab
@@ -86,7 +87,7 @@ func play(t *testing.T, o lab.Options) (*played, string) {
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })
 
 	ctx, stop := context.WithCancel(t.Context())
-	p := &played{Lab: l, t: t, ctx: ctx, history: map[string][]Past{}}
+	p := &played{Lab: l, t: t, ctx: ctx, history: map[string][]cluster.Past{}}
 	socket := filepath.Join(dir, "juju.sock")
 	listener, err := net.Listen("unix", socket)
 	require.NoError(t, err)
@@ -133,7 +134,10 @@ func (p *played) live() {
 			_ = p.UpdateStatus(p.ctx)
 			due = time.Now().Add(updates)
 		}
-		_ = sleep(p.ctx, 50*time.Millisecond)
+		select {
+		case <-p.ctx.Done():
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
 }
 
@@ -242,14 +246,14 @@ func (p *played) note(unit, call string) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.history[unit] = append(p.history[unit], Past{Status: words[1], Message: strings.Join(words[2:], ""), Since: time.Now()})
+	p.history[unit] = append(p.history[unit], cluster.Past{Status: words[1], Message: strings.Join(words[2:], ""), Since: time.Now()})
 }
 
 // log is as Juju 4 keeps it: of whole seconds, and written every two.
 func (p *played) log(unit string) (string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	lines := []Past{}
+	lines := []cluster.Past{}
 	for _, line := range p.history[unit] {
 		if time.Since(line.Since) > 2*time.Second {
 			line.Since = line.Since.Truncate(time.Second)
@@ -274,12 +278,13 @@ func (p *played) configure(options []string) error {
 }
 
 func (p *played) status() (string, error) {
-	units := map[string]Unit{}
+	units := map[string]cluster.Unit{}
 	leader := p.Leader()
 	for _, u := range p.Units() {
 		workload, agent := u.Workload(), u.Agent()
-		units[u.Name()] = Unit{
-			Workload: Status{workload.Status, workload.Message}, Agent: Status{agent.Status, agent.Message}, Leader: u == leader,
+		units[u.Name()] = cluster.Unit{
+			Workload: cluster.Status{Current: workload.Status, Message: workload.Message},
+			Agent:    cluster.Status{Current: agent.Status, Message: agent.Message}, Leader: u == leader,
 		}
 	}
 	out, err := json.Marshal(map[string]any{"applications": map[string]any{"ovn-central": map[string]any{"units": units}}})
@@ -308,7 +313,7 @@ func (p *played) run(typed []string) (string, error) {
 // 4.
 func TestStoryWithThePlayedJuju(t *testing.T) {
 	_, program := play(t, lab.Options{JujuVersion: lab.Juju4})
-	s := &Story{
+	s := &cluster.Story{
 		App: &Client{Program: program, Model: "test", Charm: "./ovn-central.charm", App: "ovn-central", TurnOff: TurnOff, Restart: Restart},
 		CA:  "vault", Options: map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"},
 		Limit: 2 * time.Minute, Every: 100 * time.Millisecond, Out: t.Output(),

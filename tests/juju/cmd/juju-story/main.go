@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/juju"
 )
 
@@ -30,7 +31,7 @@ func main() {
 func tell(ctx context.Context, args []string) error {
 	var config, machines, powerOff, restart string
 	c := &juju.Client{}
-	s := &juju.Story{App: c, Options: map[string]string{}, Out: os.Stdout}
+	s := &cluster.Story{App: c, Options: map[string]string{}, Out: os.Stdout}
 	f := flag.NewFlagSet("juju-story", flag.ContinueOnError)
 	f.StringVar(&c.Program, "juju", "juju", "the client")
 	f.StringVar(&c.Model, "model", "", "[CONTROLLER:]MODEL, without the application")

@@ -1,4 +1,4 @@
-package juju
+package cluster
 
 import (
 	"context"

@@ -1,4 +1,6 @@
-package juju
+// Package cluster has scenarios that are written once, and what runs them: an [Application],
+// whoever plays it. Its statuses are judged all the while.
+package cluster
 
 import (
 	"context"
@@ -56,9 +58,9 @@ type Past struct {
 	Since   time.Time `json:"since"`
 }
 
-// LogDelay is after how long the log has what was shown. Juju 4 writes it every two
+// logDelay is after how long the log has what was shown. Juju 4 writes it every two
 // seconds (flushInterval of cmd/jujud-controller/agent/logger.go, 4.0.15).
-const LogDelay = 3 * time.Second
+const logDelay = 3 * time.Second
 
 // ErrAction is wrapped where an action has failed.
 var ErrAction = errors.New("the action has failed")

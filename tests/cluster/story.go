@@ -1,4 +1,4 @@
-package juju
+package cluster
 
 import (
 	"context"
@@ -72,7 +72,7 @@ func (s *Story) Tell(ctx context.Context) (wrong []string, err error) {
 		}
 		fmt.Fprintf(s.Out, "   %.1f s\n", time.Since(began).Seconds())
 	}
-	if err := sleep(ctx, LogDelay); err != nil {
+	if err := sleep(ctx, logDelay); err != nil {
 		return nil, err
 	}
 	return nil, s.watch.logs(ctx)
