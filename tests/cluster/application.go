@@ -25,7 +25,7 @@ type Application interface {
 	Configure(ctx context.Context, options map[string]string) error
 	// Units are those in the model; none where there is no such application.
 	Units(ctx context.Context) (map[string]Unit, error)
-	// Log is what the charm has shown of a unit lately.
+	// Log is what the charm has shown of a unit lately; nothing where it isn't kept.
 	Log(ctx context.Context, unit string) ([]Past, error)
 	// Run runs an action, and returns its results; where it failed, the error is an
 	// [ErrAction].
@@ -36,6 +36,17 @@ type Application interface {
 	RestartAgent(ctx context.Context, unit string) error
 	// PowerOff takes a unit's machine its power.
 	PowerOff(ctx context.Context, unit string) error
+}
+
+// OwnMachines is an application whose machines are the tests' own.
+type OwnMachines interface {
+	Application
+	// PowerOn gives a unit's machine its power back.
+	PowerOn(ctx context.Context, unit string) error
+	// Reboot restarts a unit's machine.
+	Reboot(ctx context.Context, unit string) error
+	// CutOff pulls the cable of a unit's machine, or plugs it in.
+	CutOff(ctx context.Context, unit string, off bool) error
 }
 
 // Status is a status with its message.

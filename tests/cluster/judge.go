@@ -12,8 +12,14 @@ type Scene struct {
 	Certified bool
 	// Moving is whether units are being added or removed.
 	Moving bool
-	// Down are the units whose machines are off.
+	// Down are the units whose machines are off, or were a moment ago; Cut says that they can't be
+	// reached, and run.
 	Down []string
+	Cut  bool
+	// Refused is whether an option has a value that it may not have.
+	Refused bool
+	// Unjudged is what no story tells of.
+	Unjudged bool
 }
 
 // shown is how much of a message `juju status` prints, without the ellipsis
@@ -40,13 +46,13 @@ func Judge(scene Scene, word, message string) string {
 		return "to move a database away loses a member, and none is in the way"
 	case has("no quorum"), has("quorum is lost"):
 		return "there is a quorum all the time"
-	case has("force=true"):
+	case has("force=true") && !scene.Cut:
 		return "nothing here needs force"
 	case word == "error":
 		return "no hook may fail here"
 	case scene.Certified && has("'certificates' missing"):
 		return "the relation is there"
-	case scene.Certified && word == "blocked":
+	case scene.Certified && word == "blocked" && !scene.Refused:
 		return "nothing here needs an operator's hand"
 	case quiet && has("kick"):
 		return "no member is down, none is to be kicked"

@@ -101,6 +101,24 @@ func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
 	return name, nil
 }
 
+// leads is the unit whose member leads a database.
+func (s *Story) leads(ctx context.Context, db string) (leader string, err error) {
+	err = s.until(ctx, func(units map[string]Unit) string {
+		for unit := range units {
+			results, err := s.App.Run(ctx, unit, "cluster-status")
+			if err != nil {
+				return err.Error()
+			}
+			if strings.Contains(text(results[db]), "Role: leader") {
+				leader = unit
+				return ""
+			}
+		}
+		return "no unit leads " + db
+	})
+	return leader, err
+}
+
 // removeUnit removes a unit, and waits until it is out of the model.
 func (s *Story) removeUnit(ctx context.Context, unit string) error {
 	if err := s.App.Remove(ctx, unit, false); err != nil {

@@ -66,7 +66,7 @@ func (w *watch) see(unit, word, message string) {
 func (w *watch) judge(unit string, shown Past, scenes []since) {
 	why := ""
 	for _, s := range scenes {
-		if shown.Status == "error" && slices.Contains(s.Down, unit) {
+		if s.Unjudged || shown.Status == "error" && slices.Contains(s.Down, unit) {
 			return
 		}
 		if why = Judge(s.Scene, shown.Status, shown.Message); why == "" {
@@ -89,6 +89,13 @@ func (w *watch) add(text string) {
 	if !slices.Contains(w.wrong, text) {
 		w.wrong = append(w.wrong, text)
 	}
+}
+
+// down are the units of the scene that are down.
+func (w *watch) down() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.scenes[len(w.scenes)-1].Down
 }
 
 // set begins another scene.

@@ -31,7 +31,7 @@ func main() {
 func tell(ctx context.Context, args []string) error {
 	var config, machines, powerOff, restart string
 	c := &juju.Client{}
-	s := &cluster.Story{App: c, Options: map[string]string{}, Out: os.Stdout}
+	s := &cluster.Story{App: c, Runner: cluster.Client, Options: map[string]string{}, Out: os.Stdout}
 	f := flag.NewFlagSet("juju-story", flag.ContinueOnError)
 	f.StringVar(&c.Program, "juju", "juju", "the client")
 	f.StringVar(&c.Model, "model", "", "[CONTROLLER:]MODEL, without the application")
@@ -39,7 +39,7 @@ func tell(ctx context.Context, args []string) error {
 	f.StringVar(&c.App, "app", "ovn-central", "what the charm is deployed as")
 	f.StringVar(&s.CA, "ca", "vault", "the application that issues certificates")
 	f.StringVar(&config, "config", "source=distro", "options of the charm: KEY=VALUE,KEY=VALUE")
-	f.StringVar(&machines, "machines", "", "six of the model's machines: 0,1,2,3,4,5; empty: the cloud makes them")
+	f.StringVar(&machines, "machines", "", "seven of the model's machines: 0,1,2,3,4,5,6; empty: the cloud makes them")
 	f.StringVar(&powerOff, "power-off", strings.Join(juju.TurnOff, " "), "turns off the machine of {unit}")
 	f.StringVar(&restart, "restart-agent", strings.Join(juju.Restart, " "), "restarts the agent of {unit}")
 	f.DurationVar(&s.Limit, "limit", 20*time.Minute, "how long a step may take")
@@ -58,7 +58,7 @@ func tell(ctx context.Context, args []string) error {
 		s.Options[key] = value
 	}
 	c.TurnOff, c.Restart = strings.Fields(powerOff), strings.Fields(restart)
-	wrong, err := s.Tell(ctx)
+	wrong, err := s.Tell(ctx, cluster.Life)
 	if len(wrong) > 0 {
 		err = errors.Join(err, fmt.Errorf("%d statuses were wrong:\n%s", len(wrong), strings.Join(wrong, "\n")))
 	}
