@@ -118,7 +118,7 @@ functional: deps ## leave, kick, restart, lock and status on real servers, or a 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, or a part of it, SHARD=2/3
 	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/functional
 
-lab: deps ## the lab's own tests, and the life of tests/cluster on it, with the race detector
+lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
 	$(RACE) -p 1 -timeout 60m -- $$(go list ./tests/... | grep -E '$(LABS_OWN)')
 
 large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; a recovery with 300 MiB; 10,000 gateways through ovn-northd; minutes, by hand

@@ -41,6 +41,8 @@ type Application interface {
 // OwnMachines is an application whose machines are the tests' own.
 type OwnMachines interface {
 	Application
+	// AddOn adds a unit on the machine of one that has left.
+	AddOn(ctx context.Context, left string) error
 	// PowerOn gives a unit's machine its power back.
 	PowerOn(ctx context.Context, unit string) error
 	// Reboot restarts a unit's machine.

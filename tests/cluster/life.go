@@ -10,39 +10,28 @@ import (
 )
 
 // The steps of [Life].
-const (
-	Deployed  = "three units are deployed, and wait for certificates"
-	Certified = "they become a cluster"
-	Quiet     = "nothing happens"
-	Grown     = "two units join"
-	Shrunk    = "a unit leaves whose agent has restarted, then the one that leads the Southbound database"
-	Replaced  = "the leader's unit is replaced"
-	Lost      = "a machine is lost, kicked, and replaced"
-	Adjusted  = "the election timer changes"
-	Stepped   = "the election timer grows and shrinks, in its steps"
-	Refused   = "an option is refused, and put back"
-	Restarted = "every machine restarts, one after another"
-	Cut       = "a machine is cut off, kicked, and comes back"
-	Powerless = "the machine that leads the Southbound database loses its power, and gets it back"
-	Destroyed = "the application is removed"
+var (
+	Deployed  = Step{"three units are deployed, and wait for certificates", everywhere, Scene{Moving: true}, (*Story).deploy}
+	Certified = Step{"they become a cluster", everywhere, Scene{Moving: true}, (*Story).certify} // each hears of the relation in its own time
+	Quiet     = Step{"nothing happens", everywhere, Scene{Certified: true}, (*Story).write}
+	Grown     = Step{"two units join", everywhere, moving, (*Story).grow}
+	Shrunk    = Step{"a unit leaves whose agent has restarted, then the one that leads the Southbound database", everywhere, moving, (*Story).shrink}
+	Replaced  = Step{"the leader's unit is replaced", everywhere, moving, (*Story).replace}
+	Reused    = Step{"a unit leaves, and its machine hosts another one", ownMachines, moving, (*Story).reuse}
+	Lost      = Step{"a machine is lost, kicked, and replaced", everywhere, moving, (*Story).lose}
+	Adjusted  = Step{"the election timer changes", everywhere, moving, timer("5")}
+	Stepped   = Step{"the election timer grows and shrinks, in its steps", ownMachines, moving, timer("16", "2", "5")}
+	Refused   = Step{"an option is refused, and put back", ownMachines, Scene{Certified: true, Refused: true}, (*Story).refuse}
+	Restarted = Step{"every machine restarts, one after another", ownMachines, moving, (*Story).restart}
+	Cut       = Step{"a machine is cut off, kicked, and comes back", ownMachines, moving, (*Story).cut}
+	PowerCut  = Step{"the machine that leads the Southbound database loses its power, and gets it back", ownMachines, moving, (*Story).powerCut}
+	Blackout  = Step{"all machines lose their power at once, and get it back", ownMachines, moving, (*Story).blackout}
+	Destroyed = Step{"the application is removed", everywhere, moving, (*Story).destroy}
 )
 
 // Life is the life of an application, from its first unit to its removal.
 var Life = []Step{
-	{Deployed, everywhere, Scene{Moving: true}, (*Story).deploy},
-	{Certified, everywhere, Scene{Moving: true}, (*Story).certify}, // each hears of the relation in its own time
-	{Quiet, everywhere, Scene{Certified: true}, (*Story).write},
-	{Grown, everywhere, moving, (*Story).grow},
-	{Shrunk, everywhere, moving, (*Story).shrink},
-	{Replaced, everywhere, moving, (*Story).replace},
-	{Lost, everywhere, moving, (*Story).lose},
-	{Adjusted, everywhere, moving, timer("5")},
-	{Stepped, ownMachines, moving, timer("16", "2", "5")},
-	{Refused, ownMachines, Scene{Certified: true, Refused: true}, (*Story).refuse},
-	{Restarted, ownMachines, moving, (*Story).restart},
-	{Cut, ownMachines, moving, (*Story).cut},
-	{Powerless, ownMachines, moving, (*Story).powerless},
-	{Destroyed, everywhere, moving, (*Story).destroy},
+	Deployed, Certified, Quiet, Grown, Shrunk, Replaced, Reused, Lost, Adjusted, Stepped, Refused, Restarted, Cut, PowerCut, Blackout, Destroyed,
 }
 
 var moving = Scene{Certified: true, Moving: true}
@@ -53,7 +42,8 @@ func (s *Story) deploy(ctx context.Context) error {
 	}
 	return s.until(ctx, func(units map[string]Unit) string {
 		for name, u := range units {
-			if u.Agent.Current != "idle" || !strings.Contains(u.Workload.Message, "certificates") {
+			waits := u.Workload.Current == "waiting" || u.Workload.Current == "blocked"
+			if u.Agent.Current != "idle" || !waits || !strings.Contains(u.Workload.Message, "certificates") {
 				return fmt.Sprintf("%s is %s, %s: %s", name, u.Agent.Current, u.Workload.Current, u.Workload.Message)
 			}
 		}
@@ -90,6 +80,9 @@ func (s *Story) write(ctx context.Context) error {
 			err = fmt.Errorf("%s is lost: %s", row, list)
 		}
 	}
+	if err == nil && s.Served != nil {
+		err = s.Served(ctx)
+	}
 	return err
 }
 
@@ -101,21 +94,26 @@ func (s *Story) nbctl(ctx context.Context, unit string, args ...string) (string,
 // well is the end of most steps: n units are active, and the members of both clusters; what
 // was written is there.
 func (s *Story) well(ctx context.Context, n int) error {
-	if err := s.active(ctx, n); err != nil {
+	if err := errors.Join(s.active(ctx, n), s.members(ctx, n)); err != nil {
 		return err
 	}
-	return errors.Join(s.members(ctx, n), s.write(ctx))
+	if s.Settled != nil {
+		if err := s.Settled(ctx); err != nil {
+			return err
+		}
+	}
+	return s.write(ctx)
 }
 
 func (s *Story) grow(ctx context.Context) error {
 	if err := s.App.Add(ctx, 2); err != nil {
 		return err
 	}
-	return errors.Join(s.active(ctx, 5), s.write(ctx))
+	return s.well(ctx, 5)
 }
 
 func (s *Story) shrink(ctx context.Context) error {
-	going, err := s.who(ctx, false)
+	going, err := s.follower(ctx)
 	if err != nil {
 		return err
 	}
@@ -125,7 +123,7 @@ func (s *Story) shrink(ctx context.Context) error {
 	if err := s.active(ctx, 5); err != nil {
 		return err
 	}
-	if err := errors.Join(s.removeUnit(ctx, going), s.active(ctx, 4)); err != nil {
+	if err := errors.Join(s.removeUnit(ctx, going), s.well(ctx, 4)); err != nil {
 		return err
 	}
 	if going, err = s.leads(ctx, "ovnsb"); err != nil {

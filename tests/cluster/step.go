@@ -14,15 +14,13 @@ const (
 	Lab Runner = "lab"
 	// Client is a `juju` client, by tests/juju: of any controller, or of the lab.
 	Client Runner = "client"
-	// Machines is tests/machines: systemd as pid 1, and Juju's own unit agent.
-	Machines Runner = "machines"
 )
 
 // The runners of a step. Where update-status runs every five minutes only, as at a real
 // controller, what needs several is told to the others alone.
 var (
-	everywhere  = []Runner{Lab, Client, Machines}
-	ownMachines = []Runner{Lab, Machines} // they implement [OwnMachines]
+	everywhere  = []Runner{Lab, Client}
+	ownMachines = []Runner{Lab} // they implement [OwnMachines]
 )
 
 // Step is a part of a story: on which runners it is told, and by which scene its statuses

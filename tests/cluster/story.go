@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"sync"
@@ -23,20 +24,35 @@ type Story struct {
 	// Every is how often the status is looked at.
 	Every time.Duration
 	Out   io.Writer
+	// What a runner knows besides, if any. Served waits until clients have been served, after
+	// each write; Settled for what else holds where all units are well. Leaving is told which
+	// unit is about to be removed, and what it returns is done when that is gone.
+	Served, Settled func(context.Context) error
+	Leaving         func(ctx context.Context, unit string) (gone func() error, err error)
 
 	watch *watch
 	rows  []string
 }
 
-// Begin begins to look at the statuses. What is returned ends that, and gives every status
-// that was false or harmful, and why.
-func (s *Story) Begin(ctx context.Context) (end func() (wrong []string)) {
+// Begin begins to look at the statuses. What is returned ends that, once the logs have all of
+// them, and gives every status that was false or harmful, and why.
+func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err error)) {
 	s.watch = &watch{app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
 	s.watch.set(Scene{Moving: true})
-	ctx, stop := context.WithCancel(ctx)
+	looking, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	group.Go(func() { s.watch.run(ctx) })
-	return func() []string { stop(); group.Wait(); return s.watch.wrong }
+	group.Go(func() { s.watch.run(looking) })
+	return func() ([]string, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Limit)
+		defer cancel()
+		err := sleep(ctx, logDelay)
+		if err == nil {
+			err = s.watch.logs(ctx)
+		}
+		stop()
+		group.Wait()
+		return s.watch.wrong, err
+	}
 }
 
 // Take takes one step.
@@ -57,20 +73,15 @@ func (s *Story) Take(ctx context.Context, step Step) error {
 	return nil
 }
 
-// Leave leaves the story for what it doesn't tell of: until its next step nothing is judged.
-func (s *Story) Leave() { s.watch.set(Scene{Unjudged: true}) }
-
 // Tell tells the whole of a story, as its runner has it. It returns every status that was
 // false or harmful, and why; and where it came to no end, the error.
 func (s *Story) Tell(ctx context.Context, steps []Step) (wrong []string, err error) {
 	end := s.Begin(ctx)
 	for _, step := range On(s.Runner, steps) {
-		if err := s.Take(ctx, step); err != nil {
-			return end(), err
+		if err = s.Take(ctx, step); err != nil {
+			break
 		}
 	}
-	if err = sleep(ctx, logDelay); err == nil {
-		err = s.watch.logs(ctx)
-	}
-	return end(), err
+	wrong, last := end()
+	return wrong, errors.Join(err, last)
 }

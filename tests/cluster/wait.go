@@ -102,34 +102,61 @@ func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
 }
 
 // leads is the unit whose member leads a database.
-func (s *Story) leads(ctx context.Context, db string) (leader string, err error) {
+func (s *Story) leads(ctx context.Context, db string) (string, error) {
+	return s.find(ctx, func(_ Unit, results map[string]any) bool { return isLeader(results, db) })
+}
+
+// follower is a unit that leads nothing: neither for Juju, nor a database.
+func (s *Story) follower(ctx context.Context) (string, error) {
+	return s.find(ctx, func(u Unit, results map[string]any) bool {
+		return !u.Leader && !isLeader(results, "ovnnb") && !isLeader(results, "ovnsb")
+	})
+}
+
+func isLeader(results map[string]any, db string) bool {
+	return strings.Contains(text(results[db]), "Role: leader")
+}
+
+// find waits for a unit that is as a condition, by its cluster-status too, wants it.
+func (s *Story) find(ctx context.Context, is func(u Unit, results map[string]any) bool) (found string, err error) {
 	err = s.until(ctx, func(units map[string]Unit) string {
-		for unit := range units {
-			results, err := s.App.Run(ctx, unit, "cluster-status")
+		for name, u := range units {
+			results, err := s.App.Run(ctx, name, "cluster-status")
 			if err != nil {
 				return err.Error()
 			}
-			if strings.Contains(text(results[db]), "Role: leader") {
-				leader = unit
+			if is(u, results) {
+				found = name
 				return ""
 			}
 		}
-		return "no unit leads " + db
+		return "no unit is it"
 	})
-	return leader, err
+	return found, err
 }
 
 // removeUnit removes a unit, and waits until it is out of the model.
 func (s *Story) removeUnit(ctx context.Context, unit string) error {
+	gone := func() error { return nil }
+	if s.Leaving != nil {
+		var err error
+		if gone, err = s.Leaving(ctx, unit); err != nil {
+			return err
+		}
+	}
 	if err := s.App.Remove(ctx, unit, false); err != nil {
 		return err
 	}
-	return s.until(ctx, func(units map[string]Unit) string {
+	err := s.until(ctx, func(units map[string]Unit) string {
 		if _, there := units[unit]; there {
 			return unit + " is still there"
 		}
 		return ""
 	})
+	if err != nil {
+		return err
+	}
+	return gone()
 }
 
 // text is a result as one text.

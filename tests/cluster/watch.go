@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
@@ -60,13 +61,17 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
+// starting is in the status of a unit whose server has not opened its control socket yet: it
+// can't be told from one whose socket is gone, which needs an operator.
+const starting = "it is still starting"
+
 // judge notes what is wrong in what a unit has shown in one of some scenes: what
-// is wrong in all of them. A hook may fail of one that is down: its machine was
-// turned off, amid that hook maybe.
+// is wrong in all of them. Of one that is down, a hook may fail, its machine was
+// turned off, amid that hook maybe; and its servers start when it is on again.
 func (w *watch) judge(unit string, shown Past, scenes []since) {
 	why := ""
 	for _, s := range scenes {
-		if s.Unjudged || shown.Status == "error" && slices.Contains(s.Down, unit) {
+		if slices.Contains(s.Down, unit) && (shown.Status == "error" || strings.Contains(shown.Message, starting)) {
 			return
 		}
 		if why = Judge(s.Scene, shown.Status, shown.Message); why == "" {

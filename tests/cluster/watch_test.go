@@ -11,15 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The machine of the story that is turned off may run a hook in that moment.
+// The machine of the story that is turned off may run a hook in that moment, and its servers
+// start when it is on again.
 func TestHooksMayFailOfAUnitThatIsDownOnly(t *testing.T) {
 	t.Parallel()
 	w := &watch{out: io.Discard, last: map[string]string{}}
 	w.set(Scene{Certified: true, Down: []string{"ovn-central/4"}})
 	w.see("ovn-central/4", "error", `hook failed: "update-status"`)
+	w.see("ovn-central/4", "blocked", "nb: cannot ask the server, which runs without its control socket (it is still starting, or the socket was removed)")
 	assert.Empty(t, w.wrong)
 	w.see("ovn-central/1", "error", `hook failed: "update-status"`)
 	assert.Len(t, w.wrong, 1)
+	w.see("ovn-central/1", "blocked", "nb: cannot ask the server, which runs without its control socket (it is still starting, or the socket was removed)")
+	assert.Len(t, w.wrong, 2)
 }
 
 // Two scenes, of which the second allows less: in the first a tally may be short.

@@ -201,16 +201,20 @@ func run(ctx context.Context, app cluster.Application, typed []string) (string, 
 func TestStoryWithThePlayedJuju(t *testing.T) {
 	dir, err := os.MkdirTemp("", "played-") //nolint:usetesting // a socket's path must be short
 	require.NoError(t, err)
-	app, end, err := lab.Start(t.Context(), dir, filepath.Join("..", ".."), lab.Options{JujuVersion: lab.Juju4, Log: t.Output()})
+	o := lab.Options{Charm: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab"), JujuVersion: lab.Juju4, Log: t.Output()}
+	root := filepath.Join("..", "..")
+	require.NoError(t, errors.Join(os.Mkdir(o.Charm, 0o755), lab.LayOut(t.Context(), o.Charm, root, ""), lab.BuildTools(t.Context(), root, o.Program)))
+	l, err := lab.New(t.Context(), o)
 	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, errors.Join(end(), os.RemoveAll(dir))) })
+	app, end := lab.Live(t.Context(), l)
+	t.Cleanup(func() { end(); assert.NoError(t, errors.Join(l.Close(), os.RemoveAll(dir))) })
 	s := &cluster.Story{
 		App: &Client{
 			Program: play(t.Context(), t, app), Model: "test", Charm: "./ovn-central.charm", App: "ovn-central",
 			TurnOff: TurnOff, Restart: Restart,
 		},
 		Runner: cluster.Client, CA: "vault", Options: map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"},
-		Limit: 8 * time.Minute, Every: 100 * time.Millisecond, Out: t.Output(),
+		Limit: 4 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
 	}
 	wrong, err := s.Tell(t.Context(), cluster.Life)
 	require.NoError(t, err)

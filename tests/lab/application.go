@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -24,32 +22,24 @@ type Application struct {
 
 	mu      sync.Mutex
 	history map[string][]cluster.Past // by unit
+	left    map[string]*Unit          // those that have been removed
 }
 
 var _ cluster.OwnMachines = (*Application)(nil)
 
-// updateInterval is Juju's, of update-status, in the scale of the lab's other times.
-const updateInterval = 5 * time.Minute / 50
+// updateInterval is between two update-status, in Juju five minutes: so short that what needs
+// several gets them, and so long that units rest meanwhile.
+const updateInterval = 10 * time.Second
 
-// Start makes a lab with the charm of a checkout at root, and below dir, whose path is short, what
-// it is made of. Its agents live until end.
-func Start(ctx context.Context, dir, root string, o Options) (a *Application, end func() error, err error) {
-	o.Charm, o.Program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
-	err = errors.Join(os.Mkdir(o.Charm, 0o755), LayOut(ctx, o.Charm, root, ""), BuildTools(ctx, root, o.Program))
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := New(ctx, o)
-	if err != nil {
-		return nil, nil, err
-	}
+// Live has a lab's agents live by themselves until end.
+func Live(ctx context.Context, l *Lab) (a *Application, end func()) {
 	ctx, stop := context.WithCancel(ctx)
 	var group sync.WaitGroup
-	a = &Application{Lab: l, history: map[string][]cluster.Past{}}
+	a = &Application{Lab: l, history: map[string][]cluster.Past{}, left: map[string]*Unit{}}
 	// A hook that fails shows in the status.
 	a.begin = func(then func(context.Context) error) { group.Go(func() { _ = then(ctx) }) }
 	a.begin(a.live)
-	return a, func() error { stop(); group.Wait(); return l.Close() }, nil
+	return a, func() { stop(); group.Wait() }
 }
 
 // live is what agents do by themselves.
@@ -77,13 +67,30 @@ func (a *Application) Deploy(ctx context.Context, n int, options map[string]stri
 // Add implements [cluster.Application].
 func (a *Application) Add(ctx context.Context, n int) error {
 	for range n {
-		u, err := a.AddUnitWith(ctx, AddOptions{Fresh: true, NoHooks: true})
-		if err != nil {
+		if err := a.add(ctx, nil); err != nil {
 			return err
 		}
-		u.OnCall(func(call string) { a.note(u.name, call) })
 	}
 	return nil
+}
+
+// AddOn implements [cluster.OwnMachines].
+func (a *Application) AddOn(ctx context.Context, left string) error {
+	a.mu.Lock()
+	disk := a.left[left]
+	a.mu.Unlock()
+	if disk == nil {
+		return fmt.Errorf("cannot add a unit on the machine of %s: it has not left", left)
+	}
+	return a.add(ctx, disk)
+}
+
+func (a *Application) add(ctx context.Context, disk *Unit) error {
+	u, err := a.AddUnitWith(ctx, AddOptions{Fresh: true, Disk: disk, NoHooks: true})
+	if err == nil {
+		u.OnCall(func(call string) { a.note(u.name, call) })
+	}
+	return err
 }
 
 // note keeps what a charm shows.
@@ -110,6 +117,9 @@ func (a *Application) Remove(ctx context.Context, unit string, force bool) error
 		if force {
 			return a.RemoveUnit(ctx, u, RemoveOptions{Force: true})
 		}
+		a.mu.Lock()
+		a.left[unit] = u
+		a.mu.Unlock()
 		a.begin(func(ctx context.Context) error {
 			err := a.RemoveUnit(ctx, u, RemoveOptions{})
 			if errors.As(err, new(*HookError)) && !u.Removed() {
