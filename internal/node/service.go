@@ -118,9 +118,12 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenan
 }
 
 // cordon makes a change of a cordon, and tags the revision that it leads to in the same transaction.
-func (s *Service) cordon(ctx context.Context, operation string, x snapshot, n maintenance.Node, cordoned bool, change maintenance.Change) error {
-	layout := x.inventory.Layout().WithCordon(n.Chassis, cordoned)
-	tag, err := s.Gateways.Tagging(ctx, x.inventory, layout, gateway.Ended{Operation: operation, Chassis: n.Chassis, Begun: s.Gateways.Now(), OK: true})
+func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool, change maintenance.Change) error {
+	ended := gateway.Ended{Operation: "uncordon", Chassis: chassis, Begun: s.Gateways.Now(), OK: true}
+	if cordoned {
+		ended.Operation = "cordon"
+	}
+	tag, err := s.Gateways.Tagging(ctx, x.inventory, x.inventory.Layout().WithCordon(chassis, cordoned), ended)
 	if err != nil {
 		return err
 	}
@@ -167,7 +170,7 @@ func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Sta
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
 	}
 	hosted := x.inventory.State.Mastered(n.Chassis)
-	if err := s.cordon(ctx, "cordon", x, n, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
+	if err := s.cordon(ctx, x, n.Chassis, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n))
@@ -184,7 +187,7 @@ func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
 	case n.Cordon == nil:
 		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned")
 	}
-	if err := s.cordon(ctx, "uncordon", x, n, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
+	if err := s.cordon(ctx, x, n.Chassis, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
 		return inaccessible(err)
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned")

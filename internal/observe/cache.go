@@ -148,7 +148,8 @@ func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Da
 	m.Members = map[ovndb.Database][]string{}
 	for _, d := range ovndb.Databases() {
 		if l := servers[d]; l.Condition == ovndb.Serving {
-			next.History, next.Configurations[d] = next.History.Observe(d, cache.Configurations[d], l.Status, m.Published, s.Now())
+			seen := relation.Observation{Database: d, Status: l.Status, Published: m.Published, At: s.Now()}
+			next.History, next.Configurations[d] = next.History.Observe(cache.Configurations[d], seen)
 		}
 	}
 	if own := maps.Clone(m.Published[m.Unit]); len(own) > 0 {

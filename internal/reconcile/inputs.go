@@ -98,8 +98,13 @@ func (u *Reconciler) observe(ctx context.Context, r *record, m observe.Applicati
 	if err := u.observeAddress(ctx, a); err != nil {
 		return nil, err
 	}
-	if err := u.observeLeaderSettings(ctx, r, a, m.AppData); err != nil {
+	settings, unread, err := u.leaderSettings(ctx, thorough, r.Leader, m.AppData)
+	if err != nil {
 		return nil, err
+	}
+	a.blind, a.unrelated = unread, unread && len(r.Leader) == 0
+	if a.parseClusters(settings) {
+		r.Leader = settings
 	}
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
@@ -155,24 +160,28 @@ func union[T comparable](parts ...[]T) (all []T) {
 	return all
 }
 
-// observeLeaderSettings reads the IDs of the clusters. Settings that are damaged must not
-// look as if there were none: the leader would make new clusters.
-func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *inputs, published relation.Data) error {
-	settings := r.Leader
-	if a.thorough || len(settings) == 0 {
-		var err error
-		settings, err = u.Tools.LeaderGet(ctx)
-		if errors.Is(err, juju.ErrNoTool) {
-			// Juju 4 has no leader settings any more. Without the relation there is
-			// nothing to be read, which says nothing of what stands there.
-			if settings, err = published.Values(), nil; published.Unread() {
-				settings, a.unrelated, a.blind = r.Leader, len(r.Leader) == 0, true
-			}
-		}
-		if err != nil {
-			return err
-		}
+// leaderSettings are what the leader has published. What is remembered stands where
+// they are not asked for, and where they can't be read.
+func (u *Reconciler) leaderSettings(ctx context.Context, ask bool, remembered map[string]string, published relation.Data) (settings map[string]string, unread bool, err error) {
+	if !ask && len(remembered) > 0 {
+		return remembered, false, nil
 	}
+	settings, err = u.Tools.LeaderGet(ctx)
+	if !errors.Is(err, juju.ErrNoTool) {
+		return settings, false, err
+	}
+	// Juju 4 has no leader settings any more. Without the relation there is nothing to be
+	// read, which says nothing of what stands there.
+	if published.Unread() {
+		return remembered, true, nil
+	}
+	return published.Values(), false, nil
+}
+
+// parseClusters reads the IDs of the clusters, and says whether there is one of each
+// database. Settings that are damaged must not look as if there were none: the leader
+// would make new clusters.
+func (a *inputs) parseClusters(settings map[string]string) (all bool) {
 	var problems []string
 	a.clusters, problems = relation.ParseClusters(settings)
 	if len(problems) == 0 && len(a.clusters.IDs) == 1 {
@@ -181,10 +190,7 @@ func (u *Reconciler) observeLeaderSettings(ctx context.Context, r *record, a *in
 	if len(problems) > 0 && a.problem == "" {
 		a.problem = problems[0]
 	}
-	if len(a.clusters.IDs) == len(ovndb.Databases()) {
-		r.Leader = settings
-	}
-	return nil
+	return len(a.clusters.IDs) == len(ovndb.Databases())
 }
 
 // observeCertificates reads what the provider has issued for what this unit has

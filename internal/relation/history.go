@@ -130,17 +130,26 @@ type Configuration struct {
 	Since uint64 `json:"since,omitempty"`
 }
 
-// Observe takes into account the status of this unit's server, what the same server
-// had before, and what the units publish: it notes the members that were removed
-// since.
-func (h History) Observe(d ovndb.Database, before Configuration, s raft.Status, published UnitIdentities, now time.Time) (History, Configuration) {
+// Observation is what was seen of a database at one time: the status of this unit's
+// server, and what the units publish.
+type Observation struct {
+	Database  ovndb.Database
+	Status    raft.Status
+	Published UnitIdentities
+	At        time.Time
+}
+
+// Observe takes into account what was seen, and what the same server had before: it
+// notes the members that were removed since.
+func (h History) Observe(before Configuration, o Observation) (History, Configuration) {
+	d, s := o.Database, o.Status
 	if s.State != raft.ClusterMember || !s.HasLeader() {
 		return h, before
 	}
 	if before.Server != s.Server {
 		before = Configuration{}
 	}
-	joined := h.joined(d, s, published)
+	joined := h.joined(d, s, o.Published)
 	var rows []string
 	for _, m := range s.Servers {
 		rows = append(rows, m.Short)
@@ -166,7 +175,7 @@ func (h History) Observe(d ovndb.Database, before Configuration, s raft.Status, 
 		case committed && has || !committed && had:
 			seen.Members = append(seen.Members, short)
 		case committed:
-			after.remove(d, short, now)
+			after.remove(d, short, o.At)
 		}
 	}
 	if len(seen.Changed) == 0 {

@@ -65,14 +65,14 @@ func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := knows(0, 1, 2, 3)
-			_, first := h.Observe(ovndb.NB, Configuration{}, before, nil, monday)
+			_, first := h.Observe(Configuration{}, Observation{Database: ovndb.NB, Status: before, At: monday})
 			require.Equal(t, Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}, Since: 11}, first)
 
 			want := knows(0, 1, 2, 3)
 			for _, i := range tt.removed {
 				want = want.Remove(ovndb.NB, serverID(i), "", monday)
 			}
-			got, second := h.Observe(ovndb.NB, first, tt.now, nil, monday)
+			got, second := h.Observe(first, Observation{Database: ovndb.NB, Status: tt.now, At: monday})
 			assert.Equal(t, want, got)
 			assert.Equal(t, knows(0, 1, 2, 3), h, "what it was is left alone")
 			switch {
@@ -118,7 +118,7 @@ func TestR8SeeNotesRemovalsUnderLoad(t *testing.T) {
 	}
 	h, seen := knows(0, 1, 2, 3), Configuration{}
 	for i, look := range looks {
-		h, seen = h.Observe(ovndb.NB, seen, look.status, nil, monday)
+		h, seen = h.Observe(seen, Observation{Database: ovndb.NB, Status: look.status, At: monday})
 		since := uint64(107) // the second look's
 		if i == 0 {
 			since = 0
@@ -133,7 +133,7 @@ func TestR8SeeKeepsTheTimeThatWasNotedFirst(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1).Remove(ovndb.NB, serverID(2), "ovn-central/2", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday.AddDate(0, 0, 1))
+	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(0, 0, 1)})
 	assert.Equal(t, h, got)
 }
 
@@ -142,7 +142,7 @@ func TestR8SeeTouchesOneDatabaseAndOnlyWhatIsKnown(t *testing.T) {
 	h := knows(0, 1, 2)
 	h.set(ovndb.SB, serverID(2), ServerRecord{})
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0009"}}
-	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday)
+	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday})
 	assert.True(t, got[ovndb.SB][serverID(2)].Removed.IsZero())
 	assert.False(t, got[ovndb.NB][serverID(2)].Removed.IsZero())
 	assert.NotContains(t, got[ovndb.NB], serverID(9))
@@ -156,7 +156,7 @@ func TestR8SeeDoesNotGuessWhoOfTwoWent(t *testing.T) {
 	h := knows(0, 1, 2)
 	h.set(ovndb.NB, twin, ServerRecord{Unit: "ovn-central/7"})
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002", "0002"}}
-	got, after := h.Observe(ovndb.NB, before, statusOf(0, 1, 2), nil, monday)
+	got, after := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1, 2), At: monday})
 	assert.Equal(t, h, got)
 	assert.Equal(t, []string{"0000", "0001", "0002"}, after.Members)
 }
@@ -182,13 +182,13 @@ func TestR8SeeNotesNoMemberAsRemoved(t *testing.T) {
 			if rapid.Bool().Draw(t, "not committed") {
 				s.NotCommitted = 1
 			}
-			h, seen = h.Observe(ovndb.NB, seen, s, nil, monday)
+			h, seen = h.Observe(seen, Observation{Database: ovndb.NB, Status: s, At: monday})
 			for _, i := range members {
 				require.True(t, h[ovndb.NB][serverID(i)].Removed.IsZero(), "%d", i)
 			}
 		}
 		// Of those that the last look but one showed, the rest is noted.
-		h, last := h.Observe(ovndb.NB, seen, statusOf(members...), nil, monday)
+		h, last := h.Observe(seen, Observation{Database: ovndb.NB, Status: statusOf(members...), At: monday})
 		for _, short := range seen.Members {
 			i := slices.IndexFunc([]int{0, 1, 2, 3, 4, 5}, func(i int) bool { return serverID(i).Short() == short })
 			require.Equal(t, slices.Contains(last.Members, short), h[ovndb.NB][serverID(i)].Removed.IsZero(), short)
@@ -205,7 +205,7 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 	}
 	h = h.Remove(ovndb.SB, sbServer, "", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
-	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
+	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(1, 0, 0)})
 
 	assert.Len(t, got[ovndb.NB], 2+maxRemoved, "members are kept, and so many that are gone")
 	for i := range gone {
@@ -216,7 +216,7 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 	assert.Equal(t, h[ovndb.SB], got[ovndb.SB])
 
 	// Units that forget one after the other agree on what to forget.
-	again, _ := got.Merge(h).Observe(ovndb.NB, before, statusOf(0, 1), nil, monday.AddDate(1, 0, 0))
+	again, _ := got.Merge(h).Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(1, 0, 0)})
 	assert.Equal(t, got, again)
 }
 
@@ -227,7 +227,7 @@ func TestHistoryForgetsTheSameOnesOnEveryUnit(t *testing.T) {
 		h = h.Remove(ovndb.NB, serverID(100+i), "", monday) // all at once
 	}
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001"}}
-	got, _ := h.Observe(ovndb.NB, before, statusOf(0, 1), nil, monday)
+	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday})
 	assert.Len(t, got[ovndb.NB], 2+maxRemoved)
 	for i := range maxRemoved + 10 {
 		assert.Equal(t, i < maxRemoved, got[ovndb.NB][serverID(100+i)] != ServerRecord{}, "%d", i)
@@ -281,11 +281,11 @@ func TestR8SeeNotesRemovalsOfServersThatItNeverSaw(t *testing.T) {
 			}
 			h, seen := knows(0, 1, 2), Configuration{Server: serverID(0), Members: []string{"0000", "0001"}, Since: 3}
 			published := UnitIdentities{"ovn-central/2": {ovndb.NB: tt.published}}
-			h, seen = h.Observe(ovndb.NB, seen, s, published, monday)
+			h, seen = h.Observe(seen, Observation{Database: ovndb.NB, Status: s, Published: published, At: monday})
 			assert.Equal(t, tt.removed, !h[ovndb.NB][serverID(2)].Removed.IsZero())
 			assert.EqualValues(t, 3, seen.Since, "a server doesn't become a member twice")
 			for range 2 {
-				again, after := h.Observe(ovndb.NB, seen, s, published, monday.Add(time.Hour))
+				again, after := h.Observe(seen, Observation{Database: ovndb.NB, Status: s, Published: published, At: monday.Add(time.Hour)})
 				assert.Equal(t, h, again)
 				assert.Equal(t, seen, after, "nothing new, nothing to write")
 			}
@@ -341,7 +341,7 @@ func TestR8SeeNotesWhatTheLogSays(t *testing.T) {
 			end := rapid.IntRange(committed, len(log)-1).Draw(t, "last")
 			s := statusOf(log[end]...)
 			s.Cluster, s.Log.End, s.NotCommitted = &cluster, uint64(end)+1, uint64(end-committed)
-			h, seen = h.Observe(ovndb.NB, seen, s, published, monday)
+			h, seen = h.Observe(seen, Observation{Database: ovndb.NB, Status: s, Published: published, At: monday})
 			for i := range servers {
 				noted := !h[ovndb.NB][serverID(i)].Removed.IsZero()
 				gone := went[i] > 0 && went[i] <= committed

@@ -112,7 +112,7 @@ func TestMachineWithTheFilesOfAUnitThatHasLeftIsLikeAnEmptyOne(t *testing.T) {
 	other.tick(t, "a unit that works", other.allActive)
 	other.requireOneCluster(t, creator)
 	assert.Equal(t, files, leftFiles(t, creator))
-	assert.NotEqual(t, cluster(t, joiner, lab.NB), cluster(t, creator, lab.NB))
+	assert.NotEqual(t, clusterID(t, joiner, lab.NB), clusterID(t, creator, lab.NB))
 }
 
 func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
@@ -120,7 +120,7 @@ func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 	c, units := deployed(t, 1, lab.Options{})
 	ours := map[lab.DB]string{}
 	for _, db := range lab.Databases {
-		ours[db] = cluster(t, units[0], db)
+		ours[db] = clusterID(t, units[0], db)
 	}
 	foreign := func(u *lab.Unit) {
 		c.makeFile(t, u, lab.NB, "create-cluster", "tcp:"+u.Address()+":6643")
@@ -150,7 +150,7 @@ func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 			require.NoError(t, u.Start(t.Context(), db))
 		}
 	})
-	require.NotEqual(t, ours[lab.NB], cluster(t, member, lab.NB), "the premise")
+	require.NotEqual(t, ours[lab.NB], clusterID(t, member, lab.NB), "the premise")
 	strangers := []*lab.Unit{file, standalone, running, member}
 	before, running1 := map[string]map[lab.DB]string{}, processes(t, units[0])
 	for _, u := range []*lab.Unit{file, standalone} {
@@ -169,11 +169,11 @@ func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 		says(t, file, "blocked", string(db)+": ", brief(c.idIn(t, file, db)), brief(ours[db]))
 		says(t, standalone, "blocked", string(db)+": ", "standalone")
 		says(t, running, "blocked", string(db)+": ", "standalone")
-		says(t, member, "blocked", string(db)+": ", brief(cluster(t, member, db)), brief(ours[db]))
+		says(t, member, "blocked", string(db)+": ", brief(clusterID(t, member, db)), brief(ours[db]))
 	}
 	// The one that works says so too, and is not harmed.
 	for _, db := range lab.Databases {
-		says(t, units[0], "blocked", string(db)+": two clusters under one application; ", brief(cluster(t, member, db))+" on "+member.Name(), brief(ours[db]))
+		says(t, units[0], "blocked", string(db)+": two clusters under one application; ", brief(clusterID(t, member, db))+" on "+member.Name(), brief(ours[db]))
 	}
 	assert.Equal(t, running1, processes(t, units[0]))
 	c.requireWritable(t)
@@ -215,6 +215,6 @@ func TestDatabaseThatIsNotOursBlocksItsUnitAndIsNotTouched(t *testing.T) {
 	c.tick(t, "five units that work", c.allActive)
 	for _, u := range strangers {
 		assert.FileExists(t, u.DBFile(lab.NB)+".mine")
-		assert.Equal(t, ours[lab.NB], cluster(t, u, lab.NB))
+		assert.Equal(t, ours[lab.NB], clusterID(t, u, lab.NB))
 	}
 }

@@ -86,8 +86,8 @@ func raftOf(t *testing.T, u *lab.Unit, db lab.DB) raft.Status {
 	return s
 }
 
-// cluster is the ID of the cluster that a unit's server is of.
-func cluster(t *testing.T, u *lab.Unit, db lab.DB) string {
+// clusterID is the ID of the cluster that a unit's server is of.
+func clusterID(t *testing.T, u *lab.Unit, db lab.DB) string {
 	t.Helper()
 	s := raftOf(t, u, db)
 	require.NotNil(t, s.Cluster, "%s is of no cluster of %s", u.Name(), db)

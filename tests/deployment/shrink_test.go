@@ -2,7 +2,6 @@ package deployment
 
 import (
 	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,46 +10,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
-
-// An application of three grows to five and shrinks to three again, by the leader
-// and by a follower, while a client writes; then a machine that was given up hosts
-// a unit again.
-func TestGrowShrinkAndUseAMachineAgain(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
-	units = append(units, c.addFresh(t, 2)...)
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, units...)
-	var last *lab.Unit
-	for range 2 {
-		leader, err := c.RaftLeader(t.Context(), lab.NB)
-		require.NoError(t, err)
-		last = leader
-		if len(units) == 4 {
-			last = units[slices.IndexFunc(units, func(u *lab.Unit) bool { return u != leader })]
-		}
-		require.NoError(t, c.RemoveUnit(t.Context(), last, lab.RemoveOptions{}))
-		requireVacated(t, last)
-		assert.Len(t, putAway(t, last), 2)
-		assert.Empty(t, inPlace(t, last))
-		units = slices.DeleteFunc(units, func(u *lab.Unit) bool { return u == last })
-		c.tick(t, "the others are active", c.allActive)
-		c.requireOneCluster(t, units...)
-	}
-	c.updateStatus(t, units...) // their last hook was before the last one's second leave
-	for _, u := range units {
-		says(t, u, "active", "3 of 3 up")
-	}
-	again, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-	require.NoError(t, err)
-	moveDisk(t, last, again)
-	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, append(units, again)...)
-	assert.Len(t, putAway(t, again), 2, "what was there is still there")
-	lossless(t, w)
-}
 
 // An application that is removed leaves its data where they are, since they are
 // the only copy (rule R9). A machine of it hosts a unit of another application
@@ -70,11 +29,13 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	next.relateVault(t)
 	var fresh []*lab.Unit
 	for n := range 2 {
-		u, err := next.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
-		require.NoError(t, err)
-		if fresh = append(fresh, u); n == 1 {
-			moveDisk(t, units[1], u)
+		o := lab.AddOptions{Fresh: true, NoHooks: true}
+		if n == 1 {
+			o.Disk = units[1]
 		}
+		u, err := next.AddUnitWith(t.Context(), o)
+		require.NoError(t, err)
+		fresh = append(fresh, u)
 	}
 	require.NoError(t, next.Settle(t.Context()))
 	requireActive(t, fresh[0])
@@ -86,21 +47,6 @@ func TestRemovedApplicationLeavesItsDataAndMachines(t *testing.T) {
 	}
 	next.tick(t, "both are active", next.allActive)
 	next.requireOneCluster(t, fresh...)
-}
-
-// moveDisk gives a unit what another one has left on its machine.
-func moveDisk(t *testing.T, from, to *lab.Unit) {
-	t.Helper()
-	old, fresh := filepath.Dir(from.CharmDir()), filepath.Dir(to.CharmDir())
-	for _, name := range []string{"db", "etc"} {
-		require.NoError(t, os.RemoveAll(filepath.Join(fresh, name)))
-		require.NoError(t, os.CopyFS(filepath.Join(fresh, name), os.DirFS(filepath.Join(old, name))))
-	}
-	for _, name := range []string{"packages.json", "ufw.json"} {
-		content, err := os.ReadFile(filepath.Join(old, name))
-		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(fresh, name), content, 0o600))
-	}
 }
 
 // A unit that is removed before it has got anywhere takes nothing with it, and

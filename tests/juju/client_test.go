@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 )
 
 // Juju's client ends with 0 then.
@@ -15,7 +17,7 @@ func TestActionThatIsRefusedIsAnErrorThatSaysWhy(t *testing.T) {
 	script := "#!/bin/sh\necho 'Operation 2 failed to schedule any tasks:' >&2\necho 'validation failed: (root).nb-identity' >&2\n"
 	require.NoError(t, os.WriteFile(program, []byte(script), 0o755)) //nolint:gosec // it is executed
 	_, err := (&Client{Program: program, Model: "test"}).Run(t.Context(), "ovn-central/0", "kick", "nb-identity=17")
-	require.ErrorIs(t, err, errAction)
+	require.ErrorIs(t, err, cluster.ErrAction)
 	require.ErrorContains(t, err, "validation failed: (root).nb-identity")
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
@@ -55,86 +57,42 @@ func ask(socket string, args []string) int {
 	return got.Code
 }
 
-// played is a controller: the lab, in which everything that follows from a command
-// happens by itself, and after the command has ended.
-type played struct {
-	*lab.Lab
-	t   *testing.T
-	ctx context.Context
-
-	group   sync.WaitGroup
-	mu      sync.Mutex
-	history map[string][]Past // by unit
-}
-
-// updates is how often the played Juju runs update-status: 5 minutes, as the lab
-// scales Juju's times.
-const updates = 5 * time.Minute / 50
-
-// play serves a juju client, and returns the program that is it.
-func play(t *testing.T, o lab.Options) (*played, string) {
+// play serves a juju client of an application, and returns the program that is it.
+func play(ctx context.Context, t *testing.T, app cluster.Application) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "played-") //nolint:usetesting // a socket's path must be short
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, os.RemoveAll(dir)) })
-	o.Charm, o.Program, o.Log = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab"), t.Output()
-	root := filepath.Join("..", "..")
-	require.NoError(t, os.Mkdir(o.Charm, 0o755))
-	require.NoError(t, errors.Join(lab.LayOut(t.Context(), o.Charm, root, ""), lab.BuildTools(t.Context(), root, o.Program)))
-	l, err := lab.New(t.Context(), o)
-	require.NoError(t, err)
-	t.Cleanup(func() { assert.NoError(t, l.Close()) })
-
-	ctx, stop := context.WithCancel(t.Context())
-	p := &played{Lab: l, t: t, ctx: ctx, history: map[string][]Past{}}
+	dir := t.TempDir()
 	socket := filepath.Join(dir, "juju.sock")
 	listener, err := net.Listen("unix", socket)
 	require.NoError(t, err)
-	t.Cleanup(func() { stop(); listener.Close(); p.group.Wait() })
-	p.group.Go(func() { p.serve(listener) })
-	p.group.Go(p.live)
-
+	var group sync.WaitGroup
+	t.Cleanup(func() { listener.Close(); group.Wait() })
+	group.Go(func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			group.Go(func() {
+				defer connection.Close()
+				var args []string
+				if json.NewDecoder(connection).Decode(&args) != nil {
+					return
+				}
+				out, err := command(ctx, app, args)
+				got := answer{Stdout: out}
+				if err != nil {
+					got.Stderr, got.Code = "ERROR "+err.Error()+"\n", 1
+				}
+				_ = json.NewEncoder(connection).Encode(got)
+			})
+		}
+	})
 	own, err := os.Executable()
 	require.NoError(t, err)
 	program := filepath.Join(dir, "juju")
 	script := fmt.Sprintf("#!/bin/sh\n%s=%s exec %s \"$@\"\n", socketVariable, socket, own)
 	require.NoError(t, os.WriteFile(program, []byte(script), 0o755)) //nolint:gosec // it is executed
-	return p, program
-}
-
-func (p *played) serve(listener net.Listener) {
-	for {
-		connection, err := listener.Accept()
-		if err != nil {
-			return
-		}
-		p.group.Go(func() {
-			defer connection.Close()
-			var args []string
-			if json.NewDecoder(connection).Decode(&args) != nil {
-				return
-			}
-			var got answer
-			out, err := p.do(args)
-			if got.Stdout = out; err != nil {
-				got.Stderr, got.Code = "ERROR "+err.Error()+"\n", 1
-			}
-			_ = json.NewEncoder(connection).Encode(got)
-		})
-	}
-}
-
-// live is what agents do by themselves.
-func (p *played) live() {
-	due := time.Now().Add(updates)
-	for p.ctx.Err() == nil {
-		_ = p.Settle(p.ctx) // a hook that fails shows in the status
-		if time.Now().After(due) {
-			_ = p.UpdateStatus(p.ctx)
-			due = time.Now().Add(updates)
-		}
-		_ = sleep(p.ctx, 50*time.Millisecond)
-	}
+	return program
 }
 
 // flags are the arguments of a command without those of every command, with the
@@ -157,163 +115,108 @@ func flags(args []string) (values map[string][]string, alone []string) {
 	return values, alone
 }
 
-func (p *played) do(args []string) (string, error) {
+// command is one command of the client.
+func command(ctx context.Context, app cluster.Application, args []string) (string, error) {
 	values, alone := flags(args[1:])
+	n, _ := strconv.Atoi(strings.Join(values["-n"], ""))
+	_, force := values["--force"]
 	if !slices.Equal(values["-m"], []string{"test"}) {
 		return "", fmt.Errorf("model %q not found", values["-m"])
 	}
-	switch args[0] {
-	case "status":
-		return p.status()
-	case "show-status-log":
-		return p.log(alone[0])
-	case "deploy":
-		return "", errors.Join(p.configure(values["--config"]), p.add(3))
-	case "add-unit":
-		return "", p.add(1)
-	case "config":
-		return "", p.configure(alone[1:])
-	case "integrate":
-		p.after(func() error { _, err := p.RelateCA(p.ctx); return err })
-		return "", nil
-	case "run":
-		return p.run(alone)
-	case "remove-application":
-		p.after(func() error { return p.RemoveApplication(p.ctx) })
-		return "", nil
+	switch line := strings.Join(args, " "); {
+	case args[0] == "status":
+		units, err := app.Units(ctx)
+		return printed(map[string]any{"applications": map[string]any{"ovn-central": map[string]any{"units": units}}}, err)
+	case args[0] == "show-status-log":
+		log, err := app.Log(ctx, alone[0])
+		return printed(kept(log), err)
+	case args[0] == "deploy":
+		return "", app.Deploy(ctx, n, options(values["--config"]))
+	case args[0] == "add-unit":
+		return "", app.Add(ctx, n)
+	case args[0] == "config":
+		return "", app.Configure(ctx, options(alone[1:]))
+	case args[0] == "integrate":
+		other, endpoint, _ := strings.Cut(alone[1], ":")
+		return "", app.Relate(ctx, endpoint, other)
+	case args[0] == "run":
+		return run(ctx, app, alone)
+	case args[0] == "exec":
+		return app.Exec(ctx, values["--unit"][0], alone[0], alone[1:]...)
+	case args[0] == "ssh" && strings.Contains(line, "poweroff"):
+		return "", app.PowerOff(ctx, alone[0])
+	case args[0] == "ssh" && strings.Contains(line, "restart jujud-machine-*"):
+		return "", app.RestartAgent(ctx, alone[0])
+	case args[0] == "remove-unit":
+		return "", app.Remove(ctx, alone[0], force)
+	case args[0] == "remove-application":
+		return "", app.Destroy(ctx)
 	}
-	return p.doTo(args[0], values, alone)
+	return "", fmt.Errorf("the played juju has no %v", args)
 }
 
-// doTo are the commands about one unit.
-func (p *played) doTo(command string, values map[string][]string, alone []string) (string, error) {
-	u, err := p.Unit(append(values["--unit"], alone...)[0])
-	if err != nil {
-		return "", err
-	}
-	_, force := values["--force"]
-	switch line := strings.Join(alone, " "); {
-	case command == "exec":
-		return u.Exec(p.ctx, alone[0], alone[1:]...)
-	case command == "ssh" && strings.Contains(line, "poweroff"):
-		return "", u.PowerOff()
-	case command == "ssh" && strings.Contains(line, "restart jujud-machine-*"):
-		return "", u.RestartAgent()
-	case command == "remove-unit" && force:
-		return "", p.RemoveUnit(p.ctx, u, lab.RemoveOptions{Force: true})
-	case command == "remove-unit":
-		p.after(func() error {
-			err := p.RemoveUnit(p.ctx, u, lab.RemoveOptions{})
-			if errors.As(err, new(*lab.HookError)) && !u.Removed() {
-				_, err = p.RetryUntil(p.ctx, u)
-			}
-			return err
-		})
-		return "", nil
-	}
-	return "", fmt.Errorf("the played juju has no %s %v", command, alone)
-}
-
-// after does what follows from a command, once it has ended.
-func (p *played) after(f func() error) {
-	p.group.Go(func() {
-		if err := f(); err != nil && p.ctx.Err() == nil {
-			p.t.Log(err)
-		}
-	})
-}
-
-func (p *played) add(n int) error {
-	for range n {
-		u, err := p.AddUnitWith(p.ctx, lab.AddOptions{Fresh: true, NoHooks: true})
-		if err != nil {
-			return err
-		}
-		u.OnCall(func(call string) { p.note(u.Name(), call) })
-	}
-	return nil
-}
-
-// note keeps what a charm shows.
-func (p *played) note(unit, call string) {
-	words := strings.SplitN(strings.Replace(call, " -- ", " ", 1), " ", 3)
-	if words[0] != "status-set" || len(words) < 2 {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.history[unit] = append(p.history[unit], Past{Status: words[1], Message: strings.Join(words[2:], ""), Since: time.Now()})
-}
-
-// log is as Juju 4 keeps it: of whole seconds, and written every two.
-func (p *played) log(unit string) (string, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	lines := []Past{}
-	for _, line := range p.history[unit] {
+// kept is a log as Juju 4 keeps it: of whole seconds, and written every two.
+func kept(log []cluster.Past) []cluster.Past {
+	lines := []cluster.Past{}
+	for _, line := range log {
 		if time.Since(line.Since) > 2*time.Second {
 			line.Since = line.Since.Truncate(time.Second)
 			lines = append(lines, line)
 		}
 	}
-	out, err := json.Marshal(lines)
-	return string(out), err
+	return lines
 }
 
-func (p *played) configure(options []string) error {
-	values := map[string]string{}
-	for _, option := range options {
-		key, value, _ := strings.Cut(option, "=")
-		values[key] = value
-	}
-	if len(p.Units()) == 0 {
-		return p.Configure(p.ctx, values)
-	}
-	p.after(func() error { return p.Configure(p.ctx, values) })
-	return nil
-}
-
-func (p *played) status() (string, error) {
-	units := map[string]Unit{}
-	leader := p.Leader()
-	for _, u := range p.Units() {
-		workload, agent := u.Workload(), u.Agent()
-		units[u.Name()] = Unit{
-			Workload: Word{workload.Status, workload.Message}, Agent: Word{agent.Status, agent.Message}, Leader: u == leader,
-		}
-	}
-	out, err := json.Marshal(map[string]any{"applications": map[string]any{"ovn-central": map[string]any{"units": units}}})
-	return string(out), err
-}
-
-func (p *played) run(typed []string) (string, error) {
-	u, err := p.Unit(typed[0])
+func printed(what any, err error) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	result, err := p.RunAction(p.ctx, u, typed[1], typed[2:]...)
-	if result.ID == "" {
-		return "", err
-	}
-	out, err := json.Marshal(map[string]any{u.Name(): map[string]any{
-		"id": result.ID, "status": result.Status, "message": result.Message, "results": result.Results,
-	}})
-	if err == nil && result.Status == "failed" {
-		err = errors.New("the action failed")
-	}
+	out, err := json.Marshal(what)
 	return string(out), err
 }
 
-// The program's own logic, with the lab behind a juju command, in the ways of Juju
-// 4.
-func TestStoryWithThePlayedJuju(t *testing.T) {
-	_, program := play(t, lab.Options{JujuVersion: lab.Juju4})
-	s := &Story{
-		Client: &Client{Program: program, Model: "test"}, Charm: "./ovn-central.charm", App: "ovn-central", CA: "vault",
-		Config: []string{"source=distro", "ovsdb-server-election-timer=1"}, PowerOff: PowerOff, RestartAgent: RestartAgent,
-		Limit: 2 * time.Minute, Every: 100 * time.Millisecond, Out: t.Output(),
+func options(typed []string) map[string]string {
+	values := map[string]string{}
+	for _, option := range typed {
+		key, value, _ := strings.Cut(option, "=")
+		values[key] = value
 	}
-	wrong, err := s.Tell(t.Context())
+	return values
+}
+
+func run(ctx context.Context, app cluster.Application, typed []string) (string, error) {
+	results, err := app.Run(ctx, typed[0], typed[1], typed[2:]...)
+	task := map[string]any{"id": "1", "status": "completed", "results": results}
+	switch {
+	case errors.Is(err, cluster.ErrAction):
+		task["status"], task["message"] = "failed", err.Error()
+	case err != nil:
+		return "", err
+	}
+	out, marshalled := printed(map[string]any{typed[0]: task}, nil)
+	return out, errors.Join(err, marshalled)
+}
+
+// The client's own part, with the lab behind a juju command, in the ways of Juju 4.
+func TestStoryWithThePlayedJuju(t *testing.T) {
+	dir, err := os.MkdirTemp("", "played-") //nolint:usetesting // a socket's path must be short
+	require.NoError(t, err)
+	o := lab.Options{Charm: filepath.Join(dir, "charm"), Program: filepath.Join(dir, "ovn-lab"), JujuVersion: lab.Juju4, Log: t.Output()}
+	root := filepath.Join("..", "..")
+	require.NoError(t, errors.Join(os.Mkdir(o.Charm, 0o755), lab.LayOut(t.Context(), o.Charm, root, ""), lab.BuildTools(t.Context(), root, o.Program)))
+	l, err := lab.New(t.Context(), o)
+	require.NoError(t, err)
+	app, end := lab.Live(t.Context(), l)
+	t.Cleanup(func() { end(); assert.NoError(t, errors.Join(l.Close(), os.RemoveAll(dir))) })
+	s := &cluster.Story{
+		App: &Client{
+			Program: play(t.Context(), t, app), Model: "test", Charm: "./ovn-central.charm", App: "ovn-central",
+			TurnOff: TurnOff, Restart: Restart,
+		},
+		Runner: cluster.Client, CA: "vault", Options: map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"},
+		Limit: 4 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
+	}
+	wrong, err := s.Tell(t.Context(), cluster.Life)
 	require.NoError(t, err)
 	assert.Empty(t, wrong)
 }

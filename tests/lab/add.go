@@ -19,6 +19,8 @@ type AddOptions struct {
 	// Fresh is a machine without OVN's packages, of which the charm makes everything.
 	// Otherwise the lab lays the machine out as the Python charm leaves it.
 	Fresh bool
+	// Disk is a unit that has left, of this lab or of another: the machine has its disk.
+	Disk *Unit
 	// NoDatabases leaves the unit without databases and servers; see
 	// [Unit.JoinDatabases].
 	NoDatabases bool
@@ -97,7 +99,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	if err != nil {
 		return nil, err
 	}
-	u, err := l.furnishUnit(ctx, added, o.Fresh)
+	u, err := l.furnishUnit(ctx, added, o)
 	if err != nil {
 		l.model.Do(func(s *model.State) { s.Remove(added.Name) })
 		return nil, err
@@ -124,19 +126,22 @@ func (l *Lab) others(address string, host int) []string {
 
 // furnishUnit makes the machine of a unit, turns it on, and unpacks the charm
 // there.
-func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, fresh bool) (*Unit, error) {
+func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
 		Dir: filepath.Join(l.dir, unitDir(l.app(), added.Number)), Lab: l.dir, Address: added.Address,
-		Port: firstHost + added.Number, Restart: l.hub.Restart, StartInterval: l.hub.StartInterval, Bare: fresh,
+		Port: firstHost + added.Number, Restart: l.hub.Restart, StartInterval: l.hub.StartInterval, Bare: o.Fresh,
 	}
-	l.model.Do(func(s *model.State) { m.QuietNorthd = !fresh && !s.Northd })
+	l.model.Do(func(s *model.State) { m.QuietNorthd = !o.Fresh && !s.Northd })
 	m.Others = l.others(m.Address, m.Port)
 	err := machine.Create(m, l.program)
-	if err == nil && !fresh {
+	if err == nil && !o.Fresh {
 		err = m.LayOutPackages()
 	}
 	if err == nil {
 		err = m.Boot(ctx, l.program)
+	}
+	if err == nil && o.Disk != nil {
+		err = m.CopyDisk(o.Disk.machine)
 	}
 	if err != nil {
 		return nil, err

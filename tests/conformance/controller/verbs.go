@@ -1,8 +1,8 @@
 package controller
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"time"
@@ -11,10 +11,8 @@ import (
 // arguments are those of all verbs.
 type arguments struct {
 	Unit      string            `json:"unit"`
-	Units     *json.RawMessage  `json:"units"` // a number, or names
-	Address   string            `json:"address"`
+	Units     int               `json:"units"`
 	Addresses []string          `json:"addresses"`
-	Binding   string            `json:"binding"`
 	Values    map[string]string `json:"values"`
 	Data      map[string]string `json:"data"`
 	Endpoint  string            `json:"endpoint"`
@@ -24,7 +22,6 @@ type arguments struct {
 	Args      []string          `json:"args"`
 	Charm     string            `json:"charm"`
 	Force     bool              `json:"force"`
-	NoRetry   bool              `json:"no-retry"`
 	Timeout   string            `json:"timeout"`
 }
 
@@ -38,27 +35,6 @@ func (a arguments) timeout() time.Duration {
 	return defaultTimeout
 }
 
-func (a arguments) addresses() []string {
-	if len(a.Addresses) > 0 {
-		return a.Addresses
-	}
-	return []string{a.Address}
-}
-
-func (a arguments) unitNames() (names []string, err error) {
-	if a.Units == nil {
-		return nil, fmt.Errorf("units are missing")
-	}
-	return names, json.Unmarshal(*a.Units, &names)
-}
-
-func (a arguments) unitCount() (n int, err error) {
-	if a.Units == nil {
-		return 1, nil
-	}
-	return n, json.Unmarshal(*a.Units, &n)
-}
-
 type verb func(ctx context.Context, c *Controller, a arguments) (any, error)
 
 // simply is a verb that only does something.
@@ -68,37 +44,22 @@ func simply(f func(c *Controller, a arguments) error) verb {
 
 var verbs = map[string]verb{
 	"add-unit": func(_ context.Context, c *Controller, a arguments) (any, error) {
-		unit, err := c.AddUnit(a.addresses()...)
+		unit, err := c.AddUnit(a.Addresses...)
 		return map[string]string{"unit": unit}, err
 	},
-	"set-address":        simply(func(c *Controller, a arguments) error { return c.SetAddresses(a.Unit, a.addresses()...) }),
-	"bind":               simply(func(c *Controller, a arguments) error { return c.Bind(a.Unit, a.Binding, a.addresses()...) }),
 	"config":             simply(func(c *Controller, a arguments) error { return c.Configure(a.Values) }),
 	"leader-settings":    simply(func(c *Controller, a arguments) error { return c.SetLeaderSettings(a.Values) }),
 	"set-leader":         simply(func(c *Controller, a arguments) error { return c.SetLeader(a.Unit) }),
 	"remove-unit":        simply(func(c *Controller, a arguments) error { return c.RemoveUnit(a.Unit, a.Force) }),
 	"remove-application": simply(func(c *Controller, _ arguments) error { return c.RemoveApplication() }),
-	"resolved":           simply(func(c *Controller, a arguments) error { return c.Resolved(a.Unit, a.NoRetry) }),
 	"refresh":            simply(func(c *Controller, a arguments) error { return c.Refresh(a.Charm) }),
 	"update-status":      simply(func(c *Controller, a arguments) error { return c.UpdateStatus(a.Unit) }),
-	"unrelate":           simply(func(c *Controller, a arguments) error { return c.Unrelate(a.Relation) }),
 	"remote-set":         simply(func(c *Controller, a arguments) error { return c.RemoteSet(a.Relation, a.Unit, a.Data) }),
 	"set-data":           simply(func(c *Controller, a arguments) error { return c.SetData(a.Relation, a.Unit, a.Data) }),
 	"relate": func(_ context.Context, c *Controller, a arguments) (any, error) {
-		n, err := a.unitCount()
-		if err != nil {
-			return nil, err
-		}
-		id, err := c.Relate(a.Endpoint, a.App, n)
+		id, err := c.Relate(a.Endpoint, a.App, cmp.Or(a.Units, 1))
 		return map[string]int{"relation": id}, err
 	},
-	"remote-units": simply(func(c *Controller, a arguments) error {
-		names, err := a.unitNames()
-		if err != nil {
-			return err
-		}
-		return c.RemoteUnits(a.Relation, names...)
-	}),
 	"run": func(ctx context.Context, c *Controller, a arguments) (any, error) {
 		given, err := Params(a.Unit, a.Action, a.Args)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/juju"
 )
 
@@ -29,31 +30,35 @@ func main() {
 
 func tell(ctx context.Context, args []string) error {
 	var config, machines, powerOff, restart string
-	s := &juju.Story{Client: &juju.Client{}, Out: os.Stdout}
+	c := &juju.Client{}
+	s := &cluster.Story{App: c, Runner: cluster.Client, Options: map[string]string{}, Out: os.Stdout}
 	f := flag.NewFlagSet("juju-story", flag.ContinueOnError)
-	f.StringVar(&s.Client.Program, "juju", "juju", "the client")
-	f.StringVar(&s.Client.Model, "model", "", "[CONTROLLER:]MODEL, without the application")
-	f.StringVar(&s.Charm, "charm", "", "the charm file")
-	f.StringVar(&s.App, "app", "ovn-central", "what the charm is deployed as")
+	f.StringVar(&c.Program, "juju", "juju", "the client")
+	f.StringVar(&c.Model, "model", "", "[CONTROLLER:]MODEL, without the application")
+	f.StringVar(&c.Charm, "charm", "", "the charm file")
+	f.StringVar(&c.App, "app", "ovn-central", "what the charm is deployed as")
 	f.StringVar(&s.CA, "ca", "vault", "the application that issues certificates")
 	f.StringVar(&config, "config", "source=distro", "options of the charm: KEY=VALUE,KEY=VALUE")
-	f.StringVar(&machines, "machines", "", "six of the model's machines: 0,1,2,3,4,5; empty: the cloud makes them")
-	f.StringVar(&powerOff, "power-off", strings.Join(juju.PowerOff, " "), "turns off the machine of {unit}")
-	f.StringVar(&restart, "restart-agent", strings.Join(juju.RestartAgent, " "), "restarts the agent of {unit}")
+	f.StringVar(&machines, "machines", "", "seven of the model's machines: 0,1,2,3,4,5,6; empty: the cloud makes them")
+	f.StringVar(&powerOff, "power-off", strings.Join(juju.TurnOff, " "), "turns off the machine of {unit}")
+	f.StringVar(&restart, "restart-agent", strings.Join(juju.Restart, " "), "restarts the agent of {unit}")
 	f.DurationVar(&s.Limit, "limit", 20*time.Minute, "how long a step may take")
 	f.DurationVar(&s.Every, "every", time.Second, "how often the status is looked at")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	if s.Client.Model == "" || s.Charm == "" || f.NArg() > 0 {
+	if c.Model == "" || c.Charm == "" || f.NArg() > 0 {
 		return fmt.Errorf("usage: juju-story -model MODEL -charm FILE; see tests/juju/README.md")
 	}
 	if machines != "" {
-		s.Machines = strings.Split(machines, ",")
+		c.Machines = strings.Split(machines, ",")
 	}
-	s.Config = strings.Split(config, ",")
-	s.PowerOff, s.RestartAgent = strings.Fields(powerOff), strings.Fields(restart)
-	wrong, err := s.Tell(ctx)
+	for option := range strings.SplitSeq(config, ",") {
+		key, value, _ := strings.Cut(option, "=")
+		s.Options[key] = value
+	}
+	c.TurnOff, c.Restart = strings.Fields(powerOff), strings.Fields(restart)
+	wrong, err := s.Tell(ctx, cluster.Life)
 	if len(wrong) > 0 {
 		err = errors.Join(err, fmt.Errorf("%d statuses were wrong:\n%s", len(wrong), strings.Join(wrong, "\n")))
 	}

@@ -6,6 +6,7 @@ package machine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -67,6 +68,26 @@ func Create(m *Machine, program string) error {
 		}
 	}
 	return m.save()
+}
+
+// CopyDisk gives the machine what another has on its disk.
+func (m *Machine) CopyDisk(from *Machine) error {
+	for _, dir := range []string{"db", "etc"} {
+		own := filepath.Join(m.Dir, dir)
+		if err := errors.Join(os.RemoveAll(own), os.CopyFS(own, os.DirFS(filepath.Join(from.Dir, dir)))); err != nil {
+			return fmt.Errorf("cannot copy a disk: %w", err)
+		}
+	}
+	for old, own := range map[string]string{from.packagesFile(): m.packagesFile(), from.firewallFile(): m.firewallFile()} {
+		content, err := os.ReadFile(old)
+		if err == nil {
+			err = os.WriteFile(own, content, 0o600)
+		}
+		if err != nil {
+			return fmt.Errorf("cannot copy a disk: %w", err)
+		}
+	}
+	return nil
 }
 
 func exists(file string) bool {

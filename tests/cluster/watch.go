@@ -1,20 +1,20 @@
-package juju
+package cluster
 
 import (
 	"context"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 )
 
-// watch looks at `juju status` over and over, and judges.
+// watch looks at the status over and over, and judges.
 type watch struct {
-	client *Client
-	app    string
-	every  time.Duration
-	out    io.Writer
+	app   Application
+	every time.Duration
+	out   io.Writer
 
 	mu     sync.Mutex
 	scenes []since           // the last one is now
@@ -38,7 +38,7 @@ func (w *watch) run(ctx context.Context) {
 			return
 		case <-ticker.C:
 		}
-		units, err := w.client.Units(ctx, w.app)
+		units, err := w.app.Units(ctx)
 		if err != nil {
 			continue // a controller that is busy isn't the charm's
 		}
@@ -61,13 +61,17 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
+// starting is in the status of a unit whose server has not opened its control socket yet: it
+// can't be told from one whose socket is gone, which needs an operator.
+const starting = "it is still starting"
+
 // judge notes what is wrong in what a unit has shown in one of some scenes: what
-// is wrong in all of them. A hook may fail of one that is down: its machine was
-// turned off, amid that hook maybe.
+// is wrong in all of them. Of one that is down, a hook may fail, its machine was
+// turned off, amid that hook maybe; and its servers start when it is on again.
 func (w *watch) judge(unit string, shown Past, scenes []since) {
 	why := ""
 	for _, s := range scenes {
-		if shown.Status == "error" && slices.Contains(s.Down, unit) {
+		if slices.Contains(s.Down, unit) && (shown.Status == "error" || strings.Contains(shown.Message, starting)) {
 			return
 		}
 		if why = Judge(s.Scene, shown.Status, shown.Message); why == "" {
@@ -92,6 +96,13 @@ func (w *watch) add(text string) {
 	}
 }
 
+// down are the units of the scene that are down.
+func (w *watch) down() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.scenes[len(w.scenes)-1].Down
+}
+
 // set begins another scene.
 func (w *watch) set(s Scene) {
 	w.mu.Lock()
@@ -103,7 +114,7 @@ func (w *watch) set(s Scene) {
 // was, each by the scene of its time: a line may come to the log after its scene has
 // ended. Of a unit that has gone a Juju may have no log any more.
 func (w *watch) logs(ctx context.Context) error {
-	there, err := w.client.Units(ctx, w.app)
+	there, err := w.app.Units(ctx)
 	if err != nil {
 		return err
 	}
@@ -112,7 +123,7 @@ func (w *watch) logs(ctx context.Context) error {
 		units[unit] = true
 	}
 	for unit := range units {
-		past, err := w.client.Log(ctx, unit)
+		past, err := w.app.Log(ctx, unit)
 		if _, is := there[unit]; err != nil && is {
 			return err
 		}

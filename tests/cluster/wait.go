@@ -1,4 +1,4 @@
-package juju
+package cluster
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 func (s *Story) until(ctx context.Context, missing func(map[string]Unit) string) error {
 	what := ""
 	for {
-		units, err := s.Client.Units(ctx, s.App)
+		units, err := s.App.Units(ctx)
 		if err == nil {
 			if what = missing(units); what == "" {
 				return nil
@@ -72,7 +72,7 @@ func complete(results map[string]any, n int) bool {
 func (s *Story) reports(ctx context.Context, missing func(results map[string]any) string) error {
 	return s.until(ctx, func(units map[string]Unit) string {
 		for name := range units {
-			results, err := s.Client.Run(ctx, name, "cluster-status")
+			results, err := s.App.Run(ctx, name, "cluster-status")
 			if err != nil {
 				return err.Error()
 			}
@@ -86,7 +86,7 @@ func (s *Story) reports(ctx context.Context, missing func(results map[string]any
 
 // who is a unit: Juju's leader, or the last one that isn't.
 func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
-	units, err := s.Client.Units(ctx, s.App)
+	units, err := s.App.Units(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -101,27 +101,62 @@ func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
 	return name, nil
 }
 
-// on runs a command of the client about a unit.
-func (s *Story) on(ctx context.Context, unit string, command []string) error {
-	args := make([]string, 0, len(command))
-	for _, arg := range command {
-		args = append(args, strings.ReplaceAll(arg, "{unit}", unit))
-	}
-	_, err := s.Client.Do(ctx, args[0], args[1:]...)
-	return err
+// leads is the unit whose member leads a database.
+func (s *Story) leads(ctx context.Context, db string) (string, error) {
+	return s.find(ctx, func(_ Unit, results map[string]any) bool { return isLeader(results, db) })
+}
+
+// follower is a unit that leads nothing: neither for Juju, nor a database.
+func (s *Story) follower(ctx context.Context) (string, error) {
+	return s.find(ctx, func(u Unit, results map[string]any) bool {
+		return !u.Leader && !isLeader(results, "ovnnb") && !isLeader(results, "ovnsb")
+	})
+}
+
+func isLeader(results map[string]any, db string) bool {
+	return strings.Contains(text(results[db]), "Role: leader")
+}
+
+// find waits for a unit that is as a condition, by its cluster-status too, wants it.
+func (s *Story) find(ctx context.Context, is func(u Unit, results map[string]any) bool) (found string, err error) {
+	err = s.until(ctx, func(units map[string]Unit) string {
+		for name, u := range units {
+			results, err := s.App.Run(ctx, name, "cluster-status")
+			if err != nil {
+				return err.Error()
+			}
+			if is(u, results) {
+				found = name
+				return ""
+			}
+		}
+		return "no unit is it"
+	})
+	return found, err
 }
 
 // removeUnit removes a unit, and waits until it is out of the model.
 func (s *Story) removeUnit(ctx context.Context, unit string) error {
-	if _, err := s.Client.Do(ctx, "remove-unit", "--no-prompt", unit); err != nil {
+	gone := func() error { return nil }
+	if s.Leaving != nil {
+		var err error
+		if gone, err = s.Leaving(ctx, unit); err != nil {
+			return err
+		}
+	}
+	if err := s.App.Remove(ctx, unit, false); err != nil {
 		return err
 	}
-	return s.until(ctx, func(units map[string]Unit) string {
+	err := s.until(ctx, func(units map[string]Unit) string {
 		if _, there := units[unit]; there {
 			return unit + " is still there"
 		}
 		return ""
 	})
+	if err != nil {
+		return err
+	}
+	return gone()
 }
 
 // text is a result as one text.

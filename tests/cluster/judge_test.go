@@ -1,4 +1,4 @@
-package juju
+package cluster
 
 import (
 	"strings"
@@ -11,6 +11,7 @@ func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
 	calm := Scene{Certified: true}
 	moving := Scene{Certified: true, Moving: true}
 	down := Scene{Certified: true, Down: []string{"ovn-central/1"}}
+	blackout := Scene{Certified: true, Moving: true, Down: []string{"ovn-central/0", "ovn-central/1"}, Blackout: true}
 	tests := map[string]struct {
 		scene   Scene
 		word    string
@@ -34,6 +35,10 @@ func TestJudgeFindsWhatIsFalseOrHarmful(t *testing.T) {
 		"a hook failed":                {moving, "error", `hook failed: "stop"`, "no hook may fail here"},
 		"J7: the command is cut off":   {down, "waiting", strings.Repeat("x", 117) + "juju run", "juju status cuts the command off"},
 		"its beginning is shown":       {down, "waiting", "x: juju run ovn-central/0 kick", ""},
+		"force, of one that runs":      {Scene{Down: []string{"ovn-central/1"}, Cut: true}, "waiting", "juju run ovn-central/0 kick unit=ovn-central/1 force=true", ""},
+		"a bad option":                 {Scene{Certified: true, Refused: true}, "blocked", "ovsdb-server-election-timer", ""},
+		"all are off":                  {blackout, "blocked", "nb: no quorum", ""},
+		"all are off, and that is all": {blackout, "blocked", "deploy it again", "to deploy again loses the data"},
 		"force, where nothing is bad":  {down, "waiting", "juju run ovn-central/0 kick unit=ovn-central/1 force=true", "nothing here needs force"},
 	}
 	for name, test := range tests {

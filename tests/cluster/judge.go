@@ -1,4 +1,4 @@
-package juju
+package cluster
 
 import (
 	"regexp"
@@ -12,8 +12,14 @@ type Scene struct {
 	Certified bool
 	// Moving is whether units are being added or removed.
 	Moving bool
-	// Down are the units whose machines are off.
+	// Down are the units whose machines are off, or were a moment ago; Cut says that they can't be
+	// reached, and run.
 	Down []string
+	Cut  bool
+	// Blackout is whether all of them are down at once, and come back one by one.
+	Blackout bool
+	// Refused is whether an option has a value that it may not have.
+	Refused bool
 }
 
 // shown is how much of a message `juju status` prints, without the ellipsis
@@ -27,8 +33,8 @@ var (
 )
 
 // Judge says what is false, or harmful when it is followed, in a status that a unit
-// has shown; "" where nothing is. It knows that in this story no quorum is ever
-// lost, and that no unit is alone with the data and removed.
+// has shown; "" where nothing is. It knows that in this story a quorum is lost
+// in a blackout only, and that no unit is alone with the data and removed.
 func Judge(scene Scene, word, message string) string {
 	lower := strings.ToLower(message)
 	has := func(text string) bool { return strings.Contains(lower, text) }
@@ -38,15 +44,15 @@ func Judge(scene Scene, word, message string) string {
 		return "to deploy again loses the data"
 	case has("move") && has(" away"):
 		return "to move a database away loses a member, and none is in the way"
-	case has("no quorum"), has("quorum is lost"):
+	case (has("no quorum") || has("quorum is lost")) && !scene.Blackout:
 		return "there is a quorum all the time"
-	case has("force=true"):
+	case has("force=true") && !scene.Cut:
 		return "nothing here needs force"
 	case word == "error":
 		return "no hook may fail here"
 	case scene.Certified && has("'certificates' missing"):
 		return "the relation is there"
-	case scene.Certified && word == "blocked":
+	case scene.Certified && word == "blocked" && !scene.Refused && !scene.Blackout:
 		return "nothing here needs an operator's hand"
 	case quiet && has("kick"):
 		return "no member is down, none is to be kicked"
@@ -54,7 +60,7 @@ func Judge(scene Scene, word, message string) string {
 	if m := staleMember.FindStringSubmatch(message); m != nil && !slices.Contains(scene.Down, m[1]) {
 		return m[1] + " is not down, and leaves by itself"
 	}
-	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(scene.Down, m[1]) {
+	if m := runsOn.FindStringSubmatch(message); m != nil && slices.Contains(scene.Down, m[1]) && !scene.Blackout {
 		return "the machine of " + m[1] + " is off, and runs no command"
 	}
 	if m := tally.FindStringSubmatch(message); m != nil && m[1] != m[2] && quiet && !scene.Moving {

@@ -1,10 +1,8 @@
-package juju
+package cluster
 
 import (
-	"encoding/json"
+	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -13,15 +11,19 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The machine of the story that is turned off may run a hook in that moment.
+// The machine of the story that is turned off may run a hook in that moment, and its servers
+// start when it is on again.
 func TestHooksMayFailOfAUnitThatIsDownOnly(t *testing.T) {
 	t.Parallel()
 	w := &watch{out: io.Discard, last: map[string]string{}}
 	w.set(Scene{Certified: true, Down: []string{"ovn-central/4"}})
 	w.see("ovn-central/4", "error", `hook failed: "update-status"`)
+	w.see("ovn-central/4", "blocked", "nb: cannot ask the server, which runs without its control socket (it is still starting, or the socket was removed)")
 	assert.Empty(t, w.wrong)
 	w.see("ovn-central/1", "error", `hook failed: "update-status"`)
 	assert.Len(t, w.wrong, 1)
+	w.see("ovn-central/1", "blocked", "nb: cannot ask the server, which runs without its control socket (it is still starting, or the socket was removed)")
+	assert.Len(t, w.wrong, 2)
 }
 
 // Two scenes, of which the second allows less: in the first a tally may be short.
@@ -52,7 +54,7 @@ func TestLogIsJudgedByTheScenesOfItsTime(t *testing.T) {
 			t.Parallel()
 			word, message, _ := strings.Cut(test.shown, ": ")
 			w := &watch{
-				client: told(t, []Past{{Status: word, Message: message, Since: test.since}}), out: io.Discard, app: "ovn-central", last: map[string]string{},
+				app: told{units: []string{"ovn-central/0"}, log: []Past{{Status: word, Message: message, Since: test.since}}}, out: io.Discard, last: map[string]string{},
 				scenes: []since{{Scene{Certified: true, Moving: true}, first}, {Scene{Certified: true}, second}},
 			}
 			require.NoError(t, w.logs(t.Context()))
@@ -66,27 +68,26 @@ func TestLogOfAUnitThatHasGoneIsJudged(t *testing.T) {
 	t.Parallel()
 	began := time.Now()
 	w := &watch{
-		client: told(t, []Past{{Status: "error", Message: `hook failed: "stop"`, Since: began.Add(time.Second)}}), out: io.Discard, app: "other",
-		last: map[string]string{"other/1": "maintenance: stopping charm software"}, scenes: []since{{Scene{Certified: true}, began}},
+		app: told{log: []Past{{Status: "error", Message: `hook failed: "stop"`, Since: began.Add(time.Second)}}}, out: io.Discard,
+		last: map[string]string{"ovn-central/1": "maintenance: stopping charm software"}, scenes: []since{{Scene{Certified: true}, began}},
 	}
 	require.NoError(t, w.logs(t.Context()))
 	assert.Len(t, w.wrong, 1)
 }
 
-// told is a client whose juju has one unit, ovn-central/0, and tells this log of any.
-func told(t *testing.T, log []Past) *Client {
-	t.Helper()
-	dir := t.TempDir()
-	lines, err := json.Marshal(log)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "log"), lines, 0o600))
-	script := `#!/bin/sh
-case $1 in
-status) echo '{"applications":{"ovn-central":{"units":{"ovn-central/0":{}}}}}' ;;
-show-status-log) cat ` + filepath.Join(dir, "log") + ` ;;
-esac
-`
-	program := filepath.Join(dir, "juju")
-	require.NoError(t, os.WriteFile(program, []byte(script), 0o755)) //nolint:gosec // it is executed
-	return &Client{Program: program, Model: "test"}
+// told is an application with these units, of any of which it tells this log.
+type told struct {
+	Application
+	units []string
+	log   []Past
 }
+
+func (t told) Units(context.Context) (map[string]Unit, error) {
+	units := map[string]Unit{}
+	for _, unit := range t.units {
+		units[unit] = Unit{}
+	}
+	return units, nil
+}
+
+func (t told) Log(context.Context, string) ([]Past, error) { return t.log, nil }

@@ -1,0 +1,79 @@
+// Package cluster has scenarios that are written once, and what runs them: an [Application],
+// whoever plays it. Its statuses are judged all the while.
+package cluster
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Application is the charm in one model, as its operator has it, whatever runs it. A command
+// is over when Juju has taken it: what follows from it happens by itself, and is waited for.
+type Application interface {
+	// Deploy makes the application, with n units and options.
+	Deploy(ctx context.Context, n int, options map[string]string) error
+	// Add adds n units.
+	Add(ctx context.Context, n int) error
+	// Remove removes a unit; with force at once, whatever its machine says.
+	Remove(ctx context.Context, unit string, force bool) error
+	// Destroy removes the application.
+	Destroy(ctx context.Context) error
+	// Relate relates the application to another, by the endpoint that both have.
+	Relate(ctx context.Context, endpoint, other string) error
+	// Configure sets options.
+	Configure(ctx context.Context, options map[string]string) error
+	// Units are those in the model; none where there is no such application.
+	Units(ctx context.Context) (map[string]Unit, error)
+	// Log is what the charm has shown of a unit lately; nothing where it isn't kept.
+	Log(ctx context.Context, unit string) ([]Past, error)
+	// Run runs an action, and returns its results; where it failed, the error is an
+	// [ErrAction].
+	Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error)
+	// Exec runs a program on a unit's machine, and returns what it wrote to stdout.
+	Exec(ctx context.Context, unit, program string, args ...string) (string, error)
+	// RestartAgent restarts a unit's agent.
+	RestartAgent(ctx context.Context, unit string) error
+	// PowerOff takes a unit's machine its power.
+	PowerOff(ctx context.Context, unit string) error
+}
+
+// OwnMachines is an application whose machines are the tests' own.
+type OwnMachines interface {
+	Application
+	// AddOn adds a unit on the machine of one that has left.
+	AddOn(ctx context.Context, left string) error
+	// PowerOn gives a unit's machine its power back.
+	PowerOn(ctx context.Context, unit string) error
+	// Reboot restarts a unit's machine.
+	Reboot(ctx context.Context, unit string) error
+	// CutOff pulls the cable of a unit's machine, or plugs it in.
+	CutOff(ctx context.Context, unit string, off bool) error
+}
+
+// Status is a status with its message.
+type Status struct {
+	Current string `json:"current"`
+	Message string `json:"message"`
+}
+
+// Unit is one unit in `juju status`.
+type Unit struct {
+	Workload Status `json:"workload-status"`
+	Agent    Status `json:"juju-status"`
+	Leader   bool   `json:"leader"`
+}
+
+// Past is one line of `juju show-status-log`.
+type Past struct {
+	Status  string    `json:"status"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since"`
+}
+
+// logDelay is after how long the log has what was shown. Juju 4 writes it every two
+// seconds (flushInterval of cmd/jujud-controller/agent/logger.go, 4.0.15).
+const logDelay = 3 * time.Second
+
+// ErrAction is wrapped where an action has failed.
+var ErrAction = errors.New("the action has failed")

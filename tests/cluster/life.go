@@ -1,0 +1,263 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The steps of [Life].
+var (
+	Deployed  = Step{"three units are deployed, and wait for certificates", everywhere, Scene{Moving: true}, (*Story).deploy}
+	Certified = Step{"they become a cluster", everywhere, Scene{Moving: true}, (*Story).certify} // each hears of the relation in its own time
+	Quiet     = Step{"nothing happens", everywhere, Scene{Certified: true}, (*Story).write}
+	Grown     = Step{"two units join", everywhere, moving, (*Story).grow}
+	Shrunk    = Step{"a unit leaves whose agent has restarted, then the one that leads the Southbound database", everywhere, moving, (*Story).shrink}
+	Replaced  = Step{"the leader's unit is replaced", everywhere, moving, (*Story).replace}
+	Reused    = Step{"a unit leaves, and its machine hosts another one", ownMachines, moving, (*Story).reuse}
+	Lost      = Step{"a machine is lost, kicked, and replaced", everywhere, moving, (*Story).lose}
+	Adjusted  = Step{"the election timer changes", everywhere, moving, timer("5")}
+	Stepped   = Step{"the election timer grows and shrinks, in its steps", ownMachines, moving, timer("16", "2", "5")}
+	Refused   = Step{"an option is refused, and put back", ownMachines, Scene{Certified: true, Refused: true}, (*Story).refuse}
+	Restarted = Step{"every machine restarts, one after another", ownMachines, moving, (*Story).restart}
+	Cut       = Step{"a machine is cut off, kicked, and comes back", ownMachines, moving, (*Story).cut}
+	PowerCut  = Step{"the machine that leads the Southbound database loses its power, and gets it back", ownMachines, moving, (*Story).powerCut}
+	Blackout  = Step{"all machines lose their power at once, and get it back", ownMachines, moving, (*Story).blackout}
+	Destroyed = Step{"the application is removed", everywhere, moving, (*Story).destroy}
+)
+
+// Life is the life of an application, from its first unit to its removal.
+var Life = []Step{
+	Deployed, Certified, Quiet, Grown, Shrunk, Replaced, Reused, Lost, Adjusted, Stepped, Refused, Restarted, Cut, PowerCut, Blackout, Destroyed,
+}
+
+var moving = Scene{Certified: true, Moving: true}
+
+func (s *Story) deploy(ctx context.Context) error {
+	if err := s.App.Deploy(ctx, 3, s.Options); err != nil {
+		return err
+	}
+	return s.until(ctx, func(units map[string]Unit) string {
+		for name, u := range units {
+			waits := u.Workload.Current == "waiting" || u.Workload.Current == "blocked"
+			if u.Agent.Current != "idle" || !waits || !strings.Contains(u.Workload.Message, "certificates") {
+				return fmt.Sprintf("%s is %s, %s: %s", name, u.Agent.Current, u.Workload.Current, u.Workload.Message)
+			}
+		}
+		return number(units, 3)
+	})
+}
+
+func (s *Story) certify(ctx context.Context) error {
+	if err := s.App.Relate(ctx, "certificates", s.CA); err != nil {
+		return err
+	}
+	return s.active(ctx, 3)
+}
+
+// write stores a row through a unit, and sees all those before it through another.
+func (s *Story) write(ctx context.Context) error {
+	units, err := s.App.Units(ctx)
+	if err != nil {
+		return err
+	}
+	down := s.watch.down()
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(units)), func(unit string) bool { return slices.Contains(down, unit) })
+	if len(names) == 0 {
+		return errors.New("no unit is up")
+	}
+	row := fmt.Sprintf("row-%d", len(s.rows))
+	if _, err := s.nbctl(ctx, names[0], "ls-add", row); err != nil {
+		return err
+	}
+	s.rows = append(s.rows, row)
+	list, err := s.nbctl(ctx, names[len(names)-1], "ls-list")
+	for _, row := range s.rows {
+		if err == nil && !strings.Contains(list, "("+row+")") {
+			err = fmt.Errorf("%s is lost: %s", row, list)
+		}
+	}
+	if err == nil && s.Served != nil {
+		err = s.Served(ctx)
+	}
+	return err
+}
+
+// nbctl needs no leader at the unit: members pass on what is written.
+func (s *Story) nbctl(ctx context.Context, unit string, args ...string) (string, error) {
+	return s.App.Exec(ctx, unit, "ovn-nbctl", append([]string{"--no-leader-only", "--timeout=30"}, args...)...)
+}
+
+// well is the end of most steps: n units are active, and the members of both clusters; what
+// was written is there.
+func (s *Story) well(ctx context.Context, n int) error {
+	if err := errors.Join(s.active(ctx, n), s.members(ctx, n)); err != nil {
+		return err
+	}
+	if s.Settled != nil {
+		if err := s.Settled(ctx); err != nil {
+			return err
+		}
+	}
+	return s.write(ctx)
+}
+
+func (s *Story) grow(ctx context.Context) error {
+	if err := s.App.Add(ctx, 2); err != nil {
+		return err
+	}
+	return s.well(ctx, 5)
+}
+
+func (s *Story) shrink(ctx context.Context) error {
+	going, err := s.follower(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.App.RestartAgent(ctx, going); err != nil {
+		return err
+	}
+	if err := s.active(ctx, 5); err != nil {
+		return err
+	}
+	if err := errors.Join(s.removeUnit(ctx, going), s.well(ctx, 4)); err != nil {
+		return err
+	}
+	if going, err = s.leads(ctx, "ovnsb"); err != nil {
+		return err
+	}
+	return errors.Join(s.removeUnit(ctx, going), s.well(ctx, 3))
+}
+
+func (s *Story) replace(ctx context.Context) error {
+	going, err := s.who(ctx, true)
+	if err != nil {
+		return err
+	}
+	if err := s.App.Add(ctx, 1); err != nil {
+		return err
+	}
+	return errors.Join(s.removeUnit(ctx, going), s.well(ctx, 3))
+}
+
+func (s *Story) lose(ctx context.Context) error {
+	lost, err := s.who(ctx, false)
+	if err != nil {
+		return err
+	}
+	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{lost}})
+	if err := s.App.PowerOff(ctx, lost); err != nil {
+		return err
+	}
+	if err := s.App.Remove(ctx, lost, true); err != nil {
+		return err
+	}
+	if err := s.until(ctx, func(units map[string]Unit) string { return number(units, 2) }); err != nil {
+		return err
+	}
+	if err := s.typeWhatIsPrinted(ctx, 2); err != nil {
+		return err
+	}
+	if err := s.App.Add(ctx, 1); err != nil {
+		return err
+	}
+	return s.well(ctx, 3)
+}
+
+// typeWhatIsPrinted runs the commands that cluster-status prints, until there is
+// none and n members are up. What is printed has to work.
+func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
+	for {
+		unit, err := s.who(ctx, true)
+		if err != nil {
+			return err
+		}
+		results, err := s.App.Run(ctx, unit, "cluster-status")
+		if err != nil {
+			return err
+		}
+		typed := printed(text(results["next"]))
+		if len(typed) == 0 && complete(results, n) {
+			return s.members(ctx, n)
+		}
+		switch {
+		case len(typed) == 1:
+			return fmt.Errorf("%s printed an action without a name: %q", unit, typed)
+		case slices.Contains(typed, "force=true"):
+			s.watch.wrongly(fmt.Sprintf("%s printed %q, and nothing here needs force", unit, typed))
+		case len(typed) > 0:
+			fmt.Fprintf(s.Out, "   typed: juju run %s\n", strings.Join(typed, " "))
+			if _, err := s.App.Run(ctx, typed[0], typed[1], typed[2:]...); err != nil {
+				return err
+			}
+		}
+		if err := sleep(ctx, s.Every); err != nil {
+			return fmt.Errorf("what cluster-status prints doesn't lead to %d members: %w", n, err)
+		}
+	}
+}
+
+// printed is the first command of what cluster-status prints, as what is typed
+// after `juju run`.
+func printed(next string) []string {
+	for line := range strings.Lines(next) {
+		if typed, is := strings.CutPrefix(strings.TrimSpace(line), "juju run "); is {
+			return strings.Fields(typed)
+		}
+	}
+	return nil
+}
+
+const timerOption = "ovsdb-server-election-timer"
+
+// timer sets the election timer to one value after another. A member takes each by steps
+// of which none is more than double, the next one with a hook.
+func timer(values ...string) func(*Story, context.Context) error {
+	return func(s *Story, ctx context.Context) error {
+		for _, seconds := range values {
+			if err := s.App.Configure(ctx, map[string]string{timerOption: seconds}); err != nil {
+				return err
+			}
+			err := s.reports(ctx, func(results map[string]any) string {
+				for _, db := range []string{"ovnnb", "ovnsb"} {
+					if !strings.Contains(text(results[db]), "Election timer: "+seconds+"000") {
+						return db + " has another election timer: " + text(results[db])
+					}
+				}
+				return ""
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return errors.Join(s.active(ctx, 3), s.write(ctx))
+	}
+}
+
+func (s *Story) refuse(ctx context.Context) error {
+	if err := s.App.Configure(ctx, map[string]string{timerOption: "61"}); err != nil {
+		return err
+	}
+	err := s.until(ctx, func(units map[string]Unit) string {
+		for name, u := range units {
+			if u.Workload.Current != "blocked" || !strings.Contains(u.Workload.Message, timerOption) {
+				return fmt.Sprintf("%s is %s: %s", name, u.Workload.Current, u.Workload.Message)
+			}
+		}
+		return ""
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(s.App.Configure(ctx, map[string]string{timerOption: "5"}), s.active(ctx, 3), s.write(ctx))
+}
+
+func (s *Story) destroy(ctx context.Context) error {
+	if err := s.App.Destroy(ctx); err != nil {
+		return err
+	}
+	return s.until(ctx, func(units map[string]Unit) string { return number(units, 0) })
+}

@@ -1,0 +1,190 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"sync"
+)
+
+// reuse has a unit leave, and another one on its machine, where the files of the first are.
+func (s *Story) reuse(ctx context.Context) error {
+	going, err := s.follower(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.removeUnit(ctx, going); err != nil {
+		return err
+	}
+	if err := s.App.(OwnMachines).AddOn(ctx, going); err != nil { //nolint:forcetypeassert // its runners have them
+		return err
+	}
+	return s.well(ctx, 3)
+}
+
+// restart restarts one machine after another, and waits for each until its members have
+// caught up.
+func (s *Story) restart(ctx context.Context) error {
+	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
+	units, err := app.Units(ctx)
+	if err != nil {
+		return err
+	}
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		s.watch.set(Scene{Certified: true, Moving: true, Down: []string{unit}})
+		if err := app.Reboot(ctx, unit); err != nil {
+			return err
+		}
+		if err := s.well(ctx, 3); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// cut cuts one machine off, kicks its members through another unit, and puts the cable
+// back: the unit finds itself removed and joins again.
+func (s *Story) cut(ctx context.Context) error {
+	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
+	lost, err := s.who(ctx, false)
+	if err != nil {
+		return err
+	}
+	survivor, err := s.who(ctx, true)
+	if err != nil {
+		return err
+	}
+	before, err := s.serverIDs(ctx, lost)
+	if err != nil {
+		return err
+	}
+	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{lost}, Cut: true})
+	if err := errors.Join(app.CutOff(ctx, lost, true), s.write(ctx)); err != nil {
+		return err
+	}
+	args := []string{"nb-identity=" + before["ovnnb"][:4], "sb-identity=" + before["ovnsb"][:4], "i-really-mean-it=true", "force=true"}
+	err = s.until(ctx, func(map[string]Unit) string {
+		if _, err := app.Run(ctx, survivor, "kick", args...); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	if err != nil {
+		return err
+	}
+	results, err := app.Run(ctx, survivor, "cluster-status")
+	if err == nil && !complete(results, 2) {
+		err = fmt.Errorf("two members are not all that %s tells of: %v", survivor, results)
+	}
+	if err := errors.Join(err, s.write(ctx), app.CutOff(ctx, lost, false)); err != nil {
+		return err
+	}
+	if err := s.well(ctx, 3); err != nil {
+		return err
+	}
+	after, err := s.serverIDs(ctx, lost)
+	for db, id := range after {
+		if id == before[db] {
+			err = errors.Join(err, fmt.Errorf("%s joined as the member of %s that was kicked", lost, db))
+		}
+	}
+	return err
+}
+
+// powerCut takes the power of the machine that leads: the others go on, and it comes back
+// by itself.
+func (s *Story) powerCut(ctx context.Context) error {
+	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
+	unit, err := s.leads(ctx, "ovnsb")
+	if err != nil {
+		return err
+	}
+	s.watch.set(Scene{Certified: true, Moving: true, Down: []string{unit}})
+	if err := errors.Join(app.PowerOff(ctx, unit), s.write(ctx), app.PowerOn(ctx, unit)); err != nil {
+		return err
+	}
+	return s.well(ctx, 3)
+}
+
+// blackout takes the power of all machines at once, so that no unit is left that another could
+// ask. (kube-ovn's pull request 3101: its start scripts waited for each other.) Nothing is
+// made anew.
+func (s *Story) blackout(ctx context.Context) error {
+	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
+	there, err := app.Units(ctx)
+	if err != nil {
+		return err
+	}
+	units := slices.Sorted(maps.Keys(there))
+	before, err := s.allServerIDs(ctx, units)
+	if err != nil {
+		return err
+	}
+	s.watch.set(Scene{Certified: true, Moving: true, Down: units, Blackout: true})
+	if err := atOnce(ctx, units, app.PowerOff); err != nil {
+		return err
+	}
+	if err := atOnce(ctx, units, app.PowerOn); err != nil {
+		return err
+	}
+	if err := s.active(ctx, len(units)); err != nil {
+		return err
+	}
+	s.watch.set(moving)
+	if err := s.well(ctx, len(units)); err != nil {
+		return err
+	}
+	after, err := s.allServerIDs(ctx, units)
+	if err == nil && !reflect.DeepEqual(before, after) {
+		err = fmt.Errorf("the members were %v, and are %v", before, after)
+	}
+	return err
+}
+
+// atOnce does something to all units at the same time.
+func atOnce(ctx context.Context, units []string, do func(context.Context, string) error) error {
+	errs := make([]error, len(units))
+	var group sync.WaitGroup
+	for i, unit := range units {
+		group.Go(func() { errs[i] = do(ctx, unit) })
+	}
+	group.Wait()
+	return errors.Join(errs...)
+}
+
+// allServerIDs are those of the members of several units.
+func (s *Story) allServerIDs(ctx context.Context, units []string) (map[string]map[string]string, error) {
+	all := map[string]map[string]string{}
+	for _, unit := range units {
+		own, err := s.serverIDs(ctx, unit)
+		if err != nil {
+			return nil, err
+		}
+		all[unit] = own
+	}
+	return all, nil
+}
+
+// serverID is in what cluster-status shows of each database.
+var serverID = regexp.MustCompile(`Server ID: [0-9a-f]{4} \(([0-9a-f-]{36})`)
+
+// serverIDs are those of a unit's own members, by the result that tells of them.
+func (s *Story) serverIDs(ctx context.Context, unit string) (map[string]string, error) {
+	results, err := s.App.Run(ctx, unit, "cluster-status")
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]string{}
+	for _, db := range []string{"ovnnb", "ovnsb"} {
+		m := serverID.FindStringSubmatch(text(results[db]))
+		if m == nil {
+			return nil, fmt.Errorf("%s has no server ID in %s: %v", unit, db, results)
+		}
+		all[db] = m[1]
+	}
+	return all, nil
+}
