@@ -142,6 +142,8 @@ func (s State) hinderUpgrade() []string {
 			all = append(all, fmt.Sprintf("%s: its server of %s is no member that knows a leader", s.Unit, db.Short()))
 		} else if x.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
+		} else if x.Inconsistent != "" {
+			all = append(all, fmt.Sprintf("%s: its data of %s differ from the other members'", s.Unit, db.Short()))
 		}
 	}
 	if len(s.Pending) > 0 {
