@@ -30,6 +30,9 @@ type Cache struct {
 	Departed map[string]time.Time `json:"departed,omitempty"`
 	// Configurations are the configurations that this unit's servers last had.
 	Configurations map[ovndb.Database]relation.Configuration `json:"sightings,omitempty"`
+	// Inconsistent are this unit's servers that could not apply an entry of their log
+	// ([Snapshot.Inconsistent]).
+	Inconsistent map[ovndb.Database]raft.ID `json:"inconsistent,omitempty"`
 	// Places are where the other units last said they are: the agent can't ask Juju.
 	Places map[string]Place `json:"places,omitempty"`
 }
@@ -137,7 +140,7 @@ func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]Se
 // UpdateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
 func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
-	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now()), Places: places(cache, *m)}
+	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now()), Places: places(cache, *m), Inconsistent: inconsistent(cache.Inconsistent, servers)}
 	m.Places = next.Places
 	m.Departed, m.DepartedEarlier = nil, slices.Sorted(maps.Keys(next.Departed))
 	for _, unit := range m.DepartedEarlier {

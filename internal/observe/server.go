@@ -20,6 +20,9 @@ type ServerState struct {
 	Condition ovndb.Condition
 	// Status is set where Condition is Serving.
 	Status raft.Status
+	// Inconsistent is why the server's data are not those that its log makes, by what it says itself;
+	// empty where they are ([Snapshot.Inconsistent]).
+	Inconsistent string
 	// File is set where the server could not be asked.
 	File ovn.File
 	// Err is the reason for any Condition but Serving; FileErr why File could not
@@ -73,6 +76,7 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 		l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot use the status of %s: the server says that it is of %q", l.Database, l.Status.Name)
 	case l.Err == nil:
 		l.Condition = ovndb.Serving
+		s.observeStorage(ctx, l)
 	case errors.Is(l.Err, ovn.ErrUnknownCluster):
 		s.observeFile(ctx, l, ovndb.Failed)
 	case errors.Is(l.Err, ovn.ErrNotClustered):

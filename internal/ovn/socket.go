@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -27,6 +28,39 @@ func (c Control) PollStatus(ctx context.Context, d ovndb.Database) (raft.Status,
 		return raft.Status{}, fmt.Errorf("cannot ask %s's server for cluster/status: %w", d, err)
 	}
 	return raft.Parse(text)
+}
+
+// storageOK is what comes before the error of a database's storage, and what stands there without
+// one (ovsdb_server_get_db_storage_status() in ovsdb/ovsdb-server.c of Open vSwitch, from 2.15 on).
+const (
+	storageStatus = "status: "
+	storageOK     = "ok"
+)
+
+// StorageError is what the server says is wrong with the storage of database d; empty where it
+// says that nothing is, and of one before Open vSwitch 2.15, which can't tell. No process is started
+// for it.
+//
+// It is "ovsdb error: inconsistent data" from when the server could not apply an entry of its log
+// (ovsdb_storage_unread() in ovsdb/storage.c, all releases up to 3.7) until it is started again: it has
+// logged "syntax error", left the entry out and gone on, so that its data differ from the other members',
+// and refuses what its own clients write. A write to the disk that has failed is not said here.
+func (c Control) StorageError(ctx context.Context, d ovndb.Database) (string, error) {
+	text, err := c.transact(ctx, c.Paths.Control(d), "ovsdb-server/get-db-storage-status", string(d))
+	if refused := (*ServerError)(nil); errors.As(err, &refused) && strings.Contains(refused.Text, "is not a valid command") {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("cannot ask %s's server how its storage is: %w", d, err)
+	}
+	said, found := strings.CutPrefix(strings.TrimSpace(text), storageStatus)
+	switch {
+	case !found:
+		return "", fmt.Errorf("cannot tell how the storage of %s is: its server says %.60q", d, text)
+	case said == storageOK:
+		return "", nil
+	}
+	return said, nil
 }
 
 // transact sends one command to the socket, as JSON-RPC 1.0, and returns what is answered.

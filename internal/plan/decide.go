@@ -116,7 +116,7 @@ func (s State) planWork(d *Decision) {
 // clusters.
 func (s State) members() bool {
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; !x.Member() || x.Damage != "" || x.Cluster() != s.Clusters.IDs[db] {
+		if x := s.Databases[db]; !x.Member() || x.Damage != "" || x.Inconsistent != "" || x.Cluster() != s.Clusters.IDs[db] {
 			return false
 		}
 	}
@@ -189,6 +189,9 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	if x.Damage != "" {
 		s.planDamaged(d, db, x)
 		return
+	}
+	if x.Inconsistent != "" {
+		d.block("%s: its data differ; %s (%s)", name, x.rejoin(), x.Inconsistent)
 	}
 	switch {
 	case x.Status.State == raft.JoiningCluster:

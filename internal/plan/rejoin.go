@@ -8,8 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planRejoin removes the members that can't be started any more, for their units, which
-// were told by an operator to join anew.
+// planRejoin removes the members that can't be started any more, or have other data, for their
+// units, which were told by an operator to join anew.
 func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 	for _, p := range s.Peers {
 		id := p.Rejoin[db]
@@ -21,14 +21,14 @@ func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 }
 
 // removesForOthers says whether this unit removes members for their units: the one that leads
-// does or, where that one's unit is being removed, the first of those that stay. Of a unit that
+// does or, where that one's unit is being removed or asks for it itself, the first of those that stay. Of a unit that
 // is being removed the only hook may be a `stop` that is refused until the member is gone.
 func (s State) removesForOthers(db ovndb.Database, x Database) bool {
 	if x.Leads() || !x.Member() {
 		return x.Leads()
 	}
 	leads := func(p Peer) bool { return p.Servers[db] != "" && raft.Ref(p.Servers[db].Short()) == x.Status.Leader }
-	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return p.Dying && leads(p) }) {
+	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return leads(p) && (p.Dying || p.Rejoin[db] == p.Servers[db]) }) {
 		return false
 	}
 	return !slices.ContainsFunc(s.Peers, func(p Peer) bool {
@@ -39,6 +39,15 @@ func (s State) removesForOthers(db ovndb.Database, x Database) bool {
 // Unusable says that no server can be started on the file of one that was a member.
 func (x Database) Unusable() bool {
 	return x.FileUnknown || x.File.Damage != "" || x.File.Outside && x.File.WasMember
+}
+
+// Replaceable says that a new server may be asked for in the place of this one: none can be started on
+// its file, or its data are not the cluster's.
+func (x Database) Replaceable() bool {
+	if x.Condition == ovndb.Serving {
+		return x.Inconsistent != ""
+	}
+	return (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
 }
 
 // rejoin is what an operator types to have a new server in the place of one that can't

@@ -30,7 +30,12 @@ func TestMemberThatIsToJoinAnewIsRemovedWhereTheUnitThatLeadsIsBeingRemoved(t *t
 			s.Unit = "ovn-central/9"
 			s.Peers = append(s.Peers, before())
 		}, false},
-		"a unit that does not lead is": {func(s *plan.State) { asks(s, 1); s.Peers[1].Dying = true }, false},
+		"a unit that does not lead is": {func(s *plan.State) {
+			asks(s, 2)
+			p := before()
+			p.Dying, p.Servers = true, nil
+			s.Peers = append(s.Peers, p)
+		}, false},
 		"none leads": {func(s *plan.State) {
 			asks(s, 2)
 			s.Peers[0].Dying = true
@@ -47,6 +52,36 @@ func TestMemberThatIsToJoinAnewIsRemovedWhereTheUnitThatLeadsIsBeingRemoved(t *t
 		}
 		require.NotNil(t, d.Step, name)
 		assert.Equal(t, plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: "ovn-central/2", Server: serverOf(ovndb.SB, 2), Reason: "ovn-central/2 is to join anew"}, *d.Step, name)
+	}
+}
+
+// A server whose data differ runs, and may lead: it does not remove itself.
+func TestMemberThatLeadsAndIsToJoinAnewIsRemovedByTheFirstOtherUnit(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		change func(s *plan.State)
+		does   bool
+	}{
+		"it asks": {func(*plan.State) {}, true},
+		"there is a unit before this one": {func(s *plan.State) {
+			s.Unit = "ovn-central/9"
+			s.Peers = append(s.Peers, before())
+		}, false},
+		"it has asked for the one before": {func(s *plan.State) {
+			s.Peers[0].Rejoin[ovndb.SB] = "dddddddd-0000-4000-8000-000000000000"
+			s.Peers[1].Rejoin = map[ovndb.Database]raft.ID{ovndb.SB: serverOf(ovndb.SB, 2)}
+		}, false},
+	} {
+		s := well()
+		s.Peers[0].Rejoin = map[ovndb.Database]raft.ID{ovndb.SB: serverOf(ovndb.SB, 1)}
+		tt.change(&s)
+		d := plan.Decide(s)
+		if !tt.does {
+			assert.False(t, d.Step != nil && d.Step.Kind == plan.RemoveDamaged, "%s: %v", name, d.Step)
+			continue
+		}
+		require.NotNil(t, d.Step, name)
+		assert.Equal(t, plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: "ovn-central/1", Server: serverOf(ovndb.SB, 1), Reason: "ovn-central/1 is to join anew"}, *d.Step, name)
 	}
 }
 

@@ -153,8 +153,11 @@ type Database struct {
 	// failed: no server could be started on it, so this one must not be stopped.
 	// Unmended is why the server could not write it anew in this hook.
 	Damage, Unmended string
-	// Rejoin is the command by which another unit kicks this unit's server, which can't
-	// be started any more; empty where none can.
+	// Inconsistent is why the data of a server that runs are not the cluster's: it could not apply an
+	// entry of its log, left it out and went on. No start of it mends that.
+	Inconsistent string
+	// Rejoin is the command that has a new server join in the place of this unit's, which can't
+	// be started any more or has other data; empty where none can.
 	Rejoin string
 	// Listeners compares the rows of Connections with those wanted; only looked at
 	// on the database's leader.

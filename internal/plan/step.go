@@ -55,7 +55,7 @@ const (
 	Supersede       Kind = "publish the new cluster of"
 	WithdrawRequest Kind = "withdraw the recovery of"
 	// RemoveDamaged removes the member of a unit that asks for it, as its file is damaged.
-	RemoveDamaged Kind = "remove the member that can't be started from"
+	RemoveDamaged Kind = "remove the member to be replaced from"
 	// Start starts services at the same time, and waits for their servers.
 	Start Kind = "start"
 	// ConfigureListeners writes the rows of the listeners.

@@ -50,6 +50,10 @@ type UpgradeDatabase struct {
 	FileBytes int64  `json:"file-bytes" yaml:"file-bytes"`
 	Schema    string `json:"schema" yaml:"schema"`
 	Brought   string `json:"brought-schema" yaml:"brought-schema"`
+	// FileFormat is how the packages that are installed write the file, BroughtFileFormat how
+	// those of the source do: the Open vSwitch that began to ([fileFormat]).
+	FileFormat        string `json:"file-format" yaml:"file-format"`
+	BroughtFileFormat string `json:"brought-file-format" yaml:"brought-file-format"`
 	// Converted says that the schema will be changed, once every unit runs the packages.
 	Converted bool `json:"converted" yaml:"converted"`
 	// The seconds that clients wait meanwhile: from the least to the most that was
@@ -138,6 +142,8 @@ func (s State) hinderUpgrade() []string {
 			all = append(all, fmt.Sprintf("%s: its server of %s is no member that knows a leader", s.Unit, db.Short()))
 		} else if x.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
+		} else if x.Inconsistent != "" {
+			all = append(all, fmt.Sprintf("%s: its data of %s differ from the other members'", s.Unit, db.Short()))
 		}
 	}
 	if len(s.Pending) > 0 {
@@ -150,7 +156,7 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	x, schema := s.Databases[db], u.Schemas[db]
 	d := UpgradeDatabase{
 		Name: db.Short(), FileBytes: x.Size, Schema: schema.Served, Brought: schema.Brought, Converted: schema.Newer,
-		TimerSeconds: x.Status.ElectionTimer.Seconds(),
+		TimerSeconds: x.Status.ElectionTimer.Seconds(), FileFormat: fileFormat(s.Packages.Version.OVS), BroughtFileFormat: fileFormat(u.Offered.OVS),
 	}
 	if !d.Converted {
 		return d
@@ -165,6 +171,23 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	d.NeededDiskBytes = conversionDisk(x.Size)
 	d.NeededMemoryBytes = conversionMemory(x.Size)
 	return d
+}
+
+// fileFormat is how ovsdb-server of a version of Open vSwitch writes the file of a clustered database:
+// the version that began to write it so. Transactions are differences since 2.15, conversions
+// of the schema have no data since 3.2 ("Changed format" in NEWS of Open vSwitch up to 3.7). Each reads
+// what an older one has written, and no older one reads what a newer one has: of 3.2 not before
+// there is a conversion in it. It is empty where the version is not known.
+func fileFormat(ovs string) string {
+	switch {
+	case since(ovs, 3, 2):
+		return "3.2"
+	case since(ovs, 2, 15):
+		return "2.15"
+	case since(ovs, 2, 9): // which brought clusters
+		return "2.9"
+	}
+	return ""
 }
 
 // roundUp is to whole seconds, and at least one: a conversion of next to nothing took 0.7 s.

@@ -1,16 +1,19 @@
 package plan_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/document"
 	"github.com/ovn-central/ovn-central-operator/internal/goldentest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/render"
 )
 
 // upgradable is a unit whose Northbound database has a file of 4 MiB, and the other one of so many.
@@ -80,6 +83,12 @@ func TestUpgradeCheckReadsLikeThis(t *testing.T) {
 			change(&s, &u)
 			r := s.CheckUpgrade(u)
 			goldentest.Equal(t, "upgrade-check/"+name+".txt", document.Upgrade(r))
+			yaml, err := render.YAML(r)
+			require.NoError(t, err)
+			goldentest.Equal(t, "upgrade-check/"+name+".yaml", yaml)
+			json, err := render.JSON(r)
+			require.NoError(t, err)
+			goldentest.Equal(t, "upgrade-check/"+name+".json", json)
 			for _, d := range r.Databases {
 				assert.LessOrEqual(t, d.LeastGapSeconds, d.MostGapSeconds)
 				if d.Converted && d.NeededTimerSeconds < 300 {
@@ -87,5 +96,31 @@ func TestUpgradeCheckReadsLikeThis(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Who can read the file afterwards depends on Open vSwitch, not on the schema: each row is a version and
+// what NEWS of Open vSwitch says that it writes.
+func TestUpgradeCheckNamesTheFileFormatThatThePackagesNeed(t *testing.T) {
+	t.Parallel()
+	for installed, format := range map[string]string{
+		"":                        "",
+		"2.8.1-0ubuntu1":          "",
+		"2.13.8-0ubuntu1":         "2.9",
+		"2.15.0-1":                "2.15",
+		"2.17.9-0ubuntu0.22.04.1": "2.15",
+		"3.1.7-1":                 "2.15",
+		"3.2.0-1":                 "3.2",
+		"3.3.0-1":                 "3.2",
+		"4.0.0~git1":              "3.2",
+	} {
+		s, u := upgradable(5)
+		s.Packages.Version.OVS, u.Offered.OVS = installed, "3.5.0-1"
+		for _, d := range s.CheckUpgrade(u).Databases {
+			assert.Equal(t, format, d.FileFormat, "%s with %q", d.Name, installed)
+			assert.Equal(t, "3.2", d.BroughtFileFormat, d.Name)
+		}
+		shown := document.Upgrade(s.CheckUpgrade(u))
+		assert.Equal(t, format != "3.2", strings.Contains(shown, "converted to schema 20.33.0 and the file format of Open vSwitch 3.2, which no ovsdb-server before 3.2 can read,"), shown)
 	}
 }

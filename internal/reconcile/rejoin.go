@@ -17,7 +17,7 @@ import (
 
 // RejoinRequest is what an operator asks for.
 type RejoinRequest struct {
-	// Databases are those that are meant; none is all whose file is damaged.
+	// Databases are those that are meant; none is all whose file is damaged, or data differ.
 	Databases         []ovndb.Database
 	Confirmed, DryRun bool
 }
@@ -30,7 +30,8 @@ type RejoinResult struct {
 	Proofs []recovery.Proof
 }
 
-// Rejoin has new servers join in the place of this unit's that can't be started any more.
+// Rejoin has new servers join in the place of this unit's that can't be started any more, or have
+// other data than the cluster.
 // It asks the unit that leads a database, or one that stays where that unit is being removed,
 // to remove the old one. That is done as by the action kick, where the others are a quorum
 // without it (rule R1); then this unit puts the file away and joins anew. Called again once it
@@ -49,14 +50,14 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	asked, joined := map[ovndb.Database]raft.ID{}, map[ovndb.Database]raft.ID{}
 	for _, db := range ovndb.Databases() {
 		x := o.state.Databases[db]
-		damaged := (x.Condition == ovndb.Down || x.Condition == ovndb.Failed) && x.Unusable()
+		damaged := x.Replaceable()
 		meant := slices.Contains(request.Databases, db)
 		switch id := o.Snapshot.Own[db].Server; {
 		case !damaged && r.Rejoined[db] != "" && (len(request.Databases) == 0 || meant):
 			joined[db] = r.Rejoined[db]
 			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit has joined anew in the place of member %s; the database is written to, and that is read back from each unit", db.Short(), joined[db].Short()))
 		case !damaged && meant:
-			refusals = append(refusals, db.Short()+": its file is not known to be damaged; a server that runs, or can be started, is not replaced")
+			refusals = append(refusals, db.Short()+": its file is not known to be damaged, nor its data to differ; a server that runs, or can be started, is not replaced")
 		case !damaged || len(request.Databases) > 0 && !meant:
 		case len(id) < fullID:
 			refusals = append(refusals, db.Short()+": it is not known which member this unit's server was; run action cluster-status on another unit, and the kick that it prints")
@@ -64,7 +65,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 			refusals = append(refusals, db.Short()+": no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
 		default:
 			asked[db] = id
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: the unit that leads it removes member %s, if the others are a quorum without it; then this unit puts %s away and joins as a new member", db.Short(), id.Short(), x.File.Path))
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: %s removes member %s, if the others are a quorum without it; then this unit puts %s away and joins as a new member", db.Short(), remover(x), id.Short(), x.File.Path))
 		}
 	}
 	if len(asked)+len(joined)+len(refusals) == 0 {
@@ -92,6 +93,14 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 		err = u.proveRejoined(ctx, after, joined, &found)
 	}
 	return found, err
+}
+
+// remover says which unit will remove this unit's member.
+func remover(x plan.Database) string {
+	if x.Leads() {
+		return "the first of the other units"
+	}
+	return "the unit that leads it"
 }
 
 // proveRejoined proves that new members serve, and that the old ones are none any more.

@@ -77,7 +77,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	}
 	s.Refused = r.Refused
 	for db, x := range s.Databases {
-		if x.Member() {
+		if x.Member() && x.Inconsistent == "" {
 			r.rejoined(db, x.Status.Server)
 		}
 	}
@@ -151,9 +151,15 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		return x, err
 	}
 	x.Unmended = a.unmended[db]
+	if x.Inconsistent = snapshot.Inconsistent(db); x.Inconsistent != "" {
+		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
+	}
 	if !x.Status.HasLeader() {
 		x.Removed = u.Observer.WasRemoved(ctx, l, snapshot.Cache)
 		return x, nil
+	}
+	if x.Inconsistent != "" {
+		return x, nil // it may answer no client, and what it would answer is not the cluster's
 	}
 	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
 		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)

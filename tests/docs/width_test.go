@@ -21,6 +21,7 @@ var wide = map[string]string{
 	"option source: ":  "it begins with what is wrong, and says all that is allowed",
 	"nb: file lacks entries, don't stop it: make space": "two commands, behind what is to be done first",
 	"nb: its file lacks entries; run: ":                 "a command of 63 characters",
+	"nb: its data differ; run: ":                        "a command of 63 characters",
 	"nb: file ends amid a removal; run: ":               "a command of 63 characters",
 	"nb: its file can't be read; run: ":                 "a command of 63 characters",
 	"nb: file of a newer Open vSwitch":                  "a command of 59 characters",

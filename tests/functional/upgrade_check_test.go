@@ -29,9 +29,11 @@ func TestUpgradeCheckSaysWhatTheSourceBringsAndChangesNothing(t *testing.T) {
 		Newer     bool
 		Units     []string
 		Databases []struct {
-			Brought   string `json:"brought-schema"`
-			Converted bool
-			Schema    string
+			Brought       string `json:"brought-schema"`
+			Format        string `json:"file-format"`
+			BroughtFormat string `json:"brought-file-format"`
+			Converted     bool
+			Schema        string
 		}
 		First []string
 	}
@@ -43,6 +45,8 @@ func TestUpgradeCheckSaysWhatTheSourceBringsAndChangesNothing(t *testing.T) {
 		assert.Equal(t, lab.NewerSchema, d.Brought)
 		assert.True(t, d.Converted)
 		assert.NotEqual(t, lab.NewerSchema, d.Schema)
+		assert.NotEmpty(t, d.Format)
+		assert.NotEmpty(t, d.BroughtFormat)
 	}
 	assert.Contains(t, found.First, "a backup: juju run "+u.Name()+" backup")
 	m.eventually("the unit that is down is named", func() bool {

@@ -1,0 +1,149 @@
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// begun is what only a person begins (rule R15), by what begins it, and which functions may: those of
+// actions, what such a function calls, and what carries out what the record of such an action asks for.
+var begun = map[string][]string{
+	// A recovery or a restore, and a new server in the place of this unit's.
+	"Recover": {"action/recover.go: recover"}, "Rejoin": {"action/recover.go: rejoin"},
+	// Requests are written by the action, and written anew with what has become of them.
+	"Requests =": {"reconcile/recover.go: Recover", "reconcile/remake.go: remake"},
+	"Rejoin =":   {"reconcile/rejoin.go: Rejoin"},
+	// A kick: the action, and what a unit asks for that was told to rejoin. The command itself has one caller.
+	"Kick": {"action/kick.go: kick", "reconcile/rejoin.go: removeDamaged", "membership/kick.go: kick"},
+	// A backup: the action, and the service that systemd's timer starts where an option says so.
+	"Take": {"action/backup.go: takeBackup", "backup/schedule.go: TakeScheduled"}, "TakeScheduled": {"cli/backup.go: newBackup"},
+}
+
+// R15: no hook and no agent begins what takes a member, a database or a cluster away. Which quorum is lost, and for how
+// long, makes no difference to what calls what.
+func TestR15NothingButAnActionBeginsWhatDestroys(t *testing.T) {
+	seen := map[string]bool{}
+	for _, p := range list(t) {
+		if !p.isProduct() {
+			continue
+		}
+		for _, f := range sources(t, p) {
+			if f.test {
+				continue
+			}
+			for _, b := range beginnings(t, p.local()+"/"+path.Base(f.name), f) {
+				seen[b.what] = true
+				assert.Contains(t, begun[b.what], b.where, b.what)
+			}
+		}
+	}
+	for what, where := range begun {
+		assert.True(t, seen[what], "%s, of %v, is no more: the rule says nothing", what, where)
+	}
+}
+
+// The actions' package is nobody's but the command line's, which calls it where Juju names an action.
+func TestR15OnlyTheCommandLineReachesActions(t *testing.T) {
+	for _, p := range list(t) {
+		if p.isProduct() && p.local() != "cli" {
+			assert.False(t, slices.ContainsFunc(p.Imports, func(imported string) bool { return strings.HasSuffix(imported, "/internal/action") }), p.ImportPath)
+		}
+	}
+}
+
+func TestWhatIsBegunByItselfIsSeen(t *testing.T) {
+	const text = `package reconcile
+func (u *Reconciler) Reconcile() { u.Recover(ctx, request); if lost { r.Requests[db] = q; r.Requests = nil } }
+func (u *Reconciler) publish() { maps.Copy(r.Rejoin, all); d.Requests, d.Rejoin = r.Requests, r.Rejoin; x := r.Requests[db] }
+var f = u.Members.Kick
+`
+	all := beginnings(t, "reconcile/a.go", source{name: "a.go", text: []byte(text)})
+	assert.Equal(t, []beginning{
+		{"Recover", "reconcile/a.go: Reconcile"},
+		{"Requests =", "reconcile/a.go: Reconcile"},
+		{"Requests =", "reconcile/a.go: Reconcile"},
+		{"Rejoin =", "reconcile/a.go: publish"},
+		{"Kick", "reconcile/a.go: "},
+	}, all)
+}
+
+// beginning is one place where something is begun.
+type beginning struct{ what, where string }
+
+// beginnings lists where a file names a method of those in begun, or writes to such a field of the unit's
+// record, r.
+func beginnings(t *testing.T, name string, f source) (all []beginning) {
+	t.Helper()
+	tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	called := map[*ast.SelectorExpr]bool{}
+	for _, d := range tree.Decls {
+		found := func(what string) {
+			if _, is := begun[what]; is {
+				all = append(all, beginning{what, name + ": " + nameOf(d)})
+			}
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for _, to := range n.Lhs {
+					found(recorded(to) + " =")
+				}
+			case *ast.CallExpr:
+				of, is := n.Fun.(*ast.SelectorExpr)
+				if !is {
+					break
+				}
+				if of.Sel.Name == "Copy" && len(n.Args) == 2 {
+					found(recorded(n.Args[0]) + " =")
+				}
+				if called[of] = true; begun[of.Sel.Name] != nil {
+					found(of.Sel.Name)
+				}
+			case *ast.SelectorExpr: // handed on, to be called elsewhere
+				if !called[n] && slices.Contains(services, lastName(n.X)) {
+					found(n.Sel.Name)
+				}
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// services are the names by which the code has what may be begun with; fields of other things have such names.
+var services = []string{"Reconciler", "Members", "Control", "Backup", "u", "s"}
+
+// lastName is that of a, and of b.a.
+func lastName(x ast.Expr) string {
+	switch x := x.(type) {
+	case *ast.Ident:
+		return x.Name
+	case *ast.SelectorExpr:
+		return x.Sel.Name
+	}
+	return ""
+}
+
+// recorded is the field of the record that an expression, or an element of it, is; empty for any other.
+func recorded(to ast.Expr) string {
+	if element, is := to.(*ast.IndexExpr); is {
+		to = element.X
+	}
+	field, is := to.(*ast.SelectorExpr)
+	if !is {
+		return ""
+	}
+	if of, is := field.X.(*ast.Ident); !is || of.Name != "r" {
+		return ""
+	}
+	return field.Sel.Name
+}
