@@ -51,6 +51,8 @@ type machine struct {
 	broken []string
 	// left says that the databases that are not served have left.
 	left bool
+	// deaf is how often nb's server is yet to be asked before it has opened its socket.
+	deaf int
 	// members are those that the database files name, by their addresses.
 	members map[raft.ID]string
 
@@ -165,6 +167,9 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 		fixture := m.fixtures[ovndb.Database(last)]
 		if fixture == "" && m.left {
 			return refuse(2, "unknown cluster\n")
+		} else if last == string(ovndb.NB) && m.deaf > 0 {
+			m.deaf--
+			return refuse(1, `ovs-appctl: cannot connect to "x.ctl" (No such file or directory)`)
 		} else if fixture == "" {
 			return refuse(1, `ovs-appctl: cannot connect to "x.ctl" (Connection refused)`)
 		}
@@ -281,6 +286,19 @@ func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
 			assert.Equal(t, "blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault", m.status)
 			assert.Nil(t, m.app, "only Juju's leader writes for all")
 			assert.Empty(t, m.told, "R15: a hook changes nothing")
+		})
+	}
+}
+
+// What these hooks say of a server that is starting would stand until the next one.
+func TestServersOfAMachineThatWasJustTurnedOnAreWaitedFor(t *testing.T) {
+	for _, name := range []string{"start", "config-changed"} {
+		t.Run(name, func(t *testing.T) {
+			m := healthy()
+			m.deaf = 60
+			require.NoError(t, m.run(t, name))
+			assert.Zero(t, m.deaf)
+			assert.Equal(t, id(t, "nb-3member-leader").Short(), m.unit["nb-identity"])
 		})
 	}
 }

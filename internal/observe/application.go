@@ -171,6 +171,10 @@ func (m Application) Exists(unit string) bool {
 // Dying says whether the unit is being removed.
 func (m Application) Dying(unit string) bool { return juju.GoalState{Units: m.Goal}.Dying(unit) }
 
+// Goes says whether every unit is being removed, this one too: each stops its servers when it
+// goes, none leaves its clusters, and the data stay.
+func (m Application) Goes() bool { return m.Dying(m.Unit) && !m.OthersStay() }
+
 // OthersStay says whether another unit exists that is not being removed. Where
 // Juju could not be asked, others stay.
 func (m Application) OthersStay() bool { return OthersStay(m.Goal, m.Unit) }

@@ -25,6 +25,8 @@ type ServerState struct {
 	Inconsistent string
 	// File is set where the server could not be asked.
 	File ovn.File
+	// Starting says of one that is Unreadable that its server may not have read its file yet.
+	Starting bool
 	// Err is the reason for any Condition but Serving; FileErr why File could not
 	// be read.
 	Err, FileErr error
@@ -96,6 +98,10 @@ func (s *Observer) classify(ctx context.Context, l *ServerState) {
 // opens it after it has read its file, and closes it before it ends.
 const startPatience = time.Second
 
+// readPatience is how long a server with a small file may take to open its control socket
+// after it has written its pid file, on a machine that has everything to start.
+const readPatience = 20 * time.Second
+
 // observeStopped makes sure that a server on whose control socket no process listens
 // has ended: while it runs it votes, and acknowledges what it is sent. One that is
 // just starting or ending is given a moment.
@@ -113,6 +119,7 @@ func (s *Observer) observeStopped(ctx context.Context, l *ServerState) {
 			return
 		case poll.Wait(patience, 5*PollInterval) != nil:
 			l.Condition, l.Err = ovndb.Unreadable, fmt.Errorf("cannot ask the server, which runs without its control socket %s (it is still starting, or the socket was removed): %s", s.Control.Paths.Control(l.Database), evidence)
+			l.Starting = ovn.Starting(s.Control.Paths, l.Database, s.Now(), s.Patience(l.Database, readPatience))
 			return
 		}
 		if l.Status, l.Err = s.Control.Status(ctx, l.Database); !errors.Is(l.Err, ovn.ErrNotRunning) {

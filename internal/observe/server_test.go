@@ -69,3 +69,13 @@ func TestStatusOfTheOtherDatabaseIsNotBelieved(t *testing.T) {
 	assert.ErrorContains(t, l.Err, `it is of "OVN_Southbound"`)
 	assert.False(t, l.Member())
 }
+
+// On a machine that was just turned on systemd starts the servers, and Juju the hook.
+func TestServerThatHasNotOpenedItsSocketYetIsStarting(t *testing.T) {
+	s := observetest.Three(t)
+	s.NB = observetest.Members{Condition: ovndb.Down}
+	l := s.ObserverOn(&observetest.Machine{Starting: true}).ObserveServer(t.Context(), ovndb.NB)
+	assert.Equal(t, ovndb.Unreadable, l.Condition, "it may vote before it can be asked")
+	assert.True(t, l.Starting)
+	assert.ErrorContains(t, l.Err, "process 4711 of service ovn-ovsdb-server-nb runs")
+}

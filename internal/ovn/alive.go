@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -45,6 +46,22 @@ func (s Services) Alive(ctx context.Context, p ovndb.Paths, d ovndb.Database) (s
 		return fmt.Sprintf("process %d of service %s runs", main, ovndb.ServiceOf(d)), nil
 	}
 	return "", nil
+}
+
+// Starting says whether the server of database d, which is alive, may not have come to
+// open its control socket: it writes its pid file, then reads the database's file, for no
+// longer than within, and only then opens the socket (main() of ovsdb-server.c, OVS 3.1).
+func Starting(p ovndb.Paths, d ovndb.Database, now time.Time, within time.Duration) bool {
+	pid, err := pidOf(p.PID(d))
+	if err != nil {
+		return false
+	}
+	if pid == 0 || !serves(pid, p.PID(d)) { // what starts it is at work
+		held, err := lockHeld(p.File(d))
+		return err == nil && !held
+	}
+	info, err := os.Stat(p.PID(d))
+	return err == nil && now.Sub(info.ModTime()) < within
 }
 
 // pidOf reads a pid file; 0 where there is none, or none in it.

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,6 +58,28 @@ func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
 	require.NoError(t, in.Close())
 	_ = other.Wait()
 	assert.Empty(t, alive("0", s.paths), "it has ended")
+}
+
+// A server opens its control socket after it has read its file, and what starts it on a
+// machine that was just turned on may be at work before that.
+func TestServerIsStartingUntilItMayHaveReadItsFile(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
+	starting := func(age time.Duration) bool {
+		return ovn.Starting(s.paths, ovndb.NB, time.Now().Add(age), time.Minute)
+	}
+	assert.True(t, starting(time.Hour), "no process has its file open yet")
+	s.start(t)
+	assert.False(t, starting(0), "it has its file open, and its pid file was removed")
+	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.paths.PID(ovndb.NB))
+	in, err := other.StdinPipe()
+	require.NoError(t, err)
+	require.NoError(t, other.Start())
+	require.NoError(t, os.WriteFile(s.paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
+	assert.True(t, starting(30*time.Second))
+	assert.False(t, starting(2*time.Minute), "it has had its time: its socket was removed")
+	require.NoError(t, in.Close())
+	_ = other.Wait()
 }
 
 // What can't be found out is not dead.

@@ -64,6 +64,10 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot read the status"}),
 			decided{blocked: []string{"nb: cannot read the status"}},
 		},
+		"starting": {
+			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot ask the server", Starting: true}),
+			decided{waiting: []string{"nb: the server is starting (if it stays so, look at: juju ssh ovn-central/0 systemctl status ovn-ovsdb-server-nb)"}},
+		},
 		"down": {
 			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},

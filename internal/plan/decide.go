@@ -152,6 +152,12 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 		d.block("%s: %s", name, x.standalone(db))
 	case ovndb.Hung:
 		d.block("%s: the server hangs; if it stays so, run: %s (%s)", name, s.restart(ovndb.ServiceOf(db)), x.Text)
+	case ovndb.Unreadable:
+		if x.Starting {
+			d.wait("%s: the server is starting (if it stays so, look at: juju ssh %s systemctl status %s)", name, s.Unit, ovndb.ServiceOf(db))
+			return
+		}
+		d.block("%s: %s", name, x.Text)
 	default:
 		d.block("%s: %s", name, x.Text)
 	}
@@ -289,7 +295,7 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 		case p.Servers[db] != "" && p.Clusters[db] == "":
 			return p.Unit, "it joins it"
 		case p.Address != "" && slices.Contains(s.Members[db], ovndb.RaftAddress(db, p.Address)):
-			return p.Unit, "it was a member of it"
+			return p.Unit, "it is known as a member of it"
 		}
 	}
 	return "", ""

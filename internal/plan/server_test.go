@@ -187,7 +187,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 				s.Clusters.CreatedBy = "ovn-central/9"
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it was a member of it"}},
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is known as a member of it"}},
 		},
 		"its creator is going, can't be read, and is known as a member": {
 			alone(func(s *plan.State) {

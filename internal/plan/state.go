@@ -136,6 +136,8 @@ type Database struct {
 	Status raft.Status
 	// Text is for people: what is the matter where Condition is not Serving.
 	Text string
+	// Starting says of one that is Unreadable that its server may not have read its file yet.
+	Starting bool
 	// File is set where the server could not be asked.
 	File File
 	// FileUnknown says that there may be a file, but it can't be read.

@@ -22,6 +22,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Reconciler is the unit that converges.
@@ -106,7 +107,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		return Result{}, err
 	}
 	o := Result{Snapshot: snapshot, Report: report}
-	u.awaitLeaderConnections(ctx, &o)
+	u.awaitServers(ctx, &o)
 	made := map[string]bool{}
 	for steps := 0; ; steps++ {
 		if o.state, err = u.state(ctx, pass{record, inputs, o}); err != nil {
@@ -170,25 +171,35 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	return o, nil
 }
 
-// awaitLeaderConnections gives the servers of a machine that has just been turned on the time to
-// hear their leaders: what is said of a deaf one would stand until the next hook.
-// It is for the hooks that come then, since some stay deaf for as long as another
-// server has their address.
-func (u *Reconciler) awaitLeaderConnections(ctx context.Context, o *Result) {
+// awaitServers gives the servers of a machine that has just been turned on the time to read
+// their files, and to hear their leaders: what is said of one that is starting, or
+// deaf, would stand until the next hook. It is for the hooks that come then, since some
+// stay deaf for as long as another server has their address.
+func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
+	if u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
+		return
+	}
 	var wg sync.WaitGroup
-	unreachable := false
+	awaited := false
 	for _, db := range ovndb.Databases() {
-		if !server(*o, db).LeaderUnreachable() || u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
+		patience := leaderConnectionPatience
+		switch l := server(*o, db); {
+		case l.Starting:
+			patience = raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))
+		case !l.LeaderUnreachable():
 			continue
 		}
-		unreachable = true
+		awaited = true
 		wg.Go(func() {
-			if _, err := u.Observer.AwaitMember(ctx, db, leaderConnectionPatience); err != nil {
-				u.Log.InfoContext(ctx, "the leader does not reach this unit's server yet", "database", db.Short(), "error", err)
+			if _, err := u.Observer.AwaitMember(ctx, db, patience); err != nil {
+				u.Log.InfoContext(ctx, "the server is no working member yet", "database", db.Short(), "error", err)
 			}
 		})
 	}
-	if wg.Wait(); unreachable {
+	if wg.Wait(); awaited {
+		if states, err := u.Services.States(ctx); err == nil && states[ovndb.Northd].Running() {
+			u.awaitNorthd(ctx, northdReturns)
+		}
 		o.Snapshot = u.Observer.Refresh(ctx, o.Snapshot)
 		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}

@@ -90,7 +90,7 @@ func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error 
 		return err
 	}
 	if service == ovndb.Northd {
-		u.awaitNorthd(ctx)
+		u.awaitNorthd(ctx, northdPatience)
 	}
 	for _, db := range ovndb.Databases() {
 		if ovndb.ServiceOf(db) != service {
@@ -115,7 +115,7 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 			return err
 		}
 		r.started(service, version)
-		u.awaitNorthd(ctx)
+		u.awaitNorthd(ctx, northdPatience)
 		return nil
 	}
 	for _, db := range ovndb.Databases() {
@@ -161,10 +161,10 @@ func (u *Reconciler) setTimer(ctx context.Context, db ovndb.Database, to time.Du
 	return nil
 }
 
-// awaitNorthd gives an ovn-northd that was started the moment that it takes to have
-// both databases.
-func (u *Reconciler) awaitNorthd(ctx context.Context) {
-	err := await(ctx, northdPatience, func() error {
+// awaitNorthd gives an ovn-northd that was started, or has found no server, the time that
+// it takes to have both databases.
+func (u *Reconciler) awaitNorthd(ctx context.Context, patience time.Duration) {
+	err := await(ctx, patience, func() error {
 		connected, err := u.Control.NorthdConnected(ctx)
 		if err == nil && !connected {
 			err = errors.New("ovn-northd is not connected to both databases yet")

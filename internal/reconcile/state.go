@@ -135,7 +135,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	l := snapshot.Servers[db]
 	x := plan.Database{
-		Condition: l.Condition, Status: l.Status, Text: l.Text(),
+		Condition: l.Condition, Status: l.Status, Text: l.Text(), Starting: l.Starting,
 		File: plan.File{
 			Path:   u.Paths.File(db),
 			Exists: l.File.Exists, Clustered: l.File.Clustered,

@@ -32,6 +32,9 @@ const (
 	reloadPatience = 5 * time.Second
 	// northdPatience is the same for ovn-northd, which connects within milliseconds.
 	northdPatience = 3 * time.Second
+	// northdReturns is the same for one that has found no server, and waits up to 8 s before
+	// it tries again (max_backoff in OVS's lib/reconnect.c).
+	northdReturns = 10 * time.Second
 	// timerPatience is the same for a change of the election timer, which is
 	// committed like any other entry; a large database adds to it.
 	timerPatience = 2 * time.Second

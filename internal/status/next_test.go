@@ -52,6 +52,15 @@ func TestNextCommands(t *testing.T) {
 			func(s *observetest.Scenario) { s.NB.Rows = append(s.NB.Rows, observetest.Row{Identity: "aa04"}) },
 			[]string{"juju run ovn-central/0 kick nb-identity=" + string(observetest.Full("aa04")) + " force=true i-really-mean-it=true"},
 		},
+		"every unit is being removed": {
+			func(s *observetest.Scenario) {
+				for unit := range s.Goal {
+					s.Goal[unit] = "dying"
+				}
+				s.SB = s.SB.Down("13fe")
+			},
+			nil,
+		},
 		"Juju 2.9": {
 			func(s *observetest.Scenario) { s.Version, s.SB = "2.9.42", s.SB.Down("13fe") },
 			[]string{"juju run-action ovn-central/0 kick sb-identity=" + string(observetest.Full("13fe")) + " i-really-mean-it=true --wait"},

@@ -100,6 +100,9 @@ func problem(c observe.Cluster, m observe.Application) (juju.StatusWord, string)
 	case absent:
 		return juju.Waiting, name + ": no database yet"
 	case notServing:
+		if c.Starting {
+			return juju.Waiting, name + ": the server is starting"
+		}
 		return juju.Blocked, name + ": " + c.ServerState.Text()
 	case joining:
 		return juju.Waiting, name + ": joining the cluster"

@@ -18,6 +18,9 @@ type stale struct {
 // Next lists the commands to run, where something needs doing: each one passes
 // the rules of the action as printed.
 func Next(r observe.Report) []string {
+	if r.Application.Goes() {
+		return nil
+	}
 	var all []string
 	for _, c := range r.Clusters {
 		switch {

@@ -41,6 +41,9 @@ func (s Summary) String() string {
 // unit's ovn-northd is the active one stands in the line as the Python charm put it
 // there, for runbooks look for that.
 func Summarize(r observe.Report, northdActive bool) Summary {
+	if r.Application.Goes() { // servers that have stopped by now hold up no unit
+		return Summary{Word: juju.Waiting, Problem: "every unit is being removed"}
+	}
 	if foreign := foreignClusters(r); len(foreign) > 0 {
 		return Summary{Word: juju.Blocked, Problem: strings.Join(foreign, "; ")}
 	}

@@ -129,6 +129,31 @@ func TestStatusOfTheUnitSaysTheMostPressingThing(t *testing.T) {
 			func(s *observetest.Scenario) { s.Goal["ovn-central/2"] = "dying" },
 			juju.Active, "leader: ovnnb_db; 3 of 3 up, 1 may fail",
 		},
+		"every unit is being removed, and another one's servers have stopped": {
+			func(s *observetest.Scenario) {
+				for unit := range s.Goal {
+					s.Goal[unit] = "dying"
+				}
+				s.SB = observetest.Up("bb00", "bb02").Down("bb01")
+			},
+			juju.Waiting, "every unit is being removed",
+		},
+		"every unit is being removed, and a majority has stopped": {
+			func(s *observetest.Scenario) {
+				for unit := range s.Goal {
+					s.Goal[unit] = "dying"
+				}
+				s.NB, s.SB = observetest.Up("aa00").Down("aa01", "aa02"), observetest.Up("bb00").Down("bb01", "bb02")
+			},
+			juju.Waiting, "every unit is being removed",
+		},
+		"every unit is being removed, and one has gone": {
+			func(s *observetest.Scenario) {
+				s.Goal = map[string]string{"ovn-central/0": "dying"}
+				s.NB = s.NB.Down("aa04")
+			},
+			juju.Waiting, "every unit is being removed",
+		},
 		"no database yet": {
 			func(s *observetest.Scenario) { s.NB = observetest.Members{Condition: ovndb.Absent} },
 			juju.Waiting, "nb: no database yet",

@@ -1,6 +1,7 @@
 package observetest
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
 	"encoding/json"
@@ -27,6 +28,8 @@ type Machine struct {
 	Answers, Errors map[ovndb.Database]string
 	// Left and Joining say what ovsdb-tool finds in the files.
 	Left, Joining bool
+	// Starting says that systemd has a process for nb's service.
+	Starting bool
 	// Told are the commands that change something.
 	Told []string
 
@@ -51,6 +54,10 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case c.Name == "ovsdb-tool":
 		return nil, nil
 	case c.Name == "systemctl" && c.Args[0] == "show":
+		if m.Starting {
+			return bytes.Replace(runtest.Stopped(), []byte("ovn-ovsdb-server-nb.service\nLoadState=loaded\nActiveState=inactive\nUnitFileState=disabled\nMainPID=0"),
+				[]byte("ovn-ovsdb-server-nb.service\nLoadState=loaded\nActiveState=active\nUnitFileState=disabled\nMainPID=4711"), 1), nil
+		}
 		return runtest.Stopped(), nil
 	case c.Name == "systemctl":
 		m.Told = append(m.Told, c.String())
