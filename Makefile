@@ -62,7 +62,7 @@ export CGO_ENABLED ?= 0
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore compatibility agent-life deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
+.PHONY: help deps build charm deb check-deb docs browser test unit race agents files functional recovery lab large explore compatibility agent-life life deployment gateways dataplane fuzz soak disasters agent-soak conformance e2e juju bench conversion demo demo-recording lint vuln generate check-generated reproducible clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -90,6 +90,8 @@ RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFaile
 COMPATIBILITY := FunctionalTestsOfThePythonCharm|ExpiredCertificatesAreSaid|ToldToLeaveByHand|UnitThatLeadsIsPaused|RestartsThatPackagesAskFor|PackagesRestartNothing|RestartsAreHeldBackAndShown|RestartsThatThePythonCharmHeldBack|NewerPackagesComeToOneUnit|ThreeEmptyMachines|ClientsConnectWithTheRelationsData
 # The agent on units of the charm: what is asked of it each time.
 AGENT_LIFE := ^TestAgent(LivesWithItsUnit|RunsTheProgramOfTheCharmThatIsThere)$$
+# The life of an application takes as long as the rest of its part of the tests.
+LIFE := ^TestLifeOfAnApplication$$
 # What is itself a cluster of units, not a test of the charm's: see `make lab`.
 LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
@@ -136,8 +138,11 @@ compatibility: deps ## what other programs read of the charm, in docs/reference/
 agent-life: deps ## the agent as the charm installs, configures, stops and removes it, on real servers; 2 minutes
 	tests/go-test -count=1 -parallel 3 -timeout 60m -run '$(AGENT_LIFE)' -- ./tests/deployment
 
+life: deps ## the life of an application, from its first unit to its removal, as tests/cluster tells it, on real servers; 10 minutes
+	tests/go-test -count=1 -timeout 60m -run '$(LIFE)' -- ./tests/deployment
+
 deployment: deps ## the rest of the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
-	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)|$(AGENT_LIFE)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/deployment
+	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)|$(AGENT_LIFE)|$(LIFE)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/deployment
 
 gateways: deps ## gateways on real databases, and 10,000 of them; 5 minutes
 	$(RACE) -timeout 30m -- ./tests/gateways

@@ -22,7 +22,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 	var w *lab.Writer
 	s := &cluster.Story{
 		App: app, Runner: cluster.Lab, CA: "vault", Options: map[string]string{"ovsdb-server-election-timer": "1"},
-		Limit: 4 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
+		Limit: 10 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
 		Served: func(context.Context) error {
 			if w == nil {
 				w = c.StartWriter(t.Context(), lab.WriterOptions{})

@@ -214,7 +214,7 @@ func TestStoryWithThePlayedJuju(t *testing.T) {
 			TurnOff: TurnOff, Restart: Restart,
 		},
 		Runner: cluster.Client, CA: "vault", Options: map[string]string{"source": "distro", "ovsdb-server-election-timer": "1"},
-		Limit: 4 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
+		Limit: 10 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
 	}
 	wrong, err := s.Tell(t.Context(), cluster.Life)
 	require.NoError(t, err)
