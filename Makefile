@@ -138,7 +138,7 @@ compatibility: deps ## what other programs read of the charm, in docs/reference/
 agent-life: deps ## the agent as the charm installs, configures, stops and removes it, on real servers; 2 minutes
 	tests/go-test -count=1 -parallel 3 -timeout 60m -run '$(AGENT_LIFE)' -- ./tests/deployment
 
-life: deps ## the life of an application, from its first unit to its removal, as tests/cluster tells it, on real servers; 10 minutes
+life: deps ## the life of an application, from its first unit to its removal, as tests/cluster tells it, on real servers; by hand
 	tests/go-test -count=1 -timeout 60m -run '$(LIFE)' -- ./tests/deployment
 
 deployment: deps ## the rest of the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
