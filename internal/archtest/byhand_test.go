@@ -50,7 +50,7 @@ func TestR15NothingButAnActionBeginsWhatDestroys(t *testing.T) {
 	}
 }
 
-// The actions' package is nobody's but the command line's, which calls it where Juju names an action.
+// Only the command line imports the actions' package, and calls it where Juju names an action.
 func TestR15OnlyTheCommandLineReachesActions(t *testing.T) {
 	for _, p := range list(t) {
 		if p.isProduct() && p.local() != "cli" {

@@ -99,7 +99,7 @@ func TestUpgradeCheckReadsLikeThis(t *testing.T) {
 	}
 }
 
-// Who can read the file afterwards depends on Open vSwitch, not on the schema: each row is a version and
+// Which servers can read the file afterwards depends on Open vSwitch, not on the schema: each row is a version and
 // what NEWS of Open vSwitch says that it writes.
 func TestUpgradeCheckNamesTheFileFormatThatThePackagesNeed(t *testing.T) {
 	t.Parallel()

@@ -133,7 +133,7 @@ func (s *Story) shrink(ctx context.Context) error {
 }
 
 func (s *Story) replace(ctx context.Context) error {
-	going, err := s.who(ctx, true)
+	going, err := s.unitOf(ctx, true)
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (s *Story) replace(ctx context.Context) error {
 }
 
 func (s *Story) lose(ctx context.Context) error {
-	lost, err := s.who(ctx, false)
+	lost, err := s.unitOf(ctx, false)
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func (s *Story) lose(ctx context.Context) error {
 // none and n members are up. What is printed has to work.
 func (s *Story) typeWhatIsPrinted(ctx context.Context, n int) error {
 	for {
-		unit, err := s.who(ctx, true)
+		unit, err := s.unitOf(ctx, true)
 		if err != nil {
 			return err
 		}

@@ -50,11 +50,11 @@ func (s *Story) restart(ctx context.Context) error {
 // back: the unit finds itself removed and joins again.
 func (s *Story) cut(ctx context.Context) error {
 	app := s.App.(OwnMachines) //nolint:forcetypeassert // its runners have them
-	lost, err := s.who(ctx, false)
+	lost, err := s.unitOf(ctx, false)
 	if err != nil {
 		return err
 	}
-	survivor, err := s.who(ctx, true)
+	survivor, err := s.unitOf(ctx, true)
 	if err != nil {
 		return err
 	}

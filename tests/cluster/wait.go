@@ -84,8 +84,8 @@ func (s *Story) reports(ctx context.Context, missing func(results map[string]any
 	})
 }
 
-// who is a unit: Juju's leader, or the last one that isn't.
-func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
+// unitOf is Juju's leader, or the last unit that is not.
+func (s *Story) unitOf(ctx context.Context, leader bool) (name string, err error) {
 	units, err := s.App.Units(ctx)
 	if err != nil {
 		return "", err
@@ -96,7 +96,7 @@ func (s *Story) who(ctx context.Context, leader bool) (name string, err error) {
 		}
 	}
 	if name == "" {
-		return "", fmt.Errorf("none of the units is it: %v", units)
+		return "", fmt.Errorf("no unit has leader=%t: %v", leader, units)
 	}
 	return name, nil
 }
