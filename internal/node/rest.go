@@ -33,9 +33,8 @@ type clearance struct {
 	since time.Time
 }
 
-// look reads which ports are on the chassis. Where that can't be read, nothing is known any more: the look at
-// all that follows says why.
-func (c *clearance) look(ctx context.Context, g *ovsdb.Gateways) {
+// look reads which ports are on the chassis. Where that can't be read, nothing is known any more.
+func (c *clearance) look(ctx context.Context, g *ovsdb.Gateways) error {
 	occupied, err := g.Occupied(ctx, c.chassis)
 	switch {
 	case err != nil || slices.ContainsFunc(occupied.Ports, func(b ovsdb.BoundPort) bool { return maintenance.Binding(b).OfGateway() }):
@@ -43,6 +42,7 @@ func (c *clearance) look(ctx context.Context, g *ovsdb.Gateways) {
 	case c.since.IsZero():
 		c.since = c.s.Gateways.Now()
 	}
+	return err
 }
 
 // follow looks until there is an end of it, or until the deadline.
@@ -51,13 +51,9 @@ func (c *clearance) follow(ctx context.Context, until time.Time, ended func() bo
 		if err := poll.Wait(ctx, min(shortestPause, until.Sub(now))); err != nil {
 			return err
 		}
-		err := c.s.Gateways.With(ctx, func(g *ovsdb.Gateways) error {
-			c.look(ctx, g)
-			return nil
-		})
-		if err != nil {
+		if err := c.s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return c.look(ctx, g) }); err != nil {
 			c.since = time.Time{}
-			return nil //nolint:nilerr // the look that follows says so
+			return nil //nolint:nilerr // the look at all that follows says so
 		}
 	}
 	return nil
@@ -94,7 +90,7 @@ func (s *Service) proveWhile(ctx context.Context, c *clearance, before *gateway.
 	looked := time.Now()
 	err = s.Gateways.SyncNorthdWhile(ctx, func(g *ovsdb.Gateways) {
 		if time.Since(looked) >= shortestPause {
-			c.look(ctx, g)
+			_ = c.look(ctx, g) // the look at all that follows says so
 			looked = time.Now()
 		}
 	})

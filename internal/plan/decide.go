@@ -152,13 +152,11 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 		d.block("%s: %s", name, x.standalone(db))
 	case ovndb.Hung:
 		d.block("%s: the server hangs; if it stays so, run: %s (%s)", name, s.restart(ovndb.ServiceOf(db)), x.Text)
-	case ovndb.Unreadable:
+	default:
 		if x.Starting {
 			d.wait("%s: the server is starting (if it stays so, look at: juju ssh %s systemctl status %s)", name, s.Unit, ovndb.ServiceOf(db))
 			return
 		}
-		d.block("%s: %s", name, x.Text)
-	default:
 		d.block("%s: %s", name, x.Text)
 	}
 }
