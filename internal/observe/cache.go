@@ -33,6 +33,8 @@ type Cache struct {
 	// Inconsistent are this unit's servers that could not apply an entry of their log
 	// ([Snapshot.Inconsistent]).
 	Inconsistent map[ovndb.Database]raft.ID `json:"inconsistent,omitempty"`
+	// Joins are those of this unit's servers that go on ([Snapshot.JoinIsLost]).
+	Joins map[ovndb.Database]Join `json:"joins,omitempty"`
 	// Places are where the other units last said they are: the agent can't ask Juju.
 	Places map[string]Place `json:"places,omitempty"`
 }
@@ -140,7 +142,11 @@ func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]Se
 // UpdateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
 func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
-	next := Cache{History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations), Departed: departed(cache, *m, s.Now()), Places: places(cache, *m), Inconsistent: inconsistent(cache.Inconsistent, servers)}
+	next := Cache{
+		History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations),
+		Departed: departed(cache, *m, s.Now()), Places: places(cache, *m),
+		Inconsistent: inconsistent(cache.Inconsistent, servers), Joins: joins(cache.Joins, servers, s.Now()),
+	}
 	m.Places = next.Places
 	m.Departed, m.DepartedEarlier = nil, slices.Sorted(maps.Keys(next.Departed))
 	for _, unit := range m.DepartedEarlier {

@@ -199,7 +199,9 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	}
 	switch {
 	case x.Status.State == raft.JoiningCluster:
-		if s.cannotJoin(db, x) {
+		if x.JoinLost && len(s.remotes(db)) > 0 {
+			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the leader has stopped adding it"})
+		} else if s.cannotJoin(db, x) {
 			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it joins through units that are gone"})
 		}
 		d.wait("%s: joining the cluster; %s", name, s.joined())

@@ -63,6 +63,15 @@ func TestEveryStateOfAServer(t *testing.T) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader = "b001" })
 		}, decided{waiting: []string{wait}}},
+		"joining through a leader that has stopped adding it": {func(s *plan.State) {
+			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
+			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
+		}, decided{step: "rename the file of sb (the leader has stopped adding it)", waiting: []string{wait}}},
+		"joining through a leader that has stopped adding it, and there is nobody else": {func(s *plan.State) {
+			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
+			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
+			s.Peers, s.Units = nil, 1
+		}, decided{waiting: []string{"sb: joining the cluster; 0 of 1 units joined"}}},
 		"joining through one that is gone, and there is nobody else": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
 			s.Peers, s.Units = nil, 1

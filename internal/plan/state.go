@@ -158,6 +158,8 @@ type Database struct {
 	// Inconsistent is why the data of a server that runs are not the cluster's: it could not apply an
 	// entry of its log, left it out and went on. No start of it mends that.
 	Inconsistent string
+	// JoinLost says of a server that joins that the leader it knows has stopped adding it.
+	JoinLost bool
 	// Rejoin is the command that has a new server join in the place of this unit's, which can't
 	// be started any more or has other data; empty where none can.
 	Rejoin string

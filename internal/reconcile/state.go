@@ -151,12 +151,16 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		return x, err
 	}
 	x.Unmended = a.unmended[db]
+	x.JoinLost = snapshot.JoinIsLost(db, u.Now(), ovn.FileSize(u.Paths, db))
 	if x.Inconsistent = snapshot.Inconsistent(db); x.Inconsistent != "" {
 		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
 	}
 	if !x.Status.HasLeader() {
 		x.Removed = u.Observer.WasRemoved(ctx, l, snapshot.Cache)
 		return x, nil
+	}
+	if x.Status.State == raft.JoiningCluster {
+		return x, nil // it knows the leader, and has no data yet
 	}
 	if x.Inconsistent != "" {
 		return x, nil // it may answer no client, and what it would answer is not the cluster's
