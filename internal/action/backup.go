@@ -20,7 +20,15 @@ func takeBackup(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	path, manifest, err := u.Backup.Take(ctx, cmp.Or(dir, u.Backup.Files.Paths.Backups), keep)
+	dryRun, err := p.flag("dry-run")
+	if err != nil {
+		return nil, err
+	}
+	dir = cmp.Or(dir, u.Backup.Files.Paths.Backups)
+	if dryRun {
+		return planBackup(ctx, u, dir, keep)
+	}
+	path, manifest, err := u.Backup.Take(ctx, dir, keep)
 	if err != nil {
 		return nil, err
 	}
@@ -28,11 +36,39 @@ func takeBackup(ctx context.Context, u Unit, p params) (results, error) {
 	for _, x := range manifest.Databases {
 		found["ovn"+x.Name.Short()] = fmt.Sprintf("%d bytes from the %s of member %s, cluster %s, term %d, index %d, schema %s; loaded, and read back",
 			x.Size, x.Source, x.Server.Short(), x.Cluster, x.Term, x.Index, x.Schema)
+	}
+	warn(found, manifest.Databases)
+	return found, nil
+}
+
+// planBackup says what a backup would copy and remove.
+func planBackup(ctx context.Context, u Unit, dir string, keep int) (results, error) {
+	p, err := u.Backup.Plan(ctx, dir, keep)
+	if err != nil {
+		return nil, err
+	}
+	found := results{}
+	steps := []string{"copy both databases to a new directory in " + dir}
+	for _, x := range p.Databases {
+		found["ovn"+x.Name.Short()] = fmt.Sprintf("from the %s of member %s, cluster %s, term %d, index %d; its file has %d bytes",
+			x.Source, x.Server.Short(), x.Cluster, x.Term, x.Index, x.Size)
+	}
+	warn(found, p.Databases)
+	steps = append(steps, "load each copy, compress it and read it back")
+	for _, path := range p.Removed {
+		steps = append(steps, "remove "+path)
+	}
+	found["plan"] = lines(steps)
+	return found, nil
+}
+
+// warn adds a line for each copy that is not of what is served.
+func warn(found results, databases []backup.Database) {
+	for _, x := range databases {
 		if x.Source == backup.FromFile {
 			found["warnings"] += lines([]string{x.Name.Short() + ": this unit's server serves nothing; the copy is of its file, and other units may have newer data"})
 		}
 	}
-	return found, nil
 }
 
 // count reads a number of 1 or more.

@@ -53,8 +53,8 @@ const askTimeout = 10 * time.Second
 // then removes all but the newest keep. It says where the backup is, and what it holds.
 // Where it fails, what was there before is as it was.
 func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manifest, error) {
-	if keep < 1 || !filepath.IsAbs(dir) {
-		return "", Manifest{}, fmt.Errorf("cannot back up to %q and keep %d: it takes a directory from / on, and 1 or more", dir, keep)
+	if err := usable(dir, keep); err != nil {
+		return "", Manifest{}, err
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", Manifest{}, fmt.Errorf("cannot back up: %w", err)
@@ -90,6 +90,56 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 		return "", m, fmt.Errorf("cannot back up: %w", errors.Join(err, os.RemoveAll(making)))
 	}
 	return path, m, prune(dir, keep)
+}
+
+func usable(dir string, keep int) error {
+	if keep < 1 || !filepath.IsAbs(dir) {
+		return fmt.Errorf("cannot back up to %q and keep %d: it takes a directory from / on, and 1 or more", dir, keep)
+	}
+	return nil
+}
+
+// Plan is what [Service.Take] would do now.
+type Plan struct {
+	// Databases are what would be copied. Their Size is that of the database's file.
+	Databases []Database
+	// Removed are the backups that would be removed afterwards, by their paths.
+	Removed []string
+}
+
+// Plan says what Take would do, or why it would fail as far as that is known before. It changes nothing.
+func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) {
+	if err := usable(dir, keep); err != nil {
+		return Plan{}, err
+	}
+	exists, err := existing(dir)
+	if err == nil {
+		err = s.room(exists)
+	}
+	if err != nil {
+		return Plan{}, err
+	}
+	var p Plan
+	for _, d := range ovndb.Databases() {
+		x := Database{Name: d, Size: ovn.FileSize(s.Files.Paths, d)}
+		if _, err := s.examine(ctx, d, &x); err != nil {
+			return Plan{}, fmt.Errorf("cannot back up: %w", err)
+		}
+		p.Databases = append(p.Databases, x)
+	}
+	p.Removed, err = surplus(dir, keep-1)
+	return p, err
+}
+
+// existing is the directory, or the one above that would be the first to have something new in it.
+func existing(dir string) (string, error) {
+	for {
+		_, err := os.Stat(dir)
+		if !errors.Is(err, fs.ErrNotExist) || dir == "/" {
+			return dir, err
+		}
+		dir = filepath.Dir(dir)
+	}
 }
 
 // moment is the second that a backup is named after: now, or as soon as one comes that no
@@ -168,46 +218,55 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 // size of memory, and no other client is answered meanwhile, for longer than the election timer where
 // the database is large. Only one whose file lacks entries, or can't be copied, is asked.
 func (s *Service) source(ctx context.Context, d ovndb.Database, raw string, x *Database) error {
-	file, err := s.Files.Inspect(ctx, d)
+	damage, err := s.examine(ctx, d, x)
 	if err != nil {
 		return err
 	}
+	if x.Source == FromFile {
+		return s.Files.Extract(ctx, d, raw)
+	}
+	if damage == "" && x.Index > 0 {
+		last, err := s.Files.ExtractUpTo(ctx, d, x.Index, raw)
+		if err == nil && last >= x.Index {
+			x.Index = last
+			return nil
+		}
+		if ctx.Err() != nil {
+			return err
+		}
+		if err != nil {
+			s.Progress(ctx, fmt.Sprintf("%s: asking the server for all of it: %v", d.Short(), err))
+		}
+		if err := os.Remove(raw); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return s.Files.Export(ctx, d, raw)
+}
+
+// examine finds out what there is of the database, whether its server serves it, and what its file
+// lacks of its log.
+func (s *Service) examine(ctx context.Context, d ovndb.Database, x *Database) (damage string, err error) {
+	file, err := s.Files.Inspect(ctx, d)
+	if err != nil {
+		return "", err
+	}
 	if !file.Exists || !file.Clustered {
-		return fmt.Errorf("%s is no database of a cluster", file.Path)
+		return "", fmt.Errorf("%s is no database of a cluster", file.Path)
 	}
 	log, err := s.Files.LogEnd(ctx, d)
 	if err != nil {
-		return err
+		return "", err
 	}
-	x.Cluster, x.Server, x.Term, x.Index = file.Cluster, file.Server, log.Term, log.Index
+	x.Cluster, x.Server, x.Term, x.Index, x.Source = file.Cluster, file.Server, log.Term, log.Index, FromFile
 	asking, cancel := context.WithTimeout(ctx, askTimeout)
-	state, err := s.Dialer.Server(asking, d, "unix:"+s.Files.Paths.Socket(d))
-	cancel()
-	if err == nil && state.Connected {
+	defer cancel()
+	if state, err := s.Dialer.Server(asking, d, "unix:"+s.Files.Paths.Socket(d)); err == nil && state.Connected {
 		x.Source, x.Index = Served, state.Index
-		if log.Damage == "" && state.Index > 0 {
-			last, err := s.Files.ExtractUpTo(ctx, d, state.Index, raw)
-			if err == nil && last >= state.Index {
-				x.Index = last
-				return nil
-			}
-			if ctx.Err() != nil {
-				return err
-			}
-			if err != nil {
-				s.Progress(ctx, fmt.Sprintf("%s: asking the server for all of it: %v", d.Short(), err))
-			}
-			if err := os.Remove(raw); err != nil && !errors.Is(err, fs.ErrNotExist) {
-				return err
-			}
-		}
-		return s.Files.Export(ctx, d, raw)
+	} else if log.Damage != "" {
+		return "", fmt.Errorf("%s is not served here, and its file is damaged: %s; back up on another unit", d.Short(), log.Damage)
 	}
-	if log.Damage != "" {
-		return fmt.Errorf("%s is not served here, and its file is damaged: %s; back up on another unit", d.Short(), log.Damage)
-	}
-	x.Source = FromFile
-	return s.Files.Extract(ctx, d, raw)
+	return log.Damage, nil
 }
 
 // tidy removes what backups that were killed have left. The lock is held: none is being
@@ -240,16 +299,28 @@ func List(dir string) ([]string, error) {
 	return all, nil
 }
 
-// prune removes all backups but the newest. What is no backup by its name is left alone.
-func prune(dir string, keep int) error {
+// surplus are all backups but the newest keep. What is no backup by its name or content is left alone.
+func surplus(dir string, keep int) ([]string, error) {
 	all, err := List(dir)
+	if err != nil {
+		return nil, err
+	}
+	var removed []string
+	for _, path := range all[:max(0, len(all)-keep)] {
+		if _, err := Read(path); err == nil { // else made by something else
+			removed = append(removed, path)
+		}
+	}
+	return removed, nil
+}
+
+// prune removes all backups but the newest.
+func prune(dir string, keep int) error {
+	all, err := surplus(dir, keep)
 	if err != nil {
 		return err
 	}
-	for _, path := range all[:max(0, len(all)-keep)] {
-		if _, err := Read(path); err != nil {
-			continue // made by something else
-		}
+	for _, path := range all {
 		if err := os.RemoveAll(path); err != nil {
 			return fmt.Errorf("cannot remove an old backup: %w", err)
 		}

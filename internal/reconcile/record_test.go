@@ -10,6 +10,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // A unit that was removed by force leaves its record on the machine: the next one isn't
@@ -37,4 +39,42 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	r, err = next.loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, &record{Unit: "ovn-central/5", Known: true}, r)
+}
+
+// The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
+// same command names a member of the old one, and goes on.
+func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
+	t.Parallel()
+	const full = "57f8a1b2-0000-4000-8000-000000000001"
+	r := &record{Remade: map[ovndb.Database]recovery.Request{
+		ovndb.NB: {GivenUp: []string{"57f8", "ovn-central/1"}},
+		ovndb.SB: {GivenUp: []string{"39740000-0000-4000-8000-000000000002", full}},
+	}}
+	for text, known := range map[string]bool{
+		"57f8": true, "ovn-central/1": true, full: true, "57f8a1b2": true, "3974": true, "ovn-central/2": false, "dc55": false, "": false,
+	} {
+		assert.Equal(t, known, r.gaveUp(raft.IDArgument{Text: text}), text)
+	}
+	assert.True(t, r.gaveUp(raft.IDArgument{Text: "3974", Number: true}), "Juju takes it for a number")
+	assert.False(t, r.gaveUp(raft.IDArgument{Text: "3975", Number: true}))
+	assert.False(t, new(record).gaveUp(raft.IDArgument{Text: "57f8"}))
+}
+
+// A restore begins anew once all that it was asked for is proved, a recovery once every unit is a member.
+func TestRequestIsForgottenOnceItIsProved(t *testing.T) {
+	t.Parallel()
+	proofs := []recovery.Proof{
+		{Database: ovndb.NB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}}},
+		{Database: ovndb.SB, Units: []recovery.UnitProof{{Unit: "ovn-central/0", Member: true}, {Unit: "ovn-central/1", GivenUp: true}}},
+	}
+	both := func(backup string) *record {
+		q := recovery.Request{Backup: backup}
+		return &record{Remade: map[ovndb.Database]recovery.Request{ovndb.NB: q, ovndb.SB: q}}
+	}
+	restored, recovered := both("/var/backups/ovn-central/20260101T000000Z"), both("")
+	restored.forgetProven(proofs)
+	assert.Empty(t, restored.Remade)
+	recovered.forgetProven(proofs)
+	assert.Len(t, recovered.Remade, 1)
+	assert.Contains(t, recovered.Remade, ovndb.SB, "a unit may still return")
 }

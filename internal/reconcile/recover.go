@@ -153,7 +153,7 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		asked[db] = state.WithUnits(q)
 	}
 	for name, databases := range unknown {
-		if databases == len(asked) {
+		if databases == len(asked) && !slices.ContainsFunc(request.GivenUp, func(given raft.IDArgument) bool { return given.Text == name && r.gaveUp(given) }) {
 			refusals = append(refusals, name+" is neither a unit nor an identity of a member")
 		}
 	}
@@ -181,9 +181,9 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 	for _, p := range found.Proofs {
 		found.Proven = found.Proven && p.Complete()
 		broken = append(broken, p.Broken()...)
-		if p.Everywhere() || p.Complete() && remade[p.Database].Backup != "" {
-			delete(r.Remade, p.Database) // the same command begins anew from now on
-		}
+	}
+	if found.Proven {
+		r.forgetProven(found.Proofs)
 	}
 	if err := u.saveRecord(r); err != nil {
 		return err
@@ -195,6 +195,32 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 		return fmt.Errorf("%w: %s", errNotProved, strings.Join(broken, "; "))
 	}
 	return nil
+}
+
+// forgetProven has the same command begin anew from now on. That is said of all its databases at once: else
+// each time that it goes on with one it would make the other anew.
+func (r *record) forgetProven(proofs []recovery.Proof) {
+	for _, p := range proofs {
+		if p.Everywhere() || r.Remade[p.Database].Backup != "" {
+			delete(r.Remade, p.Database)
+		}
+	}
+}
+
+// gaveUp says whether a request that has come about gives up what is named. An identity is no member's
+// any more once its cluster was given up, and the command that names it goes on with the other database.
+func (r *record) gaveUp(name raft.IDArgument) bool {
+	var peers []raft.Peer
+	for _, q := range r.Remade {
+		for _, given := range q.GivenUp {
+			if given == name.Text {
+				return true
+			}
+			peers = append(peers, raft.Peer{ID: raft.ID(given)})
+		}
+	}
+	found, _ := raft.Resolve(name, peers)
+	return len(found.Peers) > 0
 }
 
 // errNotProved is returned where the new cluster has taken the old one's place, and does not

@@ -138,7 +138,10 @@ func (m Member) name() string {
 
 // givesUp says whether the request names the member, by its unit or its identity.
 func (r Request) givesUp(m Member) bool {
-	return slices.Contains(r.GivenUp, m.ID.Short()) || slices.Contains(r.GivenUp, string(m.ID)) || m.Unit != "" && slices.Contains(r.GivenUp, m.Unit)
+	return slices.ContainsFunc(r.GivenUp, func(name string) bool {
+		found, _ := raft.Resolve(raft.IDArgument{Text: name}, []raft.Peer{{ID: m.ID}})
+		return len(found.Peers) > 0 || m.Unit != "" && name == m.Unit
+	})
 }
 
 // Named are the names of units and members as a request gives them up: what Juju took for a number

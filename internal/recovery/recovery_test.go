@@ -3,6 +3,7 @@ package recovery
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -202,5 +203,18 @@ func TestLossIsDeniedOnlyWhereEveryMajorityIsMet(t *testing.T) {
 			lost := n - copies // the most that can have stored an entry which no copy has
 			assert.Equal(t, lost < n/2+1, surelyComplete(n, copies), "%d of %d", copies, n)
 		}
+	}
+}
+
+// An identity is given up as `kick` takes it: four digits of it, all, or what the status shows.
+func TestMemberIsGivenUpByTheBeginningOfItsIdentity(t *testing.T) {
+	s := of(2)
+	for name, known := range map[string]bool{
+		string(id(1))[:4]: true, string(id(1))[:8]: true, string(id(1)): true, strings.ToUpper(string(id(1))): true, unit(1): true,
+		string(id(1))[:3]: false, "abcd": false, "": false,
+	} {
+		r := Request{Cluster: old, GivenUp: []string{name}}
+		assert.Equal(t, known, len(s.Unknown(r)) == 0, name)
+		assert.Equal(t, known, slices.Contains(s.WithUnits(r).GivenUp, unit(1)), name)
 	}
 }

@@ -62,6 +62,8 @@ func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	assert.NotEqual(t, first, m.act(m.units[2], "backup")["backup"], "two in a row")
 
 	m.killServers(m.units[2])
+	planned := m.act(m.units[2], "backup", "dry-run=true")
+	assert.Contains(t, planned["warnings"], "sb: this unit's server serves nothing")
 	results := m.act(m.units[2], "backup")
 	assert.Contains(t, results["warnings"], "nb: this unit's server serves nothing")
 	assert.Equal(t, "file", readManifest(t, results["backup"]).Databases[0].Source)
@@ -177,6 +179,15 @@ func TestBackupKeepsTheNewestAndWhatIsNotItsOwn(t *testing.T) {
 	assert.DirExists(t, made[2])
 	assert.DirExists(t, foreign, "without a manifest it is no backup")
 	assert.NoDirExists(t, killed)
+
+	planned := m.act(u, "backup", "path="+dir, "keep=2", "dry-run=true")
+	assert.Contains(t, planned["ovnnb"], "from the server of member "+m.id(u, lab.NB)[:4])
+	assert.Equal(t, "copy both databases to a new directory in "+dir+"\nload each copy, compress it and read it back\nremove "+made[1]+"\n", planned["plan"])
+	assert.NotContains(t, planned, "warnings")
+	none := filepath.Join(t.TempDir(), "not", "there")
+	assert.NotContains(t, m.act(u, "backup", "path="+none, "dry-run=true")["plan"], "remove")
+	assert.NoDirExists(t, filepath.Dir(none))
+	assert.DirExists(t, made[1])
 
 	r, err := m.RunAction(t.Context(), u, "backup", "path=relative")
 	require.NoError(t, err)

@@ -94,6 +94,39 @@ func TestRecoverIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	}
 }
 
+// The lost unit is given up by the identities of its members. Once the new cluster of one database has taken the old
+// one's place, its member there is none any more: the same command goes on with the other database, and makes
+// nothing anew that has come about.
+func TestRestoreThatGivesUpIdentitiesIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
+	m := deploy(t, 2)
+	m.addSwitch("kept")
+	u, lost := m.units[0], m.units[1]
+	m.eventually("the switch is seen", func() bool { return strings.Contains(m.seen(u), "kept") })
+	command := []string{
+		"from=" + m.act(u, "backup")["backup"], "give-up=" + m.id(lost, lab.NB)[:8] + "," + m.id(lost, lab.SB)[:8], "i-really-mean-it=true",
+	}
+	m.lose(lost)
+	require.NoError(t, m.SetLeader(t.Context(), u))
+	m.copiesOf(u)
+	ended := m.watchServed()
+	m.Hold(true)
+	m.killedAtCalls(max(1, 12/exploretest.Factor(t)), allMembers(m, u), func(call int) bool {
+		killed, err := m.RunActionKilledAt(t.Context(), u, call, "restore", command...)
+		require.NoError(t, err)
+		return killed.Killed
+	})
+	m.Hold(false)
+	require.NoError(t, m.Settle(t.Context()))
+	put, live := leftFiles(t, u)
+	assert.Len(t, put, 2, "nothing was done twice")
+	assert.Len(t, live, 2)
+	require.NoError(t, lost.PowerOn(t.Context()))
+	require.NoError(t, m.Settle(t.Context()))
+	m.tick("the unit that returns joins", allMembers(m, m.units...), m.units...)
+	ended()
+	assert.Contains(t, m.seen(lost), "kept")
+}
+
 // killedAtCalls makes runs, of which each is to be killed at a call further on than the one
 // before, until the end has come about and a run was not killed. What is run says whether it
 // was killed: with fewer calls it has ended, and waits for something.

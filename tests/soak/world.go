@@ -48,8 +48,9 @@ func (w *world) timer(seconds string) string {
 	return strconv.Itoa(min(n*max(1, w.charm.Slow), 60))
 }
 
-// diskSize is that of the disk of a unit's databases, which take less than 2 MiB.
-const diskSize = "24m"
+// diskSize is that of the disk of a unit's databases. Each takes some MiB, what a unit keeps of clusters that
+// were given up as much again, and a recovery leaves 16 MiB free.
+const diskSize = "96m"
 
 // world is the application that a schedule is played to, with what the player has
 // done to it.

@@ -34,7 +34,7 @@ const initRecord = "init"
 
 // bootTimeout bounds a boot; it takes 30 ms, and up to 8 s where the guards of both servers'
 // starts wait for machines that are off; on a machine with other things to do many times that.
-const bootTimeout = time.Minute
+const bootTimeout = 3 * time.Minute
 
 // ErrOff is wrapped by errors of what needs the machine to be on.
 var ErrOff = errors.New("the machine is off")
