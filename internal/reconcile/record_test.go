@@ -71,10 +71,18 @@ func TestRequestIsForgottenOnceItIsProved(t *testing.T) {
 		q := recovery.Request{Backup: backup}
 		return &record{Remade: map[ovndb.Database]recovery.Request{ovndb.NB: q, ovndb.SB: q}}
 	}
+	asked := ovndb.Databases()
 	restored, recovered := both("/var/backups/ovn-central/20260101T000000Z"), both("")
-	restored.forgetProven(proofs)
+	assert.True(t, restored.forgetProven(asked, proofs))
 	assert.Empty(t, restored.Remade)
-	recovered.forgetProven(proofs)
+	assert.True(t, recovered.forgetProven(asked, proofs))
 	assert.Len(t, recovered.Remade, 1)
 	assert.Contains(t, recovered.Remade, ovndb.SB, "a unit may still return")
+
+	restored = both("/var/backups/ovn-central/20260101T000000Z")
+	assert.False(t, restored.forgetProven(asked, proofs[:1]), "the other was killed before its new cluster")
+	assert.Len(t, restored.Remade, 2)
+	proofs[1].Waiting = "this unit is not a member of the new cluster yet"
+	assert.False(t, restored.forgetProven(asked, proofs))
+	assert.Len(t, restored.Remade, 2)
 }

@@ -176,14 +176,10 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 		}
 	}
 	found.Proofs = u.prove(ctx, o, remade)
-	found.Proven = len(found.Proofs) == len(databases)
+	found.Proven = r.forgetProven(databases, found.Proofs)
 	var broken []string
 	for _, p := range found.Proofs {
-		found.Proven = found.Proven && p.Complete()
 		broken = append(broken, p.Broken()...)
-	}
-	if found.Proven {
-		r.forgetProven(found.Proofs)
 	}
 	if err := u.saveRecord(r); err != nil {
 		return err
@@ -197,14 +193,19 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 	return nil
 }
 
-// forgetProven has the same command begin anew from now on. That is said of all its databases at once: else
-// each time that it goes on with one it would make the other anew.
-func (r *record) forgetProven(proofs []recovery.Proof) {
+// forgetProven says whether all databases that were asked for are proved, and then has the same command begin
+// anew from now on. One alone is not forgotten: each time that the command goes on with the other it would be
+// made anew.
+func (r *record) forgetProven(asked []ovndb.Database, proofs []recovery.Proof) bool {
+	if len(proofs) != len(asked) || slices.ContainsFunc(proofs, func(p recovery.Proof) bool { return !p.Complete() }) {
+		return false
+	}
 	for _, p := range proofs {
 		if p.Everywhere() || r.Remade[p.Database].Backup != "" {
 			delete(r.Remade, p.Database)
 		}
 	}
+	return true
 }
 
 // gaveUp says whether a request that has come about gives up what is named. An identity is no member's
