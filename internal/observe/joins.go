@@ -29,8 +29,8 @@ const (
 )
 
 // JoinIsLost says that a server's join will not end: it knows the leader, which sends it nothing any
-// more. Before 2.17.10, 3.1.5, 3.2.3 and 3.3.1 a leader that has lost its office for a moment, and with
-// it the answer of the server that it was adding, goes on waiting for that answer, and calls each new
+// more. Before 2.17.10, 3.1.5, 3.2.3 and 3.3.1 a leader that was none for a moment, and has lost with
+// that the answer of the server that it was adding, goes on waiting for that answer, and calls each new
 // try of the server one that is in progress (Open vSwitch, "ovsdb: raft: Fix inability to join after
 // leadership change round trip").
 func (s Snapshot) JoinIsLost(d ovndb.Database, now time.Time, size int64) bool {

@@ -18,8 +18,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// A join that goes on for ever on Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1: the leader has lost
-// its office for a moment, and with it the answer of the server that it was adding; it waits for that
+// A join that goes on for ever on Open vSwitch before 2.17.10, 3.1.5, 3.2.3 and 3.3.1: the leader was none
+// for a moment, and has lost the answer of the server that it was adding; it waits for that
 // answer, and calls each new try one that is in progress (ovn-org/ovn, issue 235). The unit sees that its
 // server comes no further, and has another one join in its place. The minutes are played.
 func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
@@ -37,7 +37,7 @@ func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	}
 	u, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true})
 	require.NoError(t, err)
-	// It hears of the leader's office from that one alone: the other would add it.
+	// It reaches that leader alone: the other would add it.
 	_, err = u.Exec(t.Context(), "ip", "route", "add", "blackhole", other.Address())
 	require.NoError(t, err)
 	lost := make(chan error, 1)
@@ -77,8 +77,8 @@ func grow(t *testing.T, c *cloud) {
 	}
 }
 
-// loseJoin takes the leader's office from it as soon as it adds the unit's server, which does not answer
-// meanwhile, and gives it back once that one has answered.
+// loseJoin has another unit lead as soon as the leader adds the server of the unit, which does not answer
+// meanwhile, and the leader again once that one has answered.
 func loseJoin(t *testing.T, leader, other, joiner *lab.Unit) error {
 	t.Helper()
 	ctx := within(t, patience)

@@ -86,7 +86,7 @@ func TestRecoverOfADatabaseOf300MiB(t *testing.T) {
 		row  int
 	}{{"rows of 1 KiB", 1 << 10}, {"rows of 256 KiB", 256 << 10}} {
 		t.Run(of.name, func(t *testing.T) {
-			m := furnish(t, 3, lab.Options{ElectionTimer: 16 * time.Second})
+			m := furnish(t, 3, lab.Options{ElectionTimer: 16 * time.Second, HookTimeout: 20 * time.Minute}) // as long as an action may take
 			u, others := m.units[0], m.units[1:]
 			rows := m.grow(size, of.row)
 			took := func(what string, begun time.Time) {
