@@ -2,11 +2,9 @@ package deployment
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,13 +22,10 @@ import (
 // server comes no further, and has another one join in its place. The minutes are played.
 func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "charm")
-	require.NoError(t, os.Mkdir(dir, 0o755))
-	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..")))
-	c, units := deployed(t, 2, lab.Options{Charm: dir})
-	grow(t, c)
-	leader, err := c.RaftLeader(t.Context(), lab.NB)
+	c, units := deployed(t, 2, lab.Options{Charm: charmWithClock(t)})
+	leader, err := c.RaftLeader(t.Context(), lab.SB)
 	require.NoError(t, err)
+	fill(t, leader, 4) // it takes the leader a moment to send that, and the one that joins to store it
 	other := units[0]
 	if other == leader {
 		other = units[1]
@@ -47,13 +42,13 @@ func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	_, err = u.Exec(t.Context(), "ip", "route", "del", "blackhole", other.Address())
 	require.NoError(t, err)
 
-	before, err := serverStatus(t.Context(), u, lab.NB)
+	before, err := serverStatus(t.Context(), u, lab.SB)
 	require.NoError(t, err)
-	says(t, u, "waiting", "nb: joining the cluster")
+	says(t, u, "waiting", "sb: joining the cluster")
 	c.updateStatus(t, u)
-	says(t, u, "waiting", "nb: joining the cluster")
-	assert.Empty(t, archived(t, u, lab.NB), "it is waited for")
-	after, err := serverStatus(t.Context(), u, lab.NB)
+	says(t, u, "waiting", "sb: joining the cluster")
+	assert.Empty(t, archived(t, u, lab.SB), "it is waited for")
+	after, err := serverStatus(t.Context(), u, lab.SB)
 	require.NoError(t, err)
 	require.Equal(t, raft.JoiningCluster, after.State, "the servers were repaired: this test is of a defect")
 	require.Equal(t, before.Server, after.Server)
@@ -61,20 +56,10 @@ func TestUnitWhoseJoinItsLeaderHasLostJoinsByAnotherServer(t *testing.T) {
 	require.NoError(t, u.SetClock(10*time.Minute))
 	c.updateStatus(t, u)
 	c.tick(t, "it is a member", func() bool { return isMember(t.Context(), u) })
-	assert.Len(t, archived(t, u, lab.NB), 1)
-	assert.Empty(t, archived(t, u, lab.SB))
+	assert.Len(t, archived(t, u, lab.SB), 1)
+	assert.Empty(t, archived(t, u, lab.NB))
 	c.tick(t, "all are active", c.allActive)
 	c.requireOneCluster(t, append(units, u)...)
-}
-
-// grow has the Northbound database take the leader a moment to send, and a server that joins to store.
-func grow(t *testing.T, c *cloud) {
-	t.Helper()
-	for n := range 40 {
-		_, err := c.Exec(within(t, patience), "ovn-nbctl", "--timeout=30", "--db="+c.Remotes(lab.NB),
-			"create", "Address_Set", fmt.Sprintf("name=large%d", n), "external_ids:text="+strings.Repeat("x", 100_000))
-		require.NoError(t, err)
-	}
 }
 
 // loseJoin has another unit lead as soon as the leader adds the server of the unit, which does not answer
@@ -92,24 +77,24 @@ func loseJoin(t *testing.T, leader, other, joiner *lab.Unit) error {
 	}
 	is := func(u *lab.Unit, so func(raft.Status) bool) func() bool {
 		return func() bool {
-			s, err := serverStatus(ctx, u, lab.NB)
+			s, err := serverStatus(ctx, u, lab.SB)
 			return err == nil && so(s)
 		}
 	}
 	leads := func(s raft.Status) bool { return s.Role == raft.Leader }
 	give := func(from, to *lab.Unit) error {
-		_, err := from.Appctl(ctx, lab.NB, "cluster/failure-test", "transfer-leadership")
+		_, err := from.Appctl(ctx, lab.SB, "cluster/failure-test", "transfer-leadership")
 		return errors.Join(err, await(is(to, leads)))
 	}
-	added := regexp.MustCompile("starting to add server .* at ssl:" + regexp.QuoteMeta(joiner.Address()) + ":6643")
+	added := regexp.MustCompile("starting to add server .* at ssl:" + regexp.QuoteMeta(joiner.Address()) + ":6644")
 	if err := await(func() bool {
-		text, err := os.ReadFile(filepath.Join(leader.LogDir(), "ovsdb-server-nb.log"))
+		text, err := os.ReadFile(filepath.Join(leader.LogDir(), "ovsdb-server-sb.log"))
 		return err == nil && added.Match(text)
 	}); err != nil {
 		return err
 	}
 	return errors.Join(
-		joiner.Hang(lab.NB), give(leader, other),
-		joiner.Resume(lab.NB), await(is(joiner, raft.Status.HasLeader)), give(other, leader),
+		joiner.Hang(lab.SB), give(leader, other),
+		joiner.Resume(lab.SB), await(is(joiner, raft.Status.HasLeader)), give(other, leader),
 	)
 }

@@ -17,10 +17,7 @@ import (
 // acts. The minutes are played: by so much the clock is fast by which its agent measures.
 func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(t.TempDir(), "charm")
-	require.NoError(t, os.Mkdir(dir, 0o755))
-	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..")))
-	c, units := deployed(t, 1, lab.Options{Charm: dir})
+	c, units := deployed(t, 1, lab.Options{Charm: charmWithClock(t)})
 	u := acting(t, units...)
 	tool(t, u, "ovn-sbctl", lab.SB, "chassis-add", "gw1", "geneve", "192.0.2.1")
 	c.act(t, u, "hold", "node=gw1", "name=bgp")
@@ -36,4 +33,13 @@ func TestDrainThatStallsIsInTheStatusOfTheUnitThatActs(t *testing.T) {
 		return strings.Contains(u.Workload().Message, "drain of gw1 STALLED: hold bgp")
 	})
 	assert.Contains(t, c.act(t, u, "agent-status")["agent"], "STALLED")
+}
+
+// charmWithClock is a charm whose clocks can be set on each unit.
+func charmWithClock(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "charm")
+	require.NoError(t, os.Mkdir(dir, 0o755))
+	require.NoError(t, lab.LayOutWithClock(t.Context(), dir, filepath.Join("..", "..")))
+	return dir
 }
