@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // clientsAfter is what clients have to be told after their database was put in the place
@@ -30,7 +34,7 @@ func restore(ctx context.Context, u Unit, p params) (results, error) {
 		return nil, err
 	}
 	if !filepath.IsAbs(from) {
-		return nil, fmt.Errorf("parameter from is %q: it takes the directory of a backup on this machine, from / on", from)
+		return nil, fmt.Errorf("parameter from is %q: it must be an absolute path, of a backup on this machine", from)
 	}
 	return u.recover(ctx, p, from)
 }
@@ -65,7 +69,7 @@ func (u Unit) recover(ctx context.Context, p params, from string) (results, erro
 	if found.Result != nil {
 		word, text := u.Reconciler.Status(*found.Result)
 		shown["status"] = fmt.Sprintf("%s: %s", word, text)
-		shown["next"] = lines(append([]string{afterRecovery(found.Proven)}, clientsAfter...))
+		shown["next"] = lines(append([]string{afterRecovery(found)}, clientsAfter...))
 		failure = errors.Join(failure, u.Tools.StatusSet(ctx, word, text))
 	}
 	return shown, failure
@@ -83,11 +87,32 @@ func (r results) prove(proofs []recovery.Proof) {
 }
 
 // afterRecovery is what an operator does next.
-func afterRecovery(proven bool) string {
-	if proven {
-		return "add units until there are three again, and remove those that were given up (juju remove-unit --force)"
+func afterRecovery(found reconcile.RecoverResult) string {
+	if !found.Proven {
+		return "watch juju status until all units are active, then run the same command again: it goes on, writes to the new cluster and reads that back from each unit"
 	}
-	return "watch juju status until all units are active, then run the same command again: it goes on, writes to the new cluster and reads that back from each unit"
+	var gone []string
+	members := math.MaxInt
+	for _, p := range found.Proofs {
+		n := 0
+		for _, unit := range p.Units {
+			if unit.Member {
+				n++
+			} else if !slices.Contains(gone, unit.Unit) {
+				gone = append(gone, unit.Unit)
+			}
+		}
+		members = min(members, n)
+	}
+	next := "it is proved: every unit serves the new cluster"
+	if len(gone) > 0 {
+		slices.SortFunc(gone, unitname.Compare)
+		next = "it is proved: every other unit serves the new cluster; remove those that were given up: juju remove-unit --force " + strings.Join(gone, " ")
+	}
+	if members < 3 {
+		next += "; add units until there are three again"
+	}
+	return next
 }
 
 // databases are the one that is named; none stands for all.

@@ -94,7 +94,7 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 
 func usable(dir string, keep int) error {
 	if keep < 1 || !filepath.IsAbs(dir) {
-		return fmt.Errorf("cannot back up to %q and keep %d: it takes a directory from / on, and 1 or more", dir, keep)
+		return fmt.Errorf("cannot back up to %q and keep %d: the path must be absolute, and at least 1 is kept", dir, keep)
 	}
 	return nil
 }

@@ -54,7 +54,7 @@ and shown in the unit's status, until one has been made.`,
 	}
 	flags := c.Flags()
 	flags.StringVar(&unit, "unit", "", "name of this unit, for the manifest")
-	flags.StringVar(&path, "path", "", "where the backups are kept, from / on; else where the action keeps them")
+	flags.StringVar(&path, "path", "", "where the backups are kept, an absolute path; else where the action keeps them")
 	flags.IntVar(&keep, "keep", backup.DefaultKeep, "how many of the newest are kept")
 	return c
 }

@@ -67,8 +67,9 @@ type record struct {
 	// Asks is when this unit, as the one that leads the application, has asked the units
 	// that were asked for a recovery whether they are there.
 	Asks map[ovndb.Database]time.Time `json:"recovery-asks,omitempty"`
-	// Remade are the requests of this unit whose new cluster has taken the old one's place:
-	// the same action, run again, proves that it serves.
+	// Remade are the requests of this unit in whose old cluster's place a new one was put: the same
+	// action, run again, proves that it serves. New is that cluster; for a restore, the one that was
+	// made here of the backup, which another one may have gone before.
 	Remade map[ovndb.Database]recovery.Request `json:"remade,omitempty"`
 	// Rejoin are the servers that other units are asked to remove.
 	Rejoin map[ovndb.Database]raft.ID `json:"rejoin,omitempty"`

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // A unit that was removed by force leaves its record on the machine: the next one isn't
@@ -85,4 +86,45 @@ func TestRequestIsForgottenOnceItIsProved(t *testing.T) {
 	proofs[1].Waiting = "this unit is not a member of the new cluster yet"
 	assert.False(t, restored.forgetProven(asked, proofs))
 	assert.Len(t, restored.Remade, 2)
+}
+
+// A restore that another one went before, or that another one followed, is not what is served: the same command proves
+// nothing then, and says so once.
+func TestRestoreThatAnotherOneWentBeforeIsNotProved(t *testing.T) {
+	t.Parallel()
+	const mine, other = "/var/backups/ovn-central/20260101T000000Z", "/var/backups/ovn-central/20260102T000000Z"
+	ids := func(nb raft.ID) relation.Clusters {
+		return relation.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: nb}}
+	}
+	request := func(backup string) RecoverRequest {
+		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
+	}
+	state := func(cluster raft.ID) recovery.State {
+		return recovery.State{Cluster: cluster, Own: &recovery.Copy{HasLeader: true}}
+	}
+	for name, c := range map[string]struct {
+		made, placed, served raft.ID
+		overtaken            bool
+	}{
+		"its own":                       {made: "new", placed: "new", served: "new"},
+		"another went first":            {made: "new", placed: "of another", served: "of another", overtaken: true},
+		"another, before it made one":   {made: "", placed: "of another", served: "of another", overtaken: true},
+		"another one followed it later": {made: "new", placed: "new", served: "of another", overtaken: true},
+	} {
+		r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old", Backup: mine, New: c.made}}}
+		r.forget(ids(c.placed))
+		states := map[ovndb.Database]recovery.State{ovndb.NB: state(c.served)}
+		assert.Empty(t, r.Requests, name)
+		assert.Equal(t, !c.overtaken, r.remade(request(mine), states[ovndb.NB], ovndb.NB), name)
+		assert.Equal(t, c.overtaken, len(r.overtaken(request(mine), states)) > 0, name)
+		assert.Empty(t, r.overtaken(request(other), states), "%s: another backup is another command", name)
+		assert.Empty(t, r.overtaken(request(""), states), "%s: a recovery", name)
+	}
+
+	// A recovery takes the newest copy, whichever unit makes the cluster of it.
+	r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: {Cluster: "old"}}}
+	r.forget(ids("of another"))
+	assert.True(t, r.remade(request(""), state("of another"), ovndb.NB))
+	assert.False(t, r.remade(request(""), state("later"), ovndb.NB), "that one was given up too since")
+	assert.False(t, r.unfinished(request(""), recovery.State{Cluster: "later"}, ovndb.NB))
 }

@@ -30,7 +30,7 @@ type RecoverRequest struct {
 
 // RecoverResult is what is to be said of it.
 type RecoverResult struct {
-	// Plan and Waiting are as in [recovery.Verdict]; Lead is what comes first.
+	// Plan and Waiting are as in [recovery.Verdict].
 	Plan, Waiting []string
 	// Proofs are of the databases whose new cluster has taken the old one's place; Proven
 	// says that all that were asked for have, and that each proof is complete.
@@ -96,6 +96,9 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		found.Plan = append(found.Plan, fmt.Sprintf("the backup was taken on %s at %s, %s ago", manifest.Unit, manifest.Taken.Format(time.RFC3339), u.Now().Sub(manifest.Taken).Truncate(time.Second)))
 	}
 	asked, refusals := u.judgeRecovery(r, request, states, &found)
+	if overtaken := r.overtaken(request, states); len(overtaken) > 0 {
+		return found, u.forgetOvertaken(r, request, overtaken)
+	}
 	if len(refusals) == 0 {
 		refusals = u.refuseContents(ctx, asked)
 	}
@@ -106,7 +109,11 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		return found, &RecoverError{[]string{"what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
+		lost := "what is given up never comes back"
+		if request.Backup != "" {
+			lost = "every change since the backup was taken is lost"
+		}
+		return found, &RecoverError{[]string{lost + "; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
 	}
 	if r.Requests == nil {
 		r.Requests = map[ovndb.Database]recovery.Request{}
@@ -125,7 +132,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if err != nil {
 		return found, err
 	}
-	return found, u.conclude(ctx, o, request.Databases, &found)
+	return found, u.conclude(ctx, o, request, &found)
 }
 
 // judgeRecovery judges what is asked for of each database: what is to be asked of its units,
@@ -160,23 +167,54 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 	return asked, refusals
 }
 
-// conclude says what has become of requests, and proves those that came about.
-func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.Database, found *RecoverResult) error {
+// overtaken are the databases whose clusters were made anew by another command than the restore that is typed
+// again: what is served is not its backup, and a proof would say that it is.
+func (r *record) overtaken(request RecoverRequest, states map[ovndb.Database]recovery.State) (all []ovndb.Database) {
+	for _, db := range request.Databases {
+		if q, there := r.Remade[db]; there && request.Backup != "" && q.Backup == request.Backup && q.New != states[db].Cluster {
+			all = append(all, db)
+		}
+	}
+	return all
+}
+
+// forgetOvertaken says so, once: what an operator then types again restores the backup anew.
+func (u *Reconciler) forgetOvertaken(r *record, request RecoverRequest, overtaken []ovndb.Database) error {
+	var reasons []string
+	for _, db := range overtaken {
+		reasons = append(reasons, fmt.Sprintf("%s: another recovery or restore went first, and its cluster is served, not this backup's; run the same command again to restore this backup anew", db.Short()))
+		delete(r.Remade, db)
+	}
+	if !request.DryRun {
+		if err := u.saveRecord(r); err != nil {
+			return err
+		}
+	}
+	return &RecoverError{reasons}
+}
+
+// conclude says what has become of a request, and proves what came about. A unit may be lost after
+// the new cluster was made: whatever the command names now is given up.
+func (u *Reconciler) conclude(ctx context.Context, o Result, request RecoverRequest, found *RecoverResult) error {
 	r, err := u.loadRecord()
 	if err != nil {
 		return err
 	}
 	var withdrawn []string
 	remade := map[ovndb.Database]recovery.Request{}
-	for _, db := range databases {
+	for _, db := range request.Databases {
 		if reason := r.Refused[db]; reason != "" {
 			withdrawn = append(withdrawn, reason)
-		} else if request, there := r.Remade[db]; there {
-			remade[db] = request
+		} else if q, there := r.Remade[db]; there {
+			q.GivenUp = slices.Clone(q.GivenUp)
+			for _, given := range request.GivenUp {
+				q.GivenUp = append(q.GivenUp, given.Text)
+			}
+			remade[db] = q
 		}
 	}
 	found.Proofs = u.prove(ctx, o, remade)
-	found.Proven = r.forgetProven(databases, found.Proofs)
+	found.Proven = r.forgetProven(request.Databases, found.Proofs)
 	var broken []string
 	for _, p := range found.Proofs {
 		broken = append(broken, p.Broken()...)
@@ -188,9 +226,23 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, databases []ovndb.D
 	case len(withdrawn) > 0:
 		return &RecoverError{withdrawn}
 	case len(broken) > 0:
-		return fmt.Errorf("%w: %s", errNotProved, strings.Join(broken, "; "))
+		return fmt.Errorf("%w: %s", errNotProved, strings.Join(append(broken, u.unitsToKick(found.Proofs)...), "; "))
 	}
 	return nil
+}
+
+// unitsToKick says what is to be typed for units that have become members, and were lost then: starting them
+// comes first, so that it is the plan of a kick and no more.
+func (u *Reconciler) unitsToKick(proofs []recovery.Proof) (ways []string) {
+	for _, p := range proofs {
+		for _, unit := range p.Units {
+			way := fmt.Sprintf("if %s is lost for good: juju run %s kick unit=%s dry-run=true", unit.Unit, u.Env.Unit, unit.Unit)
+			if unit.Failure != "" && unit.Unit != u.Env.Unit && !slices.Contains(ways, way) {
+				ways = append(ways, way)
+			}
+		}
+	}
+	return ways
 }
 
 // forgetProven says whether all databases that were asked for are proved, and then has the same command begin
@@ -228,17 +280,21 @@ func (r *record) gaveUp(name raft.IDArgument) bool {
 // serve all units that are its members.
 var errNotProved = errors.New("the new cluster is in place, but not every member serves it; see to that unit's server, then run the same command again")
 
+// inPlace says whether the application's cluster is the one that was made for what is asked for.
+func (r *record) inPlace(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
+	q, there := r.Remade[db]
+	return there && q.Backup == request.Backup && q.New == state.Cluster
+}
+
 // remade says whether what is asked for has come about, so that only the proof is left. A
 // server that was started and knows no leader may have lost its quorum anew.
 func (r *record) remade(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	q, there := r.Remade[db]
-	return there && q.Backup == request.Backup && (request.DryRun || state.Own == nil || state.Own.HasLeader)
+	return r.inPlace(request, state, db) && (request.DryRun || state.Own == nil || state.Own.HasLeader)
 }
 
 // unfinished says whether the new cluster may not have been started here yet.
 func (r *record) unfinished(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	q, there := r.Remade[db]
-	return there && q.Backup == request.Backup && (state.Own == nil || !state.Own.HasLeader)
+	return r.inPlace(request, state, db) && (state.Own == nil || !state.Own.HasLeader)
 }
 
 // recoveryStates are what is known of both databases for a judgement.

@@ -96,6 +96,9 @@ func (r *record) forget(c relation.Clusters) {
 		if r.Remade == nil {
 			r.Remade = map[ovndb.Database]recovery.Request{}
 		}
+		if q.Backup == "" {
+			q.New = c.IDs[db] // of the newest copy, whichever unit had it
+		}
 		r.Remade[db] = q
 		delete(r.Requests, db)
 	}

@@ -1,12 +1,14 @@
 package recovery
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
 // Verdict is what is to be said of a request.
@@ -47,7 +49,10 @@ func (s State) Judge(r Request) Verdict {
 	}
 	var away, joining []string
 	looked := 0 // copies that are compared before the new cluster is made
-	for _, m := range s.Members {
+	byUnit := slices.SortedFunc(slices.Values(s.Members), func(a, b Member) int {
+		return cmp.Or(unitname.Compare(a.Unit, b.Unit), cmp.Compare(a.ID, b.ID))
+	})
+	for _, m := range byUnit {
 		name := m.name()
 		given := r.givesUp(m)
 		copied := s.copyOf(m.Unit)

@@ -118,6 +118,8 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	m.tick("a new cluster", allMembers(m, before), before)
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	m.requireProof(shown, before)
+	assert.Contains(t, shown["next"], "it is proved: every other unit serves the new cluster; remove those that were given up: juju remove-unit --force "+
+		strings.ReplaceAll(names(m.units[1:]), ",", " ")+"; add units until there are three again\n")
 	assert.Contains(t, shown["proof"], "nb: "+m.units[2].Name()+" was given up, and is no member")
 	now, err := m.status(before, lab.NB)
 	require.NoError(t, err)
@@ -165,7 +167,7 @@ func (m *model) requireProof(shown map[string]string, units ...*lab.Unit) {
 		require.NoError(m.t, err)
 		assert.NotContains(m.t, out, "recovery-proof")
 	}
-	assert.Contains(m.t, shown["next"], "add units until there are three again")
+	assert.Contains(m.t, shown["next"], "it is proved: ")
 	m.requireClientsAreTold(shown)
 }
 
@@ -272,7 +274,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Equal(t, "failed", r.Status)
 		assert.Contains(t, r.Message, filepath.Base(spoiled))
 	}
-	assert.Contains(t, m.refusedRecovery(u, "restore", "from="+dir), "what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+	assert.Contains(t, m.refusedRecovery(u, "restore", "from="+dir), "every change since the backup was taken is lost; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
 	for _, db := range []string{"nb", "sb"} {
 		assert.Contains(t, m.act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": lost is every change since the backup was taken\n")
 	}
@@ -288,7 +290,26 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Contains(t, m.seen(u), "before")
 		assert.NotContains(t, m.seen(u), "after")
 	}
-	m.requireProof(m.act(u, "restore", "from="+dir, "i-really-mean-it=true"), m.units...)
-	assert.Contains(t, m.seen(u), "before", "the same command has proved it, and restored nothing again")
+
+	// Another unit's restore follows before that one was proved: it is the one that is served, and proved.
+	m.addSwitch("since")
+	other := m.units[len(m.units)-1]
+	later := "from=" + m.act(other, "backup")["backup"]
+	m.act(other, "restore", later, "i-really-mean-it=true")
+	m.tick("all serve the later one", allMembers(m, m.units...), m.units...)
+	now, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	for _, last := range []string{"dry-run=true", "i-really-mean-it=true"} {
+		r, err := m.RunAction(t.Context(), u, "restore", "from="+dir, last)
+		require.NoError(t, err)
+		assert.Equal(t, "failed", r.Status, last)
+		assert.Contains(t, r.Message, "nb: another recovery or restore went first, and its cluster is served, not this backup's; run the same command again", last)
+		assert.Empty(t, r.Results["proof"], last)
+	}
+	m.requireProof(m.act(other, "restore", later, "i-really-mean-it=true"), m.units...)
+	still, err := m.status(u, lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, *now.Cluster, *still.Cluster, "the same command has proved it, and restored nothing again")
+	assert.Contains(t, m.seen(u), "since")
 	m.requireWritable()
 }

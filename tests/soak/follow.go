@@ -97,6 +97,16 @@ func (w *world) follow(ctx context.Context, h *host, out way) error {
 		w.mu.Lock()
 		o.giveUp = slices.DeleteFunc(o.giveUp, func(name string) bool { return name == out.name })
 		w.mu.Unlock()
+	case kickLost:
+		if named != nil && w.has(named, "power-off") {
+			r, err := w.RunAction(ctx, h.Unit, "kick", "unit="+named.Name(), "force=true", "i-really-mean-it=true")
+			w.say("kick of %s: %s %s", named.Name(), r.Status, r.Message)
+			if w.mu.Lock(); !slices.Contains(o.giveUp, named.Name()) {
+				o.giveUp = append(o.giveUp, named.Name())
+			}
+			w.mu.Unlock()
+			return err
+		}
 	case stopServer:
 		for _, other := range w.inModel() {
 			for _, db := range lab.Databases {

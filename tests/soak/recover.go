@@ -186,11 +186,11 @@ func (w *world) insist(ctx context.Context, s Step) error {
 		}
 		r, err := w.typeOrder(ctx, h)
 		w.note(s, err)
-		if r.Status == "completed" && strings.Contains(r.Results["next"], "add units until there are three again") {
+		if r.Status == "completed" && strings.Contains(r.Results["next"], "it is proved: ") {
 			w.say("it is proved: %s", r.Results["proof"])
 			return nil
 		}
-		last = strings.Join([]string{r.Message, r.Results["status"], r.Results["waiting"], r.Results["next"]}, "\n")
+		last = strings.Join([]string{r.Message, r.Results["status"], r.Results["waiting"], r.Results["proof"], r.Results["next"]}, "\n")
 		ways := waysOut(last)
 		w.say("ways out: %v", ways)
 		if r.Status == "completed" || len(ways) > 0 || r.Results["return-code"] != "0" {

@@ -24,6 +24,7 @@ const (
 	force      = "power off that machine if it is lost, and add force=true"
 	notAName   = "that name is none"
 	stopServer = "stop the server at"
+	kickLost   = "kick that unit if it is lost"
 	again      = "run the same command again"
 )
 
@@ -45,6 +46,8 @@ var wayouts = []struct {
 	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
 	{regexp.MustCompile(`stop the old one at (\S+)`), stopServer},
+	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
+	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: give-up`), start},
 	{regexp.MustCompile(`run the same command again|the unit that leads the application publishes its ID|it goes on|it makes the new cluster`), again},
 }
 

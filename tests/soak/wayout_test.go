@@ -1,6 +1,7 @@
 package soak
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -57,6 +58,10 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 	assert.Contains(t, waysOut(v.Refusals[0]), way{force, "ovn-central/1"})
 	assert.Equal(t, []way{{notAName, "ovn-central/9"}}, waysOut("nothing was done: ovn-central/9 is neither a unit nor an identity of a member"))
 	assert.Empty(t, waysOut("terminated"))
+	assert.Equal(t, []way{{start, "ovn-central/1"}}, waysOut(strings.Join(recovery.Proof{Units: []recovery.UnitProof{{Unit: "ovn-central/1"}}}.Lines(), "\n")))
+	assert.Equal(t, []way{{kickLost, "ovn-central/2"}},
+		waysOut("the new cluster is in place, but not every member serves it; see to that unit's server, then run the same command again: nb: an "+
+			"acknowledged write was not read back from ovn-central/2: not seen within 10s; if ovn-central/2 is lost for good: juju run ovn-central/1 kick unit=ovn-central/2 dry-run=true"))
 }
 
 func TestWhatARecoveryWaitsForIsAWayOutToo(t *testing.T) {
