@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // stop is a finalizer (rule R9): while leaving would break a quorum it fails, the
@@ -49,9 +51,6 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	results, err := u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	for _, f := range results {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result
-		if f.Gone {
-			delete(snapshot.Own, f.Database)
-		}
 	}
 	if err != nil {
 		first, _, _ := strings.Cut(err.Error(), "\n")
@@ -63,12 +62,24 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 		}
 		return err
 	}
-	u.Observer.ForgetServers(ctx, snapshot)
+	own := remaining(snapshot.Own, results)
+	u.Observer.ForgetServers(ctx, snapshot.Cache, own)
 	// The servers are gone; where the relation still is, so are the identities.
 	for _, id := range snapshot.Application.Relations {
-		if err := u.Tools.RelationSet(ctx, id, snapshot.Own.Databag()); err != nil {
+		if err := u.Tools.RelationSet(ctx, id, own.Databag()); err != nil {
 			u.Log.WarnContext(ctx, "cannot take back what this unit has published", "error", err)
 		}
 	}
 	return nil
+}
+
+// remaining are the identities of the servers that have not left.
+func remaining(own relation.Identities, results []membership.LeaveResult) relation.Identities {
+	kept := maps.Clone(own)
+	for _, f := range results {
+		if f.Gone {
+			delete(kept, f.Database)
+		}
+	}
+	return kept
 }

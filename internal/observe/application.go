@@ -99,8 +99,9 @@ func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache
 	return m
 }
 
-// publish adds what this unit itself publishes.
+// publish adds what this unit itself publishes. A snapshot before has the same map.
 func (m *Application) publish(own relation.Identities) {
+	m.Published = maps.Clone(m.Published)
 	m.Published[m.Unit] = own
 	m.History = m.History.Publish(m.Published)
 }

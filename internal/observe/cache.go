@@ -231,11 +231,10 @@ func OtherAddresses(s raft.Status) []string {
 }
 
 // ForgetServers writes the cache of a unit whose servers have left: what it published of
-// itself is no more than snapshot.Own.
-func (s *Observer) ForgetServers(ctx context.Context, snapshot Snapshot) {
-	cache := snapshot.Cache
+// itself is no more than own.
+func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.Identities) {
 	cache.Published = maps.Clone(cache.Published)
-	cache.Published[s.Env.Unit] = snapshot.Own
+	cache.Published[s.Env.Unit] = own
 	if err := s.SaveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; going on", "error", err)
 	}
