@@ -33,8 +33,8 @@ type Request struct {
 	AllowIntermediate bool
 	// DryRun shows the plan only. Confirmed allows a rebalancing to interrupt traffic.
 	DryRun, Confirmed bool
-	// Wait is how long to wait for gateways to be active where they should be; 0 doesn't
-	// look.
+	// Wait is how long to wait for gateways to be active where they should be; 0 skips
+	// verification.
 	Wait time.Duration
 }
 

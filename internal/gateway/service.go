@@ -85,7 +85,7 @@ func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error
 }
 
 // grace is how long an ovn-controller may take to follow nb_cfg of SB until it counts as
-// silent; one that lives takes some milliseconds.
+// unresponsive; one that lives takes some milliseconds.
 const grace = 5 * time.Second
 
 // pollInterval is how often it is looked whether something has come about.

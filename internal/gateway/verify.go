@@ -135,7 +135,7 @@ func (inv *Inventory) stillApplied(changed []schedule.Change) (all []schedule.Ch
 }
 
 // misplaced are the ports that are not where the rows say by now. The last change of a
-// group counts. Where the master's ovn-controller is silent, its next one may host it too.
+// group counts. Where the master's ovn-controller does not respond, its next one may host it too.
 func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (missing []schedule.Finding) {
 	last := map[string]int{}
 	for i, c := range changed {

@@ -208,7 +208,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 // the file says so.
 func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error {
 	s, db := d.service, d.server.Database
-	everybodyGoes := s.abortIfTearingDown(d.application)
+	tearingDown := s.abortIfTearingDown(d.application)
 	for until := s.Now().Add(timeout); ; {
 		now := s.Observer.ObserveServer(ctx, db)
 		switch {
@@ -221,7 +221,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 		case now.Condition != ovndb.Serving && now.Condition != ovndb.Hung:
 			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
 		}
-		if err := everybodyGoes(ctx); err != nil {
+		if err := tearingDown(ctx); err != nil {
 			return err
 		}
 		if err := poll.Wait(ctx, observe.PollInterval); err != nil {

@@ -29,7 +29,7 @@ func (s *Changer) WithLock(ctx context.Context, m observe.Application, db ovndb.
 //
 // The locks are kept, through the other members, for as long as act runs. That a
 // server is taken down stands in its lock from before act until act has ended well; where
-// it has not, until a later hook finds a member that works ([ovndb.Service.ClearEndedIntents]).
+// it has not, until a later hook finds a member that works ([Changer.ClearEndedIntents]).
 func (s *Changer) WithLocks(ctx context.Context, m observe.Application, databases []ovndb.Database, down bool, act func(context.Context, Gate) error) error {
 	o := &restartOperation{run: act}
 	for _, db := range databases {

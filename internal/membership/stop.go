@@ -208,7 +208,7 @@ func (s *Changer) putAway(ctx context.Context, results map[ovndb.Database]LeaveR
 	return inOrder(results), nil
 }
 
-// abortIfTearingDown returns a function that ends a wait with errEverybodyGoes once no
+// abortIfTearingDown returns a function that ends a wait with errTeardown once no
 // other unit is to stay. It asks Juju no more often than goalInterval.
 func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context) error {
 	next := s.Now()

@@ -1,5 +1,5 @@
 // Package node takes nodes out of a cloud and puts them back: it reads the databases, lets
-// package plan decide, and does what is decided in small steps that can be made again.
+// package maintenance decide, and does what is decided in small steps that can be made again.
 package node
 
 import (

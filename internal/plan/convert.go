@@ -133,7 +133,7 @@ func (x Database) ConversionLacks() string {
 func (x Database) control() string { return strings.TrimSuffix(x.Socket, ".sock") + ".ctl" }
 
 // runsAnother says what ends a conversion's wait for another unit; empty
-// where every unit's services run what is installed here. Unlike [State.OtherAddresses] it
+// where every unit's services run what is installed here. Unlike [State.others] it
 // counts each unit of the model, heard or not: one that is down comes back with the
 // server that it had.
 func (s State) runsAnother() string {

@@ -18,7 +18,7 @@ type Settings struct {
 	// ElectionTimer is that of both databases; InactivityProbe that of every
 	// listener.
 	ElectionTimer, InactivityProbe time.Duration
-	// AutoRestarts is false where the operator restarts services by himself.
+	// AutoRestarts is false where the charm holds restarts back, and an operator makes them.
 	AutoRestarts bool
 	// ExporterChannel is the channel of the exporter's snap; empty for none.
 	ExporterChannel string

@@ -87,12 +87,12 @@ type Step struct {
 	Unit string
 	// Server is the one that a RemoveDamaged removes.
 	Server raft.ID
-	// Cluster and Remotes are those of a Join; Cluster is also that of a Supersede; Remotes are Raft addresses.
+	// Cluster and Remotes are those of a JoinCluster; Cluster is also that of a Supersede; Remotes are Raft addresses.
 	Cluster raft.ID
 	Remotes []string
-	// IDs are those of a Claim.
+	// IDs are those of a PublishClusters.
 	IDs map[ovndb.Database]raft.ID
-	// Timer is that of SetTimer, and the one at which a Convert is made.
+	// Timer is that of a SetElectionTimer, and the one at which a ConvertSchema is made.
 	Timer time.Duration
 	// Reason says why, for the log.
 	Reason string

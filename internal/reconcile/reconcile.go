@@ -57,8 +57,6 @@ type Result struct {
 	Decision plan.Decision
 	// Failure is the step that could not be made, if one could not.
 	Failure error
-	// Upgraded is the version of the packages; empty where there are none.
-	Version string
 	state   plan.State
 	// firewallFailure is why the firewall could not be set, if it could not.
 	firewallFailure string
@@ -173,8 +171,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 
 // awaitServers gives the servers of a machine that has just been turned on the time to read
 // their files, and to hear their leaders: what is said of one that is starting, or
-// deaf, would stand until the next hook. It is for the hooks that come then, since some
-// stay deaf for as long as another server has their address.
+// whose leader has no connection to it, would stand until the next hook. It is for the hooks
+// that come then, since some stay so for as long as another server has their address.
 func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
 	if u.Env.HookName != "start" && u.Env.HookName != "config-changed" {
 		return

@@ -90,7 +90,7 @@ type record struct {
 	Settled bool `json:"settled,omitempty"`
 }
 
-// recordFile is not the memory of package membership: that is lost without harm,
+// recordFile is not the cache of package observe: that is lost without harm,
 // while a unit that is paused must stay so.
 const recordFile = "ovn-central-operator.unit.json"
 
