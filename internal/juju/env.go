@@ -1,7 +1,6 @@
 package juju
 
 import (
-	"cmp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -17,8 +16,6 @@ type Env struct {
 	Unit, App string
 	// ModelUUID and ModelName are those of the model that the unit is in.
 	ModelUUID, ModelName string
-	// CharmDir is the unpacked charm, and the working directory of hooks.
-	CharmDir string
 	// Version is the agent's.
 	Version Version
 	// HookName is empty in actions.
@@ -28,33 +25,20 @@ type Env struct {
 	// Relation is the endpoint, RelationID the relation, as `ovsdb-peer:1`, of a
 	// relation hook.
 	Relation, RelationID string
-	// RemoteUnit is empty in -created and -broken hooks, and in the -changed that
-	// tells of the other application's data.
-	RemoteUnit, RemoteApp string
-	// DepartingUnit is, in -departed hooks, the unit that leaves: this one, where
-	// it is this one, or its application, that is being removed.
-	DepartingUnit string
-	// ContextID names this run to the agent. Without it no hook tool works.
-	ContextID string
 }
 
 // ReadEnv reads the environment by getenv, for which [os.Getenv] serves.
 func ReadEnv(getenv func(string) string) Env {
 	env := Env{
-		Unit:          getenv("JUJU_UNIT_NAME"),
-		ModelUUID:     getenv("JUJU_MODEL_UUID"),
-		ModelName:     getenv("JUJU_MODEL_NAME"),
-		CharmDir:      cmp.Or(getenv("JUJU_CHARM_DIR"), getenv("CHARM_DIR")),
-		Version:       parseVersion(getenv("JUJU_VERSION")),
-		HookName:      getenv("JUJU_HOOK_NAME"),
-		ActionName:    getenv("JUJU_ACTION_NAME"),
-		ActionID:      getenv("JUJU_ACTION_UUID"),
-		Relation:      getenv("JUJU_RELATION"),
-		RelationID:    getenv("JUJU_RELATION_ID"),
-		RemoteUnit:    getenv("JUJU_REMOTE_UNIT"),
-		RemoteApp:     getenv("JUJU_REMOTE_APP"),
-		DepartingUnit: getenv("JUJU_DEPARTING_UNIT"),
-		ContextID:     getenv("JUJU_CONTEXT_ID"),
+		Unit:       getenv("JUJU_UNIT_NAME"),
+		ModelUUID:  getenv("JUJU_MODEL_UUID"),
+		ModelName:  getenv("JUJU_MODEL_NAME"),
+		Version:    parseVersion(getenv("JUJU_VERSION")),
+		HookName:   getenv("JUJU_HOOK_NAME"),
+		ActionName: getenv("JUJU_ACTION_NAME"),
+		ActionID:   getenv("JUJU_ACTION_UUID"),
+		Relation:   getenv("JUJU_RELATION"),
+		RelationID: getenv("JUJU_RELATION_ID"),
 	}
 	env.App = unitname.Application(env.Unit)
 	return env

@@ -17,11 +17,10 @@ func TestReadEnv(t *testing.T) {
 	}
 	base := juju.Env{
 		Unit: "ovn-central/10", App: "ovn-central", ModelUUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", ModelName: "network",
-		CharmDir: "/charm", Version: juju.Version{Major: 3, Minor: 6}, ContextID: "ovn-central/10-run-1",
+		Version: juju.Version{Major: 3, Minor: 6},
 	}
 	departed, action := base, base
 	departed.HookName, departed.Relation, departed.RelationID = "ovsdb-peer-relation-departed", "ovsdb-peer", "ovsdb-peer:1"
-	departed.RemoteUnit, departed.RemoteApp, departed.DepartingUnit = "ovn-central/2", "ovn-central", "ovn-central/2"
 	action.ActionName, action.ActionID = "kick", "7"
 
 	tests := map[string]struct {
@@ -51,12 +50,6 @@ func TestReadEnv(t *testing.T) {
 func TestReadEnvOutsideOfJujuIsEmpty(t *testing.T) {
 	t.Parallel()
 	assert.Zero(t, juju.ReadEnv(func(string) string { return "" }))
-}
-
-func TestReadEnvFallsBackToTheOldNameOfTheCharmDir(t *testing.T) {
-	t.Parallel()
-	env := juju.ReadEnv(func(name string) string { return map[string]string{"CHARM_DIR": "/old"}[name] })
-	assert.Equal(t, "/old", env.CharmDir)
 }
 
 func TestReadEnvAsksForNothingButJujus(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 )
 
 func peer(identity string, id raft.ID) raft.Peer {
-	return raft.Peer{Member: raft.Member{Short: identity, Nick: identity, Address: "ssl:10.0.0.10:6643"}, ID: id}
+	return raft.Peer{Member: raft.Member{Short: identity, Address: "ssl:10.0.0.10:6643"}, ID: id}
 }
 
 // R16: stale is only what no unit stands behind, once all units have spoken.

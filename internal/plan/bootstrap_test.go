@@ -135,7 +135,7 @@ func TestStageHasTheElectionTimer(t *testing.T) {
 // It may be of the application's own cluster, which this unit is yet to hear of.
 func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing.T) {
 	t.Parallel()
-	before := plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}
+	before := plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: otherCluster}}
 	check(t, map[string]situation{
 		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{
 			waiting: []string{"peers: the unit that leads has not created the clusters yet"},
@@ -171,7 +171,7 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{blocked: []string{
 			"sb: standalone; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away",
 		}}},
-		"a file": {here(plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, Cluster: otherCluster}}), decided{blocked: []string{
+		"a file": {here(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: otherCluster}}), decided{blocked: []string{
 			"sb: file of cluster dddd0009, made elsewhere" + foreign,
 		}}},
 		"a server": {here(other), decided{blocked: []string{
@@ -253,7 +253,7 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 			s.Clusters = plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}, CreatedBy: "ovn-central/1"}
 			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
 			for _, db := range ovndb.Databases() {
-				set(s, plan.Database{Condition: ovndb.Down, File: plan.File{Exists: true, Clustered: true, WasMember: true, Cluster: clusterOf(db)}}, db)
+				set(s, plan.Database{Condition: ovndb.Down, File: plan.File{WasMember: true, Cluster: clusterOf(db)}}, db)
 			}
 			change(s)
 		})

@@ -182,7 +182,7 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 const rejoin = "juju run ovn-central/1 kick nb-identity=aaaa0001 force=true i-really-mean-it=true"
 
 var lacking = plan.File{
-	Exists: true, Clustered: true, Cluster: nbCluster, Address: "ssl:10.0.0.0:6643",
+	Cluster: nbCluster, Address: "ssl:10.0.0.0:6643",
 	Damage: "record 9 has entry 8, but the one before it is 6",
 }
 

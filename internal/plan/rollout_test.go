@@ -203,11 +203,11 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 			func(s *plan.State) { s.NorthdParams = plan.Drifted }, decided{step: "tell ovn-northd which units there are", ready: true},
 		},
 		"it does not run, nor does any": {
-			services(plan.ServiceState{Failed: true}, boots, false),
+			services(plan.ServiceState{}, boots, false),
 			decided{step: "start ovn-northd (it was not running)", waiting: []string{"ovn-northd is not running"}, ready: true},
 		},
 		"it does not run, but another one does": {
-			services(plan.ServiceState{Masked: true}, boots, true),
+			services(plan.ServiceState{}, boots, true),
 			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
 		},
 		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
@@ -226,12 +226,12 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 			},
 		},
 		"it is held, and another one works": {
-			func(s *plan.State) { s.NorthdHeld, s.Services[ovndb.Northd] = true, plan.ServiceState{Masked: true} },
+			func(s *plan.State) { s.NorthdHeld, s.Services[ovndb.Northd] = true, plan.ServiceState{} },
 			decided{notes: []string{"ovn-northd is held; run: juju run ovn-central/0 release-northd"}, ready: true},
 		},
 		"it is held, and none works": {
 			func(s *plan.State) {
-				s.NorthdHeld, s.NorthdUp, s.Services[ovndb.Northd] = true, false, plan.ServiceState{Masked: true}
+				s.NorthdHeld, s.NorthdUp, s.Services[ovndb.Northd] = true, false, plan.ServiceState{}
 			},
 			decided{waiting: []string{"ovn-northd is held, none is active; run: juju run ovn-central/0 release-northd"}, ready: true},
 		},

@@ -28,7 +28,7 @@ func tooNew() plan.Database {
 }
 
 func down(f plan.File) plan.Database {
-	f.Path, f.Exists, f.Clustered, f.Server = "/var/lib/ovn/ovnnb_db.db", true, true, serverOf(ovndb.NB, 0)
+	f.Path = "/var/lib/ovn/ovnnb_db.db"
 	return plan.Database{Condition: ovndb.Down, Text: "the server is not running", File: f}
 }
 

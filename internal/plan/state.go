@@ -88,7 +88,7 @@ func (s State) usable(options ...string) bool {
 // Drift says how something on the machine compares with what it should be.
 type Drift string
 
-// The values of Wanted. The zero value is one that was not looked at, which is
+// The values of Drift. The zero value is one that was not looked at, which is
 // left alone.
 const (
 	InSync  Drift = "as wanted"
@@ -113,7 +113,7 @@ type Packages struct {
 
 // ServiceState is what systemd says of a service.
 type ServiceState struct {
-	Active, Failed, Masked, Enabled bool
+	Active, Enabled bool
 }
 
 // Clusters are the clusters that the application has agreed on.
@@ -194,9 +194,7 @@ type Database struct {
 // File is what a database's file says of itself.
 type File struct {
 	// Path is where it is, or would be.
-	Path              string
-	Exists, Clustered bool
-	Server            raft.ID
+	Path string
 	// Cluster is empty where the server joins a cluster of which it does not know
 	// the ID.
 	Cluster raft.ID

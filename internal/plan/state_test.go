@@ -90,7 +90,7 @@ func serving(db ovndb.Database, leader int) plan.Database {
 	}
 	for n := range 3 {
 		id := serverOf(db, n)
-		st.Servers = append(st.Servers, raft.Member{Nick: id.Short(), Short: id.Short(), Address: ovndb.RaftAddress(db, addressOf(n)), Self: n == 0})
+		st.Servers = append(st.Servers, raft.Member{Short: id.Short(), Address: ovndb.RaftAddress(db, addressOf(n)), Self: n == 0})
 		if n > 0 {
 			st.Connections = append(st.Connections, raft.Connection{Peer: id.Short(), Incoming: true, Up: true})
 		}

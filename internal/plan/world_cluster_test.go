@@ -116,7 +116,7 @@ func (w *world) status(s *server) raft.Status {
 		st.State, st.Role, st.Leader = raft.ClusterMember, raft.Follower, raft.Ref(leader.id.Short())
 	}
 	for _, m := range c.members {
-		st.Servers = append(st.Servers, raft.Member{Nick: m.id.Short(), Short: m.id.Short(), Address: m.raftAddress(), Self: m == s})
+		st.Servers = append(st.Servers, raft.Member{Short: m.id.Short(), Address: m.raftAddress(), Self: m == s})
 		if m != s && !s.joining && connected(m, s) {
 			st.Connections = append(st.Connections, raft.Connection{Peer: m.id.Short(), Incoming: true, Up: true})
 		}

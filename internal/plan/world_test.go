@@ -260,7 +260,7 @@ func (w *world) database(u *unit, a asked, db ovndb.Database) plan.Database {
 	if s == nil {
 		return x
 	}
-	x.File = plan.File{Exists: true, Clustered: true, Server: s.id, Cluster: s.cluster.id, Address: s.raftAddress(), Outside: s.outside}
+	x.File = plan.File{Cluster: s.cluster.id, Address: s.raftAddress(), Outside: s.outside}
 	switch {
 	case s.left:
 		x.Condition = ovndb.Left

@@ -41,7 +41,7 @@ func viewOf(leader int, up []bool) View {
 		s.Leader = Ref(memberID(leader).Short())
 	}
 	for i, isUp := range up {
-		m := Member{Nick: memberID(i).Short(), Short: memberID(i).Short(), Address: memberAddress(i), Self: i == 0}
+		m := Member{Short: memberID(i).Short(), Address: memberAddress(i), Self: i == 0}
 		if leader == 0 {
 			m.Next, m.Match = new(uint64(12)), new(uint64(11))
 		}

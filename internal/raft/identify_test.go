@@ -13,11 +13,11 @@ import (
 // known is a member whose full ID is known, unknown one of whom only the four
 // digits are.
 func known(id string) Peer {
-	return Peer{ID: ID(id), Member: Member{Nick: id[:4], Short: id[:4], Address: "tcp:10.0.0.1:6643"}}
+	return Peer{ID: ID(id), Member: Member{Short: id[:4], Address: "tcp:10.0.0.1:6643"}}
 }
 
 func unknown(short string) Peer {
-	return Peer{Member: Member{Nick: short, Short: short, Address: "tcp:10.0.0.2:6643"}}
+	return Peer{Member: Member{Short: short, Address: "tcp:10.0.0.2:6643"}}
 }
 
 // R3: an ID means exactly one member, or it is refused.

@@ -50,7 +50,7 @@ func twins(leader int) (v View, answering, silent ID) {
 	v = viewOf(leader, allUp(4))
 	answering, silent = memberID(1), ID(memberID(1).Short()+"ffff-1111-4222-8333-444444444444")
 	m := &v.Status.Servers[2]
-	m.Nick, m.Short = silent.Short(), silent.Short()
+	m.Short = silent.Short()
 	v.Probes = []ProbeResult{answerOf(v.Status.Servers[1], answering, someCluster), answerOf(v.Status.Servers[3], memberID(3), someCluster)}
 	v.Names = []ID{answering, silent}
 	return v, answering, silent
@@ -75,7 +75,7 @@ func TestTwinsOfTheOwnServerDoNotTakeItsName(t *testing.T) {
 	t.Parallel()
 	v := viewOf(0, allUp(3))
 	m := &v.Status.Servers[1]
-	m.Nick, m.Short = memberID(0).Short(), memberID(0).Short()
+	m.Short = memberID(0).Short()
 	v.Names, v.Probes = []ID{memberID(0)}, nil
 	peers := v.Peers()
 	assert.Equal(t, memberID(0), peers[0].ID)

@@ -134,7 +134,7 @@ func readPending(to *[]Pending, v string) error {
 	if rest == "" {
 		return errors.New("no phase")
 	}
-	p := Pending{Nick: head.nick, Short: head.short, Address: head.address}
+	p := Pending{Short: head.short, Address: head.address}
 	p.Phase, p.Extra = cutPhase(rest)
 	*to = append(*to, p)
 	return nil

@@ -10,7 +10,7 @@ import (
 const rowIndent = "    "
 
 // serverHead is what rows and pending changes begin with.
-type serverHead struct{ nick, short, address string }
+type serverHead struct{ short, address string }
 
 // readServer reads "NICK (SHORT at ADDRESS)" and leaves the rest.
 func readServer(v string) (head serverHead, rest string, err error) {
@@ -26,7 +26,7 @@ func readServer(v string) (head serverHead, rest string, err error) {
 	if _, err = readAddress(address); err != nil {
 		return head, "", err
 	}
-	return serverHead{nick, short, address}, rest, nil
+	return serverHead{short, address}, rest, nil
 }
 
 // readMember reads a row of "Servers:". The parts after the head come in a fixed
@@ -41,7 +41,7 @@ func readMember(line string) (Member, error) {
 	if err != nil {
 		return Member{}, err
 	}
-	m := Member{Nick: head.nick, Short: head.short, Address: head.address}
+	m := Member{Short: head.short, Address: head.address}
 	rest, m.Self = strings.CutPrefix(rest, " (self)")
 	m.Phase, rest = cutPhase(rest)
 	rest = m.cutVote(rest)

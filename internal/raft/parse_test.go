@@ -61,9 +61,9 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 				{Peer: "c14a", Up: true},
 			},
 			Servers: []Member{
-				{Nick: "c14a", Short: "c14a", Address: "tcp:127.77.1.3:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
-				{Nick: "7d80", Short: "7d80", Address: "tcp:127.77.1.1:6643", Self: true, Next: new(uint64(3)), Match: new(uint64(5))},
-				{Nick: "6e62", Short: "6e62", Address: "tcp:127.77.1.2:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
+				{Short: "c14a", Address: "tcp:127.77.1.3:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
+				{Short: "7d80", Address: "tcp:127.77.1.1:6643", Self: true, Next: new(uint64(3)), Match: new(uint64(5))},
+				{Short: "6e62", Address: "tcp:127.77.1.2:6643", Next: new(uint64(6)), Match: new(uint64(5)), LastMsg: new(ms(140))},
 			},
 		}},
 		"follower of ssl members": {"nb-ssl-follower2.txt", Status{
@@ -78,9 +78,9 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 				{Peer: "351c", Up: true},
 			},
 			Servers: []Member{
-				{Nick: "86bb", Short: "86bb", Address: "ssl:127.77.8.1:6643", LastMsg: new(ms(194))},
-				{Nick: "5a45", Short: "5a45", Address: "ssl:127.77.8.2:6643", Self: true},
-				{Nick: "351c", Short: "351c", Address: "ssl:127.77.8.3:6643"},
+				{Short: "86bb", Address: "ssl:127.77.8.1:6643", LastMsg: new(ms(194))},
+				{Short: "5a45", Address: "ssl:127.77.8.2:6643", Self: true},
+				{Short: "351c", Address: "ssl:127.77.8.3:6643"},
 			},
 		}},
 		"candidate with votes": {"nb-candidate-with-votes.txt", Status{
@@ -91,9 +91,9 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 			Log: Log{Start: 2, End: 6}, Disconnections: new(uint64(0)),
 			Connections: []Connection{{Peer: "b72b", Up: true}, {Peer: "cd97"}, {Peer: "b72b", Incoming: true, Up: true}},
 			Servers: []Member{
-				{Nick: "b72b", Short: "b72b", Address: "tcp:127.77.16.2:6643", VotedFor: "b72b", LastMsg: new(ms(0))},
-				{Nick: "74e5", Short: "74e5", Address: "tcp:127.77.16.1:6643", Self: true, VotedFor: "74e5"},
-				{Nick: "cd97", Short: "cd97", Address: "tcp:127.77.16.3:6643"},
+				{Short: "b72b", Address: "tcp:127.77.16.2:6643", VotedFor: "b72b", LastMsg: new(ms(0))},
+				{Short: "74e5", Address: "tcp:127.77.16.1:6643", Self: true, VotedFor: "74e5"},
+				{Short: "cd97", Address: "tcp:127.77.16.3:6643"},
 			},
 		}},
 		"joining with an unknown cluster": {"nb-joining-remote-unreachable.txt", Status{
@@ -107,7 +107,7 @@ func TestParseGivesEveryFieldItsType(t *testing.T) {
 			Cluster: new(ID("30ca9780-2fe7-43d3-a745-8b3bf335c70f")), Server: "563f4269-2ff8-4ae2-8394-d9a573b0edf9",
 			Address: "tcp:127.77.21.1:6643", State: LeavingCluster, Role: Follower, Term: 5, Leader: UnknownRef, Vote: Self,
 			Won: new(ms(656)), ElectionTimer: time.Second, Log: Log{Start: 2, End: 7}, Disconnections: new(uint64(0)),
-			Servers: []Member{{Nick: "563f", Short: "563f", Address: "tcp:127.77.21.1:6643", Self: true}},
+			Servers: []Member{{Short: "563f", Address: "tcp:127.77.21.1:6643", Self: true}},
 		}},
 	}
 	for name, tt := range tests {
@@ -130,7 +130,7 @@ func TestParseReadsWhatOnlySomeStatesPrint(t *testing.T) {
 		"a server that is being added": {
 			"nb-leader-adding-caught-up-and-committing.txt",
 			func(s Status) any { return s.Adding },
-			[]Pending{{Nick: "7c34", Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}},
+			[]Pending{{Short: "7c34", Address: "tcp:127.77.16.5:6643", Phase: AddingCaughtUp}},
 		},
 		"a server that has just begun to be added": {
 			"nb-leader-adding-committing.txt",
@@ -143,7 +143,7 @@ func TestParseReadsWhatOnlySomeStatesPrint(t *testing.T) {
 		"a server that is being removed": {
 			"nb-leader-two-removals-pending.txt",
 			func(s Status) any { return s.Removing },
-			[]Pending{{Nick: "25b7", Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}},
+			[]Pending{{Short: "25b7", Address: "tcp:127.77.16.2:6643", Phase: RemovingPhase}},
 		},
 		"a row whose removal waits": {
 			"nb-leader-two-removals-pending.txt",

@@ -48,7 +48,7 @@ func TestParseKeepsLinesItDoesNotKnow(t *testing.T) {
 
 func TestParseKeepsTheRestOfARow(t *testing.T) {
 	t.Parallel()
-	head := Member{Nick: "c14a", Short: "c14a", Address: "tcp:127.77.1.3:6643"}
+	head := Member{Short: "c14a", Address: "tcp:127.77.1.3:6643"}
 	with := func(change func(m *Member)) Member {
 		m := head
 		change(&m)
@@ -110,7 +110,7 @@ func TestParseKeepsAPendingChangeWhosePhaseItDoesNotKnow(t *testing.T) {
 	text := edit(t, capture(t, "nb-leader-adding-committing.txt"), "(adding: catchup)", "(adding: thinking)")
 	got, err := Parse(text)
 	require.NoError(t, err)
-	assert.Equal(t, []Pending{{Nick: "7c34", Short: "7c34", Address: "tcp:127.77.16.5:6643", Extra: " (adding: thinking)"}}, got.Adding)
+	assert.Equal(t, []Pending{{Short: "7c34", Address: "tcp:127.77.16.5:6643", Extra: " (adding: thinking)"}}, got.Adding)
 	assert.Equal(t, text, got.String())
 }
 

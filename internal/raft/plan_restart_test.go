@@ -143,7 +143,7 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 		},
 		"another one is being removed": {
 			func(s *Status) {
-				s.Removing = []Pending{{Nick: "a004", Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}
+				s.Removing = []Pending{{Short: "a004", Address: "tcp:10.0.0.4:6643", Phase: RemovingPhase}}
 			},
 			ChangePending, "nb: the removal of a004 at tcp:10.0.0.4:6643 is not finished",
 		},

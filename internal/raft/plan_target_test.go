@@ -38,7 +38,7 @@ func TestR1OwnLeaveIsJudgedAsItsOwn(t *testing.T) {
 		for _, swapped := range []bool{false, true} {
 			v := viewOf(leader, allUp(3, 1))
 			rows := v.Status.Servers
-			rows[1].Nick, rows[1].Short = memberID(0).Short(), memberID(0).Short()
+			rows[1].Short = memberID(0).Short()
 			if swapped {
 				rows[0], rows[1] = rows[1], rows[0]
 			}

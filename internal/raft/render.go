@@ -61,7 +61,7 @@ func (s Status) String() string {
 }
 
 func renderPending(p Pending) string {
-	return renderServer(p.Nick, p.Short, p.Address) + renderPhase(p.Phase) + p.Extra
+	return renderServer(p.Short, p.Address) + renderPhase(p.Phase) + p.Extra
 }
 
 func renderConnections(connections []Connection) string {
@@ -82,7 +82,7 @@ func renderConnections(connections []Connection) string {
 
 func renderMember(m Member) string {
 	var b strings.Builder
-	b.WriteString(rowIndent + renderServer(m.Nick, m.Short, m.Address))
+	b.WriteString(rowIndent + renderServer(m.Short, m.Address))
 	if m.Self {
 		b.WriteString(" (self)")
 	}
@@ -100,8 +100,8 @@ func renderMember(m Member) string {
 	return b.String()
 }
 
-func renderServer(nick, short, address string) string {
-	return fmt.Sprintf("%s (%s at %s)", nick, short, address)
+func renderServer(short, address string) string {
+	return fmt.Sprintf("%s (%s at %s)", short, short, address)
 }
 
 func renderPhase(p Phase) string {

@@ -105,7 +105,7 @@ func drawStatus(t *rapid.T) Status {
 	s.Servers = drawSome(t, "servers", drawMember)
 	if len(s.Servers) > 0 && rapid.Bool().Draw(t, "self is a member") {
 		m := &s.Servers[rapid.IntRange(0, len(s.Servers)-1).Draw(t, "self")]
-		m.Nick, m.Short, m.Self = s.Nick, s.Nick, true
+		m.Short, m.Self = s.Nick, true
 	}
 	return s
 }
@@ -113,7 +113,7 @@ func drawStatus(t *rapid.T) Status {
 func drawMember(t *rapid.T) Member {
 	nick := drawNick(t)
 	m := Member{
-		Nick: nick, Short: nick, Address: drawAddress(t), Phase: drawPhase(t),
+		Short: nick, Address: drawAddress(t), Phase: drawPhase(t),
 		LastMsg: rapid.Ptr(rapid.Custom(drawMillis), true).Draw(t, "last msg"),
 		Extra:   rapid.SampledFrom([]string{"", " (learning)", " next_index=?", " last msg never", " lag=" + drawWord(t)}).Draw(t, "extra"),
 	}
@@ -128,7 +128,7 @@ func drawMember(t *rapid.T) Member {
 
 func drawPending(t *rapid.T) Pending {
 	nick := drawNick(t)
-	p := Pending{Nick: nick, Short: nick, Address: drawAddress(t), Phase: drawPhase(t)}
+	p := Pending{Short: nick, Address: drawAddress(t), Phase: drawPhase(t)}
 	if p.Phase == "" {
 		p.Extra = " (" + drawWord(t) + ")"
 	}

@@ -123,8 +123,8 @@ const (
 
 // Pending is a line "Adding server …" or "Removing server …" of a leader.
 type Pending struct {
-	Nick, Short, Address string
-	Phase                Phase
+	Short, Address string
+	Phase          Phase
 	// Extra is the rest of the line, where it could not be understood.
 	Extra string
 }
@@ -149,11 +149,10 @@ type Connection struct {
 
 // Member is one row of "Servers:".
 type Member struct {
-	// Nick and Short are both the first four hex digits of the member's ID;
-	// the text prints them twice.
-	Nick, Short, Address string
-	Self                 bool
-	Phase                Phase
+	// Short are the first four hex digits of the member's ID; the text prints them twice.
+	Short, Address string
+	Self           bool
+	Phase          Phase
 	// VotedFor is the member that this one voted for, as a candidate sees it; empty if
 	// not printed.
 	VotedFor string

@@ -51,7 +51,7 @@ func requireCutOf(t *testing.T, full, got Status, end int) {
 			require.Equal(t, want, m, "cut at byte %d", end)
 			continue
 		}
-		require.Equal(t, [...]string{want.Nick, want.Short, want.Address}, [...]string{m.Nick, m.Short, m.Address}, "cut at byte %d", end)
+		require.Equal(t, [...]string{want.Short, want.Address}, [...]string{m.Short, m.Address}, "cut at byte %d", end)
 		require.True(t, !m.Self || want.Self, "cut at byte %d", end)
 		require.Contains(t, []Phase{"", want.Phase}, m.Phase, "cut at byte %d", end)
 		require.Contains(t, []string{"", want.VotedFor}, m.VotedFor, "cut at byte %d", end)

@@ -59,7 +59,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	s.Services = map[ovndb.Service]plan.ServiceState{}
 	for name, state := range states {
 		s.Services[name] = plan.ServiceState{
-			Active: state.Running(), Failed: state.Active == "failed", Masked: state.Masked, Enabled: state.Enabled == "enabled",
+			Active: state.Running(), Enabled: state.Enabled == "enabled",
 		}
 	}
 	s.Certificates = u.certificates(a)
@@ -137,9 +137,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Text: l.Text(), Starting: l.Starting,
 		File: plan.File{
-			Path:   u.Paths.File(db),
-			Exists: l.File.Exists, Clustered: l.File.Clustered,
-			Server: l.File.Server, Cluster: l.File.Cluster,
+			Path: u.Paths.File(db), Cluster: l.File.Cluster,
 		},
 		FileUnknown: l.FileErr != nil,
 	}

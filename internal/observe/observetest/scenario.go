@@ -195,7 +195,7 @@ func (s Scenario) View(d ovndb.Database, m Members) raft.View {
 		v.Lost = append(v.Lost, Full(identity))
 	}
 	for i, r := range m.Rows {
-		member := raft.Member{Nick: r.Identity, Short: r.Identity, Address: r.Address, Self: i == 0, Phase: r.Phase, Extra: r.Extra}
+		member := raft.Member{Short: r.Identity, Address: r.Address, Self: i == 0, Phase: r.Phase, Extra: r.Extra}
 		if member.Address == "" {
 			member.Address = Address(d, i)
 		}
