@@ -36,7 +36,7 @@ func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	f := new(agentFlags)
 	cmd := &cobra.Command{
 		Use:   "agent",
-		Short: "Run the agent: of all units' agents one is to act, and each tells which one that is",
+		Short: "Run the agent, which elects the one unit that acts and answers which it is",
 		Long: `Run the agent. One on every unit finds, with the others, the one unit that is to
 act: its name stands in the Northbound database, which is written only when
 another one takes over; that it lives, the agents tell each other. One that is
@@ -67,15 +67,15 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&c.Key, "private-key", "", "key for ssl: and for other agents")
 	flags.StringVar(&c.Certificate, "certificate", "", "certificate for ssl: and for other agents")
 	flags.StringVar(&c.CA, "ca-cert", "", "certificate of the CA for ssl: and for other agents")
-	flags.StringVar((*string)(&c.Mode), "mode", string(config.Advise), "off: never act; advise: say what there is to do; on: do it")
+	flags.StringVar((*string)(&c.Mode), "mode", string(config.Advise), "off: never act; advise: report only; on: act")
 	secondsVar(flags, &c.TTL, "lease-ttl", config.DefaultTTL, "how long the unit that acts may be silent before another one takes over")
-	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or a gateway must be as it is before anything is done about it")
+	secondsVar(flags, &c.HoldDown, "hold-down", config.DefaultHoldDown, "how long a chassis or gateway must be unchanged before the agent acts on it")
 	flags.BoolVar(&c.NeutronGateways, "schedule-neutron-gateways", false, "act on gateways that Neutron owns, too")
 	flags.BoolVar(&c.Northd, "northd", false, "an ovn-northd runs on this machine: act only while it works")
-	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "where programs of this machine ask")
-	flags.StringVar(&c.PeerListen, "peer-listen", "", "where other agents ask; without it this unit never acts")
-	flags.StringVar(&c.Socket, "socket", "", "where root of this machine operates on nodes: a socket that is made, which only its owner can open")
-	flags.StringArrayVar(&c.Peers, "peer", nil, "where another agent is asked; may be repeated")
+	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "address of the API for programs on this machine")
+	flags.StringVar(&c.PeerListen, "peer-listen", "", "address at which other agents query this one; without it this unit never acts")
+	flags.StringVar(&c.Socket, "socket", "", "path of the Unix socket for operations on nodes; only its owner can open it")
+	flags.StringArrayVar(&c.Peers, "peer", nil, "HOST:PORT of another agent; may be repeated")
 }
 
 // load reads the configuration. It fails where that names no databases.

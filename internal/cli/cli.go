@@ -100,7 +100,7 @@ func Gateways(getenv func(string) string) *cobra.Command {
 func Root(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	root := &cobra.Command{
 		Use:   name,
-		Short: "The charm ovn-central: it changes the membership of OVN's databases, safely",
+		Short: "The charm ovn-central: runs OVN's databases and changes their membership safely",
 		Long: `The charm ovn-central. Juju runs this binary as ` + "`dispatch`" + ` for every hook and
 action; a person rarely needs to run it by hand.
 

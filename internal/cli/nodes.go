@@ -31,7 +31,7 @@ type nodeFlags struct {
 func newNodes(getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
-		Short: "See nodes, and take them out of a cloud and put them back",
+		Short: "Show nodes, drain them and put them back",
 		Long: `See what stands on each chassis, keep new gateways off it, and say what holds it.
 A node is named by its host name or by the name of its chassis. It works with any
 OVN whose databases can be reached: without --nb and --sb, with those of this machine.`,
@@ -50,7 +50,7 @@ OVN whose databases can be reached: without --nb and --sb, with those of this ma
 	c.AddCommand(
 		f.shows("list", "List every node: whether it lives, what it carries, what holds it", cobra.NoArgs),
 		f.shows("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
-		reason(f.operates("cordon NODE", "Put nothing new on a node; what is there stays", cobra.ExactArgs(1),
+		reason(f.operates("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
 			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
 				return s.Cordon(ctx, args[0], f.reason)
 			})),
@@ -58,7 +58,7 @@ OVN whose databases can be reached: without --nb and --sb, with those of this ma
 			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
 				return s.Uncordon(ctx, args[0])
 			}),
-		reason(f.operates("hold NODE NAME", "Keep a node from going, until the hold is released", cobra.ExactArgs(2),
+		reason(f.operates("hold NODE NAME", "Keep a node from being drained or removed until the hold is released", cobra.ExactArgs(2),
 			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {
 				return s.Hold(ctx, args[0], args[1], f.reason)
 			})),
@@ -111,7 +111,7 @@ func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *c
 Which units of the charm are on its machine, and how the clusters are without these,
 is not known from a terminal: where there is the charm, run its action decommission.`
 	f.limited(c)
-	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long taking it out of the candidates may last")
+	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long to take it out of the candidates at most")
 	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
 	c.Flags().BoolVar(&f.force, "force", false, "where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c

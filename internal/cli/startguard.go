@@ -23,9 +23,11 @@ func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command 
 		Short: "Say whether the server of a database may be started, as systemd asks before each start",
 		Long: `Say whether the server of a database may be started on this machine. It may not
 where another unit serves a cluster that a recovery or a restore has put in the
-place of the one that this machine's file is of: then two would be served.
+place of the one that this machine's file is of: otherwise two
+clusters would be served.
 
-What can't be found out within 4 seconds is no reason; it is printed.
+If that can't be determined within 4 seconds, the server may start and the reason
+is printed.
 
 EXIT STATUS
   0  the server may be started
