@@ -112,6 +112,7 @@ agents: deps ## three agents on real servers, with the race detector
 
 files: ## the charm's files, documents, recordings, and what tests share
 	tests/go-test -count=1 -parallel 6 -timeout 60m -- $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/(agent|functional)')
+	tests/go-test -count=1 -timeout 10m -run '^Test(EachStatus|EachRefusal|Messages|Commands)' -- ./tests/soak # what the how-to says of each status
 
 # The charm is a process of its own here, which the race detector of a test would not see.
 functional: deps ## leave, kick, restart, lock and status on real servers, or a part of it, SHARD=2/4

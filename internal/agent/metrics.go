@@ -27,7 +27,7 @@ var (
 	termMetric = prometheus.NewDesc("ovn_central_lease_term",
 		"Term of the lease as last seen; one higher each time it is taken.", nil, nil)
 	heldMetric = prometheus.NewDesc("ovn_central_lease_held_seconds",
-		"For how many seconds this agent has seen the holder that it last saw.", nil, nil)
+		"Seconds for which this agent has seen the holder that it saw last.", nil, nil)
 	changesMetric = prometheus.NewDesc("ovn_central_lease_changes_total",
 		"How often this agent has seen another unit take over.", nil, nil)
 	databaseMetric = prometheus.NewDesc("ovn_central_agent_database_usable",
@@ -49,7 +49,7 @@ var (
 	heldDownMetric = prometheus.NewDesc("ovn_central_held_down",
 		"Chassis and gateways whose change is held down.", nil, nil)
 	orphansMetric = prometheus.NewDesc("ovn_central_orphans",
-		"Rows of chassis of which a half is missing, candidates that are no chassis, members that are down and no unit's, and runs of agents that are gone.", nil, nil)
+		"Orphans: Chassis without Chassis_Private or the reverse, candidates without a chassis, down members without a unit, runs of agents that are gone.", nil, nil)
 	membersMetric = prometheus.NewDesc("ovn_central_members",
 		"Members of the database's cluster, as this unit's server has them; no series where it is not a member.", []string{"database"}, nil)
 	membersUpMetric = prometheus.NewDesc("ovn_central_members_up",
@@ -59,7 +59,7 @@ var (
 	rowsMetric = prometheus.NewDesc("ovn_central_candidates_changed_total",
 		"Candidates of gateways that this agent has changed: of one that was unhosted or incomplete, replaced, or of another rank.", []string{"reason"}, nil)
 	conditionsMetric = prometheus.NewDesc("ovn_central_gateways_by_finding",
-		"Gateways of which that is to be said; one may count several times.", []string{"finding"}, nil)
+		"Gateways by finding; one gateway may count under several.", []string{"finding"}, nil)
 	gatewayLookMetric = prometheus.NewDesc("ovn_central_gateways_last_look_seconds",
 		"Seconds since chassis and gateways were last read; no series where they never were.", nil, nil)
 	drainsMetric = prometheus.NewDesc("ovn_central_drains",
@@ -71,7 +71,7 @@ var (
 	backupNewestMetric = prometheus.NewDesc("ovn_central_backup_newest_timestamp_seconds",
 		"When the newest backup of this unit was taken, in seconds since 1970; 0 where there is none.", nil, nil)
 	backupFailedMetric = prometheus.NewDesc("ovn_central_backup_failed",
-		"1 where the last backup of this unit could not be made, or not be looked for, else 0.", nil, nil)
+		"1 if the last backup of this unit failed or can't be looked for, else 0.", nil, nil)
 	buildMetric = prometheus.NewDesc("ovn_central_build_info",
 		"1, with the version of the program.", []string{"version"}, nil)
 )

@@ -75,7 +75,7 @@ func (f *agentFlags) define(cmd *cobra.Command) {
 	flags.StringVar(&c.Listen, "listen", fmt.Sprintf("127.0.0.1:%d", config.DefaultPort), "address of the API for programs on this machine")
 	flags.StringVar(&c.PeerListen, "peer-listen", "", "address at which other agents query this one; without it this unit never acts")
 	flags.StringVar(&c.Socket, "socket", "", "path of the Unix socket for operations on nodes; only its owner can open it")
-	flags.StringArrayVar(&c.Peers, "peer", nil, "HOST:PORT of another agent; may be repeated")
+	flags.StringArrayVar(&c.Peers, "peer", nil, "address and port of another agent; may be repeated")
 }
 
 // load reads the configuration. It fails where that names no databases.

@@ -46,7 +46,7 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, 
 		found, err = backup.Observe(u.Paths.Backups)
 	}
 	if err != nil {
-		u.Log.WarnContext(ctx, "backups are not made as they should be", "error", err)
+		u.Log.WarnContext(ctx, "cannot set up backups", "error", err)
 		return "backup: " + firstLine(err.Error()), "", nil
 	}
 	return found.Problem(settings.Interval, r.Backup.Since, u.Now()), found.Age(settings.Interval, u.Now()), nil

@@ -18,7 +18,7 @@ func (u *Reconciler) trimMemory(ctx context.Context, r *record, o Result) {
 			continue
 		}
 		if err := u.Control.TrimMemory(ctx, db); err != nil {
-			u.Log.WarnContext(ctx, "cannot have the server give memory back after compactions", "database", db.Short(), "error", err)
+			u.Log.WarnContext(ctx, "cannot enable memory trimming on compaction", "database", db.Short(), "error", err)
 		}
 	}
 }

@@ -190,7 +190,7 @@ func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
 		awaited = true
 		wg.Go(func() {
 			if _, err := u.Observer.AwaitMember(ctx, db, patience); err != nil {
-				u.Log.InfoContext(ctx, "the server is no working member yet", "database", db.Short(), "error", err)
+				u.Log.InfoContext(ctx, "the server is not a working member yet", "database", db.Short(), "error", err)
 			}
 		})
 	}

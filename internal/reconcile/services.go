@@ -97,7 +97,7 @@ func (u *Reconciler) startOne(ctx context.Context, service ovndb.Service) error 
 			continue
 		}
 		if _, err := u.Observer.AwaitMember(ctx, db, raft.Patience(joinPatience, ovn.FileSize(u.Paths, db))); err != nil {
-			u.Log.InfoContext(ctx, "the server is no working member yet", "database", db.Short(), "error", err)
+			u.Log.InfoContext(ctx, "the server is not a working member yet", "database", db.Short(), "error", err)
 		}
 	}
 	return nil

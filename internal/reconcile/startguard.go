@@ -35,7 +35,7 @@ func (u *Reconciler) guardStarts(ctx context.Context, o Result) error {
 		return ctx.Err()
 	}
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot install the guard of the servers' starts", "error", err)
+		u.Log.WarnContext(ctx, "cannot install the start guard", "error", err)
 	}
 	return nil
 }
