@@ -52,7 +52,7 @@ func TestR15LostQuorumStaysLostWhateverHooksRun(t *testing.T) {
 				require.NoError(t, err, when)
 				assert.False(t, s.HasLeader(), when)
 				assert.Equal(t, clusters[db], string(*s.Cluster), when)
-				assert.Len(t, s.Servers, 4, "%s: nobody is removed", when)
+				assert.Len(t, s.Servers, 4, "%s: no member is removed", when)
 				id, err := u.ServerID(t.Context(), db)
 				require.NoError(t, err)
 				assert.Equal(t, servers[u.Name()+string(db)], id, when)
