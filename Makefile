@@ -10,6 +10,8 @@ SEED     ?= 0
 FOR      ?= 2m
 # How many of them are played at the same time, each in a lab of its own.
 LABS     ?= 1
+# How many times as long as usual everything may take there, on a machine that has other things to do.
+SLOW     ?= 1
 
 # How many schedules `make agent-soak` and `make disasters` play.
 COUNT    ?= 100
@@ -50,7 +52,8 @@ DEB_DATE    := $(shell git log -1 --format=%cs 2>/dev/null || date +%F)
 # What keeps directories, times and build IDs out of the binary.
 STATIC := CGO_ENABLED=0 GOOS=linux GOARCH=$(ARCH)
 # The race detector is in C. How many tests run at a time is bounded by what a busy machine does:
-# where a lab's servers don't answer within 5 seconds, the charm says that they hang.
+# where a lab's servers don't answer within 5 seconds, the charm says that they hang. Agents
+# wait most of the time.
 RACE   := CGO_ENABLED=1 tests/go-test -race -count=1 -parallel 4
 REPRODUCIBLE := -trimpath -ldflags='-s -w -buildid= -X $(MODULE)/internal/version.Version=$(VERSION)'
 
@@ -84,8 +87,8 @@ deb: build $(NFPM) ## a package with the command ovn-gateways, for any OVN, for 
 # Packages that `make unit` runs and that have nothing that could race: the pure ones, and the
 # one that reads sources.
 PURE     := ovndb|raft|lease|plan|recovery|gateway/schedule|gateway/revision|gateway/drift|gateway/picture|mincost|node/maintenance|unitname|archtest
-# Of tests/functional: copies, lost quorums and disks that fail. The rest is about membership.
-RECOVERY := Backup|Recover|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
+# Of tests/functional: copies, lost quorums, data that differ and disks that fail. The rest is about membership.
+RECOVERY := Backup|Recover|Restore|Rejoins|OldMajority|LostQuorum|NewestCopy|FullDisk|WriteFailed|FsyncFailed|CouldNotWrite
 # Of tests/deployment: those that docs/reference/compatibility.md names.
 COMPATIBILITY := FunctionalTestsOfThePythonCharm|ExpiredCertificatesAreSaid|ToldToLeaveByHand|UnitThatLeadsIsPaused|RestartsThatPackagesAskFor|PackagesRestartNothing|RestartsAreHeldBackAndShown|RestartsThatThePythonCharmHeldBack|NewerPackagesComeToOneUnit|ThreeEmptyMachines|ClientsConnectWithTheRelationsData
 # The agent on units of the charm: what is asked of it each time.
@@ -108,7 +111,7 @@ race: deps ## unit tests of what is not pure, and packages of internal/ on the r
 	$(RACE) -timeout 30m -tags programs -- $$(go list ./cmd/... ./internal/... ./tools/... | grep -v -E '/internal/($(PURE))$$')
 
 agents: deps ## three agents on real servers, with the race detector
-	$(RACE) -timeout 60m -- ./tests/agent
+	$(RACE) -parallel 6 -timeout 60m -- ./tests/agent
 
 files: ## the charm's files, documents, recordings, and what tests share
 	tests/go-test -count=1 -parallel 6 -timeout 60m -- $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/(agent|functional)')
@@ -156,7 +159,7 @@ fuzz: ## every fuzz target, FUZZTIME=5000x runs each
 	tests/fuzz $(FUZZTIME)
 
 soak: deps ## random operations and faults on real servers, for FOR=2m from seed SEED on; needs root
-	go test -v -count=1 -timeout 24h ./tests/soak -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS)
+	go test -v -count=1 -timeout 24h ./tests/soak -args -seed=$(SEED) -for=$(FOR) -labs=$(LABS) -slow=$(SLOW)
 
 disasters: deps ## COUNT=100 random schedules of quorums that are lost for good, and recovered, from seed SEED on; needs root
 	go test -v -count=1 -timeout 24h -run TestRandomFaultsBreakNoInvariant ./tests/soak -args -disasters -seed=$(SEED) -count=$(COUNT) -labs=$(LABS)

@@ -126,6 +126,15 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	}
 }
 
+// What comes late on a slow machine is left out; the soak was for weeks, and nobody saw it.
+func TestPipelineMakesTheSoakEachTime(t *testing.T) {
+	script, err := os.ReadFile(root + "/.ci/run")
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?ms)s/\^/\$limit /" >"\$queue" <<'TARGETS'\n(.*?)^TARGETS$`).FindSubmatch(script)
+	require.NotNil(t, m)
+	assert.Regexp(t, `(?m)^soak SEED=\d+ FOR=90s LABS=2 SLOW=2$`, string(m[1]))
+}
+
 // The demo is recorded in asciinema's format, and its page is of the recording.
 func TestDemoIsRecorded(t *testing.T) {
 	cast, err := os.ReadFile(root + "/docs/tutorial/demo.cast")
