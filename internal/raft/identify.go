@@ -92,7 +92,7 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer, describe f
 	if other, _ := Resolve(given, there); len(other.Peers) > 0 {
 		return refuse(OtherDatabase, "%s is a member of %s, not of %s", describe(d.Other(), other.Peers[0]), d.Other(), d)
 	}
-	return refuse(UnknownID, "%s is not a member of %s, and none that was removed; members: %s", given.Text, d, names(here))
+	return refuse(UnknownID, "%s is neither a member of %s nor one that was removed; members: %s", given.Text, d, names(here))
 }
 
 // hasPrefix says whether the member's ID begins with text, as far as it is known.

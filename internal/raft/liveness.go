@@ -234,12 +234,12 @@ func (v View) Peers() []Peer {
 			p.assessAsFollower(v)
 		}
 		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.hasPrefix(string(id)) }) {
-			p.Up, p.Noted, p.Why = false, true, "its unit has noted that it takes it down, and not yet that it is back"
+			p.Up, p.Noted, p.Why = false, true, "its unit has recorded that it stops this server, and not yet that the server runs again"
 		}
 		p.Leaving = slices.ContainsFunc(v.Leaving, func(id ID) bool { return p.hasPrefix(string(id)) })
 		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.hasPrefix(string(id)) }) {
 			p.Noted = p.Noted || p.Up
-			p.Up, p.Why = false, "it has lost entries of its log, which its file lacks"
+			p.Up, p.Why = false, "its file lacks entries of its log"
 		}
 		if m.Self && v.Full && p.Up {
 			p.Up, p.Noted, p.Why = false, true, "its disk is full"
@@ -287,7 +287,7 @@ func (p *Peer) assessAsFollower(v View) {
 	case v.Status.Cluster == nil || answer.Cluster != *v.Status.Cluster:
 		p.Why = "it answers as a member of another cluster"
 	case !answer.Connected:
-		p.Why = "it says that it is out of touch with the cluster"
+		p.Why = "it reports that it is disconnected from the cluster"
 	default:
 		p.Up = true
 	}

@@ -13,7 +13,7 @@ const (
 	whyDeaf        = "it has no connection to this unit"
 	whySilent      = "it does not answer on its client port"
 	whyForeign     = "it answers as a member of another cluster"
-	whyOutOfTouch  = "it says that it is out of touch with the cluster"
+	whyOutOfTouch  = "it reports that it is disconnected from the cluster"
 	whyNoLeader    = "it has no leader"
 	whyNeverHeard  = "the leader has never heard from it"
 	whyOldMessage3 = "its last message is 3.1 s old, election timer 1.0 s"

@@ -30,7 +30,7 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 
 // LostQuorumRemediation is the one where no unit has a leader.
 func LostQuorumRemediation(m observe.Application) string {
-	return "if no unit shows a leader, start the servers that are down again; if they are lost for good: " + RecoveryPlanCommand(m) +
+	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + RecoveryPlanCommand(m) +
 		" (docs/how-to/recover-quorum.md)"
 }
 
@@ -84,7 +84,7 @@ func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Applicatio
 		case b.owner.Stale:
 			advice = append(advice, fmt.Sprintf("kick %s first: %s", what, kickBlocker(b, b.targets, clusters, m)))
 		default:
-			advice = append(advice, fmt.Sprintf("find out whose %s is before you kick it (%s)", what, strings.Join(m.Unpublished(), "; ")))
+			advice = append(advice, fmt.Sprintf("find out which unit %s belongs to before you kick it (%s)", what, strings.Join(m.Unpublished(), "; ")))
 		}
 	}
 	return advice
@@ -121,7 +121,7 @@ func blockersOf(m observe.Application, refusals []*raft.Refusal, clusters Views)
 			b.names = append(b.names, Describe(m, r.Database, p))
 			b.down = append(b.down, r.Database.Short()+" "+Describe(m, r.Database, p)+" is down")
 			if p.Noted && b.noted == "" {
-				b.noted = Describe(m, r.Database, p) + " is up, and counts as down, as " + p.Why
+				b.noted = Describe(m, r.Database, p) + " is up, but counts as down: " + p.Why
 			}
 		}
 	}

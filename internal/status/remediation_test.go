@@ -55,7 +55,7 @@ func TestMemberThatIsUpAndCountsAsDownIsWaitedForAndNotKicked(t *testing.T) {
 		require.NotNil(t, plan.Refusal, name)
 		advice := status.Remediation(plan.Refusal, view, r.Application)
 		require.Len(t, advice, 1, name)
-		assert.Regexp(t, `^wait for the next hook of ovn-central/1, or see its status: aa01 \(ovn-central/1\) is up, and counts as down, as it`, advice[0], name)
+		assert.Regexp(t, `^wait for the next hook of ovn-central/1, or see its status: aa01 \(ovn-central/1\) is up, but counts as down: it`, advice[0], name)
 
 		waits := status.Summarize(r, false).String()
 		assert.Contains(t, waits, "ovn-central/2 waits to leave: wait for the next hook of ovn-central/1, or see its status: aa01 (ovn-central/1) is up", name)

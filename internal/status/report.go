@@ -66,7 +66,7 @@ func Warnings(r observe.Report) []string {
 			all = append(all, fmt.Sprintf("%s: %d members; an even number tolerates no more failures than %d", name, n, n-1))
 		}
 		for _, line := range c.Status.Unknown {
-			all = append(all, fmt.Sprintf("%s: ovsdb-server says something that this charm does not know: %q", name, line.Text))
+			all = append(all, fmt.Sprintf("%s: ovsdb-server reports a line that this charm does not know: %q", name, line.Text))
 		}
 	}
 	all = append(all, foreignClusters(r)...)
@@ -91,7 +91,7 @@ func warnings(r observe.Report, c observe.Cluster, row observe.Row) []string {
 		all = append(all, member+" is stale: it belongs to no unit of the model"+UpWithoutUnit(row.Runs()))
 	}
 	if row.Extra != "" {
-		all = append(all, fmt.Sprintf("%s has something that this charm does not know: %q", member, row.Extra))
+		all = append(all, fmt.Sprintf("%s has text in its line that this charm does not know: %q", member, row.Extra))
 	}
 	for _, other := range c.Rows {
 		if other.Address == row.Address && other.Short < row.Short {
@@ -107,7 +107,7 @@ func UpWithoutUnit(up bool) string {
 	if !up {
 		return ""
 	}
-	return "; it is up: its servers and its ovn-northd go on until its machine is off"
+	return "; it is up: its servers and its ovn-northd keep running until its machine is off"
 }
 
 // wrongDatabase recognises a server of the other database, which ovsdb-server

@@ -133,7 +133,7 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 			},
 			[]string{
 				"nb: aa04 at ssl:10.0.0.14:6643, UNKNOWN (was ovn-central/4), is stale: it belongs to no unit of the model; " +
-					"it is up: its servers and its ovn-northd go on until its machine is off",
+					"it is up: its servers and its ovn-northd keep running until its machine is off",
 				"nb: 4 members; an even number tolerates no more failures than 3",
 			},
 		},
@@ -188,8 +188,8 @@ func TestWarningsTellWhatIsWrongApart(t *testing.T) {
 		"something new": {
 			func(s *observetest.Scenario) { s.SB.Rows[1].Extra, s.SB.Unread = " (learner)", []string{"Snapshot: 7"} },
 			[]string{
-				`sb: bb01 at ssl:10.0.0.11:6644, ovn-central/1, has something that this charm does not know: " (learner)"`,
-				`sb: ovsdb-server says something that this charm does not know: "Snapshot: 7"`,
+				`sb: bb01 at ssl:10.0.0.11:6644, ovn-central/1, has text in its line that this charm does not know: " (learner)"`,
+				`sb: ovsdb-server reports a line that this charm does not know: "Snapshot: 7"`,
 			},
 		},
 	}

@@ -59,14 +59,14 @@ func (s *ServerReport) add(m observe.Application, c observe.Cluster) {
 		parts = append(parts, text)
 		if f.Size >= overgrownSize && f.Size >= overgrownFactor*f.Compacted {
 			s.warn(fmt.Sprintf("juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact %s", m.Unit, c.Facts.Socket, c.Database),
-				"%s: the file has grown to %s, of which its last compaction wrote %s: its server does not compact it", name, size(f.Size), size(f.Compacted))
+				"%s: the file has grown to %s (%s after its last compaction): its server does not compact it", name, size(f.Size), size(f.Compacted))
 		}
 	}
 	if p := f.LongPolls; p != nil && p.Count > 0 {
 		parts = append(parts, fmt.Sprintf("silent %d times for a second or more in the last hour, at most for %s", p.Count, p.Longest.Round(100*time.Millisecond)))
 		if timer := c.Status.ElectionTimer; timer > 0 && p.Longest >= timer {
 			// It may have been a busy moment of the machine: whether the timer is to be longer is the operator's to say.
-			s.Warnings = append(s.Warnings, fmt.Sprintf("%s: the server was silent for %s, and the election timer is %s: a leader loses its lead by that; where it happens again: juju config %s ovsdb-server-election-timer=%d",
+			s.Warnings = append(s.Warnings, fmt.Sprintf("%s: the server was silent for %s, and the election timer is %s: a leader that is silent for so long loses the leadership; if it happens again: juju config %s ovsdb-server-election-timer=%d",
 				name, p.Longest.Round(100*time.Millisecond), timer, application, longerTimer(p.Longest)/time.Second))
 		}
 	}

@@ -40,7 +40,7 @@ func TestServersAreReportedWithWhatIsToBeDone(t *testing.T) {
 		"large, and four times what it was": {
 			observe.ServerFacts{Storage: &ovn.Storage{Size: 80 << 20, Compacted: 20 << 20}, Socket: "/run/nb.ctl"},
 			"nb: file 80.0 MiB, grown by 60.0 MiB since it was compacted",
-			"nb: the file has grown to 80.0 MiB, of which its last compaction wrote 20.0 MiB: its server does not compact it",
+			"nb: the file has grown to 80.0 MiB (20.0 MiB after its last compaction): its server does not compact it",
 			"juju ssh ovn-central/1 sudo ovs-appctl -t /run/nb.ctl ovsdb-server/compact OVN_Northbound",
 		},
 		"small, and four times what it was": {observe.ServerFacts{Storage: &ovn.Storage{Size: 40 << 10, Compacted: 10 << 10}}, "nb: file 40.0 KiB, grown by 30.0 KiB since it was compacted", "", ""},
@@ -51,12 +51,12 @@ func TestServersAreReportedWithWhatIsToBeDone(t *testing.T) {
 		"silent for longer than the election timer": {
 			observe.ServerFacts{LongPolls: &ovn.LongPolls{Count: 1, Longest: 4600 * time.Millisecond}},
 			"nb: silent 1 times for a second or more in the last hour, at most for 4.6s",
-			"nb: the server was silent for 4.6s, and the election timer is 4s: a leader loses its lead by that; where it happens again: juju config ovn-central ovsdb-server-election-timer=10", "",
+			"nb: the server was silent for 4.6s, and the election timer is 4s: a leader that is silent for so long loses the leadership; if it happens again: juju config ovn-central ovsdb-server-election-timer=10", "",
 		},
 		"silent for longer than any election timer": {
 			observe.ServerFacts{LongPolls: &ovn.LongPolls{Count: 1, Longest: time.Minute}},
 			"nb: silent 1 times for a second or more in the last hour, at most for 1m0s",
-			"nb: the server was silent for 1m0s, and the election timer is 4s: a leader loses its lead by that; where it happens again: juju config ovn-central ovsdb-server-election-timer=60", "",
+			"nb: the server was silent for 1m0s, and the election timer is 4s: a leader that is silent for so long loses the leadership; if it happens again: juju config ovn-central ovsdb-server-election-timer=60", "",
 		},
 	} {
 		t.Run(title, func(t *testing.T) {

@@ -38,8 +38,8 @@ func TestOvnNorthdThatHangsIsShown(t *testing.T) {
 		says(t, u, "blocked", "ovn-northd hangs: "+restart(u))
 		results := c.act(t, u, "cluster-status")
 		assert.Contains(t, results["northd"], u.Name()+": does not answer\n")
-		assert.Contains(t, results["northd"], ": not known to work (as of its last hook)\n")
-		assert.Contains(t, results["warnings"], "ovn-northd: none is known to work")
+		assert.Contains(t, results["northd"], ": not reported as working (as of its last hook)\n")
+		assert.Contains(t, results["warnings"], "ovn-northd: no unit reports a working one")
 	}
 	for _, u := range units {
 		c.act(t, u, "restart-services", "services=ovn-northd")

@@ -112,7 +112,7 @@ func TestKickOfWhatIsNoMemberIsRefused(t *testing.T) {
 		"three digits":                {nb: "a" + m.short(other, lab.NB)[1:3], says: "not an ID"},
 		"garbage":                     {nb: "zzzz", says: "not an ID"},
 		"a wrong rest":                {nb: m.id(other, lab.NB)[:35] + "!", says: "not an ID"},
-		"an ID that never was":        {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "is not a member of OVN_Southbound, and none that was removed; members:"},
+		"an ID that never was":        {sb: "a1b2c3d4-0000-4000-8000-000000000000", says: "is neither a member of OVN_Southbound nor one that was removed; members:"},
 		"nothing":                     {says: "name the member to kick"},
 	} {
 		said := m.refuse(leader, kickArgs(c.sb, c.nb)...)
@@ -282,7 +282,7 @@ func TestMemberStuckJoiningHindersNobody(t *testing.T) {
 	assert.Contains(t, own["ovnnb"], "Status: joining cluster")
 	assert.Contains(t, own["ovnsb"], "no database file")
 	assert.Equal(t, "waiting", stuck.Workload().Status)
-	assert.Contains(t, m.refuse(leader, kickArgs("", m.id(stuck, lab.NB), "force=true")...), "is not a member of OVN_Northbound")
+	assert.Contains(t, m.refuse(leader, kickArgs("", m.id(stuck, lab.NB), "force=true")...), "is neither a member of OVN_Northbound nor")
 	gone := m.followers()[0]
 	m.remove(gone)
 	m.remove(stuck)
