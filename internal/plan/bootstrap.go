@@ -30,7 +30,7 @@ func (s State) planClusters(d *Decision) bool {
 		return true
 	}
 	if s.Unrelated {
-		d.wait("peers: the relation to the other units is not there yet")
+		d.wait("peers: waiting for Juju to set up the relation to the other units")
 		return false
 	}
 	if here := s.foreign(); here != "" {
@@ -41,17 +41,17 @@ func (s State) planClusters(d *Decision) bool {
 	case len(d.Blocked) > 0:
 	case !s.Leader && found == 0:
 		s.planDiscard(d)
-		d.wait("peers: the unit that leads has not created the clusters yet")
+		d.wait("peers: the leader unit has not created the clusters yet")
 	case !s.Leader:
 		s.planDiscard(d)
-		d.wait("peers: the unit that leads has not published the clusters' IDs yet")
+		d.wait("peers: the leader unit has not published the clusters' IDs yet")
 	case found == 2:
 		s.planDiscard(d)
-		d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: "the clusters are there already"})
+		d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: "the clusters exist already"})
 	case found == 1:
 		d.wait("peers: a unit has a server of one database only; waiting for the other")
 	case s.unread() != "":
-		d.wait("peers: what %s publishes could not be read; it may have the clusters", s.unread())
+		d.wait("peers: cannot read what %s publishes; it may have the clusters", s.unread())
 	default:
 		s.planCreation(d)
 	}
@@ -79,19 +79,19 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		if s.Leader {
 			d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: p.Unit + " serves them already"})
 		}
-		d.wait("peers: %s serves other clusters; the unit that leads publishes them", p.Unit)
+		d.wait("peers: %s serves other clusters; the leader unit will publish them", p.Unit)
 		return true
 	}
 	if s.Databases[ovndb.NB].Staged != claimed {
 		return false
 	}
 	if s.Blind {
-		d.wait("peers: the relation to the other units is not there yet")
+		d.wait("peers: waiting for Juju to set up the relation to the other units")
 		return true
 	}
 	for _, p := range s.Peers {
 		if p.Claim != "" && p.Claim != claimed && !s.Clusters.superseded(ovndb.NB, p.Claim) {
-			d.wait("peers: %s has claimed clusters too; it serves them or puts them away", p.Unit)
+			d.wait("peers: %s has claimed clusters too; it will serve or discard them", p.Unit)
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (s State) planOwnClusters(d *Decision) bool {
 	if len(d.starting) > 0 {
 		d.do(Step{Kind: Start, Services: d.starting, Reason: "this unit has claimed their clusters"})
 	}
-	d.wait("peers: %s has claimed clusters too; it puts its own away", cmp.Or(s.Clusters.CreatedBy, "another unit"))
+	d.wait("peers: %s has claimed clusters too; it will discard its own", cmp.Or(s.Clusters.CreatedBy, "another unit"))
 	return true
 }
 

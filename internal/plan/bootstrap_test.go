@@ -35,28 +35,28 @@ func staged(nb, sb raft.ID) func(*plan.State) {
 func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 	t.Parallel()
 	as := func(*plan.State) {}
-	const created, published = "peers: the unit that leads has not created the clusters yet", "peers: the unit that leads has not published the clusters' IDs yet"
+	const created, published = "peers: the leader unit has not created the clusters yet", "peers: the leader unit has not published the clusters' IDs yet"
 	check(t, map[string]situation{
 		"nothing is staged": {fresh(true, as), decided{step: "create the cluster of nb with an election timer of 4000 ms"}},
 		"nb is staged":      {fresh(true, staged(nbCluster, "")), decided{step: "create the cluster of sb with an election timer of 4000 ms"}},
 		"both are":          {fresh(true, staged(nbCluster, sbCluster)), decided{step: "publish the clusters' IDs (the application has no clusters yet)"}},
 		"a peer could not be read": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.Unread }),
-			decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}},
+			decided{waiting: []string{"peers: cannot read what ovn-central/1 publishes; it may have the clusters"}},
 		},
 		"a peer has published nothing": {
 			fresh(true, func(s *plan.State) { s.Peers[0].Data = plan.NothingPublished }), decided{step: "create the cluster of nb with an election timer of 4000 ms"},
 		},
 		"there is no relation to the peers": {
 			fresh(true, func(s *plan.State) { s.Unrelated = true }),
-			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
+			decided{waiting: []string{"peers: waiting for Juju to set up the relation to the other units"}},
 		},
 		"there is none, and this unit has a server that serves": {
 			fresh(true, func(s *plan.State) {
 				s.Unrelated = true
 				s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
 			}),
-			decided{waiting: []string{"peers: the relation to the other units is not there yet"}},
+			decided{waiting: []string{"peers: waiting for Juju to set up the relation to the other units"}},
 		},
 		"not the leader": {fresh(false, as), decided{waiting: []string{created}}},
 		"no longer the leader": {
@@ -69,7 +69,7 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 			fresh(false, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{waiting: []string{published}},
 		},
 		"a peer has servers of both, as after a refresh": {
-			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "publish the clusters' IDs (the clusters are there already)"},
+			fresh(true, func(s *plan.State) { s.Peers[1] = peer(2) }), decided{step: "publish the clusters' IDs (the clusters exist already)"},
 		},
 		"a peer has servers, and this unit has staged": {
 			fresh(true, func(s *plan.State) {
@@ -88,13 +88,13 @@ func TestOnlyTheLeaderCreatesTheClusters(t *testing.T) {
 				set(s, serving(ovndb.NB, 0), ovndb.NB)
 				set(s, serving(ovndb.SB, 0), ovndb.SB)
 			}),
-			decided{step: "publish the clusters' IDs (the clusters are there already)"},
+			decided{step: "publish the clusters' IDs (the clusters exist already)"},
 		},
 		"a certificate that can't be used holds it back": {
 			fresh(true, func(s *plan.State) {
 				s.Certificates.Issued = &plan.Certificate{Problem: "certificate is malformed"}
 			}),
-			decided{blocked: []string{"the certificate that was issued can't be used, the old one is in use (certificate is malformed)"}},
+			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is malformed)"}},
 		},
 		"a file that has left is put away first": {
 			fresh(true, func(s *plan.State) {
@@ -138,12 +138,12 @@ func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing
 	before := plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: otherCluster}}
 	check(t, map[string]situation{
 		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{
-			waiting: []string{"peers: the unit that leads has not created the clusters yet"},
+			waiting: []string{"peers: the leader unit has not created the clusters yet"},
 		}},
 		"a peer could not be read": {fresh(true, func(s *plan.State) {
 			set(s, before, ovndb.SB)
 			s.Peers[0].Data = plan.Unread
-		}), decided{waiting: []string{"peers: what ovn-central/1 publishes could not be read; it may have the clusters"}}},
+		}), decided{waiting: []string{"peers: cannot read what ovn-central/1 publishes; it may have the clusters"}}},
 	})
 }
 
@@ -220,21 +220,21 @@ func TestClusterIsNotPutIntoPlaceBesideAnotherUnitsClaim(t *testing.T) {
 			change(s)
 		})
 	}
-	const anew = "peers: ovn-central/1 serves other clusters; the unit that leads publishes them"
+	const anew = "peers: ovn-central/1 serves other clusters; the leader unit will publish them"
 	serves := func(s *plan.State) {
 		s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}
 	}
 	check(t, map[string]situation{
 		"it may serve them": {mine(true, func(*plan.State) {}), decided{waiting: []string{
-			"peers: ovn-central/1 has claimed clusters too; it serves them or puts them away",
+			"peers: ovn-central/1 has claimed clusters too; it will serve or discard them",
 		}}},
 		"claims could not be read": {mine(true, func(s *plan.State) { s.Blind, s.Peers[0].Claim = true, "" }), decided{waiting: []string{
-			"peers: the relation to the other units is not there yet",
+			"peers: waiting for Juju to set up the relation to the other units",
 		}}},
 		"it has put them away":  {mine(true, func(s *plan.State) { s.Peers[0].Claim = "" }), decided{step: "put in place the cluster of nb"}},
 		"it is gone":            {mine(false, func(s *plan.State) { s.Peers = s.Peers[1:] }), decided{step: "put in place the cluster of nb"}},
 		"it serves them":        {mine(true, serves), decided{step: "publish the clusters' IDs (ovn-central/1 serves them already)", waiting: []string{anew}}},
-		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; it serves them or puts them away"}}},
+		"it serves one of them": {mine(true, func(s *plan.State) { s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster} }), decided{waiting: []string{"peers: ovn-central/1 has claimed clusters too; it will serve or discard them"}}},
 		"another unit leads":    {mine(false, serves), decided{waiting: []string{anew}}},
 		"this one is the server": {fresh(true, func(s *plan.State) {
 			s.Databases[ovndb.NB], s.Databases[ovndb.SB] = serving(ovndb.NB, 0), serving(ovndb.SB, 0)
@@ -258,7 +258,7 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 			change(s)
 		})
 	}
-	const dispute = "peers: ovn-central/1 has claimed clusters too; it puts its own away"
+	const dispute = "peers: ovn-central/1 has claimed clusters too; it will discard its own"
 	const nb, sb = "nb: starting the server", "sb: starting the server"
 	const because = " (this unit has claimed their clusters)"
 	check(t, map[string]situation{

@@ -55,7 +55,7 @@ func (s State) planCertificates(d *Decision) bool {
 	case c.Issued != nil && c.Issued.Problem != "" && !c.Used.usable():
 		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Issued.Problem)
 	case c.Issued != nil && c.Issued.Problem != "":
-		d.block("the certificate that was issued can't be used, the old one is in use (%s)", c.Issued.Problem)
+		d.block("the new certificate can't be used; the old one stays in use (%s)", c.Issued.Problem)
 	case c.Issued != nil:
 		s.planRotation(d, c)
 	}
@@ -72,7 +72,7 @@ func (s State) planCertificates(d *Decision) bool {
 func (s State) planRotation(d *Decision, c Certificates) {
 	switch {
 	case !c.Used.usable():
-		d.do(Step{Kind: InstallCertificate, Reason: "there is none that can be used"})
+		d.do(Step{Kind: InstallCertificate, Reason: "this unit has no certificate that can be used"})
 	case c.Used.Fingerprint == c.Issued.Fingerprint:
 		if slices.Equal(c.Used.Trusts, c.Issued.Trusts) {
 			return
@@ -85,10 +85,10 @@ func (s State) planRotation(d *Decision, c Certificates) {
 			d.note("certificates: old CA kept until %s uses the new one", late)
 		}
 	case missing(c.Issued.Trusts, c.Used.Trusts):
-		d.do(Step{Kind: TrustCA, Reason: "the CA is a new one"})
+		d.do(Step{Kind: TrustCA, Reason: "the CA is new"})
 	default:
 		if late := s.others(func(p Peer) bool { return len(p.Trusts) == 0 || p.trusts(c.Issued.Issuer) }); late == "" {
-			d.do(Step{Kind: InstallCertificate, Reason: "it was issued again"})
+			d.do(Step{Kind: InstallCertificate, Reason: "the certificate was issued again"})
 		} else {
 			d.note("certificates: new one used once %s trusts its CA", late)
 		}

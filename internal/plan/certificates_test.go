@@ -51,7 +51,7 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 		"none issued yet": {
 			having(nil, nil), decided{waiting: []string{"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.0"}, ready: true},
 		},
-		"the first": {having(good, nil), decided{step: "install the certificate (there is none that can be used)", ready: true}},
+		"the first": {having(good, nil), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true}},
 		"the first can't be used": {
 			having(problem("certificate is for 10.0.0.9, this unit is 10.0.0.0"), nil),
 			decided{blocked: []string{"reissue the certificate (certificate is for 10.0.0.9, this unit is 10.0.0.0; docs/how-to/rotate-certificates.md)"}, ready: true},
@@ -65,20 +65,20 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 				blocked: []string{"reissue the certificate (certificate expired on 2026-11-01; docs/how-to/rotate-certificates.md)"}, ready: true,
 			},
 		},
-		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "install the certificate (there is none that can be used)", ready: true}},
+		"expired, and issued again": {having(certificate("cert1", "A"), expired), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true}},
 		"expired, and issued again by a new CA": {
-			having(certificate("cert1", "B"), expired), decided{step: "install the certificate (there is none that can be used)", ready: true},
+			having(certificate("cert1", "B"), expired), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true},
 		},
 		"half-written on the disk": {
-			having(good, problem("key is malformed")), decided{step: "install the certificate (there is none that can be used)", ready: true},
+			having(good, problem("key is malformed")), decided{step: "install the certificate (this unit has no certificate that can be used)", ready: true},
 		},
 		"the new one can't be used": {
 			having(problem("certificate is malformed"), good),
-			decided{blocked: []string{"the certificate that was issued can't be used, the old one is in use (certificate is malformed)"}, ready: true},
+			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is malformed)"}, ready: true},
 		},
 		"the provider has a new CA, and has not issued again": {
 			having(untrusted, good),
-			decided{blocked: []string{"the certificate that was issued can't be used, the old one is in use (certificate is not from the CA beside it)"}, ready: true},
+			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is not from the CA beside it)"}, ready: true},
 		},
 		"the provider is silent for a while": {having(nil, good), decided{ready: true}},
 	})
@@ -130,8 +130,8 @@ func TestChangeOfTheCAWaitsForEveryUnitThatIsUp(t *testing.T) {
 		late2   = "certificates: new one used once ovn-central/2 trusts its CA"
 		kept    = "certificates: old CA kept until ovn-central/1 uses the new one"
 		kept2   = "certificates: old CA kept until ovn-central/2 uses the new one"
-		trust   = "trust the CA (the CA is a new one)"
-		certify = "install the certificate (it was issued again)"
+		trust   = "trust the CA (the CA is new)"
+		certify = "install the certificate (the certificate was issued again)"
 		paused1 = "paused; run: juju run ovn-central/0 resume"
 	)
 	fromB, trusting, using := certificate("cert1", "B"), certificate("cert0", "A", "B"), certificate("cert1", "B", "A")

@@ -87,9 +87,9 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 		d.block("juju ssh %s sudo ovsdb-client convert unix:%s %s (run it when clients may wait; %s was not converted at an election timer of %d s)", s.Unit, x.Socket, x.SchemaFile, name, x.Tried/time.Second)
 		return false
 	case now < needed && !s.usable(OptionElectionTimer):
-		d.note("%s: older schema; waits for option %s (the election timer is raised before)", name, OptionElectionTimer)
+		d.note("%s: older schema; needs a valid %s (the election timer is raised first)", name, OptionElectionTimer)
 	case now < needed:
-		d.note("%s: older schema; election timer goes to %d ms and back for it", name, needed.Milliseconds())
+		d.note("%s: older schema; election timer rises to %d ms to convert it", name, needed.Milliseconds())
 		if x.Status.ChangingTo == 0 {
 			d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(now, needed)})
 		}
@@ -150,7 +150,7 @@ func (s State) runsAnother() string {
 		case len(p.Servers) == 0:
 			return fmt.Sprintf("converted once %s has joined (if it can't, remove it)", p.Unit)
 		case !s.hears(p):
-			return fmt.Sprintf("start or remove %s, which is down (it is to run %s)", p.Unit, here.OVN)
+			return fmt.Sprintf("start or remove %s, which is down (it must run %s)", p.Unit, here.OVN)
 		case len(p.Running) == 0:
 			return fmt.Sprintf("converted once %s says what it runs", p.Unit)
 		}

@@ -33,8 +33,8 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"left": {
 			only(plan.Database{Condition: ovndb.Left}),
 			decided{
-				step:    "rename the file of nb (its server has left the cluster, or was removed)",
-				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
+				step:    "rename the file of nb (the server has left the cluster or was removed)",
+				waiting: []string{"nb: this unit's server was removed; it joins again as a new member"},
 			},
 		},
 		"standalone": {only(plan.Database{Condition: ovndb.Standalone, File: plan.File{Path: "/var/lib/ovn/ovnnb_db.db"}}), decided{blocked: []string{standalone}}},
@@ -52,13 +52,13 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"failed, with such a file, and kicked since": {
 			only(plan.Database{Condition: ovndb.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
 			decided{
-				step:    "rename the file of nb (its server was removed, and can't be started on it)",
-				waiting: []string{"nb: this unit's server was removed from the cluster; it joins again as a new one"},
+				step:    "rename the file of nb (the server was removed and can't be started on this file)",
+				waiting: []string{"nb: this unit's server was removed; it joins again as a new member"},
 			},
 		},
 		"hung": {
 			only(plan.Database{Condition: ovndb.Hung, Text: "the server hangs: no answer within 2 s"}),
-			decided{blocked: []string{"nb: the server hangs; if it stays so, run: juju run ovn-central/0 restart-services services=ovn-ovsdb-server-nb (the server hangs: no answer within 2 s)"}},
+			decided{blocked: []string{"nb: the server hangs; if this lasts, run: juju run ovn-central/0 restart-services services=ovn-ovsdb-server-nb (the server hangs: no answer within 2 s)"}},
 		},
 		"unreadable": {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot read the status"}),
@@ -66,7 +66,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		},
 		"starting": {
 			only(plan.Database{Condition: ovndb.Unreadable, Text: "cannot ask the server", Starting: true}),
-			decided{waiting: []string{"nb: the server is starting (if it stays so, look at: juju ssh ovn-central/0 systemctl status ovn-ovsdb-server-nb)"}},
+			decided{waiting: []string{"nb: the server is starting (if this lasts, look at: juju ssh ovn-central/0 systemctl status ovn-ovsdb-server-nb)"}},
 		},
 		"down": {
 			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
@@ -104,7 +104,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, killed while it joined": {
 			only(down(plan.File{Cluster: nbCluster, Outside: true})),
 			decided{
-				step:    "rename the file of nb (its server was killed while it joined, and is no member)",
+				step:    "rename the file of nb (the server was killed while it joined, and is not a member)",
 				waiting: []string{"nb: joining the cluster again; 2 of 3 units joined"},
 			},
 		},
@@ -115,7 +115,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, killed while it was removed": {
 			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
 			decided{
-				step:    "rename the file of nb (its server was removed, and can't be started on it)",
+				step:    "rename the file of nb (the server was removed and can't be started on this file)",
 				waiting: []string{"nb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
@@ -139,7 +139,7 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 		"down, the file lacks entries, and it was kicked": {
 			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin, Removed: true}),
 			decided{
-				step:    "rename the file of nb (its server was removed, and can't be started on it)",
+				step:    "rename the file of nb (the server was removed and can't be started on this file)",
 				waiting: []string{"nb: this unit's server was removed while it was down; it joins again"},
 			},
 		},

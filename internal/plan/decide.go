@@ -59,7 +59,7 @@ func (s State) planResume(d *Decision) {
 		services = append(services, ovndb.Northd)
 	}
 	if len(services) > 0 {
-		d.do(Step{Kind: Start, Services: services, Reason: "the unit is resumed, and leaves by stop"})
+		d.do(Step{Kind: Start, Services: services, Reason: "the unit was resumed, and the stop hook needs its servers"})
 	}
 }
 
@@ -144,17 +144,17 @@ func (s State) planDatabase(d *Decision, db ovndb.Database) {
 	case ovndb.Down:
 		s.planDown(d, db, x)
 	case ovndb.Left:
-		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server has left the cluster, or was removed"})
-		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server has left the cluster or was removed"})
+		d.wait("%s: this unit's server was removed; it joins again as a new member", name)
 	case ovndb.Failed:
 		s.planFailed(d, db, x)
 	case ovndb.Standalone:
 		d.block("%s: %s", name, x.standalone(db))
 	case ovndb.Hung:
-		d.block("%s: the server hangs; if it stays so, run: %s (%s)", name, s.restart(ovndb.ServiceOf(db)), x.Text)
+		d.block("%s: the server hangs; if this lasts, run: %s (%s)", name, s.restart(ovndb.ServiceOf(db)), x.Text)
 	default:
 		if x.Starting {
-			d.wait("%s: the server is starting (if it stays so, look at: juju ssh %s systemctl status %s)", name, s.Unit, ovndb.ServiceOf(db))
+			d.wait("%s: the server is starting (if this lasts, look at: juju ssh %s systemctl status %s)", name, s.Unit, ovndb.ServiceOf(db))
 			return
 		}
 		d.block("%s: %s", name, x.Text)
@@ -169,8 +169,8 @@ func (s State) planFailed(d *Decision, db ovndb.Database, x Database) {
 		d.do(Step{Kind: Restart, Service: ovndb.ServiceOf(db), Reason: "the server has given up the database"})
 		d.block("%s: %s", name, x.Text)
 	case x.Removed:
-		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
-		d.wait("%s: this unit's server was removed from the cluster; it joins again as a new one", name)
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server was removed and can't be started on this file"})
+		d.wait("%s: this unit's server was removed; it joins again as a new member", name)
 	default:
 		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage+"; "+x.Text)
 	}
@@ -200,15 +200,15 @@ func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	switch {
 	case x.Status.State == raft.JoiningCluster:
 		if x.JoinLost && len(s.remotes(db)) > 0 {
-			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the leader has stopped adding it"})
+			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the leader has stopped adding this server"})
 		} else if s.cannotJoin(db, x) {
-			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it joins through units that are gone"})
+			d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server tries to join through units that are gone"})
 		}
 		d.wait("%s: joining the cluster; %s", name, s.joined())
 	case x.Status.State == raft.LeavingCluster:
 		d.wait("%s: leaving the cluster", name)
 	case !x.Status.HasLeader() && x.Removed:
-		d.do(Step{Kind: Leave, Database: db, Reason: "the others have removed it"})
+		d.do(Step{Kind: Leave, Database: db, Reason: "the other members have removed this server"})
 		d.wait("%s: this unit's server was removed while it was down; it joins again", name)
 	}
 }
@@ -243,7 +243,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	cluster := s.Clusters.IDs[db]
 	switch {
 	case x.Staged == cluster && cluster != "" && x.Rival != "":
-		d.wait("%s: the cluster given up is still served at %s: stop it there", db.Short(), x.Rival)
+		d.wait("%s: the old cluster is still served at %s: stop it there", db.Short(), x.Rival)
 		return
 	case x.Staged == cluster && cluster != "":
 		d.do(Step{Kind: CommitCluster, Database: db})
@@ -283,9 +283,9 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	for _, p := range s.Peers {
 		switch {
 		case p.Data == Unread && p.Dying:
-			return p.Unit, "it is being removed, and what it publishes could not be read"
+			return p.Unit, "it is being removed, and what it publishes can't be read"
 		case p.Data == Unread:
-			return p.Unit, "what it publishes could not be read"
+			return p.Unit, "what it publishes can't be read"
 		case p.Data == NothingPublished && p.Dying:
 			return p.Unit, "it is being removed, and publishes nothing"
 		case p.Dying && p.Clusters[db] == "": // it may have joined in its last hook, and publishes nothing any more
@@ -293,9 +293,9 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 		case p.Data == NothingPublished:
 			return p.Unit, "it has published nothing"
 		case p.Servers[db] != "" && p.Clusters[db] == "":
-			return p.Unit, "it joins it"
+			return p.Unit, "it is joining"
 		case p.Address != "" && slices.Contains(s.Members[db], ovndb.RaftAddress(db, p.Address)):
-			return p.Unit, "it is known as a member of it"
+			return p.Unit, "it is known as a member"
 		}
 	}
 	return "", ""
@@ -318,7 +318,7 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	here := ovndb.RaftAddress(db, s.Address)
 	switch {
 	case x.Unusable() && x.Removed:
-		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was removed, and can't be started on it"})
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server was removed and can't be started on this file"})
 		d.wait("%s: this unit's server was removed while it was down; it joins again", name)
 	case x.TooNew:
 		if !s.Packages.Unavailable && s.usable(OptionSource, OptionOverlay) {
@@ -332,7 +332,7 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
 		d.block("%s: file ends amid a removal; %s", name, x.rejoin())
 	case x.File.Outside:
-		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "its server was killed while it joined, and is no member"})
+		d.do(Step{Kind: ArchiveFile, Database: db, Reason: "the server was killed while it joined, and is not a member"})
 		d.wait("%s: joining the cluster again; %s", name, s.joined())
 	case x.File.Damage != "":
 		d.block("%s: its file lacks entries; %s (%s)", name, x.rejoin(), x.File.Damage)

@@ -46,7 +46,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Invalid, s.Settings.Source = map[string]string{plan.OptionSource: "option source: no"}, "no"
 				s.Services[ovndb.Northd] = plan.ServiceState{}
 			},
-			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here (another unit's works)"}, ready: true},
 		},
 		"a source that can't be used is not upgraded from": {
 			func(s *plan.State) {
@@ -88,7 +88,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 				s.Certificates.Used.NotAfter = noon.AddDate(0, 0, 7)
 				s.Certificates.Issued = certificate("cert1", "A")
 			},
-			decided{step: "install the certificate (it was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run: juju run ovn-central/0 resume"}},
+			decided{step: "install the certificate (the certificate was issued again)", notes: []string{"certificate expires on 2026-11-27", "paused; run: juju run ovn-central/0 resume"}},
 		},
 	})
 }
@@ -111,7 +111,7 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 				s.Dying = true
 				s.Certificates.Issued = certificate("cert1", "B")
 			},
-			decided{step: "trust the CA (the CA is a new one)", ready: true},
+			decided{step: "trust the CA (the CA is new)", ready: true},
 		},
 		"never installed": {func(s *plan.State) { *s = plan.State{Dying: true} }, decided{}},
 	})
@@ -128,7 +128,7 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 			change(s)
 		}
 	}
-	const why = " (the unit is resumed, and leaves by stop)"
+	const why = " (the unit was resumed, and the stop hook needs its servers)"
 	check(t, map[string]situation{
 		"both are down": {
 			resumed(func(s *plan.State) {
@@ -153,7 +153,7 @@ func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 		"a new CA comes first": {resumed(func(s *plan.State) {
 			s.Certificates.Issued = certificate("cert1", "B")
 			set(s, paused, ovndb.NB)
-		}), decided{step: "trust the CA (the CA is a new one)"}},
+		}), decided{step: "trust the CA (the CA is new)"}},
 	})
 }
 

@@ -29,7 +29,7 @@ func TestServerWhoseDataDifferSaysWhatToType(t *testing.T) {
 				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
 			}),
 			decided{
-				step: "leave the cluster of sb (the others have removed it)", blocked: []string{text},
+				step: "leave the cluster of sb (the other members have removed this server)", blocked: []string{text},
 				waiting: []string{"sb: this unit's server was removed while it was down; it joins again"},
 			},
 		},

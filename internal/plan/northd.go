@@ -25,7 +25,7 @@ func (s State) planNorthd(d *Decision) {
 	case !state.Active:
 		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Northd}, Reason: "it was not running"})
 		if s.NorthdUp {
-			d.note("ovn-northd is not running here, but on another unit")
+			d.note("ovn-northd is not running here (another unit's works)")
 		} else {
 			d.wait("ovn-northd is not running")
 		}
@@ -38,7 +38,7 @@ func (s State) planNorthd(d *Decision) {
 	case !s.NorthdUp:
 		d.wait("no ovn-northd is active")
 	case !s.Services[ovndb.Umbrella].Enabled || !s.Services[ovndb.Umbrella].Active:
-		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Umbrella}, Reason: "the services are to start at boot"})
+		d.do(Step{Kind: Start, Services: []ovndb.Service{ovndb.Umbrella}, Reason: "the services must start at boot"})
 	}
 }
 

@@ -37,7 +37,7 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 			d.do(Step{Kind: kind, Database: db, Unit: next.For, Cluster: next.New, Reason: next.Reason})
 		}
 		if held[db] = next.Held; next.Held {
-			d.wait("%s: stopped for recovery on %s; %s", db.Short(), next.For, cmp.Or(next.Waiting, "it goes on"))
+			d.wait("%s: stopped for recovery on %s; %s", db.Short(), next.For, cmp.Or(next.Waiting, "it continues"))
 		}
 	}
 	return held

@@ -16,7 +16,7 @@ func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 		if id == "" || p.Dying || !slices.ContainsFunc(x.Status.Servers, func(m raft.Member) bool { return m.Short == id.Short() }) {
 			continue
 		}
-		d.do(Step{Kind: RemoveDamaged, Database: db, Unit: p.Unit, Server: id, Reason: p.Unit + " is to join anew"})
+		d.do(Step{Kind: RemoveDamaged, Database: db, Unit: p.Unit, Server: id, Reason: p.Unit + " asks to join as a new member"})
 	}
 }
 

@@ -51,7 +51,7 @@ func TestMemberThatIsToJoinAnewIsRemovedWhereTheUnitThatLeadsIsBeingRemoved(t *t
 			continue
 		}
 		require.NotNil(t, d.Step, name)
-		assert.Equal(t, plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: "ovn-central/2", Server: serverOf(ovndb.SB, 2), Reason: "ovn-central/2 is to join anew"}, *d.Step, name)
+		assert.Equal(t, plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: "ovn-central/2", Server: serverOf(ovndb.SB, 2), Reason: "ovn-central/2 asks to join as a new member"}, *d.Step, name)
 	}
 }
 
@@ -81,7 +81,7 @@ func TestMemberThatLeadsAndIsToJoinAnewIsRemovedByTheFirstOtherUnit(t *testing.T
 			continue
 		}
 		require.NotNil(t, d.Step, name)
-		assert.Equal(t, plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: "ovn-central/1", Server: serverOf(ovndb.SB, 1), Reason: "ovn-central/1 is to join anew"}, *d.Step, name)
+		assert.Equal(t, plan.Step{Kind: plan.RemoveDamaged, Database: ovndb.SB, Unit: "ovn-central/1", Server: serverOf(ovndb.SB, 1), Reason: "ovn-central/1 asks to join as a new member"}, *d.Step, name)
 	}
 }
 

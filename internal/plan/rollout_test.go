@@ -46,7 +46,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				}
 			}),
 			decided{step: "set the election timer of nb to 2000 ms", ready: true, notes: []string{
-				older + "election timer goes to 4000 ms and back for it",
+				older + "election timer rises to 4000 ms to convert it",
 			}},
 		},
 		"an older schema of a large database, and the change of the timer is under way": {
@@ -54,7 +54,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Size, x.Runs, x.Status.ChangingTo = 160<<20, "3.5.0", 8*time.Second })
 			}),
 			decided{ready: true, notes: []string{
-				older + "election timer goes to 14000 ms and back for it",
+				older + "election timer rises to 14000 ms to convert it",
 			}},
 		},
 		"an older schema of a large database, and the option can't be used, so that there is no way back": {
@@ -63,7 +63,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				s.Invalid = map[string]string{plan.OptionElectionTimer: "no number"}
 			}),
 			decided{ready: true, notes: []string{
-				older + "waits for option ovsdb-server-election-timer (the election timer is raised before)",
+				older + "needs a valid ovsdb-server-election-timer (the election timer is raised first)",
 			}},
 		},
 		"an older schema that was not converted at this election timer": {
@@ -71,7 +71,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Tried = 4 * time.Second })
 			}),
 			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
-				older + "election timer goes to 8000 ms and back for it",
+				older + "election timer rises to 8000 ms to convert it",
 			}},
 		},
 		"an older schema that was not converted at the longest one": {
@@ -82,7 +82,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				})
 			}),
 			decided{
-				step: "set the election timer of nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, on its way to 4000 ms"},
+				step: "set the election timer of nb to 4000 ms", ready: true, notes: []string{"nb: election timer is 300000 ms, changing to 4000 ms"},
 				blocked: []string{"juju ssh ovn-central/0 sudo ovsdb-client convert unix:/run/nb.sock /usr/nb.ovsschema (run it when clients may wait; nb was not converted at an election timer of 300 s)"},
 			},
 		},
@@ -123,7 +123,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				s.Peers[0].Running[0].OVN = "23.03"
 				silence(s, 1)
 			}),
-			decided{notes: []string{older + "start or remove ovn-central/1, which is down (it is to run 24.03)"}, ready: true},
+			decided{notes: []string{older + "start or remove ovn-central/1, which is down (it must run 24.03)"}, ready: true},
 		},
 		"an older schema, and a unit that is going with older packages": {
 			newSchema(func(s *plan.State) { s.Peers[0].Running[0].OVN, s.Peers[0].Dying = "23.03", true }),
@@ -131,12 +131,12 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 		},
 		"an older schema, and this unit is to restart": {
 			newSchema(func(s *plan.State) { s.Pending = map[ovndb.Service]string{ovndb.Northd: "upgrade"} }),
-			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "converted after the restarts", "to be restarted: ovn-northd (upgrade)"}, ready: true},
+			decided{step: "restart ovn-northd (upgrade)", notes: []string{older + "converted after the restarts", "restart due: ovn-northd (upgrade)"}, ready: true},
 		},
 		"another election timer, which the leader of nb sets": {
 			func(s *plan.State) { s.Settings.ElectionTimer = 16 * time.Second },
 			decided{step: "set the election timer of nb to 8000 ms", ready: true, notes: []string{
-				"nb: election timer is 4000 ms, on its way to 16000 ms", "sb: election timer is 4000 ms, on its way to 16000 ms",
+				"nb: election timer is 4000 ms, changing to 16000 ms", "sb: election timer is 4000 ms, changing to 16000 ms",
 			}},
 		},
 		"a change of it is under way": {
@@ -145,7 +145,7 @@ func TestLeaderOfADatabaseWorksForAllMembers(t *testing.T) {
 				edit(s, ovndb.NB, func(x *plan.Database) { x.Status.ChangingTo = 8 * time.Second })
 				edit(s, ovndb.SB, func(x *plan.Database) { x.Status.ElectionTimer = 16 * time.Second })
 			},
-			decided{ready: true, notes: []string{"nb: election timer is 4000 ms, on its way to 16000 ms"}},
+			decided{ready: true, notes: []string{"nb: election timer is 4000 ms, changing to 16000 ms"}},
 		},
 		"the servers of one database are not members yet": {
 			func(s *plan.State) {
@@ -194,7 +194,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		}
 	}
 	on, boots := plan.ServiceState{Active: true}, plan.ServiceState{Active: true, Enabled: true}
-	const umbrella = "start ovn-central (the services are to start at boot)"
+	const umbrella = "start ovn-central (the services must start at boot)"
 	check(t, map[string]situation{
 		"it does not know of all units": {
 			func(s *plan.State) { s.NorthdParams = plan.NeedsRestart }, decided{step: "tell ovn-northd which units there are", ready: true},
@@ -208,7 +208,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"it does not run, but another one does": {
 			services(plan.ServiceState{}, boots, true),
-			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true},
+			decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here (another unit's works)"}, ready: true},
 		},
 		"none is active": {services(on, boots, false), decided{waiting: []string{"no ovn-northd is active"}, ready: true}},
 		"it hangs, and so does every other": {
@@ -243,7 +243,7 @@ func TestNorthdRunsBesideEveryMember(t *testing.T) {
 		},
 		"nothing starts at boot":       {services(on, plan.ServiceState{Active: true}, true), decided{step: umbrella, ready: true}},
 		"what starts at boot is off":   {services(on, plan.ServiceState{Enabled: true}, true), decided{step: umbrella, ready: true}},
-		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here, but on another unit"}, ready: true}},
+		"nothing is known of services": {services(plan.ServiceState{}, boots, true), decided{step: "start ovn-northd (it was not running)", notes: []string{"ovn-northd is not running here (another unit's works)"}, ready: true}},
 	})
 }
 
@@ -261,20 +261,20 @@ func TestRestartsThatAreDue(t *testing.T) {
 	check(t, map[string]situation{
 		"northd goes first": {
 			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer, ovndb.Northd),
-			decided{step: "restart ovn-northd (options changed)", notes: []string{"to be restarted: " + all}, ready: true},
+			decided{step: "restart ovn-northd (options changed)", notes: []string{"restart due: " + all}, ready: true},
 		},
 		"then nb": {
 			due(false, ovndb.SouthboundServer, ovndb.NorthboundServer),
 			decided{
 				step:  "restart ovn-ovsdb-server-nb (options changed)",
-				notes: []string{"to be restarted: ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"}, ready: true,
+				notes: []string{"restart due: ovn-ovsdb-server-nb (options changed), ovn-ovsdb-server-sb (options changed)"}, ready: true,
 			},
 		},
 		"then sb": {
 			due(false, ovndb.SouthboundServer),
 			decided{
 				step:  "restart ovn-ovsdb-server-sb (options changed)",
-				notes: []string{"to be restarted: ovn-ovsdb-server-sb (options changed)"}, ready: true,
+				notes: []string{"restart due: ovn-ovsdb-server-sb (options changed)"}, ready: true,
 			},
 		},
 		"held back": {
@@ -289,7 +289,7 @@ func TestRestartsThatAreDue(t *testing.T) {
 				s.Settings.Source = "dalmatian"
 			},
 			decided{notes: []string{
-				"upgrade: waiting for ovn-central/2, which goes first",
+				"upgrade: waiting for ovn-central/2, which upgrades first",
 				"restarts are held back; run: juju run ovn-central/0 restart-services deferred-only=true (Services queued for restart: ovn-northd)",
 			}, ready: true},
 		},

@@ -31,7 +31,7 @@ func (s State) planLeader(d *Decision, db ovndb.Database) {
 	if x.Status.ElectionTimer == want || !s.usable(OptionElectionTimer) {
 		return
 	}
-	d.note("%s: election timer is %d ms, on its way to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
+	d.note("%s: election timer is %d ms, changing to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
 	if x.Leads() && x.Status.ChangingTo == 0 {
 		d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
 	}
@@ -43,7 +43,7 @@ const maxTimerFactor = 2
 
 func nextTimer(now, want time.Duration) time.Duration { return min(want, maxTimerFactor*now) }
 
-// planRollout upgrades the packages and restarts what is to be restarted: one unit at
+// planRollout upgrades the packages and restarts what is restart due: one unit at
 // a time, followers before leaders. That only one unit at a time is down is not
 // decided here, but made sure of by the lock that a restart is made under.
 func (s State) planRollout(d *Decision) {
@@ -52,7 +52,7 @@ func (s State) planRollout(d *Decision) {
 		if first == "" {
 			d.do(Step{Kind: Upgrade, Reason: "the source has changed"})
 		} else {
-			d.note("upgrade: waiting for %s, which goes first", first)
+			d.note("upgrade: waiting for %s, which upgrades first", first)
 		}
 	}
 	switch {
@@ -67,7 +67,7 @@ func (s State) planRollout(d *Decision) {
 			d.do(Step{Kind: Restart, Service: service, Reason: reason})
 		}
 	}
-	d.note("to be restarted: %s", s.pending())
+	d.note("restart due: %s", s.pending())
 }
 
 // AllSources stands for both sources of packages, to compare. It is a digest: a

@@ -51,13 +51,13 @@ func TestEveryStateOfAServer(t *testing.T) {
 		}, decided{waiting: []string{wait}}},
 		"joining through one that is gone": {
 			status(joining("ssl:10.0.0.8:6644")),
-			decided{step: "rename the file of sb (it joins through units that are gone)", waiting: []string{wait}},
+			decided{step: "rename the file of sb (the server tries to join through units that are gone)", waiting: []string{wait}},
 		},
 		"joining through one that joins itself": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			s.Peers[0].Clusters = map[ovndb.Database]raft.ID{ovndb.NB: nbCluster}
 		}, decided{
-			step: "rename the file of sb (it joins through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
+			step: "rename the file of sb (the server tries to join through units that are gone)", waiting: []string{"sb: joining the cluster; 1 of 3 units joined"},
 		}},
 		"joining through one that is gone, while the leader adds it": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.8:6644"))
@@ -66,7 +66,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 		"joining through a leader that has stopped adding it": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
-		}, decided{step: "rename the file of sb (the leader has stopped adding it)", waiting: []string{wait}}},
+		}, decided{step: "rename the file of sb (the leader has stopped adding this server)", waiting: []string{wait}}},
 		"joining through a leader that has stopped adding it, and there is nobody else": {func(s *plan.State) {
 			edit(s, ovndb.SB, joining("ssl:10.0.0.1:6644"))
 			edit(s, ovndb.SB, func(x *plan.Database) { x.Status.Leader, x.JoinLost = "b001", true })
@@ -85,7 +85,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 				x.Status.State, x.Status.Role, x.Status.Leader, x.Removed = raft.Disconnected, raft.Candidate, raft.UnknownRef, true
 			}),
 			decided{
-				step:    "leave the cluster of sb (the others have removed it)",
+				step:    "leave the cluster of sb (the other members have removed this server)",
 				waiting: []string{"sb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
@@ -169,17 +169,17 @@ func TestNobodyToJoinThrough(t *testing.T) {
 		},
 		"its creator is gone, and another unit can't be read": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Data = "ovn-central/9", plan.Unread }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; what it publishes could not be read"}},
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; what it publishes can't be read"}},
 		},
 		"its creator is gone, and another unit joins it": {
 			alone(func(s *plan.State) { s.Clusters.CreatedBy, s.Peers[1].Servers = "ovn-central/9", peer(2).Servers }),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it joins it"}},
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is joining"}},
 		},
 		"its creator is going, and can't be read": {
 			alone(func(s *plan.State) {
 				s.Peers[1] = plan.Peer{Unit: "ovn-central/2", Dying: true, Data: plan.Unread}
 			}),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and what it publishes could not be read"}},
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is being removed, and what it publishes can't be read"}},
 		},
 		"its creator is going, and has left the relation": {
 			alone(func(s *plan.State) {
@@ -196,7 +196,7 @@ func TestNobodyToJoinThrough(t *testing.T) {
 				s.Clusters.CreatedBy = "ovn-central/9"
 				s.Members = map[ovndb.Database][]string{ovndb.NB: {ovndb.RaftAddress(ovndb.NB, addressOf(2))}}
 			}),
-			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is known as a member of it"}},
+			decided{waiting: []string{"nb: waiting for ovn-central/2 to serve cluster cccc; it is known as a member"}},
 		},
 		"its creator is going, can't be read, and is known as a member": {
 			alone(func(s *plan.State) {

@@ -103,12 +103,12 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		converts = converts || d.Converted
 		r.Databases = append(r.Databases, d)
 		if d.Schema == "" {
-			r.Unknown = append(r.Unknown, d.Name+": which schema is served; this unit's server serves none, run it on another unit")
+			r.Unknown = append(r.Unknown, d.Name+": which schema is served: this unit's server serves none; run it on another unit")
 		}
 		r.First = append(r.First, s.beforeConversion(db, d, u)...)
 	}
 	if len(r.Units) > 0 {
-		r.First = append(r.First, "bring back, or remove, each unit that is named: restarts, and the change of the schemas, wait for it")
+		r.First = append(r.First, "bring back or remove each unit that is named: restarts and schema conversions wait for it")
 	}
 	if r.Newer || u.Unknown != "" {
 		r.First = append(r.First, "a backup: "+s.Command("backup"))
@@ -128,18 +128,18 @@ func (s State) hinderUpgrade() []string {
 		case p.Dying:
 			all = append(all, p.Unit+" is being removed")
 		case p.Data == Unread:
-			all = append(all, p.Unit+": what it publishes could not be read")
+			all = append(all, p.Unit+": cannot read what it publishes")
 		case len(p.Servers) == 0:
 			all = append(all, p.Unit+" has not joined yet")
 		case !s.hears(p):
 			all = append(all, p.Unit+" is down, or cut off")
 		case slices.ContainsFunc(p.Running, func(v ovndb.Version) bool { return v != here }):
-			all = append(all, p.Unit+" does not run what is installed here: an upgrade before is not finished")
+			all = append(all, p.Unit+" does not run the packages installed here: an earlier upgrade is not finished")
 		}
 	}
 	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; !x.Member() {
-			all = append(all, fmt.Sprintf("%s: its server of %s is no member that knows a leader", s.Unit, db.Short()))
+			all = append(all, fmt.Sprintf("%s: its server of %s is not a member, or knows no leader", s.Unit, db.Short()))
 		} else if x.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))
 		} else if x.Inconsistent != "" {
@@ -206,14 +206,14 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 		all = append(all, fmt.Sprintf("%s: its conversion may take %s of memory, %s are available here", name, mebibytes(d.NeededMemoryBytes), mebibytes(u.Memory)))
 	}
 	if d.FileBytes >= largeFile {
-		all = append(all, fmt.Sprintf("%s: make its file as small as what is in it, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
+		all = append(all, fmt.Sprintf("%s: compact its file, on each unit: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact", name, s.Unit, s.Databases[db].control()))
 	}
 	needed := time.Duration(d.NeededTimerSeconds) * time.Second
 	switch {
 	case needed >= longestConversionTimer:
-		all = append(all, fmt.Sprintf("%s: 5 minutes may not be enough for its conversion; then the unit is blocked with the command to type at an hour when clients may wait", name))
+		all = append(all, fmt.Sprintf("%s: 5 minutes may not be enough for its conversion; if so, the unit becomes blocked and shows the command to run when clients may wait", name))
 	case d.TimerSeconds < d.NeededTimerSeconds:
-		all = append(all, fmt.Sprintf("%s: nothing to do: the charm raises its election timer from %g to %g s for the conversion, and puts it back; meanwhile a leader that dies is replaced late", name, d.TimerSeconds, d.NeededTimerSeconds))
+		all = append(all, fmt.Sprintf("%s: nothing to do: the charm raises its election timer from %g to %g s for the conversion and lowers it afterwards; until then a dead leader is replaced later than usual", name, d.TimerSeconds, d.NeededTimerSeconds))
 	}
 	return all
 }

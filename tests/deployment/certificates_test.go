@@ -77,7 +77,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	before, used := processes(t, u), fileOf(t, u, "cert_host")
 	for _, w := range wrong {
 		c.issue(t, w.from, w.alter)
-		says(t, u, "blocked", "the certificate that was issued can't be used, the old one is in use (", w.says)
+		says(t, u, "blocked", "the new certificate can't be used; the old one stays in use (", w.says)
 		assert.Equal(t, used, fileOf(t, u, "cert_host"), w.name)
 		c.requireWritable(t)
 	}

@@ -128,7 +128,7 @@ func TestSchemaIsNotConvertedWhileAUnitIsOff(t *testing.T) {
 	require.NoError(t, away.PowerOff())
 	c.tick(t, "the others say what they wait for", func() bool {
 		return !slices.ContainsFunc(others, func(u *lab.Unit) bool {
-			return !strings.Contains(u.Workload().Message, ": older schema; start or remove "+away.Name()+", which is down (it is to run 99.1.0-1)")
+			return !strings.Contains(u.Workload().Message, ": older schema; start or remove "+away.Name()+", which is down (it must run 99.1.0-1)")
 		})
 	})
 	assert.NotContains(t, schemas(t, others...), lab.NewerSchema)

@@ -36,7 +36,7 @@ func TestUnitThatWasRemovedWhileItWasOffJoinsAgainOnceItKnows(t *testing.T) {
 	c.requireKicked(t, units[0], before)
 	require.NoError(t, away.PowerOn(t.Context()))
 	require.NoError(t, c.Settle(t.Context()))
-	assert.True(t, hasLogged(t, away, "leave the cluster of nb (the others have removed it)"), "it says so, and leaves")
+	assert.True(t, hasLogged(t, away, "leave the cluster of nb (the other members have removed this server)"), "it says so, and leaves")
 	c.requireRejoined(t, away, before, 1, units...)
 
 	// Kicked by hand, so that only what another unit remembers tells of it.

@@ -134,7 +134,7 @@ func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 	require.NoError(t, c.Configure(t.Context(), archive(1)))
 	says(t, first, "blocked", "cannot upgrade", "you have held broken packages", "Juju tries again by itself")
 	for _, u := range []*lab.Unit{second, last} {
-		says(t, u, "active", "upgrade: waiting for "+first.Name()+", which goes first")
+		says(t, u, "active", "upgrade: waiting for "+first.Name()+", which upgrades first")
 	}
 	assert.Equal(t, was, versions(units))
 	assert.Equal(t, before, processes(t, units...), "nothing was restarted")

@@ -27,7 +27,7 @@ var wide = map[string]string{
 	"nb: file of a newer Open vSwitch":                  "a command of 59 characters",
 	"nb: make room, or run: ":                           "a command of 87 characters",
 	"juju ssh ovn-central/10 sudo ovsdb-client":         "a command of 111 characters",
-	"nb: the server hangs; if it stays so, run: ":       "a command of 69 characters, which is not to be run at once",
+	"nb: the server hangs; if this lasts, run: ":        "a command of 69 characters, which is not to be run at once",
 	"Unit is ready (ovn-central/14 waits to leave: ":    "a command of 67 characters",
 	"Unit is ready (no more may fail; stale member: ":   "a command of 67 characters",
 	"Unit is ready (stale member: ":                     "a command of 78 characters",

@@ -22,7 +22,7 @@ func TestMessagesThatTheHowToTellsOfAreKnown(t *testing.T) {
 		"nb: the server hangs: it did not answer":                                                 true,
 		"nb: something is odd": false,
 		"'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for 10.0.0.1": true,
-		"the certificate that was issued can't be used, the old one is in use (it has expired)":              true,
+		"the new certificate can't be used; the old one stays in use (it has expired)":                       true,
 		"nb: a leader is being elected; 3 of 5 members answer":                                               true,
 		"nb: this unit's server hears no leader, 3 of 4 members do; is port 6643 open?":                      true,
 		"nb: a leader is known, but this unit sees only 1 of 4 members up (x: y)":                            true,

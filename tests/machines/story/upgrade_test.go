@@ -140,7 +140,7 @@ func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
 	for range 2 {
 		for _, unit := range []string{u.first, u.second} {
 			u.updates(ctx, t, unit)
-			u.says(ctx, t, unit, "older schema; start or remove "+u.last+", which is down (it is to run ")
+			u.says(ctx, t, unit, "older schema; start or remove "+u.last+", which is down (it must run ")
 			u.notConverted(ctx, t, unit)
 		}
 	}
