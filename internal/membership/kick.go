@@ -115,7 +115,7 @@ func (r KickRequest) check() error {
 	case len(r.IDs) > 0 && r.Unit != "":
 		return &InputError{"nothing was done: name the member either by its identities or by its unit, not by both"}
 	case !r.Confirmed && !r.DryRun:
-		return &InputError{"nothing was done: a member that is kicked never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see what would happen"}
+		return &InputError{"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true"}
 	}
 	return nil
 }

@@ -151,11 +151,11 @@ func TestKickThatIsNotUnderstoodOrConfirmedLooksAtNothing(t *testing.T) {
 		},
 		"not confirmed": {
 			membership.KickRequest{IDs: id},
-			"nothing was done: a member that is kicked never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see what would happen",
+			"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true",
 		},
 		"force is no confirmation": {
 			membership.KickRequest{IDs: id, Force: true},
-			"nothing was done: a member that is kicked never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see what would happen",
+			"nothing was done: a member that is kicked never comes back; to confirm, add i-really-mean-it=true; to see what would happen, add dry-run=true",
 		},
 	}
 	for name, test := range tests {

@@ -49,7 +49,7 @@ func (u *Reconciler) withLost(ctx context.Context, pending map[ovndb.Service]str
 			return nil, err
 		}
 		if lost != "" {
-			pending[ovndb.ServiceOf(db)] = reason + "; not before its file, which lacks entries, is written anew"
+			pending[ovndb.ServiceOf(db)] = reason + "; its file lacks entries and must be rewritten first"
 		}
 	}
 	return pending, nil
@@ -65,7 +65,7 @@ func (u *Reconciler) publishDamage(ctx context.Context, o Result) {
 			continue
 		}
 		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {
-			u.Log.WarnContext(ctx, "cannot publish how the server's file is", "database", c.Database.Short(), "error", err)
+			u.Log.WarnContext(ctx, "cannot publish the state of the server's file", "database", c.Database.Short(), "error", err)
 		}
 	}
 }

@@ -91,7 +91,7 @@ const maxSteps = 60
 func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, error) {
 	record, err := u.loadRecord()
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot read what this unit has recorded of itself; going on without", "error", err)
+		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
 	}
 	snapshot, report := u.Observer.ObserveClusters(ctx, u.Tools)
 	if err := snapshot.Application.Unread; err != nil {
@@ -123,7 +123,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
 		err := u.apply(ctx, pass{record, inputs, o}, *step)
 		if kept := u.saveRecord(record); kept != nil {
-			u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", kept)
+			u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", kept)
 		}
 		if err != nil {
 			if ctx.Err() != nil {
@@ -164,7 +164,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	o.agent, o.agentStatus = record.Agent.Problem, u.agentStatus(ctx, record)
 	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
 	if err := u.saveRecord(record); err != nil {
-		u.Log.WarnContext(ctx, "cannot save the unit's record; going on", "error", err)
+		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
 	return o, nil
 }

@@ -110,7 +110,7 @@ func (u *Reconciler) loadRecord() (*record, error) {
 		return &record{}, fmt.Errorf("cannot read %s: %w", u.recordPath(), err)
 	}
 	if r.Unit != "" && r.Unit != u.Env.Unit {
-		u.Log.Info("another unit was on this machine before; what it recorded is not used", "unit", r.Unit)
+		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", r.Unit)
 		return &record{}, nil
 	}
 	return r, nil

@@ -33,7 +33,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	r, err = next.loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, &record{}, r)
-	assert.Contains(t, log.String(), "another unit was on this machine before")
+	assert.Contains(t, log.String(), "ignoring the record of another unit that was on this machine before")
 
 	// What it then records is its own.
 	require.NoError(t, next.saveRecord(&record{Known: true}))

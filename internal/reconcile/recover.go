@@ -73,7 +73,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		}
 	}
 	if len(request.Databases) == 0 {
-		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the others have just failed, run it again in a minute"}}
+		return found, &RecoverError{[]string{"this unit's servers know a leader of both databases: no quorum is lost; if the other units have just failed, run it again in a minute"}}
 	}
 	if !request.DryRun && slices.ContainsFunc(request.Databases, func(db ovndb.Database) bool { return r.unfinished(request, states[db], db) }) {
 		// An action that was killed after the new cluster took the old one's place goes on; a
@@ -109,11 +109,11 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		lost := "what is given up never comes back"
+		lost := "what is given up can't be brought back"
 		if request.Backup != "" {
 			lost = "every change since the backup was taken is lost"
 		}
-		return found, &RecoverError{[]string{lost + "; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
+		return found, &RecoverError{[]string{lost + "; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
 	}
 	if r.Requests == nil {
 		r.Requests = map[ovndb.Database]recovery.Request{}
@@ -144,7 +144,7 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		state := states[db]
 		state.Database, state.Unit = db, u.Env.Unit
 		if r.remade(request, state, db) {
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has taken the place of %s; it is written to, and that is read back from each unit", db.Short(), r.Remade[db].Cluster))
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: the new cluster has replaced %s; to prove that it works, a write to it is read back from each unit", db.Short(), r.Remade[db].Cluster))
 			continue
 		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
@@ -182,7 +182,7 @@ func (r *record) overtaken(request RecoverRequest, states map[ovndb.Database]rec
 func (u *Reconciler) forgetOvertaken(r *record, request RecoverRequest, overtaken []ovndb.Database) error {
 	var reasons []string
 	for _, db := range overtaken {
-		reasons = append(reasons, fmt.Sprintf("%s: another recovery or restore went first, and its cluster is served, not this backup's; run the same command again to restore this backup anew", db.Short()))
+		reasons = append(reasons, fmt.Sprintf("%s: another recovery or restore went first, so this backup's cluster is not the one that is served; to restore this backup, run the same command again", db.Short()))
 		delete(r.Remade, db)
 	}
 	if !request.DryRun {
@@ -278,7 +278,7 @@ func (r *record) gaveUp(name raft.IDArgument) bool {
 
 // errNotProved is returned where the new cluster has taken the old one's place, and does not
 // serve all units that are its members.
-var errNotProved = errors.New("the new cluster is in place, but not every member serves it; see to that unit's server, then run the same command again")
+var errNotProved = errors.New("the new cluster is in place, but not every member serves it; repair that member's server, then run the same command again")
 
 // inPlace says whether the application's cluster is the one that was made for what is asked for.
 func (r *record) inPlace(request RecoverRequest, state recovery.State, db ovndb.Database) bool {

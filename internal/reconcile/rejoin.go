@@ -55,21 +55,21 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 		switch id := o.Snapshot.Own[db].Server; {
 		case !damaged && r.Rejoined[db] != "" && (len(request.Databases) == 0 || meant):
 			joined[db] = r.Rejoined[db]
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit has joined anew in the place of member %s; the database is written to, and that is read back from each unit", db.Short(), joined[db].Short()))
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: this unit has joined as a new member in the place of %s; to prove that it works, a write is read back from each unit", db.Short(), joined[db].Short()))
 		case !damaged && meant:
-			refusals = append(refusals, db.Short()+": its file is not known to be damaged, nor its data to differ; a server that runs, or can be started, is not replaced")
+			refusals = append(refusals, db.Short()+": no damage of its file and no difference of its data is known; a server that runs, or can be started, is not replaced")
 		case !damaged || len(request.Databases) > 0 && !meant:
 		case len(id) < fullID:
-			refusals = append(refusals, db.Short()+": it is not known which member this unit's server was; run action cluster-status on another unit, and the kick that it prints")
+			refusals = append(refusals, db.Short()+": cannot tell which member this unit's server was; on another unit, run the action cluster-status and the kick that it prints")
 		case len(u.askServing(ctx, o.Snapshot, db, []raft.ID{o.state.Clusters.IDs[db]})) == 0:
 			refusals = append(refusals, db.Short()+": no other unit serves it with a leader: there is nothing to join; see docs/how-to/recover-quorum.md")
 		default:
 			asked[db] = id
-			found.Plan = append(found.Plan, fmt.Sprintf("%s: %s removes member %s, if the others are a quorum without it; then this unit puts %s away and joins as a new member", db.Short(), remover(x), id.Short(), x.File.Path))
+			found.Plan = append(found.Plan, fmt.Sprintf("%s: %s removes member %s, if the others are a quorum without it; then this unit renames %s and joins as a new member", db.Short(), remover(x), id.Short(), x.File.Path))
 		}
 	}
 	if len(asked)+len(joined)+len(refusals) == 0 {
-		refusals = append(refusals, "no file of this unit is known to be damaged")
+		refusals = append(refusals, "no damaged file is known on this unit")
 	}
 	switch {
 	case len(refusals) > 0:
@@ -77,7 +77,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 	case request.DryRun:
 		return found, nil
 	case !request.Confirmed:
-		return found, &RecoverError{[]string{"a member that is removed never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan"}}
+		return found, &RecoverError{[]string{"a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true"}}
 	}
 	if r.Rejoin == nil {
 		r.Rejoin = map[ovndb.Database]raft.ID{}
@@ -146,7 +146,7 @@ func (r *record) rejoined(db ovndb.Database, server raft.ID) {
 }
 
 // errRejoinNotProved is returned where this unit has joined anew, and not every member serves.
-var errRejoinNotProved = errors.New("this unit has joined anew, but not every member serves; see to that unit's server, then run the same command again")
+var errRejoinNotProved = errors.New("this unit has joined as a new member, but not every member serves the database; repair that member's server, then run the same command again")
 
 // fullID is the length of a full server ID.
 const fullID = 36

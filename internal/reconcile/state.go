@@ -175,11 +175,11 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	}
 	if x.Schema == plan.Drifted && x.Leads() {
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
-			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; leaving the schema alone", "database", db.Short(), "error", err)
+			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "database", db.Short(), "error", err)
 			x.Schema = "" // left alone until that is known
 		}
 		if x.Runs, err = u.Control.Version(ctx, db); err != nil {
-			u.Log.WarnContext(ctx, "cannot read the server's version; it counts as old", "database", db.Short(), "error", err)
+			u.Log.WarnContext(ctx, "cannot read the server's version; treating it as old", "database", db.Short(), "error", err)
 		}
 	}
 	u.observeClientPorts(ctx, p, db, &x)

@@ -117,7 +117,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 // claimed its own clusters.
 const leadership = 20 * time.Second
 
-var errStale = errors.New("the leadership that Juju confirmed may be over; the next hook goes on")
+var errStale = errors.New("this unit may no longer be Juju's leader; the next hook continues")
 
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
@@ -179,7 +179,7 @@ func (u *Reconciler) claimLater(ctx context.Context, o Result, c relation.Cluste
 	return errClaimed
 }
 
-var errClaimed = errors.New("the clusters' IDs are published with the end of this hook; the next one goes on")
+var errClaimed = errors.New("Juju publishes the clusters' IDs when this hook ends; the next hook continues")
 
 // pollInterval is how often [await] looks.
 const pollInterval = 25 * time.Millisecond

@@ -99,7 +99,7 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 	r := all[unit]
 	lost := ""
 	if unit != s.Unit {
-		lost = fmt.Sprintf("if %s is lost: run it on another unit, with that one in give-up", unit)
+		lost = fmt.Sprintf("if %s is lost: run the same on another unit, with that one in give-up", unit)
 	}
 	because := func(fact string) string {
 		all := slices.DeleteFunc([]string{fact, lost}, func(text string) bool { return text == "" })
@@ -114,11 +114,11 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 	case len(s.Serving) > 0 && r.Backup == "":
 		return fmt.Sprintf("the cluster has a quorum again (it is served at %s; %s withdraws the recovery in its next hook; if that unit is lost, remove it by force)", s.Serving[0], unit)
 	case len(s.Serving) > 0:
-		return fmt.Sprintf("stop the old one at %s (the new cluster is made)", s.Serving[0])
+		return fmt.Sprintf("stop the old cluster at %s (the new one is made)", s.Serving[0])
 	case s.Leads && s.peer(unit) != nil && !s.peer(unit).Reached:
 		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
 	case s.Leads && !s.there(unit, r):
 		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
 	}
-	return "the new cluster is to be published" + because("the unit that leads the application publishes its ID in its next hook")
+	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")
 }

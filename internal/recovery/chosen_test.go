@@ -47,11 +47,11 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 	}{
 		"its machine does not answer": {
 			func(s *State) { s.Peers[0].Reached = false }, None,
-			"start the machine of ovn-central/1 (it has the new cluster, and does not answer; if ovn-central/1 is lost: run it on another unit, with that one in give-up)",
+			"start the machine of ovn-central/1 (it has the new cluster, and does not answer; if ovn-central/1 is lost: run the same on another unit, with that one in give-up)",
 		},
 		"no hook of it has answered": {
 			func(s *State) { s.Peers[0].Request.Heard = nil }, None,
-			"waiting for ovn-central/1 to answer (it has the new cluster, which is published then; if ovn-central/1 is lost: run it on another unit",
+			"waiting for ovn-central/1 to answer (it has the new cluster, which is published then; if ovn-central/1 is lost: run the same on another unit",
 		},
 		"it has answered another unit, which led": {
 			func(s *State) { s.Peers[0].Request.Heard = map[string]time.Time{unit(2): noon} }, None, "waiting for ovn-central/1 to answer",
@@ -130,7 +130,7 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
 	next = returned.Next()
 	assert.Equal(t, Withdraw, next.Action)
-	assert.Equal(t, "nb: ovn-central/0 was asked for the same, and gives this unit up", next.Reason)
+	assert.Equal(t, "nb: ovn-central/0 was asked for the same and gives this unit up", next.Reason)
 	returned.Request = nil
 	next = returned.Next()
 	assert.True(t, next.Held, "its server stays off")
@@ -168,7 +168,7 @@ func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing
 		s.Request.Backup = "/var/backups/ovn-central/20261123T190312Z"
 		next = s.Next()
 		assert.Equal(t, None, next.Action)
-		assert.Contains(t, next.Waiting, "stop the old one at ssl:10.0.0.9:6643")
+		assert.Contains(t, next.Waiting, "stop the old cluster at ssl:10.0.0.9:6643")
 	}
 	waits := publisher()
 	waits.Serving = []string{"ssl:10.0.0.9:6643"}

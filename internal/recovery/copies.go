@@ -23,13 +23,13 @@ func (s State) copies(r Request) (lines []string) {
 		var line string
 		switch {
 		case c == nil && m.Answers:
-			line = fmt.Sprintf("copy of %s: not known; its server answers, and its next update-status says it", name)
+			line = fmt.Sprintf("copy of %s: not known; its server answers, and its next update-status reports it", name)
 		case c == nil:
 			line = fmt.Sprintf("copy of %s: not known, it can't be asked", name)
 		case c.HasLeader && m.Unit != s.Unit:
 			line = fmt.Sprintf("copy of %s: not known, since it has a leader", name)
 			if !m.Answers {
-				line = fmt.Sprintf("copy of %s: not known; it had a leader when it was last heard, and its server does not answer", name)
+				line = fmt.Sprintf("copy of %s: not known; it had a leader when it last reported, and its server does not answer", name)
 			}
 		default:
 			line = fmt.Sprintf("copy of %s: %s", name, c.end())
@@ -37,7 +37,7 @@ func (s State) copies(r Request) (lines []string) {
 				line += ", the newest"
 			}
 			if m.Unit != s.Unit && !m.Answers && !c.Stopped {
-				line += ", as it was last heard; its server does not answer"
+				line += ", as last reported; its server does not answer"
 			}
 			if c.Damage != "" {
 				line += ", damaged"
@@ -58,11 +58,11 @@ func (s State) forced(r Request) (lines []string) {
 		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasLeader && !c.newer(*s.Own) {
 			continue
 		}
-		had := c.end() + " when it was last heard"
+		had := c.end() + " when it last reported"
 		if c.HasLeader {
-			had = "a leader when it was last heard, and may have stored more since"
+			had = "a leader when it last reported, and may have stored more since"
 		}
-		lines = append(lines, fmt.Sprintf("%s: lost is what %s has beyond %s: it had %s", s.Database.Short(), m.name(), s.Own.end(), had))
+		lines = append(lines, fmt.Sprintf("%s: what %s has beyond %s is lost: it had %s", s.Database.Short(), m.name(), s.Own.end(), had))
 	}
 	return lines
 }

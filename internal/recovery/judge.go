@@ -45,7 +45,7 @@ func (s State) Judge(r Request) Verdict {
 		refuse("the cluster has a quorum: %s; this unit is cut off, or its server is down; nothing is lost; if the others were lost just now, run it again in two minutes", strings.Join(s.Serving, ", "))
 	}
 	if r.Force && len(r.GivenUp) == 0 {
-		refuse("force=true gives up newer data of units that are lost; name these in give-up=")
+		refuse("force=true gives up newer data of units that are lost; name these units in give-up=")
 	}
 	var away, joining []string
 	looked := 0 // copies that are compared before the new cluster is made
@@ -67,10 +67,10 @@ func (s State) Judge(r Request) Verdict {
 			continue
 		case copied != nil && copied.Stopped:
 		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
-			refuse("%s has not said how far its copy goes: start it, then the quorum is back or its next update-status says it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
+			refuse("%s has not reported how far its copy goes: start it, then the quorum is back or its next update-status reports it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
 			continue
 		case m.Exists && !s.dying(m.Unit):
-			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s is to stop its server (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
+			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
 		default:
 			refuse("%s may come back: nothing says that its server stays off; power off its machine, and add it to give-up=", name)
 			continue
@@ -91,7 +91,7 @@ func (s State) ahead(m Member, c Copy, given, force bool) string {
 	}
 	switch {
 	case m.Answers && force:
-		return fmt.Sprintf("%s %s; its server answers, so it is not given up, with force either", m.Unit, what)
+		return fmt.Sprintf("%s %s; its server answers, so it can't be given up, not even with force", m.Unit, what)
 	case given && !m.Answers:
 		return fmt.Sprintf("%s %s; its server does not answer: if its machine is lost for good, power it off, and add force=true: what it has beyond %s is lost then", m.Unit, what, s.Own.end())
 	}
@@ -105,23 +105,23 @@ func (s State) plan(r Request, looked int, joining, away []string) []string {
 	if r.Backup != "" {
 		from, lines = "the backup "+r.Backup, nil
 	}
-	lines = append(lines, fmt.Sprintf("%s: a new cluster is made of %s, in the place of %s", db, from, s.Cluster))
+	lines = append(lines, fmt.Sprintf("%s: a new cluster is made of %s and replaces %s", db, from, s.Cluster))
 	if len(joining) > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %s put away what they have and join it", db, strings.Join(joining, ", ")))
+		lines = append(lines, fmt.Sprintf("%s: %s rename their files and join it", db, strings.Join(joining, ", ")))
 	}
 	if len(away) > 0 {
-		lines = append(lines, fmt.Sprintf("%s: %s must never serve the old one again: power off their machines, or remove them; a unit that comes back puts its file away", db, strings.Join(away, ", ")))
+		lines = append(lines, fmt.Sprintf("%s: %s must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file", db, strings.Join(away, ", ")))
 	}
 	if r.Backup == "" {
 		lines = append(lines, s.forced(r)...)
 	}
 	switch {
 	case r.Backup != "":
-		lines = append(lines, db+": lost is every change since the backup was taken")
+		lines = append(lines, db+": every change since the backup was taken is lost")
 	case surelyComplete(n, looked):
-		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are looked at, and a majority had each change", db, looked, n))
+		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are compared, and a majority had each change", db, looked, n))
 	default:
-		lines = append(lines, fmt.Sprintf("%s: each change that only the %d of %d members which are given up have stored is lost; how many is not known", db, n-looked, n))
+		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members that are given up have stored are lost; how many is not known", db, n-looked, n))
 	}
 	return lines
 }

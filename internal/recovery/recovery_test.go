@@ -116,8 +116,8 @@ func TestRefusals(t *testing.T) {
 		},
 		"a leader is not given up by name":              {of(3).publishes(Copy{HasLeader: true}), givingUp(1, 2), "its server does not answer: if its machine is lost for good, power it off, and add force=true"},
 		"newer data whose unit force does not name":     {of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), "ovn-central/1 has newer data"},
-		"force that names no unit":                      {of(3).publishes(behind), forced(), "force=true gives up newer data of units that are lost; name these in give-up="},
-		"newer data of a server that answers, by force": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), "ovn-central/1 has newer data, run it there (term 3, index 4; this unit's end with term 2, index 10); its server answers, so it is not given up, with force either"},
+		"force that names no unit":                      {of(3).publishes(behind), forced(), "force=true gives up newer data of units that are lost; name these units in give-up="},
+		"newer data of a server that answers, by force": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), "ovn-central/1 has newer data, run it there (term 3, index 4; this unit's end with term 2, index 10); its server answers, so it can't be given up, not even with force"},
 		"a leader whose server answers, by force":       {of(3).publishes(Copy{HasLeader: true}).answers(1), forced(1, 2), "ovn-central/1 has a leader: the quorum is not lost"},
 		"a leader that a server is connected to, by force": {
 			func() State {
@@ -126,7 +126,7 @@ func TestRefusals(t *testing.T) {
 				return s
 			}(), forced(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
 		},
-		"a unit has said nothing": {of(3).publishes(behind), givingUp(), "ovn-central/2 has not said how far its copy goes"},
+		"a unit has said nothing": {of(3).publishes(behind), givingUp(), "ovn-central/2 has not reported how far its copy goes"},
 		"a unit is being removed": {
 			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), "ovn-central/2 may come back",
 		},
@@ -164,17 +164,17 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 	assert.Empty(t, v.Refusals)
 	assert.Equal(t, []string{
 		"nb: copy of ovn-central/0: term 2, index 10",
-		"nb: copy of ovn-central/1: term 3, index 40, the newest, as it was last heard; its server does not answer; given up",
+		"nb: copy of ovn-central/1: term 3, index 40, the newest, as last reported; its server does not answer; given up",
 		"nb: copy of ovn-central/2: not known, it can't be asked; given up",
-		"nb: a new cluster is made of the file of ovn-central/0 (term 2, index 10), in the place of " + string(old),
-		"nb: ovn-central/1, ovn-central/2 must never serve the old one again: power off their machines, or remove them; a unit that comes back puts its file away",
-		"nb: lost is what ovn-central/1 has beyond term 2, index 10: it had term 3, index 40 when it was last heard",
-		"nb: each change that only the 2 of 3 members which are given up have stored is lost; how many is not known",
+		"nb: a new cluster is made of the file of ovn-central/0 (term 2, index 10) and replaces " + string(old),
+		"nb: ovn-central/1, ovn-central/2 must never serve the old cluster again: power off their machines, or remove them; a unit that comes back renames its file",
+		"nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had term 3, index 40 when it last reported",
+		"nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known",
 	}, v.Plan)
 	led := of(3).publishes(Copy{Term: 2, Index: 10, HasLeader: true}).Judge(forced(1, 2))
 	assert.Empty(t, led.Refusals)
-	assert.Contains(t, led.Plan, "nb: lost is what ovn-central/1 has beyond term 2, index 10: it had a leader when it was last heard, and may have stored more since")
-	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), "lost is what")
+	assert.Contains(t, led.Plan, "nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had a leader when it last reported, and may have stored more since")
+	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), " is lost: it had")
 }
 
 // The plan says whose copy is the newest, and which is not known.
@@ -186,13 +186,13 @@ func TestPlanHasALineForEachCopy(t *testing.T) {
 		"nb: copy of ovn-central/0: term 2, index 10, the newest",
 		"nb: copy of ovn-central/1: term 2, index 10, the newest",
 		"nb: copy of ovn-central/2: term 1, index 90, damaged",
-		"nb: copy of member 0003, whose unit is not known: not known; its server answers, and its next update-status says it; given up",
+		"nb: copy of member 0003, whose unit is not known: not known; its server answers, and its next update-status reports it; given up",
 	}, s.answers(2).Judge(Request{Cluster: old, GivenUp: []string{"0003"}}).Plan[:4])
 	restored := givingUp(2)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	plan := s.Judge(restored).Plan
 	assert.Contains(t, plan[0], "a new cluster is made of the backup")
-	assert.Contains(t, plan, "nb: lost is every change since the backup was taken")
+	assert.Contains(t, plan, "nb: every change since the backup was taken is lost")
 }
 
 // A committed entry is on a majority. Where the copies that are looked at meet every

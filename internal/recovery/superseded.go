@@ -21,7 +21,7 @@ type Answer struct {
 func Superseded(own raft.ID, answers []Answer) string {
 	for _, a := range answers {
 		if own != "" && slices.Contains(a.Supersedes, own) {
-			return fmt.Sprintf("its copy is of cluster %s, which was given up in a recovery: %s serves another one in its place", own, a.Address)
+			return fmt.Sprintf("its copy is of cluster %s, which was given up in a recovery: %s serves the cluster that replaced it", own, a.Address)
 		}
 	}
 	return ""

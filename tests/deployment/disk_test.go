@@ -209,7 +209,7 @@ func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 	c, units := deployed(t, 3, lab.Options{})
 	u := units[2]
 	c.handOver(t, u)
-	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no file of this unit is known to be damaged")
+	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit")
 	require.NoError(t, u.PowerOff())
 	takeOut(t, u.DBFile(lab.NB))
 	sb, err := os.OpenFile(u.DBFile(lab.SB), os.O_WRONLY, 0)
@@ -222,7 +222,7 @@ func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 	c.updateStatus(t, u)
 	says(t, u, "blocked", "nb: its file lacks entries", "sb: its file can't be read")
 
-	assert.Contains(t, c.refused(t, u, "rejoin"), "a member that is removed never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+	assert.Contains(t, c.refused(t, u, "rejoin"), "a member that is removed never comes back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
 	assert.Contains(t, c.act(t, u, "rejoin", "dry-run=true")["plan"], "sb: the unit that leads it removes member")
 	for _, db := range []string{"nb", "sb"} { // as the status prints them
 		c.act(t, u, "rejoin", "database="+db, "i-really-mean-it=true")
@@ -234,12 +234,12 @@ func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 
 	shown := c.act(t, u, "rejoin", "i-really-mean-it=true")
 	for _, db := range []string{"nb", "sb"} {
-		assert.Contains(t, shown["plan"], db+": this unit has joined anew in the place of member ")
+		assert.Contains(t, shown["plan"], db+": this unit has joined as a new member in the place of ")
 		for _, unit := range units {
 			assert.Contains(t, shown["proof"], db+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
 		}
 	}
-	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no file of this unit is known to be damaged", "it is proved")
+	assert.Contains(t, c.refused(t, u, "rejoin", "i-really-mean-it=true"), "no damaged file is known on this unit", "it is proved")
 }
 
 // A damaged unit of a database that has no leader has nothing to join.

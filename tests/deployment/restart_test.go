@@ -63,7 +63,7 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	// F9: no server could be started on a file that lacks entries. Here it is written anew
 	// by the restart itself, before that.
 	takeOut(t, u.DBFile(lab.NB))
-	assert.Equal(t, "restart ovn-ovsdb-server-nb: "+reason+"; not before its file, which lacks entries, is written anew\n"+
+	assert.Equal(t, "restart ovn-ovsdb-server-nb: "+reason+"; its file lacks entries and must be rewritten first\n"+
 		"restart ovn-ovsdb-server-sb: "+reason+"\n", c.act(t, u, "show-deferred-events", "format=text")["output"])
 	result := c.act(t, u, "restart-services", "deferred-only=true")
 	assert.Contains(t, result["restarted"], "ovn-ovsdb-server-nb, ovn-ovsdb-server-sb")

@@ -116,7 +116,7 @@ func TestUnitWhoseDataDifferRejoinsByOneAction(t *testing.T) {
 	}
 	shown := m.act(u, "rejoin", "i-really-mean-it=true")
 	for _, db := range lab.Databases {
-		assert.Contains(t, shown["plan"], string(db)+": this unit has joined anew in the place of member "+ids[db][:4])
+		assert.Contains(t, shown["plan"], string(db)+": this unit has joined as a new member in the place of "+ids[db][:4])
 		for _, unit := range m.units {
 			assert.Contains(t, shown["proof"], string(db)+": "+unit.Name()+" is a member, and an acknowledged write was read back from its server")
 		}

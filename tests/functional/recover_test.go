@@ -106,11 +106,11 @@ func TestSurvivorOfALostQuorumIsMadeANewClusterOfThatAllUnitsJoin(t *testing.T) 
 	shown := m.act(before, "recover", lost, "dry-run=true")
 	t.Log(shown["plan"])
 	assert.Contains(t, shown["plan"], "a new cluster is made of the file of "+before.Name())
-	assert.Contains(t, shown["plan"], "each change that only the 2 of 3 members")
+	assert.Contains(t, shown["plan"], "changes that only the 2 of 3 members")
 	assert.True(t, before.Running(lab.NB), "nothing was done")
 
 	said := m.refusedRecovery(before, "recover", lost)
-	assert.Contains(t, said, "what is given up never comes back; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+	assert.Contains(t, said, "what is given up can't be brought back; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
 
 	shown = m.act(before, "recover", lost, "i-really-mean-it=true")
 	t.Log(shown["status"], shown["next"])
@@ -244,8 +244,8 @@ func TestUnitThatHadTheNewestCopyAndIsLostTooIsGivenUpByForce(t *testing.T) {
 	assert.Contains(t, m.refusedRecovery(left, "recover", "give-up="+names(lost), "force=true", "i-really-mean-it=true"), newest.Name()+" has newer data")
 
 	shown := m.act(left, "recover", append(forced, "dry-run=true")...)
-	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, the newest, as it was last heard; its server does not answer; given up`, shown["plan"])
-	assert.Contains(t, shown["plan"], "nb: lost is what "+newest.Name()+" has beyond term ")
+	assert.Regexp(t, "nb: copy of "+newest.Name()+`: term \d+, index \d+, the newest, as last reported; its server does not answer; given up`, shown["plan"])
+	assert.Contains(t, shown["plan"], "nb: what "+newest.Name()+" has beyond term ")
 	m.act(left, "recover", append(forced, "i-really-mean-it=true")...)
 	m.tick("a new cluster", allMembers(m, left), left)
 	assert.Contains(t, m.seen(left), "early")
@@ -274,9 +274,9 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		assert.Equal(t, "failed", r.Status)
 		assert.Contains(t, r.Message, filepath.Base(spoiled))
 	}
-	assert.Contains(t, m.refusedRecovery(u, "restore", "from="+dir), "every change since the backup was taken is lost; add i-really-mean-it=true if that is meant, or dry-run=true to see the plan")
+	assert.Contains(t, m.refusedRecovery(u, "restore", "from="+dir), "every change since the backup was taken is lost; to confirm, add i-really-mean-it=true; to see the plan, add dry-run=true")
 	for _, db := range []string{"nb", "sb"} {
-		assert.Contains(t, m.act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": lost is every change since the backup was taken\n")
+		assert.Contains(t, m.act(u, "restore", "from="+dir, "dry-run=true")["plan"], db+": every change since the backup was taken is lost\n")
 	}
 	assert.Contains(t, m.seen(u), "after", "nothing was done")
 
@@ -303,7 +303,7 @@ func TestRestoredBackupIsServedByAllUnits(t *testing.T) {
 		r, err := m.RunAction(t.Context(), u, "restore", "from="+dir, last)
 		require.NoError(t, err)
 		assert.Equal(t, "failed", r.Status, last)
-		assert.Contains(t, r.Message, "nb: another recovery or restore went first, and its cluster is served, not this backup's; run the same command again", last)
+		assert.Contains(t, r.Message, "nb: another recovery or restore went first, so this backup's cluster is not the one that is served; to restore this backup, run the same command again", last)
 		assert.Empty(t, r.Results["proof"], last)
 	}
 	m.requireProof(m.act(other, "restore", later, "i-really-mean-it=true"), m.units...)

@@ -37,18 +37,18 @@ var wayouts = []struct {
 	{regexp.MustCompile(`the cluster has a quorum|knows a leader|has a leader: the quorum is not lost|no quorum is lost`), hasQuorum},
 	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
 	{regexp.MustCompile(`(ovn-central/\d+) was asked for the same`), runThere},
-	{regexp.MustCompile(`(ovn-central/\d+) has not said how far its copy goes`), start},
-	{regexp.MustCompile(`(ovn-central/\d+) is to stop its server`), start},
+	{regexp.MustCompile(`(ovn-central/\d+) has not reported how far its copy goes`), start},
+	{regexp.MustCompile(`(ovn-central/\d+) must stop its server`), start},
 	{regexp.MustCompile(`(?:start the machine of|waiting for) (ovn-central/\d+)(?: to answer)? \(it has the new cluster`), start},
 	{regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\) may come back`), giveUp},
 	{regexp.MustCompile(`member ([0-9a-f]{4}), whose unit is not known, may come back`), giveUp},
 	{regexp.MustCompile(`(ovn-central/\d+) may come back`), giveUp},
 	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
-	{regexp.MustCompile(`stop the old one at (\S+)`), stopServer},
+	{regexp.MustCompile(`stop the old cluster at (\S+)`), stopServer},
 	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
 	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: give-up`), start},
-	{regexp.MustCompile(`run the same command again|the unit that leads the application publishes its ID|it goes on|it makes the new cluster`), again},
+	{regexp.MustCompile(`run the same command again|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
 }
 
 // waysOut are what a text says to do, each once, in its order.

@@ -60,7 +60,7 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 	assert.Empty(t, waysOut("terminated"))
 	assert.Equal(t, []way{{start, "ovn-central/1"}}, waysOut(strings.Join(recovery.Proof{Units: []recovery.UnitProof{{Unit: "ovn-central/1"}}}.Lines(), "\n")))
 	assert.Equal(t, []way{{kickLost, "ovn-central/2"}},
-		waysOut("the new cluster is in place, but not every member serves it; see to that unit's server, then run the same command again: nb: an "+
+		waysOut("the new cluster is in place, but not every member serves it; repair that member's server, then run the same command again: nb: an "+
 			"acknowledged write was not read back from ovn-central/2: not seen within 10s; if ovn-central/2 is lost for good: juju run ovn-central/1 kick unit=ovn-central/2 dry-run=true"))
 }
 

@@ -202,7 +202,7 @@ func (w *worstNight) restore(ctx context.Context, t *testing.T) {
 	shown, err := w.Run(ctx, w.left, "restore", "from="+w.directory, "dry-run=true")
 	require.NoError(t, err)
 	t.Log(shown.Results["plan"])
-	assert.Contains(t, shown.Results["plan"], "lost is every change since the backup was taken")
+	assert.Contains(t, shown.Results["plan"], "every change since the backup was taken is lost")
 	before := w.acknowledged(t)
 	began, err := w.Run(ctx, w.left, "restore", "from="+w.directory, "i-really-mean-it=true")
 	require.NoError(t, err)
