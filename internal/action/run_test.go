@@ -192,7 +192,7 @@ func TestActionThatIsRefusedTellsJujuAndEndsWell(t *testing.T) {
 		"nothing named":             {"kick", map[string]any{"i-really-mean-it": true}, "nothing was done: name the member"},
 		"not confirmed":             {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": false}, "nothing was done: a member that is kicked never comes back"},
 		"confirmed by a text":       {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": "true"}, "parameter i-really-mean-it is true"},
-		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "nb: refused: abcd is not a member"},
+		"no member":                 {"kick", map[string]any{"nb-identity": "abcd", "i-really-mean-it": true}, "nb: refused: abcd is neither a member of OVN_Northbound"},
 		"garbage":                   {"cluster-kick", map[string]any{"nb-server-id": "zzzz", "i-really-mean-it": true}, `nb: refused: "zzzz" is not an ID`},
 		"database that is not here": {"cluster-kick", map[string]any{"sb-server-id": "abcd", "i-really-mean-it": true}, "sb: refused: this unit can't kick a member"},
 	}

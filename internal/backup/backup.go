@@ -204,7 +204,7 @@ func (s *Service) copy(ctx context.Context, d ovndb.Database, dir string) (Datab
 	x.Size, x.SHA256, x.Packed = written.size, written.plain, written.packed
 	read, err := unpack(ctx, path, "")
 	if err == nil && read != written {
-		err = fmt.Errorf("%s is not what was written to it", path)
+		err = fmt.Errorf("%s does not contain what was written to it", path)
 	}
 	return x, err
 }

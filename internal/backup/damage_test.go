@@ -61,12 +61,12 @@ func TestBackupThatIsDamagedAnywhereIsRefusedByName(t *testing.T) {
 		"manifest's size":     {manifest, sealed(replace(`"size": `, `"size": 9`)), copied + " is damaged: it holds"},
 		"manifest's format":   {manifest, sealed(replace(`"format": 1`, `"format": 9`)), "its format is 9, not 1"},
 		"manifest's file":     {manifest, sealed(replace(copied, "other.gz")), "other.gz: no such file"},
-		"file outside of it":  {manifest, sealed(replace(copied, "../"+copied)), "a file that it names is not beside it"},
+		"file outside of it":  {manifest, sealed(replace(copied, "../"+copied)), "a file that it names is missing"},
 		"manifest's database": {manifest, sealed(replace(string(ovndb.NB), "Other")), "the backup has no copy of OVN_Northbound"},
 		"manifest's schema":   {manifest, replace(`"schema-version": "7`, `"schema-version": "5`), "it is damaged: its SHA-256 is"},
 		"manifest's spaces":   {manifest, replace("  ", " "), "it is damaged: its SHA-256 is"},
 		"more behind it too":  {manifest, func(text []byte) []byte { return append(text, '\n') }, "it is damaged: its SHA-256 is"},
-		"no checksum":         {manifest, replace(`"checksum"`, `"other"`), `it says ""`},
+		"no checksum":         {manifest, replace(`"checksum"`, `"other"`), `it states ""`},
 	} {
 		dir := whole(t)
 		file := filepath.Join(dir, damage.file)

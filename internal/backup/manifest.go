@@ -115,11 +115,11 @@ func Read(path string) (Manifest, error) {
 		err = fmt.Errorf("its format is %d, not %d", m.Format, format)
 	}
 	if err == nil && m.Checksum != seal(text, m.Checksum) {
-		err = fmt.Errorf("it is damaged: its SHA-256 is %s, it says %q", seal(text, m.Checksum), m.Checksum)
+		err = fmt.Errorf("it is damaged: its SHA-256 is %s, but it states %q", seal(text, m.Checksum), m.Checksum)
 	}
 	for _, x := range m.Databases {
 		if err == nil && (x.File == "" || x.File != filepath.Base(x.File)) {
-			err = errors.New("a file that it names is not beside it")
+			err = errors.New("a file that it names is missing")
 		}
 	}
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *Service) TakeScheduled(ctx context.Context, dir string, keep int) (stri
 		return "", errors.Join(err, atomicfile.Write(note, []byte(line+"\n"), 0o600))
 	}
 	if gone := os.Remove(note); gone != nil && !errors.Is(gone, fs.ErrNotExist) {
-		return path, fmt.Errorf("cannot forget the failure of an earlier backup: %w", gone)
+		return path, fmt.Errorf("cannot delete the note of an earlier backup's failure: %w", gone)
 	}
 	return path, nil
 }

@@ -26,7 +26,7 @@ func TestR9PeerRelationOfADyingUnitBreaksOnlyOnceItMayLeave(t *testing.T) {
 	err := m.run(t, broken)
 	require.ErrorAs(t, err, new(*membership.RefusedError))
 	require.ErrorContains(t, err, "cannot finish hook ovsdb-peer-relation-broken: nb: of 3 members 2 are up")
-	require.ErrorContains(t, err, "hook stop does the same, and may have to be skipped too")
+	require.ErrorContains(t, err, "the hook stop checks the same and may have to be skipped too")
 	assert.Contains(t, m.status, "blocked waits to leave: nb: of 3 members 2 are up")
 	assert.Empty(t, m.told)
 }
@@ -54,5 +54,5 @@ func TestR9PeerRelationOfTheWholeApplicationBreaksWithoutALeave(t *testing.T) {
 	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
 	require.NoError(t, m.run(t, broken))
 	assert.Equal(t, stopped, m.told)
-	assert.Contains(t, m.log.String(), "no unit stays that could go on with the database")
+	assert.Contains(t, m.log.String(), "no unit stays that could serve the database")
 }

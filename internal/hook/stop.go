@@ -38,7 +38,7 @@ func peerBroken(ctx context.Context, u *reconcile.Reconciler) error {
 	}
 	err := finalize(ctx, u, snapshot)
 	if err != nil {
-		return fmt.Errorf("%w\nnext: where this hook is skipped, hook stop does the same, and may have to be skipped too", err)
+		return fmt.Errorf("%w\nnext: if this hook is skipped, the hook stop checks the same and may have to be skipped too", err)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	// The servers are gone; where the relation still is, so are the identities.
 	for _, id := range snapshot.Application.Relations {
 		if err := u.Tools.RelationSet(ctx, id, own.Databag()); err != nil {
-			u.Log.WarnContext(ctx, "cannot take back what this unit has published", "error", err)
+			u.Log.WarnContext(ctx, "cannot remove what this unit has published", "error", err)
 		}
 	}
 	return nil

@@ -73,7 +73,7 @@ func TestStopTakesBackWhatWasPublished(t *testing.T) {
 func TestStopThatCannotTakeBackWhatWasPublishedEnds(t *testing.T) {
 	m := &machine{left: true, goal: dying, relations: []string{"ovsdb-peer:0"}, broken: []string{"relation-set"}}
 	require.NoError(t, m.run(t, "stop"))
-	assert.Contains(t, m.log.String(), "cannot take back")
+	assert.Contains(t, m.log.String(), "cannot remove what this unit has published")
 }
 
 func TestStopKeepsPublishedWhatStaysAMember(t *testing.T) {
@@ -88,7 +88,7 @@ func TestR9StopOfTheWholeApplicationEndsTheServicesOnly(t *testing.T) {
 	m.goal = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"dying"}}}`
 	require.NoError(t, m.run(t, "stop"))
 	assert.Equal(t, stopped, m.told)
-	assert.Contains(t, m.log.String(), "nb: no unit stays that could go on with the database; its data stay in ")
+	assert.Contains(t, m.log.String(), "nb: no unit stays that could serve the database; its data stay in ")
 }
 
 func TestStopWhoseServicesDoNotEndIsRetried(t *testing.T) {

@@ -37,12 +37,12 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew fun
 		}
 		waits := fmt.Sprintf("%s: %d clients, %d of which are being served", db.Short(), now.Connected, now.Busy)
 		if !s.Now().Before(until) {
-			s.Log.InfoContext(ctx, "going on without waiting for clients any longer", "state", waits, "waited", patience.String())
+			s.Log.InfoContext(ctx, "not waiting for clients any longer", "state", waits, "waited", patience.String())
 			return nil
 		}
 		if len(looks) > plan.SettledLooks && s.Now().Sub(told) >= tellInterval {
 			told = s.Now()
-			s.Progress(ctx, fmt.Sprintf("%s; waiting until they have what they need, at most %s", waits, patience))
+			s.Progress(ctx, fmt.Sprintf("%s; waiting until they are served, for at most %s", waits, patience))
 		}
 		if err := poll.Wait(ctx, clientsInterval); err != nil {
 			return err

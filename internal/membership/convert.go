@@ -71,7 +71,7 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func
 
 // ErrLeadLost means that another member leads, or none does, since this one has begun
 // to convert the database. It was ended: it would go on for ever, at full load.
-var ErrLeadLost = errors.New("it has lost the lead; the next try is at a larger election timer")
+var ErrLeadLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
 
 // leadInterval is how often a member that converts is asked whether it leads. It
 // answers between two of the times in which it is silent.

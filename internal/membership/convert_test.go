@@ -139,7 +139,7 @@ func TestConversionIsMadeUnderTheLock(t *testing.T) {
 		assert.ErrorAs(t, err, new(*BusyError))
 	}}
 	require.NoError(t, leader.Convert(t.Context(), model(leader, units...), ovndb.SB, "25.03 openvswitch 3.5", time.Second))
-	assert.Regexp(t, `^sb: waiting for ovn-central/0 to give the lock back; unless it renews it, the lock is free in \d+s$`, waited)
+	assert.Regexp(t, `^sb: waiting for ovn-central/0 to release the lock; the lock expires in \d+s unless that unit renews it$`, waited)
 	begun := time.Now()
 	require.NoError(t, other.WithLock(t.Context(), m, ovndb.SB, false, func(context.Context, Gate) error { return nil }))
 	assert.Less(t, time.Since(begun), other.lockTTL(ovndb.SB, time.Second), "it was given back")

@@ -16,7 +16,7 @@ import (
 func (s *Changer) ClearEndedIntents(ctx context.Context) {
 	for _, d := range ovndb.Databases() {
 		if err := s.clearEndedIntents(ctx, d); err != nil {
-			s.Log.DebugContext(ctx, "cannot tidy the lock", "database", d.Short(), "error", err)
+			s.Log.DebugContext(ctx, "cannot remove ended changes from the lock", "database", d.Short(), "error", err)
 		}
 	}
 }

@@ -53,7 +53,7 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	if lost == "" {
 		return nil
 	}
-	s.Log.WarnContext(ctx, "the server's file lacks entries; it is written anew", "database", d.Short(), "lost", lost)
+	s.Log.WarnContext(ctx, "the server's file lacks entries; the server rewrites it", "database", d.Short(), "lost", lost)
 	if err := s.Control.Compact(ctx, d); err != nil {
 		return &DamagedFileError{d, lost, err}
 	}
@@ -74,8 +74,8 @@ func (s *Changer) RewriteFile(ctx context.Context, d ovndb.Database) error {
 	case err != nil:
 		return &DamagedFileError{d, lost, err}
 	case lost != "":
-		return &DamagedFileError{d, lost, errors.New("the server has not written it anew; see its log")}
+		return &DamagedFileError{d, lost, errors.New("the server has not rewritten its file; see its log")}
 	}
-	s.Log.InfoContext(ctx, "the server's file was written anew, and is whole", "database", d.Short())
+	s.Log.InfoContext(ctx, "the server has rewritten its file, which is whole", "database", d.Short())
 	return nil
 }

@@ -18,7 +18,7 @@ const joinPatience = 10 * time.Second
 // meanwhile: nothing else keeps it from that, and the others would count it for ever.
 // One that has is started again; then the error is a [*PendingError].
 func (s *Changer) EndJoin(ctx context.Context, d ovndb.Database) error {
-	joined := &PendingError{d, "the server has joined the cluster meanwhile, and goes on as its member; the next try goes on from there"}
+	joined := &PendingError{d, "the server has joined the cluster meanwhile and stays its member; the next try continues from there"}
 	if s.joins(ctx, d) {
 		return joined
 	}

@@ -142,7 +142,7 @@ func results(kicks []*kickOperation) []KickResult {
 	for _, k := range kicks {
 		r := k.result
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
-			r.Outcome, r.Next = Untouched, []string{"run the same command again, once the other database's result allows it"}
+			r.Outcome, r.Next = Untouched, []string{"solve what the other database's result names, then run the same command again"}
 		}
 		all = append(all, r)
 	}
@@ -222,15 +222,15 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 			k.withdrawn = true
 			k.refuse(err.Error(), "run the same command again, once the database has a leader")
 		} else {
-			k.pending(fmt.Sprintf("the kick of %s was sent, and may yet be done: %v", member, err))
+			k.pending(fmt.Sprintf("the kick of %s was sent and may still take effect: %v", member, err))
 		}
 		return false
 	}
 	if reason := k.await(ctx); reason != "" {
-		k.pending(fmt.Sprintf("%s is not proved to be gone: %s", member, reason))
+		k.pending(fmt.Sprintf("the removal of %s is not proved: %s", member, reason))
 		return false
 	}
-	s.Progress(ctx, d.Short()+": proved to be removed")
+	s.Progress(ctx, d.Short()+": the removal is proved")
 	k.removed = s.removedText(k.application.LastUnit(d, k.target), "kicked")
 	k.result.Outcome = Removed
 	k.result.Text = fmt.Sprintf("%s is no longer a member of %s", member, d)

@@ -80,7 +80,7 @@ func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
 	d := k.server.Database
 	switch reason {
 	case raft.AmbiguousID:
-		return []string{"give the whole ID, which the unit it belongs to publishes as " + d.Short() + "-server-id, and which cluster-status format=yaml shows"}
+		return []string{"give the whole ID: cluster-status format=yaml shows it, and its unit publishes it as " + d.Short() + "-server-id"}
 	case raft.OtherDatabase:
 		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
@@ -121,7 +121,7 @@ func (k *kickOperation) refuseUnknownUnit() {
 		k.refuse(text+", and each member belongs to a unit", k.adviceToLook())
 		return
 	}
-	k.refuse(text+"; members of no known unit: "+unknown, "name the members by sb-identity and nb-identity")
+	k.refuse(text+"; members whose unit is not known: "+unknown, "name the members by sb-identity and nb-identity")
 }
 
 // unknownMembers are the members that belong to no unit; empty if there are none.
@@ -152,8 +152,8 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 		k.alreadyGone(ctx, "there is no record of a server of "+unit)
 		if unknown := k.unknownMembers(); unknown != "" && k.result.Outcome == AlreadyGone {
 			k.result.Outcome = Untouched
-			k.result.Text += "; members of no known unit: " + unknown
-			k.result.Next = []string{"if one of them was its, name it by " + d.Short() + "-identity"}
+			k.result.Text += "; members whose unit is not known: " + unknown
+			k.result.Next = []string{"if one of them was that unit's, name it by " + d.Short() + "-identity"}
 		}
 		return
 	}
@@ -169,7 +169,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	case 1:
 		k.target, k.id = present[0], present[0].Longest()
 	default:
-		k.refuse(fmt.Sprintf("%s has had several servers that are members: %s", unit, strings.Join(k.describeAll(present), ", ")),
+		k.refuse(fmt.Sprintf("several servers of %s are members: %s", unit, strings.Join(k.describeAll(present), ", ")),
 			"name one of them by "+d.Short()+"-identity")
 	}
 }
@@ -195,7 +195,7 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 			break
 		}
 	}
-	k.result.Outcome, k.result.Text = Pending, "it is not among the members that this unit's server shows, but these are not known to be committed, so that it may be one again"
+	k.result.Outcome, k.result.Text = Pending, "this unit's server does not show it as a member, but that may not be committed: it may become a member again"
 	k.result.Next = []string{"wait until the database has a leader, and run the same command again"}
 }
 
@@ -278,13 +278,13 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 		var advice []string
 		switch leave := raft.PlanLeave(raft.Change{Database: d, View: view, Target: k.id}); {
 		case owner.Unit == "" && k.target.Up && k.application.HasAddress(k.target.Address):
-			return []string{"wait until the unit that has its address has said whose it is, then look again: " + status.StatusCommand(k.application, k.application.Unit)}
+			return []string{"wait until the unit at its address has published its IDs, then look again: " + status.StatusCommand(k.application, k.application.Unit)}
 		case owner.Unit != "" && k.target.Up && leave.Refusal != nil:
 			return status.Remediation(leave.Refusal, view, k.application) // its own leave would be refused too
 		case owner.Unit != "" && k.target.Up:
 			advice = append(advice, "remove its unit, which then leaves by itself: "+juju.RemoveUnit(owner.Unit))
 		case owner.Unit != "":
-			advice = append(advice, "start its server again; or, if its machine is lost, take the unit out of the model, then kick what it has left behind: "+
+			advice = append(advice, "start its server again; or, if its machine is lost, remove the unit from the model, then kick what it left behind: "+
 				juju.RemoveUnit("--force "+owner.Unit))
 		}
 		if again.Refusal == nil && (owner.Unit == "" || !k.target.Up) {

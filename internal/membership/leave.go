@@ -49,9 +49,9 @@ func (d *leaveOperation) resultSoFar() LeaveResult {
 	case d.result.Text != "":
 		return d.result
 	case d.queued:
-		return LeaveResult{Database: d.server.Database, Text: "the server hangs with the leave that it was sent, and leaves once it goes on"}
+		return LeaveResult{Database: d.server.Database, Text: "the server hangs; it was told to leave, and leaves when it responds again"}
 	case d.begun:
-		return LeaveResult{Database: d.server.Database, Text: "the leave was begun and is not done"}
+		return LeaveResult{Database: d.server.Database, Text: "the leave has begun and is not finished"}
 	}
 	return LeaveResult{Database: d.server.Database, Text: "still a member, nothing was changed"}
 }
@@ -96,7 +96,7 @@ func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string,
 func (d *leaveOperation) refuseSole() *raft.Refusal {
 	text := "this unit's server is the only member, so it has the only copy of the database; it waits until another unit has joined"
 	if d.server.Status.State == raft.LeavingCluster {
-		text = "this unit's server is the only member and was told to leave, which can't end; restart the service ovn-ovsdb-server-" +
+		text = "this unit's server is the only member and was told to leave, which it can't finish; restart the service ovn-ovsdb-server-" +
 			d.server.Database.Short() + " to serve the database again"
 	}
 	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
@@ -134,7 +134,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 	case d.alreadyRemoved:
 		return d.leaveAlreadyRemoved(ctx)
 	case d.server.Status.State == raft.LeavingCluster:
-		s.Progress(ctx, db.Short()+": the leave that was begun earlier is awaited")
+		s.Progress(ctx, db.Short()+": waiting for the leave that began earlier")
 	default:
 		// Look again, just before what can't be taken back.
 		if err := d.refresh(ctx); err != nil || d.result.Gone {
@@ -163,7 +163,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 			return err
 		case errors.Is(err, ovn.ErrHung):
 			d.queued = true
-			s.Progress(ctx, db.Short()+": the server does not answer; it leaves once it does")
+			s.Progress(ctx, db.Short()+": the server does not answer; it leaves when it does")
 		case err != nil && !errors.Is(err, ovn.ErrLeaving) && !errors.Is(err, ovn.ErrUnknownCluster):
 			return &PendingError{db, fmt.Sprintf("%s may have been told to leave (%s); Juju tries again", d.server.Status.Server.Short(), err)}
 		}
@@ -198,7 +198,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 		return err
 	}
 	if err != nil && !errors.Is(err, ovn.ErrUnknownCluster) {
-		s.Log.InfoContext(ctx, "the server can't find out that it was removed; the record says so", "database", db.Short(), "error", err)
+		s.Log.InfoContext(ctx, "the server can't find out that it was removed; trusting the record", "database", db.Short(), "error", err)
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "the others have removed " + d.server.Status.Server.Short() + " while it was down or cut off"}
 	return nil
@@ -217,7 +217,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 		case now.Condition == ovndb.Serving && now.Status.State != raft.LeavingCluster:
 			return &PendingError{db, "the server was restarted while it was leaving, which cancels it; Juju tries again"}
 		case s.Now().After(until):
-			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and waits on", d.server.Status.Server.Short(), timeout, now.Text())}
+			return &PendingError{db, fmt.Sprintf("%s has not left within %s (%s); Juju tries again and continues to wait", d.server.Status.Server.Short(), timeout, now.Text())}
 		case now.Condition != ovndb.Serving && now.Condition != ovndb.Hung:
 			return fmt.Errorf("cannot see %s leave: %s", db, now.Text())
 		}
@@ -225,7 +225,7 @@ func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error
 			return err
 		}
 		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-			return &PendingError{db, "the leave was begun and not seen to end: " + err.Error()}
+			return &PendingError{db, "the leave has begun, and its end was not seen: " + err.Error()}
 		}
 	}
 }

@@ -36,7 +36,7 @@ var errLockLost = errors.New("another unit has taken over the lock")
 
 // errTooLate means that the time in which the lock permits to begin something is
 // over: nothing was begun.
-var errTooLate = errors.New("too much time has passed since the lock was renewed; nothing was begun")
+var errTooLate = errors.New("the lock was not renewed in time; nothing was started")
 
 // BusyError means that another unit held the lock for too long.
 type BusyError struct {
@@ -46,7 +46,7 @@ type BusyError struct {
 
 // Error names the holder.
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s: %s is changing the membership and was not done in time", e.Database.Short(), e.Holder)
+	return fmt.Sprintf("%s: %s is changing the membership and did not finish in time", e.Database.Short(), e.Holder)
 }
 
 // lock is the right to change one database's membership, held by this unit.
@@ -123,7 +123,7 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 		}
 		if now := k.service.Now(); now.After(told.Add(tellInterval)) {
 			told = now
-			k.service.Progress(ctx, fmt.Sprintf("%s: waiting for %s to give the lock back; unless it renews it, the lock is free in %s",
+			k.service.Progress(ctx, fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
 				k.database.Short(), record.Holder, remaining.Round(time.Second)))
 		}
 		if err := interrupted(ctx); err != nil {
@@ -143,7 +143,7 @@ func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r
 	}
 	value = ids[observe.LockKey]
 	if r, err = lease.Parse(value); err != nil {
-		k.service.Log.WarnContext(ctx, "the lock's value is damaged; waiting for its time to pass", "database", k.database.Short(), "value", value)
+		k.service.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database", k.database.Short(), "value", value)
 		r.Holder = "another unit"
 	}
 	return ids, value, r, nil
@@ -288,7 +288,7 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 		}
 	}
 	if err != nil {
-		k.service.Log.WarnContext(ctx, "cannot release the lock; it ends by itself",
+		k.service.Log.WarnContext(ctx, "cannot release the lock; it expires by itself",
 			"database", k.database.Short(), "ttl", k.held.TTL(), "error", err)
 	}
 }

@@ -40,7 +40,7 @@ func (s *Changer) stoppedServers(ctx context.Context, servers map[ovndb.Database
 			end, err := s.Files.LogEnd(ctx, d)
 			server.end, server.whole = end, err == nil && end.Damage == ""
 			if !server.whole {
-				s.Log.InfoContext(ctx, "no server starts on the file of a server that does not run", "database", d.Short(), "damage", end.Damage, "error", err)
+				s.Log.InfoContext(ctx, "no server can be started on the file", "database", d.Short(), "damage", end.Damage, "error", err)
 			}
 		}
 		all = append(all, server)
@@ -59,7 +59,7 @@ type needed struct {
 // their unit is gone the others can commit nothing, not even a removal. A file that can be
 // read brings the quorum back.
 func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cache observe.Cache, servers []stopped) needed {
-	n := needed{refused: &RefusedError{Advice: []string{"then it leaves by itself: Juju tries again", overrideAdvice + juju.Resolved(m.Unit, true)}}}
+	n := needed{refused: &RefusedError{Advice: []string{"then the unit leaves by itself: Juju tries again", overrideAdvice + juju.Resolved(m.Unit, true)}}}
 	for _, l := range servers {
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
 			continue // an only copy is judged by itself
@@ -69,7 +69,7 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 			continue
 		}
 		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.NoQuorum, Text: fmt.Sprintf(
-			"without this unit's server the others are no majority: %s; and %s", without, l.Text())})
+			"without this unit's server the others are no majority: %s; %s", without, l.Text())})
 		n.servers = append(n.servers, l)
 	}
 	return n
@@ -85,7 +85,7 @@ func (n needed) restartable() bool {
 // no other hook, where that is done otherwise. What it returns is the refusal, whose first advice
 // is what was done or what an operator is to do, and whose command is empty in the former case.
 func (s *Changer) startNeeded(ctx context.Context, unit string, n needed) *RefusedError {
-	first := "its server has given the database up and was started anew: wait"
+	first := "its server had given up the database and was restarted: wait"
 	if n.refused.Command = s.startCommand(unit, n.servers); !n.restartable() {
 		first = "start it again: " + n.refused.Command
 	} else if err := s.restartAll(ctx, n.servers); err != nil {

@@ -42,10 +42,10 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 		removed   bool
 		refused   string
 	}{
-		"two, the other stays":    {file: clustered("aa00", "aa01"), goal: "active", refused: "0 of 2 up, 2 needed; and the server is not running"},
-		"three, no other answers": {file: clustered("aa00", "aa01", "aa02"), goal: "active", refused: "0 of 3 up, 2 needed; and the server is not running"},
+		"two, the other stays":    {file: clustered("aa00", "aa01"), goal: "active", refused: "0 of 2 up, 2 needed; the server is not running"},
+		"three, no other answers": {file: clustered("aa00", "aa01", "aa02"), goal: "active", refused: "0 of 3 up, 2 needed; the server is not running"},
 		"two, it gave its database up": {
-			file: clustered("aa00", "aa01"), condition: ovndb.Failed, goal: "active", refused: "0 of 2 up, 2 needed; and the server runs but has given up",
+			file: clustered("aa00", "aa01"), condition: ovndb.Failed, goal: "active", refused: "0 of 2 up, 2 needed; the server runs but has given up",
 		},
 		"two, no other unit stays":     {file: clustered("aa00", "aa01"), goal: "dying"},
 		"two, the other has kicked it": {file: clustered("aa00", "aa01"), goal: "active", removed: true},
@@ -62,7 +62,7 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 			var told []string
 			if test.condition == ovndb.Failed {
 				s.NB.Condition, command = test.condition, ""
-				next, told = "its server has given the database up and was started anew: wait", []string{"systemctl restart ovn-ovsdb-server-nb"}
+				next, told = "its server had given up the database and was restarted: wait", []string{"systemctl restart ovn-ovsdb-server-nb"}
 			}
 			m := new(observetest.Machine)
 			service := on(s, m)

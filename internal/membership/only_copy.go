@@ -23,7 +23,7 @@ func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers
 			continue
 		}
 		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
-			"no unit that stays has joined the cluster, so the only copy of the database is in %s; and %s", s.Control.Paths.File(l.Database), l.Text())})
+			"no unit that stays has joined the cluster, so the only copy of the database is in %s; %s", s.Control.Paths.File(l.Database), l.Text())})
 		n.servers = append(n.servers, l)
 	}
 	return n

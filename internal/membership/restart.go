@@ -257,7 +257,7 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 			return err
 		case <-ticker.C:
 			if err := k.renew(ctx); err != nil {
-				k.service.Log.WarnContext(ctx, "cannot renew the lock; going on with what was begun under it", "database", k.database.Short(), "error", err)
+				k.service.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it", "database", k.database.Short(), "error", err)
 			}
 		}
 	}

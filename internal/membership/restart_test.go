@@ -273,7 +273,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 		return gone.observer.WasRemoved(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
 	}, 20*time.Second, 50*time.Millisecond)
 	_, err := gone.observer.AwaitMember(t.Context(), ovndb.NB, 500*time.Millisecond)
-	require.ErrorContains(t, err, "nb: this unit's server is no working member after 500ms: ")
+	require.ErrorContains(t, err, "nb: this unit's server is not a working member after 500ms: ")
 	require.NoError(t, gone.LeaveRemoved(t.Context(), model(gone, gone), gone.observer.ObserveServer(t.Context(), ovndb.NB)))
 	assert.Equal(t, ovndb.Left, gone.observer.ObserveServer(t.Context(), ovndb.NB).Condition)
 }

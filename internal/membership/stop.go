@@ -105,7 +105,7 @@ func inOrder(results map[ovndb.Database]LeaveResult) []LeaveResult {
 }
 
 func (s *Changer) keptData(d ovndb.Database) LeaveResult {
-	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could go on with the database; its data stay in %s", s.Control.Paths.File(d))}
+	return LeaveResult{Database: d, Text: fmt.Sprintf("no unit stays that could serve the database; its data stay in %s", s.Control.Paths.File(d))}
 }
 
 // refuseUnreadable is the refusal where a server of this unit may well be a member
@@ -152,7 +152,7 @@ func (s *Changer) retryHung(ctx context.Context, servers map[ovndb.Database]obse
 // They lead the operator's override of a refusal.
 const (
 	overrideAdvice = "to remove the unit all the same, and leave its members behind: "
-	onlyCopyAdvice = "to remove the unit all the same, and with it the only copy, of which the file stays on its machine: "
+	onlyCopyAdvice = "to remove the unit all the same, with the only copy (its file stays on the machine): "
 )
 
 // nothingToLeave is the result of a database that no server of this unit serves as
@@ -174,7 +174,7 @@ func (s *Changer) nothingToLeave(m observe.Application, l observe.ServerState) L
 	case ovndb.Serving:
 		f.joining, f.Text = true, "the server had not joined yet"
 	default:
-		f.Text = l.Text() + "; it stays a member until it is kicked from another unit, which action cluster-status there shows how to do"
+		f.Text = l.Text() + "; it stays a member until another unit kicks it: the action cluster-status there prints the command"
 	}
 	return f
 }
@@ -265,7 +265,7 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 	if refused.Refusals[0].Reason == raft.SoleMember {
 		override = onlyCopyAdvice
 	}
-	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers go on serving until then",
+	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers keep serving until then",
 		override+juju.Resolved(m.Unit, true))
 	return refused
 }

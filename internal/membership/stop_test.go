@@ -109,13 +109,13 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 		// fate is how the text of each database's fate begins.
 		fate string
 	}{
-		"no server runs":     {both(ovndb.Down), false, "the server is not running; it stays a member until it is kicked"},
+		"no server runs":     {both(ovndb.Down), false, "the server is not running; it stays a member until another unit kicks it"},
 		"no database":        {both(ovndb.Absent), false, "there is no database"},
 		"standalone":         {both(ovndb.Standalone), false, "the database is standalone; it stays in "},
 		"disk full":          {both(ovndb.Failed), false, "the server runs but has given up the database"},
 		"left already":       {both(ovndb.Left), true, "the server has left already; its file is now "},
 		"had not joined":     {func(s *observetest.Scenario) { s.NB, s.SB = s.NB.In(raft.JoiningCluster), s.SB.In(raft.JoiningCluster) }, false, "the server had not joined yet"},
-		"every unit goes":    {everybodyGoes, false, "no unit stays that could go on with the database; its data stay in "},
+		"every unit goes":    {everybodyGoes, false, "no unit stays that could serve the database; its data stay in "},
 		"the last unit goes": {func(s *observetest.Scenario) { s.Goal = map[string]string{"ovn-central/0": "dying"} }, false, "no unit stays"},
 		"the last member goes": {func(s *observetest.Scenario) {
 			everybodyGoes(s)

@@ -47,7 +47,7 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 	judge := func(ctx context.Context) error {
 		for _, h := range halts {
 			if err := h.evaluate(ctx); err != nil {
-				s.Log.InfoContext(ctx, "a server that can't be asked is not stopped", "database", h.server.Database.Short(), "error", err)
+				s.Log.InfoContext(ctx, "not stopping a server that can't be asked", "database", h.server.Database.Short(), "error", err)
 				return s.refuseUnreadable(m, servers)
 			}
 		}
@@ -67,7 +67,7 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 		return err
 	}
 	if _, member := h.end.Addresses[h.file.Server]; !member || h.end.Damage != "" {
-		return errors.New("its file does not tell the members")
+		return errors.New("its file does not list the members")
 	}
 	without, removed := h.service.Observer.QuorumWithout(ctx, h.application, h.server.Database, h.cache, h.file, h.end)
 	if !removed && !without.Holds() {
@@ -145,7 +145,7 @@ func (h *haltOperation) act(ctx context.Context) error {
 			return &PendingError{db, "its service was stopped, and its process still runs: " + l.Text()}
 		}
 		if err := poll.Wait(ctx, observe.PollInterval); err != nil {
-			return &PendingError{db, "its service was stopped, and its process was not seen to end: " + err.Error()}
+			return &PendingError{db, "its service was stopped, but its process was not seen to end: " + err.Error()}
 		}
 	}
 }

@@ -52,7 +52,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 	c.kill(ovndb.NB)
 	results, err := c.Stop(t.Context(), m, observe.Cache{})
 	require.NoError(t, err)
-	assert.Contains(t, results[0].Text, "the server is not running; it stays a member until it is kicked from another unit")
+	assert.Contains(t, results[0].Text, "the server is not running; it stays a member until another unit kicks it")
 }
 
 // R1: with another one down there would be one of three.

@@ -57,7 +57,7 @@ func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout t
 			}
 		}
 		if err := poll.Wait(ctx, PollInterval*5); err != nil {
-			return l, fmt.Errorf("%s: this unit's server is no working member after %s: %s", db.Short(), timeout, l.Text())
+			return l, fmt.Errorf("%s: this unit's server is not a working member after %s: %s", db.Short(), timeout, l.Text())
 		}
 	}
 }

@@ -81,11 +81,11 @@ func (s *Observer) LoadCache(ctx context.Context) Cache {
 		err = json.Unmarshal(text, &m)
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "cannot read what this unit remembers; going on without", "path", s.cachePath(), "error", err)
+		s.Log.WarnContext(ctx, "cannot read this unit's cache; continuing without it", "path", s.cachePath(), "error", err)
 		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
 	if m.Unit != "" && m.Unit != s.Env.Unit {
-		s.Log.InfoContext(ctx, "another unit was on this machine before; what it remembered is not used", "unit", m.Unit)
+		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before", "unit", m.Unit)
 		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
 	if m.Configurations == nil {
@@ -99,13 +99,13 @@ func (s *Observer) SaveCache(m Cache) error {
 	m.Unit = s.Env.Unit
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
-		return fmt.Errorf("cannot write what this unit remembers: %w", err)
+		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Dir(s.cachePath()), 0o755); err != nil {
-		return fmt.Errorf("cannot write what this unit remembers: %w", err)
+		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
 	if _, err := atomicfile.WriteIfChanged(s.cachePath(), text, 0o600); err != nil {
-		return fmt.Errorf("cannot write what this unit remembers: %w", err)
+		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
 	return nil
 }
@@ -236,7 +236,7 @@ func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.
 	cache.Published = maps.Clone(cache.Published)
 	cache.Published[s.Env.Unit] = own
 	if err := s.SaveCache(cache); err != nil {
-		s.Log.WarnContext(ctx, "cannot save what was observed; going on", "error", err)
+		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
 }
 

@@ -87,7 +87,7 @@ func TestMemoryThatIsDamagedIsForgottenAloud(t *testing.T) {
 			assert.Empty(t, m.History, "nothing of it is believed")
 			assert.Empty(t, m.Configurations)
 			assert.NotNil(t, m.Configurations)
-			assert.Contains(t, log.String(), "cannot read what this unit remembers")
+			assert.Contains(t, log.String(), "cannot read this unit's cache")
 			assert.Contains(t, log.String(), memoryName)
 
 			require.NoError(t, s.SaveCache(memory()), "and it is made anew")
@@ -136,7 +136,7 @@ func TestMemoryOnAFullDiskStaysAsItWas(t *testing.T) {
 		id := relation.Identity{Server: observetest.Full(fmt.Sprintf("%04x", i))}
 		larger.History = larger.History.Publish(relation.UnitIdentities{fmt.Sprintf("ovn-central/%d", i): {ovndb.SB: id}})
 	}
-	require.ErrorContains(t, s.SaveCache(larger), "cannot write what this unit remembers")
+	require.ErrorContains(t, s.SaveCache(larger), "cannot write this unit's cache")
 	assert.Equal(t, memory(), s.LoadCache(t.Context()))
 	files, err := filepath.Glob(filepath.Join(dir, ".*"))
 	require.NoError(t, err)
@@ -177,5 +177,5 @@ func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
 	next, log := rememberer(dir)
 	next.Env.Unit = "ovn-central/5"
 	assert.Equal(t, observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
-	assert.Contains(t, log.String(), "another unit was on this machine before")
+	assert.Contains(t, log.String(), "ignoring the cache of another unit that was on this machine before")
 }

@@ -39,13 +39,13 @@ func (s *Observer) notes(ctx context.Context, d ovndb.Database) map[string]strin
 	defer cancel()
 	global, err := s.Dialer.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))
 	if err != nil {
-		s.Log.DebugContext(ctx, "cannot read what is noted of the members", "database", d.Short(), "error", err)
+		s.Log.DebugContext(ctx, "cannot read the notes on the members in the database", "database", d.Short(), "error", err)
 		return nil
 	}
 	defer global.Close()
 	ids, err := global.Read(ctx)
 	if err != nil {
-		s.Log.DebugContext(ctx, "cannot read what is noted of the members", "database", d.Short(), "error", err)
+		s.Log.DebugContext(ctx, "cannot read the notes on the members in the database", "database", d.Short(), "error", err)
 	}
 	return ids
 }

@@ -50,7 +50,7 @@ func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(
 	model.publish(own)
 	cache = s.UpdateCache(cache, &model, servers)
 	if err := s.SaveCache(cache); err != nil {
-		s.Log.WarnContext(ctx, "cannot save what was observed; going on", "error", err)
+		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
 	return Snapshot{Servers: servers, Own: model.Published[model.Unit], Application: model, Cache: cache}
 }
@@ -65,7 +65,7 @@ func (s *Observer) Refresh(ctx context.Context, before Snapshot) Snapshot {
 	after.Cache = s.UpdateCache(before.Cache, &after.Application, after.Servers)
 	after.Own = after.Application.Published[after.Application.Unit]
 	if err := s.SaveCache(after.Cache); err != nil {
-		s.Log.WarnContext(ctx, "cannot save what was observed; going on", "error", err)
+		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
 	return after
 }

@@ -109,7 +109,7 @@ func (g Guard) askOne(ctx context.Context, db ovndb.Database, peer string) (reco
 func Install(p ovndb.Paths, c Config) (reload bool, err error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
-		return false, fmt.Errorf("cannot write the guard of starts: %w", err)
+		return false, fmt.Errorf("cannot write the start guard: %w", err)
 	}
 	if _, err := atomicfile.WriteIfChanged(p.StartGuard(), append(text, '\n'), 0o600); err != nil {
 		return false, err
@@ -117,7 +117,7 @@ func Install(p ovndb.Paths, c Config) (reload bool, err error) {
 	for _, db := range ovndb.Databases() {
 		path := p.DropIn(ovndb.ServiceOf(db))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return reload, fmt.Errorf("cannot write the guard of starts: %w", err)
+			return reload, fmt.Errorf("cannot write the start guard: %w", err)
 		}
 		changed, err := atomicfile.WriteIfChanged(path, []byte(dropIn(p, db)), 0o644)
 		if reload = reload || changed; err != nil {

@@ -248,7 +248,7 @@ func TestLeaveThatIsQueuedInAHungServerIsPending(t *testing.T) {
 	})
 	said := m.refuseRemoval(u)
 	u.OnCall(nil)
-	assert.Contains(t, said, "nb: the server hangs with the leave that it was sent, and leaves once it goes on")
+	assert.Contains(t, said, "nb: the server hangs; it was told to leave, and leaves when it responds again")
 	assert.NotContains(t, said, "nb: still a member, nothing was changed")
 	assert.Contains(t, said, "Juju tries again")
 	record, err := rest[0].Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "get", "NB_Global", ".", "external_ids")
