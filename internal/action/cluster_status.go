@@ -29,7 +29,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	}
 	o, err := u.Reconciler.Plan(ctx)
 	if err != nil {
-		u.Log.WarnContext(ctx, "cannot find out how this unit itself is", "error", err)
+		u.Log.WarnContext(ctx, "cannot find out the state of this unit", "error", err)
 	}
 	report := o.Report
 	northds, missing, northdNext := status.NorthdReport(u.northd(ctx), report.Application)
@@ -99,7 +99,7 @@ func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string
 // out; what is wrong with the unit is not seen in its clusters.
 func (u Unit) trouble(o reconcile.Result, err error) string {
 	if err != nil {
-		return "cannot find out how " + u.Env.Unit + " itself is: " + err.Error()
+		return "cannot find out the state of " + u.Env.Unit + ": " + err.Error()
 	}
 	if word, text := u.Reconciler.Status(o); word != juju.Active {
 		return u.Env.Unit + " is " + string(word) + ": " + text

@@ -89,7 +89,7 @@ func (r results) prove(proofs []recovery.Proof) {
 // afterRecovery is what an operator does next.
 func afterRecovery(found reconcile.RecoverResult) string {
 	if !found.Proven {
-		return "watch juju status until all units are active, then run the same command again: it goes on, writes to the new cluster and reads that back from each unit"
+		return "watch juju status until all units are active, then run the same command again: it continues, writes to the new cluster and reads that back from each unit"
 	}
 	var gone []string
 	members := math.MaxInt

@@ -91,7 +91,7 @@ func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 // serveHealth says whether the loop turns.
 func (a *Agent) serveHealth(w http.ResponseWriter, _ *http.Request) {
 	if !a.healthy() {
-		http.Error(w, "the loop is stuck", http.StatusServiceUnavailable)
+		http.Error(w, "the agent's loop is stuck", http.StatusServiceUnavailable)
 		return
 	}
 	_, _ = w.Write([]byte("ok\n"))

@@ -127,11 +127,11 @@ func (c *clusters) publishDamage(ctx context.Context, seen observe.Report) {
 		found.published = err == nil
 		switch {
 		case err != nil:
-			log.Warn("the other units can't be told how the file of this unit's server is", "error", err)
+			log.Warn("cannot tell the other units the state of this unit's database file", "error", err)
 		case damaged:
-			log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has had it written anew")
+			log.Warn("the file of this unit's server lacks entries; all units count it as down until a hook has the file rewritten")
 		default:
-			log.Info("the file of this unit's server is whole; all units are told")
+			log.Info("the file of this unit's server is whole; told all units")
 		}
 	}
 }

@@ -140,7 +140,7 @@ func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis str
 		due = true
 	}
 	if due {
-		d.agent.log.Info("going on with a drain", "chassis", chassis, "left", p.Text())
+		d.agent.log.Info("continuing a drain", "chassis", chassis, "left", p.Text())
 		x.stepped = true
 		if p, err = d.service.Step(ctx, chassis); err != nil {
 			return said, 0, err

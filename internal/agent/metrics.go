@@ -37,7 +37,7 @@ var (
 	clockMetric = prometheus.NewDesc("ovn_central_agent_peer_clock_ahead_seconds",
 		"By how many seconds another agent's clock is ahead of this one's at least, negative where it is behind; no series where it never answered.", []string{"peer"}, nil)
 	lookMetric = prometheus.NewDesc("ovn_central_agent_last_look_seconds",
-		"Seconds since the agent's loop last turned.", nil, nil)
+		"Seconds since the agent's loop last ran.", nil, nil)
 	gatewaysMetric = prometheus.NewDesc("ovn_central_gateways",
 		"Gateways that the agent sees.", nil, nil)
 	chassisMetric = prometheus.NewDesc("ovn_central_chassis",
@@ -63,11 +63,11 @@ var (
 	gatewayLookMetric = prometheus.NewDesc("ovn_central_gateways_last_look_seconds",
 		"Seconds since chassis and gateways were last read; no series where they never were.", nil, nil)
 	drainsMetric = prometheus.NewDesc("ovn_central_drains",
-		"Nodes that are to be empty, as the agent that acts sees them: running, stalled for 5 minutes, or done.", []string{"state"}, nil)
+		"Nodes that are being drained, as the agent that acts sees them: running, stalled for 5 minutes, or done.", []string{"state"}, nil)
 	drainLeftMetric = prometheus.NewDesc("ovn_central_drain_gateways",
-		"Gateways that are still to leave the node, or can go nowhere.", []string{"node"}, nil)
+		"Gateways that still have to leave the node, or have nowhere to go.", []string{"node"}, nil)
 	backupIntervalMetric = prometheus.NewDesc("ovn_central_backup_interval_seconds",
-		"Seconds from one backup of this unit to the next; no series of backups where none are made by themselves.", nil, nil)
+		"Seconds from one backup of this unit to the next; no series of backups where none are scheduled.", nil, nil)
 	backupNewestMetric = prometheus.NewDesc("ovn_central_backup_newest_timestamp_seconds",
 		"When the newest backup of this unit was taken, in seconds since 1970; 0 where there is none.", nil, nil)
 	backupFailedMetric = prometheus.NewDesc("ovn_central_backup_failed",

@@ -89,7 +89,7 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 	said := ask()
 	assert.Equal(t, maintenance.ClusterNotAccessible, said.Reason, document.Answer(said))
 	assert.Equal(t, 2, said.Details.ErrorCount)
-	assert.Contains(t, document.Answer(said), "OVN_Southbound: Unable to access OVN_Southbound: it was not looked at")
+	assert.Contains(t, document.Answer(said), "OVN_Southbound: Unable to access OVN_Southbound: it was not checked")
 
 	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return staleReport(), "" }
 	said = ask()

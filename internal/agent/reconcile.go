@@ -42,7 +42,7 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 	again = d.Next(now)
 	drain, err := g.drains.reconcile(ctx, value, acts, inv)
 	if err != nil && ctx.Err() == nil {
-		g.agent.log.Error("cannot go on with drains", "error", err)
+		g.agent.log.Error("cannot continue drains", "error", err)
 	}
 	if drain != 0 && (again == 0 || drain < again) {
 		again = drain

@@ -13,7 +13,7 @@ func (a *Agent) Reload(c config.Config) error {
 	if _, err := check(c); err != nil {
 		return err
 	}
-	a.log.Info("configuration was read again", "mode", c.Mode, "restarts", a.config.Restarts(c))
+	a.log.Info("read the configuration again", "mode", c.Mode, "restarts", a.config.Restarts(c))
 	a.current.Store(&c)
 	a.dialer.Forget()
 	a.wakeGateways()

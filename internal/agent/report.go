@@ -77,7 +77,7 @@ func (g *gateways) observed(inv *gateway.Inventory, plan schedule.Plan, due bool
 	defer g.mu.Unlock()
 	r := &g.report
 	if r.err != nil {
-		lines = append(lines, line{"gateways are seen again", nil})
+		lines = append(lines, line{"gateways can be read again", nil})
 	}
 	orphans := append(inv.Orphans(), interrupted(g.unfinished)...)
 	lines = append(lines, tellOrphans(r.orphans, orphans)...)
@@ -101,7 +101,7 @@ func (g *gateways) observed(inv *gateway.Inventory, plan schedule.Plan, due bool
 		switch {
 		case len(plan.Changes) == before:
 		case plan.Empty():
-			lines = append(lines, line{"no gateway is to be scheduled any more", nil})
+			lines = append(lines, line{"no gateway is left to schedule", nil})
 		default:
 			lines = append(lines, line{"gateways to be scheduled", []any{"gateways", len(plan.Changes), "interruptions", plan.Moves(), "reasons", shortened(reasons(plan.Changes...))}})
 		}
@@ -135,7 +135,7 @@ func (g *gateways) failed(err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.report.err == nil || g.report.err.Error() != err.Error() {
-		g.agent.log.Warn("gateways can't be seen", "error", err)
+		g.agent.log.Warn("cannot read gateways", "error", err)
 	}
 	g.report.err = err
 }

@@ -51,7 +51,7 @@ func (g *gateways) endRuns(ctx context.Context, value string) {
 	if err := s.End(ctx, g.unfinished); err != nil {
 		g.retry = g.agent.now() + retryPause
 		g.detector.Everything(g.retry) // so that it is looked at again
-		g.agent.log.Warn("cannot note that earlier runs are over", "error", err)
+		g.agent.log.Warn("cannot record that earlier runs are over", "error", err)
 		return
 	}
 	g.noted = ""

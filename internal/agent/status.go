@@ -48,7 +48,7 @@ func (s *seen) update(e *lease.Election, d lease.Decision, now time.Duration) (l
 	}
 	if d.Acts != s.acts {
 		s.acts = d.Acts
-		text := "this unit acts no more"
+		text := "this unit no longer acts"
 		if d.Acts {
 			text = "this unit acts"
 		}

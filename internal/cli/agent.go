@@ -145,7 +145,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 				err = a.Reload(next)
 			}
 			if err != nil {
-				log.Error("cannot reload the configuration; going on with the last one", "error", err)
+				log.Error("cannot reload the configuration; keeping the last one", "error", err)
 			}
 		})
 		err = a.Run(ctx)
@@ -153,7 +153,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 		next, again := a.Again()
 		switch {
 		case err != nil && last != nil && ctx.Err() == nil: // another program listens where it is to
-			log.Error("cannot use the new configuration; going on with the last one", "error", err)
+			log.Error("cannot use the new configuration; keeping the last one", "error", err)
 			c, last = *last, nil
 		case err != nil || !again || ctx.Err() != nil:
 			return err

@@ -124,7 +124,7 @@ func TestAgentThatCannotListenElsewhereGoesOnWhereItListened(t *testing.T) {
 	told.Listen, failure = taken.Addr().String(), nil
 	mu.Unlock()
 	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
-	require.Eventually(t, func() bool { return said.has("cannot use the new configuration; going on with the last one") }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return said.has("cannot use the new configuration; keeping the last one") }, patience, 10*time.Millisecond)
 	require.Eventually(t, answers, patience, 10*time.Millisecond)
 	cancel()
 	require.NoError(t, <-ended)

@@ -48,7 +48,7 @@ func agentGateways(g report.GatewayStatus) string {
 	}
 	fmt.Fprintf(&b, "gateways: %d on %d chassis, as of %s ago\n", g.Gateways, g.Chassis, report.Seconds(g.LookedSecondsAgo))
 	if g.Error != "" {
-		fmt.Fprintf(&b, "gateways can't be seen now: %s\n", g.Error)
+		fmt.Fprintf(&b, "cannot read gateways now: %s\n", g.Error)
 	}
 	if g.Planned > 0 {
 		fmt.Fprintf(&b, "to be scheduled for %s: %d gateways\n", report.Seconds(g.AdvisedSeconds), g.Planned)

@@ -81,7 +81,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.State.Chassis = append(c.State.Chassis, c.chassis(row, cordoned))
 	}
 	if sb.Config < nb.Config { // no ovn-controller was asked yet
-		c.find("ovn-northd", "it has not followed yet: nb_cfg %d of %d; which chassis respond is not known since", sb.Config, nb.Config)
+		c.find("ovn-northd", "it has not followed yet: nb_cfg %d of %d; until then, which chassis respond is not known", sb.Config, nb.Config)
 	}
 	t := newTopology(nb)
 	users, unhosted := c.gateways(t)

@@ -112,7 +112,7 @@ func TestChassisIsNotBlamedForAnOvnNorthdThatDoesNotFollow(t *testing.T) {
 	nb.Config = 9
 	c := gateway.BuildInventory(nb, southbound())
 	assert.Equal(t, []bool{false, true, false, false}, []bool{c.State.Chassis[0].Unresponsive, c.State.Chassis[1].Unresponsive, c.State.Chassis[2].Unresponsive, c.State.Chassis[3].Unresponsive})
-	assert.Contains(t, c.Findings, schedule.Finding{Where: "ovn-northd", Text: "it has not followed yet: nb_cfg 5 of 9; which chassis respond is not known since"})
+	assert.Contains(t, c.Findings, schedule.Finding{Where: "ovn-northd", Text: "it has not followed yet: nb_cfg 5 of 9; until then, which chassis respond is not known"})
 }
 
 func TestOddRowsAreReportedAndTheRestGoesOn(t *testing.T) {

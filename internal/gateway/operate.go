@@ -154,7 +154,7 @@ func (s *Service) Rebalance(ctx context.Context, r Request) (*Operation, error) 
 	plan := schedule.Rebalance
 	switch {
 	case r.Revert != "" && r.Target != "":
-		return nil, &RefusedError{maintenance.NewStatus(maintenance.BadRequest, "a plan is reverted, or a layout brought back, not both at once")}
+		return nil, &RefusedError{maintenance.NewStatus(maintenance.BadRequest, "revert a plan or bring back a layout, not both at once")}
 	case r.Target != "":
 		if plan, err = s.restoring(ctx, r.Target); err != nil {
 			return nil, err

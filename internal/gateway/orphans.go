@@ -20,7 +20,7 @@ func (inv *Inventory) Orphans() (all []schedule.Finding) {
 	}
 	for _, name := range inv.SB.Private {
 		if !there[name] {
-			all = append(all, schedule.Finding{Where: name, Text: "Chassis_Private without Chassis: nothing that waits for all chassis ends"})
+			all = append(all, schedule.Finding{Where: name, Text: "Chassis_Private without Chassis: what waits for all chassis never ends"})
 		}
 	}
 	for _, g := range inv.State.Groups {

@@ -236,7 +236,7 @@ func (s *Service) Revisions(ctx context.Context, r RevisionsRequest) maintenance
 		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("base and diff are both %s: there is nothing to compare", base))
 	}
 	if lists := r.Base == "" && r.Diff == ""; (lists || diff != revision.Planned) && (r.Reschedule || len(r.Options.Networks) > 0) {
-		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("networks, and which plan, are asked for where diff is %s", revision.Planned))
+		return maintenance.NewStatus(maintenance.BadRequest, fmt.Sprintf("networks and a plan can only be given where diff is %s", revision.Planned))
 	}
 	inventory, err := s.Observe(ctx)
 	if err != nil {

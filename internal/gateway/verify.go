@@ -27,7 +27,7 @@ type UnresponsiveError struct {
 
 // Error says what to do.
 func (e *UnresponsiveError) Error() string {
-	text := fmt.Sprintf("ovn-controller does not respond on %s, where gateways were moved to, so that they may not work: restart it", strings.Join(e.Chassis, ", "))
+	text := fmt.Sprintf("ovn-controller does not respond on %s, to which gateways were moved; they may not work: restart it", strings.Join(e.Chassis, ", "))
 	if e.Undo != "" {
 		text += "; or to move them back, run: " + e.Undo
 	}
@@ -42,7 +42,7 @@ func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait tim
 	missing, err := s.Verify(ctx, changed, wait)
 	switch {
 	case err != nil:
-		return fmt.Errorf("where gateways are bound cannot be seen: %w", err)
+		return fmt.Errorf("cannot see where gateways are bound: %w", err)
 	case len(missing) > 0:
 		return &MisplacedError{missing, wait}
 	}
@@ -55,7 +55,7 @@ func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait tim
 		inventory, err = s.Observe(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("it is not known whether the chassis that took gateways respond: %w", err)
+		return fmt.Errorf("cannot tell whether the chassis that took gateways respond: %w", err)
 	}
 	if silent := s.unresponsiveHosts(taken, inventory.SB); len(silent) > 0 {
 		return &UnresponsiveError{Chassis: silent}

@@ -138,7 +138,7 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 		return failed(fmt.Sprintf("it remains a candidate of %d gateways", len(left.Blocked)), blocked(left.Blocked)...)
 	}
 	if len(changed) == 0 {
-		return maintenance.NewStatus(maintenance.Success, "it is a candidate of no gateway already")
+		return maintenance.NewStatus(maintenance.Success, "it is not a candidate of any gateway")
 	}
 	done := fmt.Sprintf("taken out of the candidates of %d gateways", len(changed))
 	if n.Gateway {

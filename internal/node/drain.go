@@ -63,7 +63,7 @@ func (s *Service) beginDrain(ctx context.Context, r DrainRequest) (maintenance.N
 		}
 		return n, refused
 	}
-	return ends(maintenance.NewStatus(maintenance.Conflict, "other clients go on cordoning nodes; run it again"))
+	return ends(maintenance.NewStatus(maintenance.Conflict, "other clients keep cordoning nodes; run it again"))
 }
 
 // begin records the intent, unless it stands there, or the drain is refused or only shown. Every
@@ -86,7 +86,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		return n, nil, err
 	}
 	if n.Drain != nil && !r.DryRun {
-		s.progress(ctx, "drain %s: it was begun %s; going on", n.Name(), n.Drain.Text())
+		s.progress(ctx, "drain %s: it was begun %s; continuing", n.Name(), n.Drain.Text())
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
 	if others := cordonedInTheWay(x, p, n.Chassis); len(others) > 0 {
@@ -285,7 +285,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 				return s.ended(n, outcome, p, watch)
 			}
 			if recheck.Due(p, now) {
-				s.progress(ctx, "drain %s: looking which chassis respond", n.Name())
+				s.progress(ctx, "drain %s: checking which chassis respond", n.Name())
 				if err := s.Gateways.SyncNorthd(ctx); err != nil {
 					s.progress(ctx, "drain %s: %v", n.Name(), err)
 				}
@@ -314,7 +314,7 @@ func (s *Service) ended(n maintenance.Node, outcome maintenance.Outcome, p maint
 	}
 	message := fmt.Sprintf("%s is not drained within %s: %s", n.Name(), w.Timeout, p.Text())
 	if outcome == maintenance.GraceOver {
-		message = fmt.Sprintf("%s is not drained: what is left did not go by itself within the grace period of %s: %s", n.Name(), w.Grace, p.Text())
+		message = fmt.Sprintf("%s is not drained: what is left did not go away within the grace period of %s: %s", n.Name(), w.Grace, p.Text())
 	}
 	failed := maintenance.NewStatus(maintenance.DrainNodeError, message+"; the drain is recorded; run it again to continue", blocked(p.Blocked)...)
 	for _, name := range p.Unbound {

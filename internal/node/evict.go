@@ -26,7 +26,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		return refused(maintenance.Conflict, "there is nothing to force: no port is bound to %s; run it without force", n.Name())
 	}
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // it asks every ovn-controller for a sign of life
-		return refused(maintenance.ClusterNotAccessible, "it cannot be told whether %s is reachable: %v", n.Name(), err)
+		return refused(maintenance.ClusterNotAccessible, "cannot tell whether %s is reachable: %v", n.Name(), err)
 	}
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
@@ -65,11 +65,11 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		case maintenance.Reachable:
 			return refused(maintenance.Conflict, "%s cannot be forced: its ovn-controller responds; run it without force", n.Name())
 		case maintenance.Unprovable:
-			return refused(maintenance.Conflict, "%s cannot be forced: it is not proved that only this node is unreachable; look at node-status", n.Name())
+			return refused(maintenance.Conflict, "%s cannot be forced: only this node must be unreachable, and that is not proved; see node-status", n.Name())
 		}
 		if !said {
 			said = true
-			s.progress(ctx, "decommission %s: waiting for 180 s whether its ovn-controller responds", n.Name())
+			s.progress(ctx, "decommission %s: waiting 180 s to see whether its ovn-controller responds", n.Name())
 		}
 		if poll.Wait(ctx, silenceInterval) != nil {
 			return refused(maintenance.DisassociateFailure, "%v", context.Cause(ctx))

@@ -31,7 +31,7 @@ func (s *Service) RemoveMember(ctx context.Context, id string, timeout time.Dura
 // at counts as one that can't be accessed.
 func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 	for _, d := range ovndb.Databases() {
-		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not looked at"}
+		one := maintenance.DatabaseHealth{Name: string(d), Why: "it was not checked"}
 		for _, c := range seen.Clusters {
 			if c.Database != d {
 				continue
@@ -62,7 +62,7 @@ func CharmOf(m observe.Application, servers map[ovndb.Database]observe.ServerSta
 	for _, d := range ovndb.Databases() {
 		l, seen := servers[d]
 		if l.Condition != ovndb.Serving {
-			why := "it was not looked at"
+			why := "it was not checked"
 			if seen {
 				why = l.Text()
 			}
@@ -106,12 +106,12 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 		why = append(why, maintenance.Message{Message: fmt.Sprintf("%s (%d): ", reason, reason.Code()) + fmt.Sprintf(format, args...), Error: true, Kind: maintenance.MessageStep, Name: step})
 	}
 	for _, what := range unknown {
-		say("remove-member", maintenance.RemoveMemberError, "it cannot be told what is on its machine: %s", what)
+		say("remove-member", maintenance.RemoveMemberError, "cannot tell what is on its machine: %s", what)
 	}
 	if s.Health != nil {
 		all := s.Health(ctx)
 		if len(all) == 0 {
-			say("cluster-ready", maintenance.ClusterNotAccessible, "no database was looked at")
+			say("cluster-ready", maintenance.ClusterNotAccessible, "no database was checked")
 		}
 		for _, now := range all {
 			then := now.Without(n.Members)
@@ -139,7 +139,7 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 // members are proved to have left both clusters.
 func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout time.Duration) maintenance.Status {
 	if s.Charm == nil || s.Health == nil {
-		return maintenance.NewStatus(maintenance.Success, "which units are on its machine is not known from here: where there is the charm, run its action")
+		return maintenance.NewStatus(maintenance.Success, "this command cannot tell which units are on its machine: where the charm is deployed, run its action")
 	}
 	begun, said := s.Gateways.Now(), ""
 	var departure maintenance.Departure
@@ -203,7 +203,7 @@ func texts(all []maintenance.Message) string {
 // awaitReady waits until every database is healthy; members on the node's machine count for nothing.
 func (s *Service) awaitReady(ctx context.Context, n maintenance.Node, timeout time.Duration, minMembers int) maintenance.Status {
 	if s.Health == nil {
-		return maintenance.NewStatus(maintenance.Success, "the health of the clusters is not known from here: see cluster-health")
+		return maintenance.NewStatus(maintenance.Success, "this command cannot tell the health of the clusters: see cluster-health")
 	}
 	begun := s.Gateways.Now()
 	for {

@@ -45,5 +45,5 @@ func TestWhatIsKnownOfTheApplicationSaysWhatIsNot(t *testing.T) {
 	both[ovndb.SB] = observe.ServerState{Database: ovndb.SB, Condition: ovndb.Down}
 	c = node.CharmOf(m, both, "zero")
 	assert.Equal(t, []string{"connection is shut down", "members of OVN_Southbound: the server is not running", "u/2 has not published the name of its machine"}, c.Unknown)
-	assert.Equal(t, []string{"members of OVN_Northbound: it was not looked at", "members of OVN_Southbound: it was not looked at"}, node.CharmOf(observe.Application{Unit: "u/0"}, nil, "zero").Unknown)
+	assert.Equal(t, []string{"members of OVN_Northbound: it was not checked", "members of OVN_Southbound: it was not checked"}, node.CharmOf(observe.Application{Unit: "u/0"}, nil, "zero").Unknown)
 }

@@ -67,7 +67,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 			s.progress(ctx, "remove-node %s: it was used meanwhile; judging it again", n.Name())
 		case !said:
 			said = true
-			s.progress(ctx, "remove-node %s: waiting for %.0f s whether its ovn-controller responds", n.Name(), deadFor.Seconds())
+			s.progress(ctx, "remove-node %s: waiting %.0f s to see whether its ovn-controller responds", n.Name(), deadFor.Seconds())
 		}
 		if poll.Wait(ctx, time.Second) != nil {
 			return maintenance.NewStatus(maintenance.DeleteNodeError, context.Cause(ctx).Error())
@@ -82,7 +82,7 @@ func (s *Service) keeps(x snapshot, n maintenance.Node) *maintenance.Status {
 		why = append(why, maintenance.Message{Message: "ovn-controller responds; stop it on the machine", Error: true, Kind: maintenance.MessageStep, Name: n.Chassis})
 	}
 	for _, what := range x.charm.Unknown {
-		why = append(why, maintenance.Message{Message: "it cannot be told whether a unit is on its machine: " + what, Error: true, Kind: maintenance.MessageHold, Name: maintenance.HoldMember})
+		why = append(why, maintenance.Message{Message: "cannot tell whether a unit is on its machine: " + what, Error: true, Kind: maintenance.MessageHold, Name: maintenance.HoldMember})
 	}
 	why = append(why, s.holds(n.Holds, time.Time{})...)
 	for _, g := range slices.SortedFunc(slices.Values(x.inventory.State.Groups), func(a, b schedule.Group) int { return strings.Compare(a.Name, b.Name) }) {

@@ -51,7 +51,7 @@ func TestMemberWhoseFileLacksEntriesIsToldOfBetweenHooks(t *testing.T) {
 	}
 	eventually(t, func() bool { return told() > 0 }, patience, time.Second)
 	assert.Equal(t, 1, told())
-	assert.Contains(t, p.agents[n].log.String(), "all units count it as down until a hook has had it written anew")
+	assert.Contains(t, p.agents[n].log.String(), "all units count it as down until a hook has the file rewritten")
 
 	p.run("ovs-appctl", "-t", p.member(n)+".ctl", "ovsdb-server/compact", "OVN_Northbound")
 	eventually(t, func() bool { return told() == 0 }, patience, time.Second, "there is no charm whose hook would take it back")

@@ -54,7 +54,7 @@ func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
 	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`, "what a person has begun is no agent's")
 
 	halves := []string{
-		"c1: Chassis without Chassis_Private", "c7: Chassis_Private without Chassis: nothing that waits for all chassis ends",
+		"c1: Chassis without Chassis_Private", "c7: Chassis_Private without Chassis: what waits for all chassis never ends",
 		"c8: a candidate of gateways, and no chassis",
 	}
 	p.sb("create", "Chassis_Private", "name=c7", "--", "--if-exists", "destroy", "Chassis_Private", "c1")

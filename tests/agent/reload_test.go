@@ -50,7 +50,7 @@ func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
 		require.NoError(t, one.Signal(syscall.SIGHUP))
 		eventually(t, func() bool { return strings.Count(one.log.String(), says) > before }, patience, 10*time.Millisecond, says)
 	}
-	const refused = "going on with the last one"
+	const refused = "keeping the last one"
 	for says, text := range map[string]string{
 		"unexpected end of JSON input": "{", "it takes off, advise or on": `{"mode":"sometimes"}`, "is not between 2s and 5m0s": `{"lease-ttl":"1s"}`,
 		"cannot unmarshal number": `{"hold-down":5}`,
@@ -65,7 +65,7 @@ func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
 	hangUp(refused)
 
 	tell(map[string]any{"mode": "advise", "hold-down": "7s"})
-	hangUp("configuration was read again")
+	hangUp("read the configuration again")
 	assert.Equal(t, config.Advise, p.status(one).Mode)
 	assert.Equal(t, term, p.status(one).Term, "the lease is the same")
 	tell(map[string]any{"mode": "advise", "lease-ttl": "4s"})

@@ -128,7 +128,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 		"Juju can't be asked": {
 			application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, unread: errors.New("connection is shut down")},
 			0,
-			"RemoveMemberError (500): it cannot be told what is on its machine: connection is shut down",
+			"RemoveMemberError (500): cannot tell what is on its machine: connection is shut down",
 		},
 	} {
 		s.Charm, s.Health, s.Unit = test.charm, test.health, unitName(0)
@@ -145,7 +145,7 @@ func TestR1NodeWithoutWhichTheClustersWouldNotBeWellIsNotBegunWith(t *testing.T)
 	s.Charm = (&application{unread: errors.New("connection is shut down")}).charm
 	kept := s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true, DryRun: true})
 	assert.Equal(t, 409, kept.Code)
-	assert.Contains(t, document.Answer(kept), "error  ovn-central: it cannot be told whether a unit is on its machine: connection is shut down")
+	assert.Contains(t, document.Answer(kept), "error  ovn-central: cannot tell whether a unit is on its machine: connection is shut down")
 }
 
 // 002-5, 002-6, R6: a decommission ends only once the unit on the node's machine has left the
@@ -166,7 +166,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
 	assert.Contains(t, document.Answer(said), "error  remove-member: RemoveMemberError (500): after 0s: ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3; "+
-		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still: it is that of ovn-central/3; ")
+		"member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member, that of ovn-central/3; ")
 
 	// juju remove-machine --force: the unit is gone, its members stay. And as long as the first try
 	// lasts, ovn-controller is stopped, so that the chassis' addresses are gone too.
@@ -174,7 +174,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	c.sbctl("chassis-del", "c1")
 	said = s.Decommission(t.Context(), r)
 	assert.Equal(t, maintenance.DisassociateFailure, said.Reason)
-	assert.Contains(t, document.Answer(said), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is there still, and no unit's any more: "+
+	assert.Contains(t, document.Answer(said), "member aa03 of OVN_Northbound at ssl:127.0.0.1:6643 is still a member and belongs to no unit any more: "+
 		"run: juju run ovn-central/0 kick sb-identity="+string(serverID(ovndb.SB, 3))+" nb-identity="+string(serverID(ovndb.NB, 3))+" i-really-mean-it=true")
 	assert.Equal(t, 409, s.Remove(t.Context(), node.RemoveRequest{Node: "c1", DryRun: true}).Code, "it holds the node")
 

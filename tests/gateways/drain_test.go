@@ -168,7 +168,7 @@ func TestDrainWaitsForHoldsAndNamesThem(t *testing.T) {
 	require.Equal(t, 200, c.answer("hold", "c1", "ovn-bgp-agent", "--reason", "routes").Code)
 	said := c.answer("drain", "c1", "--timeout", "20s", "--grace-period", "1s")
 	assert.Equal(t, 500, said.Code)
-	assert.Contains(t, said.Message, "what is left did not go by itself within the grace period of 1s: nova-compute 2, hold ovn-bgp-agent; the drain is recorded; run it again to continue")
+	assert.Contains(t, said.Message, "what is left did not go away within the grace period of 1s: nova-compute 2, hold ovn-bgp-agent; the drain is recorded; run it again to continue")
 	assert.Regexp(t, `error  nova-compute: 2 ports \(vm-1, vm-2\), for at least \d+s\nerror  ovn-bgp-agent: routes, set by .*, \d+s old\n`, document.Answer(said))
 
 	s, lines := c.nodeService(), make(chan string, 100)

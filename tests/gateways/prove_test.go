@@ -126,7 +126,7 @@ func TestMoveToAChassisThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 	c.followsOnce("c2")
 	code, out, stderr := c.operate("rebalance", "--yes")
 	assert.Equal(t, 1, code, out)
-	assert.Contains(t, stderr, "ovn-controller does not respond on c2, where gateways were moved to, so that they may not work: restart it; or to move them back, run: ")
+	assert.Contains(t, stderr, "ovn-controller does not respond on c2, to which gateways were moved; they may not work: restart it; or to move them back, run: ")
 	assert.NotContains(t, out, "every gateway is bound as expected")
 	assert.Equal(t, map[string]int{"c1": 1, "c2": 1}, c.masters(ports...))
 	_, command, found := strings.Cut(stderr, "run: ovn-central-operator gateways ")
@@ -150,7 +150,7 @@ func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 	c.followsOnce("c1")
 	said := c.answer("undrain", "c1")
 	assert.Equal(t, maintenance.DrainNodeError, said.Reason)
-	assert.Equal(t, "c1.example is undrained, but ovn-controller does not respond on c1, where gateways were moved to, so that they may not work: restart it", said.Message)
+	assert.Equal(t, "c1.example is undrained, but ovn-controller does not respond on c1, to which gateways were moved; they may not work: restart it", said.Message)
 	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
 	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))
 }

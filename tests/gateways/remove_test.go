@@ -46,7 +46,7 @@ func TestR13NodeIsRemovedOnlyIfNothingNeedsIt(t *testing.T) {
 	assert.Equal(t, []string{"1 c2"}, c.candidates(port))
 	assert.Contains(t, document.Answer(retired), "WARNING: its ovn-controller still responds")
 	again := c.answer("decommission", "c1", "--timeout", "30s", "--grace-period", "0s", "--yes")
-	assert.Contains(t, document.Answer(again), "it is a candidate of no gateway already")
+	assert.Contains(t, document.Answer(again), "it is not a candidate of any gateway")
 
 	assert.Equal(t, 409, c.answer("remove", "c1", "--yes").Code, "it lives")
 	c.sbctl("create", "Chassis_Private", "name=c1")
@@ -127,7 +127,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	s, ahead, late := c.nodeService(), time.Duration(0), false
 	s.Gateways.Now = func() time.Time { return time.Now().Add(ahead) }
 	s.Gateways.Progress = func(_ context.Context, line string) {
-		if strings.Contains(line, "waiting for 180 s") { // which are over at once
+		if strings.Contains(line, "waiting 180 s") { // which are over at once
 			ahead += 180 * time.Second
 		}
 		late = strings.Contains(line, ": clear-labels:")
@@ -137,7 +137,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	decommission := func() maintenance.Status { return s.Decommission(t.Context(), r) }
 	assert.Contains(t, decommission().Message, "there is nothing to force: no port is bound to c1.example")
 	c.bind("c1", "vm-1", "vm-2")
-	assert.Contains(t, decommission().Message, "it is not proved that only this node is unreachable", "c2 does not follow either")
+	assert.Contains(t, decommission().Message, "only this node must be unreachable, and that is not proved", "c2 does not follow either")
 	ports := c.addGateways(2, "c1", "c2")
 	c.bind("c1", "cr-"+ports[0])
 	c.bind("c2", "cr-"+ports[1])
@@ -183,7 +183,7 @@ func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
 	c.bind("c1", "vm-1", "cr-lrp-lonely")
 	s := c.nodeService()
 	s.Gateways.NorthdTimeout = patience
-	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting for 180 s") }
+	s.Gateways.Progress = func(_ context.Context, line string) { assert.NotContains(t, line, "waiting 180 s") }
 	r := node.DecommissionRequest{Node: "c1", Drain: maintenance.Limits{Timeout: time.Hour, Grace: 30 * time.Minute}, Clear: time.Minute, Confirmed: true, Force: true}
 	said := s.Decommission(t.Context(), r)
 	assert.Equal(t, maintenance.Conflict, said.Reason, document.Answer(said))

@@ -284,7 +284,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet2:br-ex")
 	said = refused(fourth)
 	assert.Equal(t, 409, said.Code)
-	assert.Contains(t, said.Message, "it is another plan now")
+	assert.Contains(t, said.Message, "the plan is another one now")
 	c.sbctl("set", "Chassis", "c3", "other_config:ovn-bridge-mappings=physnet1:br-ex")
 
 	// The check is skipped, and says what it would have refused.
@@ -308,7 +308,7 @@ func TestLayoutIsBroughtBackAsFarAsItCanBe(t *testing.T) {
 	ports := c.addGateways(5, "c1", "c2", "c3")
 	status := c.status("rebalance", "--target-revision", "successful-site-action", "--yes", "--wait", "0")
 	assert.Equal(t, 412, status.Code)
-	assert.Equal(t, "there is no successful-site-action: no operation has ended so yet", status.Message)
+	assert.Equal(t, "there is no successful-site-action: no operation has ended that way yet", status.Message)
 	assert.Equal(t, 412, c.status("rebalance", "--target-revision", "r000000000000", "--yes").Code)
 	assert.Equal(t, 400, c.status("rebalance", "--target-revision", "committed", "--revert", "g1", "--yes").Code)
 

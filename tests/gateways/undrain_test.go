@@ -74,6 +74,6 @@ func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
 	c.run("ovs-appctl", "-t", c.path("sb", "ctl"), "exit")
 	unseen := <-asked
 	assert.Equal(t, 500, unseen.Code)
-	assert.Regexp(t, `^c1\.example is undrained, but where gateways are bound cannot be seen: cannot connect to unix:.*sb\.sock`, unseen.Message)
+	assert.Regexp(t, `^c1\.example is undrained, but cannot see where gateways are bound: cannot connect to unix:.*sb\.sock`, unseen.Message)
 	assert.Equal(t, before, c.ranks())
 }

@@ -44,7 +44,7 @@ func Ask(ctx context.Context, file string) (s Status, err error) {
 		return s, fmt.Errorf("cannot ask the agent: it answers %s", answer.Status)
 	}
 	if err := json.NewDecoder(io.LimitReader(answer.Body, maxAnswer)).Decode(&s); err != nil {
-		return s, fmt.Errorf("cannot understand the agent: %w", err)
+		return s, fmt.Errorf("cannot understand the agent's answer: %w", err)
 	}
 	return s, nil
 }

@@ -81,7 +81,7 @@ func (c Changes) Text() string {
 	case c.Layout:
 		return "the layout has changed since the plan was reviewed: by another client of the Northbound database, such as Neutron, or by what was running then"
 	}
-	return "chassis or ports are not as they were when the plan was reviewed: it is another plan now"
+	return "chassis or ports have changed since the plan was reviewed: the plan is another one now"
 }
 
 // Since compares a review with what there is now.

@@ -181,10 +181,10 @@ func TestPointersNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
 		}
 		return strings.Join(l.Gateways["lrp-1"], " ")
 	}
-	assert.Equal(t, "there is no last-site-action: no operation has ended so yet", layout(Last))
+	assert.Equal(t, "there is no last-site-action: no operation has ended that way yet", layout(Last))
 	require.True(t, d.tag("g1", Failed, hosted("a")))
 	assert.Equal(t, "a", layout(Last))
-	assert.Equal(t, "there is no successful-site-action: no operation has ended so yet", layout(Successful))
+	assert.Equal(t, "there is no successful-site-action: no operation has ended that way yet", layout(Successful))
 	require.True(t, d.tag("g2", Succeeded, hosted("a", "b")))
 	assert.False(t, d.tag("g3", Succeeded, hosted("a", "b")), "it stands there (R17)")
 	require.True(t, d.tag("g4", Failed, hosted("b")))
@@ -267,7 +267,7 @@ func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
 	// There and back again is in between, too.
 	assert.Equal(t, "1 operation has changed the layout since the plan was reviewed", r.Since(l, append([]Operation{op("g3")}, before...), plan).Text())
 	assert.Contains(t, r.Since(hosted("b"), before, plan).Text(), "by another client of the Northbound database")
-	assert.Contains(t, r.Since(l, before, other).Text(), "it is another plan now")
+	assert.Contains(t, r.Since(l, before, other).Text(), "the plan is another one now")
 
 	// Without any operation there is revision 0.
 	r, err = ParseReview(NewReview(l, nil, plan).String())

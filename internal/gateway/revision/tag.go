@@ -221,7 +221,7 @@ func (b Book) Layout(v Version) (Layout, error) {
 	at := slices.IndexFunc(b.Tags, func(t Tag) bool { return t.ID == operation || t.Revision == string(v) && b.Kept(t) })
 	switch named := v == Last || v == Successful; {
 	case named && operation == "":
-		return missing("no operation has ended so yet")
+		return missing("no operation has ended that way yet")
 	case named && at < 0:
 		return missing("the record of operation %s is gone", operation)
 	case at < 0:

@@ -30,7 +30,7 @@ func takeBack(s State, o Options, taken []AppliedChange, operation string, why w
 			switch {
 			case slices.ContainsFunc(in.followers, named): // external ports follow their router
 			case slices.ContainsFunc(in.unplanned, named):
-				in.find(t.Group, "nothing says any more which chassis may host it; left as it is")
+				in.find(t.Group, "no record says any more which chassis may host it; left as it is")
 			default:
 				in.find(t.Group, "the gateway no longer exists")
 			}

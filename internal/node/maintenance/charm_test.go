@@ -71,16 +71,16 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 	}
 	there := maintenance.MemberHealth{Member: member, Up: true}
 	observe([]string{"ovn-central/3"}, nil, health(12, 0, there), "ovn-central/3 is still in the application: run: juju remove-unit ovn-central/3",
-		"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still: it is that of ovn-central/3")
+		"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member, that of ovn-central/3")
 	there.Unit = ""
-	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and not known to be any unit's: see: cluster-status")
+	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member, and its unit is not known: see: cluster-status")
 	there.Kick = "juju run"
-	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
+	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member and belongs to no unit any more: run: juju run")
 	observe(nil, nil, health(13, 1), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 has left, but that is not committed yet")
-	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is there still, and no unit's any more: run: juju run")
-	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "it cannot be told which members there are: down")
-	observe(nil, nil, nil, "it cannot be told which members there are")
-	observe(nil, []string{"Juju"}, health(13, 0), "it cannot be told what is on its machine: Juju")
+	observe(nil, nil, health(12, 0, there), "member aa03 of OVN_Northbound at ssl:10.0.0.3:6643 is still a member and belongs to no unit any more: run: juju run")
+	observe(nil, nil, []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Why: "down"}}, "cannot tell which members there are: down")
+	observe(nil, nil, nil, "cannot tell which members there are")
+	observe(nil, []string{"Juju"}, health(13, 0), "cannot tell what is on its machine: Juju")
 	observe(nil, nil, health(13, 0))
 	assert.Equal(t, []string{"member aa03 of OVN_Northbound at ssl:10.0.0.3:6643"}, d.Gone())
 }

@@ -27,7 +27,7 @@ func (d *Departure) Observe(units []string, members []Member, unknown []string, 
 		left = append(left, Message{Message: fmt.Sprintf(format, args...), Error: true, Kind: kind, Name: name})
 	}
 	for _, what := range unknown {
-		say(MessageStep, "unknown", "it cannot be told what is on its machine: %s", what)
+		say(MessageStep, "unknown", "cannot tell what is on its machine: %s", what)
 	}
 	for _, u := range units {
 		say(MessageHold, u, "%s is still in the application: run: juju remove-unit %s", u, u)
@@ -38,11 +38,11 @@ func (d *Departure) Observe(units []string, members []Member, unknown []string, 
 		}
 	}
 	if len(all) == 0 {
-		say(MessageHealth, "all", "it cannot be told which members there are")
+		say(MessageHealth, "all", "cannot tell which members there are")
 	}
 	for _, h := range all {
 		if !h.Accessible {
-			say(MessageHealth, h.Name, "it cannot be told which members there are: %s", h.Why)
+			say(MessageHealth, h.Name, "cannot tell which members there are: %s", h.Why)
 		}
 	}
 	for _, t := range d.targets {
@@ -54,13 +54,13 @@ func (d *Departure) Observe(units []string, members []Member, unknown []string, 
 		case m == nil && t.proof.Absent():
 			say(MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.Text())
 		case m == nil:
-			say(MessageHold, t.member.Short, "%s is on its way out", t.member.Text())
+			say(MessageHold, t.member.Short, "%s is leaving", t.member.Text())
 		case m.Unit != "":
-			say(MessageHold, m.Short, "%s is there still: it is that of %s", m.Text(), m.Unit)
+			say(MessageHold, m.Short, "%s is still a member, that of %s", m.Text(), m.Unit)
 		case m.Kick != "":
-			say(MessageHold, m.Short, "%s is there still, and no unit's any more: run: %s", m.Text(), m.Kick)
+			say(MessageHold, m.Short, "%s is still a member and belongs to no unit any more: run: %s", m.Text(), m.Kick)
 		default:
-			say(MessageHold, m.Short, "%s is there still, and not known to be any unit's: see: cluster-status", m.Text())
+			say(MessageHold, m.Short, "%s is still a member, and its unit is not known: see: cluster-status", m.Text())
 		}
 	}
 	return left

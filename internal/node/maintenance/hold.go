@@ -141,7 +141,7 @@ func CheckHoldName(name string) string {
 	case len(name) > maxHoldName:
 		return fmt.Sprintf("the name of the hold has %d characters; %d are allowed", len(name), maxHoldName)
 	case !holdName.MatchString(name):
-		return fmt.Sprintf("hold name %q is not of lower case letters, digits, dots, dashes and underscores, with a letter or a digit first", name)
+		return fmt.Sprintf("hold name %q must consist of lower case letters, digits, dots, dashes and underscores, and begin with a letter or a digit", name)
 	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
 		return fmt.Sprintf("hold %s follows from what the node carries; choose another name", name)
 	}
