@@ -37,15 +37,15 @@ func newAgent(getenv func(string) string, stderr io.Writer) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Run the agent, which elects the one unit that acts and answers which it is",
-		Long: `Run the agent. One on every unit finds, with the others, the one unit that is to
-act: its name stands in the Northbound database, which is written only when
-another one takes over; that it lives, the agents tell each other. One that is
-killed is replaced within 10 seconds, one that is stopped at once.
+		Long: `Run the agent. The agents of all units elect the one unit that acts. Its name
+stands in the Northbound database, which is written only when another unit takes
+over; whether an agent is alive, the agents ask each other. An agent that is killed
+is replaced within 10 seconds, one that is stopped at once.
 
 It serves a read-only API: / gives the unit that acts, as {"name":"ovn-central/0"},
-/status all that is known, /metrics that for Prometheus, /healthz whether the agent
-works. The charm runs it with --config; flags go before what stands in the file.
-SIGHUP has it read the file and its certificate again.`,
+/status all that is known, /metrics the same for Prometheus, /healthz whether the
+agent works. The charm runs it with --config; flags override the file. On SIGHUP it
+reads the file and its certificate again.`,
 		Example: "  ovn-central-operator agent --unit ovn-central/0 --nb ssl:10.0.0.5:6641 --sb ssl:10.0.0.5:16642 " +
 			"--private-key key_host --certificate cert_host --ca-cert ovn-central.crt " +
 			"--peer-listen 10.0.0.5:16402 --peer 10.0.0.6:16402 --peer 10.0.0.7:16402",
@@ -60,7 +60,7 @@ SIGHUP has it read the file and its certificate again.`,
 
 func (f *agentFlags) define(cmd *cobra.Command) {
 	flags, c := cmd.Flags(), &f.config
-	flags.StringVar(&f.file, "config", "", "file in which the charm has written what follows, as JSON with the names of these flags")
+	flags.StringVar(&f.file, "config", "", "JSON file, written by the charm, whose keys are the names of these flags")
 	flags.StringVar(&c.Unit, "unit", "", "name of this unit")
 	flags.StringVar(&f.nb, "nb", "", "where the Northbound database is: unix:FILE, tcp:HOST:PORT or ssl:HOST:PORT, several with commas")
 	flags.StringVar(&f.sb, "sb", "", "where the Southbound database is")

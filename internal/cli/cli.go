@@ -105,10 +105,10 @@ func Root(getenv func(string) string, stderr io.Writer) *cobra.Command {
 action; a person rarely needs to run it by hand.
 
 EXIT STATUS
-  0    done; for an action also: refused, which Juju is told otherwise
-  1    failed; of a hook, Juju shows it and runs the hook again
+  0    done; also an action that was refused, which it reports to Juju itself
+  1    failed; if it was a hook, Juju shows it and runs the hook again
   2    the command line can't be understood
-  3    start-guard: the server is not to be started
+  3    start-guard: the server must not be started
   130  interrupted`,
 		Example:       "  ovn-central-operator hook update-status\n  ovn-central-operator version",
 		Args:          cobra.NoArgs,
@@ -181,7 +181,7 @@ func newAction(getenv func(string) string, stderr io.Writer) *cobra.Command {
 		Use:   "action NAME",
 		Short: "Run an action, as Juju does",
 		Long: `Run an action in the environment that Juju gives it: its tools must be in PATH,
-and give the action's parameters.
+and answer with the action's parameters.
 
 ACTIONS
   ` + strings.Join(action.Names(), "\n  "),

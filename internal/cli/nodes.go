@@ -91,7 +91,7 @@ func (f *nodeFlags) drains(reason func(*cobra.Command) *cobra.Command) *cobra.Co
 // limited adds the flags of a drain.
 func (f *nodeFlags) limited(c *cobra.Command) {
 	secondsVar(c.Flags(), &f.limits.Timeout, "timeout", maintenance.DefaultTimeout, "how long a drain waits at most")
-	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go by itself; less than timeout")
+	secondsVar(c.Flags(), &f.limits.Grace, "grace-period", maintenance.DefaultGrace, "how long to wait for what holds the node to go away; less than timeout")
 	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "only say what would be done")
 }
 
@@ -108,10 +108,10 @@ func (f *nodeFlags) decommissions(reason func(*cobra.Command) *cobra.Command) *c
 			})
 		}))
 	c.Long = `Empty a node for good: drain it, and take it out of all lists of candidates.
-Which units of the charm are on its machine, and how the clusters are without these,
-is not known from a terminal: where there is the charm, run its action decommission.`
+This command cannot tell which units of the charm are on its machine, nor the state
+of the clusters without them: where the charm is deployed, run its action decommission.`
 	f.limited(c)
-	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long to take it out of the candidates at most")
+	secondsVar(c.Flags(), &f.clear, "clear-labels-timeout", node.DefaultClearTimeout, "how long to wait at most until it is out of the candidates")
 	c.Flags().BoolVar(&f.yes, "yes", false, "confirm it")
 	c.Flags().BoolVar(&f.force, "force", false, "where its ovn-controller is proved unreachable for 180 s: take its ports off it")
 	return c

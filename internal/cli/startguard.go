@@ -22,9 +22,9 @@ func newStartGuard(getenv func(string) string, stderr io.Writer) *cobra.Command 
 		Use:   "start-guard nb|sb",
 		Short: "Say whether the server of a database may be started, as systemd asks before each start",
 		Long: `Say whether the server of a database may be started on this machine. It may not
-where another unit serves a cluster that a recovery or a restore has put in the
-place of the one that this machine's file is of: otherwise two
-clusters would be served.
+if this machine's file is of a cluster that a recovery or a restore has replaced,
+and another unit serves the cluster that replaced it: otherwise two clusters would
+be served.
 
 If that can't be determined within 4 seconds, the server may start and the reason
 is printed.
