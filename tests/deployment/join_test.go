@@ -189,7 +189,7 @@ func TestFileOfAServerThatHalfJoinedIsPutAwayAndTheUnitJoinsAgain(t *testing.T) 
 	c.tick(t, "all are active", c.allActive)
 	c.requireOneCluster(t, append(units, joiner)...)
 	assert.Len(t, putAway(t, joiner), 1)
-	assert.Contains(t, logFrom(t, joiner, 0), "its server was killed while it joined")
+	assert.Contains(t, logFrom(t, joiner, 0), "the server was killed while it joined")
 }
 
 // halfJoined is the file of a member with the header's server and address those
