@@ -159,7 +159,7 @@ func (k *kickOperation) resolveUnit(ctx context.Context) {
 	}
 	var present []raft.Peer
 	for _, p := range k.peers() {
-		if slices.ContainsFunc(ids, func(id raft.ID) bool { return observe.SameServer(id, p) }) {
+		if slices.ContainsFunc(ids, p.Is) {
 			present = append(present, p)
 		}
 	}

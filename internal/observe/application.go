@@ -227,14 +227,14 @@ type Owner struct {
 // Owner finds the unit of a member.
 func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	for _, unit := range m.Published.Names() {
-		if id := m.Published[unit][d].Server; id != "" && SameServer(id, p) {
+		if id := m.Published[unit][d].Server; id != "" && p.Is(id) {
 			return Owner{Unit: unit}
 		}
 	}
 	o := Owner{}
 	was := map[string]bool{}
 	for id, known := range m.History[d] {
-		if SameServer(id, p) && known.Unit != "" && known.Removed.IsZero() {
+		if p.Is(id) && known.Unit != "" && known.Removed.IsZero() {
 			was[known.Unit] = true
 		}
 	}
@@ -244,14 +244,6 @@ func (m Application) Owner(d ovndb.Database, p raft.Peer) Owner {
 	o.Departing = p.Runs() && (slices.Contains(m.Departed, o.Was) || p.Leaving && slices.Contains(m.DepartedEarlier, o.Was))
 	o.Stale = m.Goal != nil && len(m.Unpublished()) == 0 && m.oneCluster(d) && !(p.Runs() && m.HasAddress(p.Address)) && !o.Departing
 	return o
-}
-
-// SameServer compares as much of the IDs as is known of both.
-func SameServer(id raft.ID, p raft.Peer) bool {
-	if p.ID != "" && len(id) > 4 {
-		return id == p.ID
-	}
-	return id.Short() == p.Short
 }
 
 // HasAddress says whether another unit of the model has the address, by what it publishes.

@@ -13,7 +13,7 @@ import (
 func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 	for _, p := range s.Peers {
 		id := p.Rejoin[db]
-		if id == "" || p.Dying || !slices.ContainsFunc(x.Status.Servers, func(m raft.Member) bool { return m.Short == id.Short() }) {
+		if p.Dying || !x.Status.HasMember(id) {
 			continue
 		}
 		d.do(Step{Kind: RemoveDamaged, Database: db, Unit: p.Unit, Server: id, Reason: p.Unit + " asks to join as a new member"})

@@ -46,15 +46,8 @@ func Resolve(given IDArgument, peers []Peer) (r Resolution, ok bool) {
 	if !given.Number && (len(text) < minIDDigits || !idText.MatchString(text)) {
 		return r, false
 	}
-	for _, p := range peers {
-		if !given.Number && string(p.ID) == text {
-			return Resolution{Peers: []Peer{p}, Text: text}, true
-		}
-	}
-	for _, p := range peers {
-		if given.Number && p.matchesNumber(text) || !given.Number && p.hasPrefix(text) {
-			r.Peers = append(r.Peers, p)
-		}
+	if r.Peers = matching(text, peers); given.Number {
+		r.Peers = slices.DeleteFunc(slices.Clone(peers), func(p Peer) bool { return !p.matchesNumber(text) })
 	}
 	if len(r.Peers) == 1 {
 		r.Text = r.Peers[0].Longest()
@@ -94,6 +87,27 @@ func Identify(d ovndb.Database, given IDArgument, here, there []Peer, describe f
 	}
 	return refuse(UnknownID, "%s is neither a member of %s nor one that was removed; members: %s", given.Text, d, names(here))
 }
+
+// matching are the members that an ID, or the beginning of one, can mean: the server itself by
+// its whole ID, else all that fit.
+func matching(text string, peers []Peer) (fit []Peer) {
+	for _, p := range peers {
+		if p.ID != "" && string(p.ID) == text {
+			return []Peer{p}
+		}
+		if p.hasPrefix(text) {
+			fit = append(fit, p)
+		}
+	}
+	return fit
+}
+
+// Is says whether the member can be the server with this ID: the whole of it decides, or the
+// four digits where no more is known of one of them. The ID must not be empty.
+func (p Peer) Is(id ID) bool { return p.hasPrefix(string(id)) }
+
+// isAny is [Peer.Is] for several.
+func (p Peer) isAny(ids []ID) bool { return slices.ContainsFunc(ids, p.Is) }
 
 // hasPrefix says whether the member's ID begins with text, as far as it is known.
 func (p Peer) hasPrefix(text string) bool {

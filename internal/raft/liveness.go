@@ -106,6 +106,12 @@ func (s Status) SameMembers(o Status) bool {
 	return slices.Equal(short(s.Servers), short(o.Servers))
 }
 
+// HasMember says whether the server stands in the configuration that this one shows, by the four
+// digits of its ID; false without an ID.
+func (s Status) HasMember(id ID) bool {
+	return id != "" && slices.ContainsFunc(s.Servers, func(m Member) bool { return m.Short == id.Short() })
+}
+
 // HasLeader says whether this server knows a leader that it follows, or is it.
 func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected
@@ -233,11 +239,11 @@ func (v View) Peers() []Peer {
 		default:
 			p.assessAsFollower(v)
 		}
-		if p.Up && !m.Self && slices.ContainsFunc(v.Down, func(id ID) bool { return p.hasPrefix(string(id)) }) {
+		if p.Up && !m.Self && p.isAny(v.Down) {
 			p.Up, p.Noted, p.Why = false, true, "its unit has recorded that it stops this server, and not yet that the server runs again"
 		}
-		p.Leaving = slices.ContainsFunc(v.Leaving, func(id ID) bool { return p.hasPrefix(string(id)) })
-		if slices.ContainsFunc(v.Lost, func(id ID) bool { return p.hasPrefix(string(id)) }) {
+		p.Leaving = p.isAny(v.Leaving)
+		if p.isAny(v.Lost) {
 			p.Noted = p.Noted || p.Up
 			p.Up, p.Why = false, "its file lacks entries of its log"
 		}

@@ -88,22 +88,12 @@ func (c Change) begin(change string) Plan {
 	return plan
 }
 
-// targets are the members that Target can mean: the server itself by its whole
-// ID, else one that is known by the whole of it, else all that fit.
+// targets are the members of the view that Target can mean.
 func (c Change) targets() []Peer {
-	var fit []Peer
 	if len(c.Target) < minIDDigits {
 		return nil
 	}
-	for _, p := range c.View.Peers() {
-		if p.ID != "" && string(p.ID) == c.Target {
-			return []Peer{p}
-		}
-		if p.hasPrefix(c.Target) {
-			fit = append(fit, p)
-		}
-	}
-	return fit
+	return matching(c.Target, c.View.Peers())
 }
 
 func (v View) noLeaderText() string {
@@ -162,7 +152,7 @@ func (c Change) finish(plan Plan) Plan {
 // that is down stays, and one that is absent by an entry that is not committed
 // comes back.
 func (c Change) worst(peers []Peer, isTarget func(Peer) bool) Quorum {
-	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && c.pending(p) })
+	q := quorumOf(peers, func(p Peer) bool { return isTarget(p) || p.Up && p.isAny(c.Pending) })
 	q.Members += c.mayComeBack(peers)
 	return q
 }
@@ -174,7 +164,7 @@ func (c Change) mayComeBack(peers []Peer) (n int) {
 		return 0
 	}
 	for _, id := range c.Pending {
-		if !slices.ContainsFunc(peers, func(p Peer) bool { return p.hasPrefix(string(id)) }) {
+		if !slices.ContainsFunc(peers, func(p Peer) bool { return p.Is(id) }) {
 			n++
 		}
 	}
@@ -213,12 +203,6 @@ func (c Change) pendingPhase(target Peer) string {
 		}
 	}
 	return ""
-}
-
-func (c Change) pending(p Peer) bool {
-	return slices.ContainsFunc(c.Pending, func(id ID) bool {
-		return p.hasPrefix(string(id))
-	})
 }
 
 // same says whether two rows are of one member. Only the row as a whole tells

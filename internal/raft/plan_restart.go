@@ -45,7 +45,7 @@ func PlanRestart(c Change) Plan {
 		case p.Self:
 		case !p.Up:
 			down = append(down, p)
-		case c.pending(p): // it may go at any moment
+		case p.isAny(c.Pending): // it may go at any moment
 			remaining.Up--
 		}
 	}

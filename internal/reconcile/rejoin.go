@@ -107,7 +107,7 @@ func remover(x plan.Database) string {
 func (u *Reconciler) proveRejoined(ctx context.Context, o Result, joined map[ovndb.Database]raft.ID, found *RejoinResult) error {
 	requests, wrong := map[ovndb.Database]recovery.Request{}, []string(nil)
 	for db, old := range joined {
-		if slices.ContainsFunc(server(o, db).Status.Servers, func(m raft.Member) bool { return m.Short == old.Short() }) {
+		if server(o, db).Status.HasMember(old) {
 			wrong = append(wrong, fmt.Sprintf("%s: the old member %s is still in the configuration", db.Short(), old.Short()))
 			continue
 		}

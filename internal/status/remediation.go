@@ -187,7 +187,7 @@ func hasOnly(m observe.Application, clusters Views, unit string, targets map[ovn
 			return false
 		}
 		for _, p := range v.Peers() {
-			its := slices.ContainsFunc(ids, func(id raft.ID) bool { return observe.SameServer(id, p) })
+			its := slices.ContainsFunc(ids, p.Is)
 			if its && p.Longest() != targets[d] {
 				return false
 			}

@@ -83,7 +83,7 @@ func evidenceIn(m observe.Application, d ovndb.Database, v raft.View, unit strin
 	holds := v.Quorum().Holds()
 	for _, p := range v.Peers() {
 		id := m.Published[unit][d].Server
-		switch mine := p.Self && unit == m.Unit || id != "" && observe.SameServer(id, p); {
+		switch mine := p.Self && unit == m.Unit || id != "" && p.Is(id); {
 		case !mine:
 		case holds && p.Up:
 			return isUp
