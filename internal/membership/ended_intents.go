@@ -23,7 +23,7 @@ func (s *Changer) ClearEndedIntents(ctx context.Context) {
 
 func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error {
 	l := s.Observer.ObserveServer(ctx, d)
-	if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
+	if !l.MemberWithLeader() {
 		return nil
 	}
 	global, err := s.Global(ctx, d, "unix:"+s.Control.Paths.Socket(d))

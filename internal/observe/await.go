@@ -47,7 +47,7 @@ func (s *Observer) AwaitMember(ctx context.Context, db ovndb.Database, timeout t
 	patient := s.Now().Add(leaderConnectionPatience)
 	for asked := false; ; {
 		l := s.ObserveServer(ctx, db)
-		if member := l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader(); member {
+		if l.MemberWithLeader() {
 			if !asked {
 				others, asked = s.newest(ctx, l), true
 			}

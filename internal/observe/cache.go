@@ -171,7 +171,7 @@ func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Da
 		m.Published[m.Unit] = own
 	}
 	for d, seen := range next.Configurations {
-		if l := servers[d]; l.Condition == ovndb.Serving && l.Status.State == raft.ClusterMember && l.Status.HasLeader() {
+		if servers[d].MemberWithLeader() {
 			m.Members[d] = seen.Members
 		}
 	}

@@ -86,7 +86,7 @@ func RemovedServers(ids map[string]string) map[raft.ID]string {
 // for ever. What says so is the record in the database, read from any member
 // that answers, or the memory of this unit.
 func (s *Observer) RemovedElsewhere(ctx context.Context, l ServerState, cache Cache) bool {
-	if l.Status.HasLeader() && l.Status.State == raft.ClusterMember {
+	if l.Status.MemberWithLeader() {
 		return false
 	}
 	if cache.RemovedBefore(l.Database, l.Status.Server) {

@@ -38,6 +38,12 @@ func (l ServerState) Member() bool {
 	return l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster && l.Status.State != raft.LeavingCluster
 }
 
+// MemberWithLeader says whether the unit's server answers and is a plain member that knows a
+// leader ([raft.Status.MemberWithLeader]).
+func (l ServerState) MemberWithLeader() bool {
+	return l.Condition == ovndb.Serving && l.Status.MemberWithLeader()
+}
+
 // Text says in one line what is the matter with a database that is not served.
 func (l ServerState) Text() string {
 	switch l.Condition {

@@ -116,7 +116,7 @@ func (s State) planWork(d *Decision) {
 // clusters.
 func (s State) members() bool {
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; !x.Member() || x.Damage != "" || x.Inconsistent != "" || x.Cluster() != s.Clusters.IDs[db] {
+		if x := s.Databases[db]; !x.MemberWithLeader() || x.Damage != "" || x.Inconsistent != "" || x.Cluster() != s.Clusters.IDs[db] {
 			return false
 		}
 	}

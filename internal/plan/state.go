@@ -209,14 +209,14 @@ type File struct {
 	Address string
 }
 
-// Member says whether the server is a member that knows a leader: its log was
-// caught up when it was added.
-func (x Database) Member() bool {
-	return x.Condition == ovndb.Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+// MemberWithLeader says whether the unit's server answers and is a plain member that knows a
+// leader ([raft.Status.MemberWithLeader]).
+func (x Database) MemberWithLeader() bool {
+	return x.Condition == ovndb.Serving && x.Status.MemberWithLeader()
 }
 
 // Leads says whether the server leads the database.
-func (x Database) Leads() bool { return x.Member() && x.Status.Role == raft.Leader }
+func (x Database) Leads() bool { return x.MemberWithLeader() && x.Status.Role == raft.Leader }
 
 // Cluster is the ID of the cluster that the server belongs to; empty while that
 // is not known.

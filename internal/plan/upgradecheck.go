@@ -138,7 +138,7 @@ func (s State) hinderUpgrade() []string {
 		}
 	}
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; !x.Member() {
+		if x := s.Databases[db]; !x.MemberWithLeader() {
 			all = append(all, fmt.Sprintf("%s: its server of %s is not a member, or knows no leader", s.Unit, db.Short()))
 		} else if x.Damage != "" {
 			all = append(all, fmt.Sprintf("%s: its file of %s lacks entries", s.Unit, db.Short()))

@@ -271,11 +271,11 @@ func (w *world) database(u *unit, a asked, db ovndb.Database) plan.Database {
 	default:
 		x.Condition, x.Status = ovndb.Serving, w.status(s)
 		x.Removed = s.cluster.removed[s.id]
-		x.ClientsServed = x.Member() && s.cluster.probe != 0
+		x.ClientsServed = x.MemberWithLeader() && s.cluster.probe != 0
 		if x.Leads() {
 			x.Listeners = wanted(s.cluster.probe.String(), a.config.probe.String(), "")
 		}
-		if x.Member() && s.cluster.schema < u.version {
+		if x.MemberWithLeader() && s.cluster.schema < u.version {
 			x.Schema = plan.Drifted
 		}
 	}

@@ -112,6 +112,10 @@ func (s Status) HasMember(id ID) bool {
 	return id != "" && slices.ContainsFunc(s.Servers, func(m Member) bool { return m.Short == id.Short() })
 }
 
+// MemberWithLeader says whether this server is a plain member, neither joining nor leaving, that
+// knows a leader: its log was caught up when it was added.
+func (s Status) MemberWithLeader() bool { return s.State == ClusterMember && s.HasLeader() }
+
 // HasLeader says whether this server knows a leader that it follows, or is it.
 func (s Status) HasLeader() bool {
 	return s.Leader != UnknownRef && s.Leader != "" && s.Role != Candidate && s.State != Disconnected

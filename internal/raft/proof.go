@@ -21,7 +21,7 @@ type RemovalWatcher struct {
 func (p *RemovalWatcher) Observe(s Status) bool {
 	p.missing = p.isAbsent(s)
 	p.noted = p.noted && p.missing
-	if !p.missing || s.State != ClusterMember || !s.HasLeader() {
+	if !p.missing || !s.MemberWithLeader() {
 		return false
 	}
 	if !p.noted || s.Log.End < p.end || s.Term != p.term {
@@ -51,7 +51,7 @@ func (p *ConfigurationWatcher) Observe(s Status) bool {
 		p.begun, p.servers = true, servers
 	}
 	p.superseded = p.superseded || !slices.Equal(servers, p.servers)
-	if p.superseded || s.State != ClusterMember || !s.HasLeader() || len(s.Removing) > 0 {
+	if p.superseded || !s.MemberWithLeader() || len(s.Removing) > 0 {
 		p.noted = false
 		return false
 	}

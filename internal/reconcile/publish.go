@@ -86,7 +86,7 @@ func members(snapshot observe.Snapshot) relation.Members {
 	all := relation.Members{}
 	for _, db := range ovndb.Databases() {
 		l := snapshot.Servers[db]
-		if l.Condition != ovndb.Serving || l.Status.State != raft.ClusterMember || !l.Status.HasLeader() {
+		if !l.MemberWithLeader() {
 			continue
 		}
 		for _, m := range l.Status.Servers {

@@ -38,7 +38,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		if !begun || !s.Leader {
 			delete(r.Asks, db)
 		}
-		led := x.Condition == ovndb.Serving && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+		led := x.MemberWithLeader()
 		if led {
 			delete(r.Refused, db) // what was lost is back
 		}
@@ -95,8 +95,7 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	if err != nil {
 		copied.Damage = err.Error()
 	}
-	serves := x.Condition == ovndb.Serving
-	copied.HasLeader = serves && x.Status.State == raft.ClusterMember && x.Status.HasLeader()
+	copied.HasLeader = x.MemberWithLeader()
 	copied.Stopped = state.HeldFor != "" && (x.Condition == ovndb.Down || x.Condition == ovndb.Left)
 	state.Own = &copied
 	m := snapshot.Application

@@ -77,7 +77,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	}
 	s.Refused = r.Refused
 	for db, x := range s.Databases {
-		if x.Member() && x.Inconsistent == "" {
+		if x.MemberWithLeader() && x.Inconsistent == "" {
 			r.rejoined(db, x.Status.Server)
 		}
 	}

@@ -143,7 +143,7 @@ type Observation struct {
 // notes the members that were removed since.
 func (h History) Observe(before Configuration, o Observation) (History, Configuration) {
 	d, s := o.Database, o.Status
-	if s.State != raft.ClusterMember || !s.HasLeader() {
+	if !s.MemberWithLeader() {
 		return h, before
 	}
 	if before.Server != s.Server {
