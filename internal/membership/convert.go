@@ -69,13 +69,13 @@ func (s *Changer) onConversion(ctx context.Context, d ovndb.Database, write func
 	return nil
 }
 
-// ErrLeadLost means that another member leads, or none does, since this one has begun
+// ErrRaftLeaderLost means that another member leads, or none does, since this one has begun
 // to convert the database. It was ended: it would go on for ever, at full load.
-var ErrLeadLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
+var ErrRaftLeaderLost = errors.New("the server has lost the leadership; the next try uses a larger election timer")
 
-// leadInterval is how often a member that converts is asked whether it leads. It
+// raftLeaderInterval is how often a member that converts is asked whether it leads. It
 // answers between two of the times in which it is silent.
-const leadInterval = 250 * time.Millisecond
+const raftLeaderInterval = 250 * time.Millisecond
 
 // convertBase and the election timer bound a conversion. Clients wait for about as long
 // as the timer that it needs ([plan.ConversionTimer]); it ends with the lead in any case.
@@ -83,7 +83,7 @@ const convertBase = 2 * time.Minute
 
 // Convert brings the database, which this unit's member leads, to the schema of these
 // packages, and ends that where the member does not lead any more: then it is
-// [ErrLeadLost]. At which election timer it is tried is noted in the database before.
+// [ErrRaftLeaderLost]. At which election timer it is tried is noted in the database before.
 // It has the database's lock meanwhile (rule R5): members are silent while they store
 // what was converted, and one more that leaves or restarts then could be the one too
 // many. A lock that another unit held for too long is a [*BusyError].
@@ -99,7 +99,7 @@ func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string,
 		return fmt.Errorf("cannot convert %s: %w", d, err)
 	}
 	if begun.Role != raft.Leader {
-		return fmt.Errorf("cannot convert %s: %w", d, ErrLeadLost)
+		return fmt.Errorf("cannot convert %s: %w", d, ErrRaftLeaderLost)
 	}
 	if err := s.noteConversion(ctx, d, version, timer); err != nil {
 		return err
@@ -107,18 +107,18 @@ func (s *Changer) convert(ctx context.Context, d ovndb.Database, version string,
 	leading, lost := context.WithCancelCause(ctx)
 	var watch sync.WaitGroup
 	watch.Go(func() {
-		for poll.Wait(leading, leadInterval) == nil {
+		for poll.Wait(leading, raftLeaderInterval) == nil {
 			now, err := s.Control.Status(leading, d)
 			if err == nil && (now.Role != raft.Leader || now.Term != begun.Term) {
-				lost(ErrLeadLost)
+				lost(ErrRaftLeaderLost)
 			}
 		}
 	})
 	err = s.Files.Convert(leading, d, convertBase+2*timer)
 	switch {
 	case err == nil:
-	case errors.Is(context.Cause(leading), ErrLeadLost):
-		err = fmt.Errorf("cannot convert %s: %w", d, ErrLeadLost)
+	case errors.Is(context.Cause(leading), ErrRaftLeaderLost):
+		err = fmt.Errorf("cannot convert %s: %w", d, ErrRaftLeaderLost)
 	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // the time was not why
 		if dropped := s.dropConversion(ctx, d); dropped != nil {
 			err = errors.Join(err, dropped)

@@ -69,7 +69,7 @@ func TestConversionEndsWithTheLead(t *testing.T) {
 	}}
 	begun := time.Now()
 	err = leader.Convert(t.Context(), model(leader, units...), ovndb.SB, "25.03 openvswitch 3.5", time.Second)
-	require.ErrorIs(t, err, ErrLeadLost)
+	require.ErrorIs(t, err, ErrRaftLeaderLost)
 	assert.Less(t, time.Since(begun), convertBase, "it was ended by its own deadline")
 	assert.Zero(t, leader.converting())
 
@@ -115,7 +115,7 @@ func TestConversionThatIsRefusedIsNotTriedAtALongerElectionTimer(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(u.Files.Paths.Data, "ovn-sb.ovsschema"), []byte(`{"name":"OVN_Northbound","version":"99.0.0","tables":{}}`), 0o600))
 	err = u.Convert(t.Context(), model(u, u), ovndb.SB, "25.03", 4*time.Second)
 	require.Error(t, err)
-	require.NotErrorIs(t, err, ErrLeadLost)
+	require.NotErrorIs(t, err, ErrRaftLeaderLost)
 	tried, err := u.TriedConversion(t.Context(), ovndb.SB, "25.03")
 	require.NoError(t, err)
 	assert.Zero(t, tried)

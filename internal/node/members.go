@@ -38,7 +38,7 @@ func Health(seen observe.Report) (all []maintenance.DatabaseHealth) {
 			}
 			_, leads := c.View.Leader()
 			one.Accessible, one.Why = c.Condition == ovndb.Serving, string(c.Condition)
-			one.Leader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
+			one.HasRaftLeader, one.Members, one.Up, one.Status = leads, c.Quorum.Members, c.Quorum.Up, c.Status
 			for _, row := range c.Rows {
 				one.Each = append(one.Each, maintenance.MemberHealth{Member: member(d, row.Peer, row.Owner), Up: row.Up, Kick: status.KickOf(seen, d, row)})
 			}

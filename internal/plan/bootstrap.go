@@ -12,7 +12,7 @@ import (
 )
 
 // planClusters brings the application to one cluster for each database, and says whether
-// it is there. Only the leader creates, and it publishes the clusters' IDs before
+// it is there. Only the Juju leader creates, and it publishes the clusters' IDs before
 // any server can run on them, in a way that only a leader can: so of two units
 // that both were the leader for a while, one finds the other's IDs and discards
 // what it has made.
@@ -39,10 +39,10 @@ func (s State) planClusters(d *Decision) bool {
 	}
 	switch found := len(running[ovndb.NB]) + len(running[ovndb.SB]); {
 	case len(d.Blocked) > 0:
-	case !s.Leader && found == 0:
+	case !s.JujuLeader && found == 0:
 		s.planDiscard(d)
 		d.wait("peers: the leader unit has not created the clusters yet")
-	case !s.Leader:
+	case !s.JujuLeader:
 		s.planDiscard(d)
 		d.wait("peers: the leader unit has not published the clusters' IDs yet")
 	case found == 2:
@@ -76,7 +76,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 		if p.Claim == "" || p.Claim == claimed || !served {
 			continue
 		}
-		if s.Leader {
+		if s.JujuLeader {
 			d.do(Step{Kind: PublishClusters, IDs: only(running), Reason: p.Unit + " serves them already"})
 		}
 		d.wait("peers: %s serves other clusters; the leader unit will publish them", p.Unit)
@@ -205,7 +205,7 @@ func (s State) foreign() string {
 			return fmt.Sprintf("%s: %s", db.Short(), x.standalone(db))
 		case x.Condition != ovndb.Serving && (x.Condition != ovndb.Down || x.FileUnknown): // it may be a member that votes
 			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
-		case !s.Leader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
+		case !s.JujuLeader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
 			return fmt.Sprintf("%s: file of cluster %s, made elsewhere; move %s away (stop %s first; this application has no cluster yet)", db.Short(), cmp.Or(x.Cluster().Brief(), "unknown"), x.File.Path, ovndb.ServiceOf(db))
 		}

@@ -16,7 +16,7 @@ import (
 // fresh makes a state of an application without clusters, in which no peer has any.
 func fresh(leader bool, change func(*plan.State)) func(*plan.State) {
 	return func(s *plan.State) {
-		s.Leader, s.Clusters = leader, plan.Clusters{}
+		s.JujuLeader, s.Clusters = leader, plan.Clusters{}
 		set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB, ovndb.SB)
 		for i := range s.Peers {
 			s.Peers[i].Servers, s.Peers[i].Clusters = nil, nil

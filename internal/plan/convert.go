@@ -78,7 +78,7 @@ func (s State) planConversion(d *Decision, db ovndb.Database) (timer bool) {
 	case x.ConversionLacks() != "": // each member's own copy is converted
 		d.block("%s: make room, or run: juju ssh %s sudo ovs-appctl -t %s ovsdb-server/compact (converting the schema may take %s)", name, s.Unit, x.control(), x.ConversionLacks())
 		return false
-	case !x.Leads():
+	case !x.IsRaftLeader():
 		d.note("%s: older schema; the leader converts it", name)
 	case s.withoutRoom(db) != "":
 		d.note("%s: older schema; converted once %s has room", name, s.withoutRoom(db))

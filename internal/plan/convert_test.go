@@ -142,7 +142,7 @@ func TestConversionWaitsForTheMachineOfEachMember(t *testing.T) {
 	edit(&follower, ovndb.SB, func(x *plan.Database) {
 		x.Schema, x.Size, x.FreeDisk, x.FreeMemory, x.Socket = plan.Drifted, 80<<20, 100<<20, 1<<40, "/run/sb.sock"
 	})
-	assert.False(t, follower.Databases[ovndb.SB].Leads())
+	assert.False(t, follower.Databases[ovndb.SB].IsRaftLeader())
 	assert.Equal(t, []string{"sb: make room, or run: juju ssh ovn-central/0 sudo ovs-appctl -t /run/sb.ctl ovsdb-server/compact (converting the schema may take 224 MiB of the disk, 100 MiB are free)"},
 		plan.Decide(follower).Blocked)
 }

@@ -106,7 +106,7 @@ func (s State) planWork(d *Decision) {
 		return
 	}
 	for _, db := range ovndb.Databases() {
-		s.planLeader(d, db)
+		s.planRaftLeader(d, db)
 	}
 	s.planNorthd(d)
 	s.planRollout(d)

@@ -24,8 +24,8 @@ func (s State) planRejoin(d *Decision, db ovndb.Database, x Database) {
 // does or, where that one's unit is being removed or asks for it itself, the first of those that stay. Of a unit that
 // is being removed the only hook may be a `stop` that is refused until the member is gone.
 func (s State) removesForOthers(db ovndb.Database, x Database) bool {
-	if x.Leads() || !x.MemberWithLeader() {
-		return x.Leads()
+	if x.IsRaftLeader() || !x.MemberWithLeader() {
+		return x.IsRaftLeader()
 	}
 	leads := func(p Peer) bool { return p.Servers[db] != "" && raft.Ref(p.Servers[db].Short()) == x.Status.Leader }
 	if !slices.ContainsFunc(s.Peers, func(p Peer) bool { return leads(p) && (p.Dying || p.Rejoin[db] == p.Servers[db]) }) {

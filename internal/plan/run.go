@@ -13,13 +13,13 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// planLeader does what the leader of a database does for all members.
-func (s State) planLeader(d *Decision, db ovndb.Database) {
+// planRaftLeader does what the Raft leader of a database does for all members.
+func (s State) planRaftLeader(d *Decision, db ovndb.Database) {
 	x, want := s.Databases[db], s.Settings.ElectionTimer
 	if x.Unrestricted {
 		d.note("%s: roles not enforced; run: %s", db.Short(), s.restart(ovndb.ServiceOf(db)))
 	}
-	if x.Leads() && x.Listeners == Drifted {
+	if x.IsRaftLeader() && x.Listeners == Drifted {
 		d.do(Step{Kind: ConfigureListeners, Database: db})
 	}
 	if s.removesForOthers(db, x) {
@@ -32,7 +32,7 @@ func (s State) planLeader(d *Decision, db ovndb.Database) {
 		return
 	}
 	d.note("%s: election timer is %d ms, changing to %d ms", db.Short(), x.Status.ElectionTimer.Milliseconds(), want.Milliseconds())
-	if x.Leads() && x.Status.ChangingTo == 0 {
+	if x.IsRaftLeader() && x.Status.ChangingTo == 0 {
 		d.do(Step{Kind: SetElectionTimer, Database: db, Timer: nextTimer(x.Status.ElectionTimer, want)})
 	}
 }

@@ -16,17 +16,17 @@ import (
 // State is all that a decision is made from.
 type State struct {
 	Now time.Time
-	// Unit is this unit. Leader says that Juju calls it the application's leader,
+	// Unit is this unit. JujuLeader says that Juju calls it the application's leader,
 	// Dying that it is being removed.
-	Unit          string
-	Leader, Dying bool
+	Unit              string
+	JujuLeader, Dying bool
 	// Integrate is the word by which the Juju that runs relates two applications; empty is
 	// that of Juju 3.
 	Integrate string
 	// Command renders an action of this unit, with parameters as KEY=VALUE, as it is typed.
 	Command  func(action string, params ...string) string
 	Settings Settings
-	// Problem is what is wrong with what the leader has published; then nothing is
+	// Problem is what is wrong with what the Juju leader has published; then nothing is
 	// changed.
 	Problem string
 	// Invalid are the options that can't be used, by their names, each with the line
@@ -118,7 +118,7 @@ type ServiceState struct {
 
 // Clusters are the clusters that the application has agreed on.
 type Clusters struct {
-	// IDs are empty until the leader has published them, and then both there.
+	// IDs are empty until the Juju leader has published them, and then both there.
 	IDs map[ovndb.Database]raft.ID
 	// Superseded are those in whose place others were put, by a recovery or a restore.
 	Superseded map[ovndb.Database][]raft.ID
@@ -164,7 +164,7 @@ type Database struct {
 	// be started any more or has other data; empty where none can.
 	Rejoin string
 	// Listeners compares the rows of Connections with those wanted; only looked at
-	// on the database's leader.
+	// on the database's Raft leader.
 	Listeners Drift
 	// Schema compares the database's with that of the packages.
 	Schema Drift
@@ -215,8 +215,8 @@ func (x Database) MemberWithLeader() bool {
 	return x.Condition == ovndb.Serving && x.Status.MemberWithLeader()
 }
 
-// Leads says whether the server leads the database.
-func (x Database) Leads() bool { return x.MemberWithLeader() && x.Status.Role == raft.Leader }
+// IsRaftLeader says whether the server leads the database, as it says itself.
+func (x Database) IsRaftLeader() bool { return x.MemberWithLeader() && x.Status.Role == raft.Leader }
 
 // Cluster is the ID of the cluster that the server belongs to; empty while that
 // is not known.
@@ -264,7 +264,7 @@ type Peer struct {
 	// Requests and Copies are those of a recovery, as it publishes them.
 	Requests map[ovndb.Database]recovery.Request
 	Copies   map[ovndb.Database]recovery.Copy
-	// Asks is when it, as the leader, has asked whether units are there.
+	// Asks is when it, as the Juju leader, has asked whether units are there.
 	Asks map[ovndb.Database]time.Time
 	// Rejoin are its servers that it asks others to remove.
 	Rejoin map[ovndb.Database]raft.ID

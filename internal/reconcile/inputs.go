@@ -32,10 +32,10 @@ type inputs struct {
 	settings plan.Settings
 	// invalid are the options that can't be used, each with its reason.
 	invalid map[string]string
-	// problem is what is wrong with what the leader published.
-	problem string
-	leader  bool
-	// unrelated says that what the leader publishes can't be known, as there is no
+	// problem is what is wrong with what the Juju leader published.
+	problem    string
+	jujuLeader bool
+	// unrelated says that what the Juju leader publishes can't be known, as there is no
 	// peer relation yet.
 	unrelated bool
 	// blind says that what units have claimed could not be read, where Juju has no
@@ -84,7 +84,7 @@ type client struct {
 }
 
 // observe asks Juju. Where not thorough, relations other than the peers' are left
-// out, and what the leader has published is what it was.
+// out, and what the Juju leader has published is what it was.
 func (u *Reconciler) observe(ctx context.Context, r *record, m observe.Application, thorough bool) (*inputs, error) {
 	a := &inputs{thorough: thorough, at: u.Now(), schemas: map[ovndb.Database]plan.Drift{}}
 	config, err := u.Tools.Config(ctx)
@@ -92,19 +92,19 @@ func (u *Reconciler) observe(ctx context.Context, r *record, m observe.Applicati
 		return nil, err
 	}
 	a.settings, a.invalid = u.parse(config)
-	if a.leader, err = u.Tools.IsLeader(ctx); err != nil {
+	if a.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
 		return nil, err
 	}
 	if err := u.observeAddress(ctx, a); err != nil {
 		return nil, err
 	}
-	settings, unread, err := u.leaderSettings(ctx, thorough, r.Leader, m.AppData)
+	settings, unread, err := u.leaderSettings(ctx, thorough, r.LeaderSettings, m.AppData)
 	if err != nil {
 		return nil, err
 	}
-	a.blind, a.unrelated = unread, unread && len(r.Leader) == 0
+	a.blind, a.unrelated = unread, unread && len(r.LeaderSettings) == 0
 	if a.parseClusters(settings) {
-		r.Leader = settings
+		r.LeaderSettings = settings
 	}
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
@@ -160,7 +160,7 @@ func union[T comparable](parts ...[]T) (all []T) {
 	return all
 }
 
-// leaderSettings are what the leader has published. What is remembered stands where
+// leaderSettings are what the Juju leader has published. What is remembered stands where
 // they are not asked for, and where they can't be read.
 func (u *Reconciler) leaderSettings(ctx context.Context, ask bool, remembered map[string]string, published relation.Data) (settings map[string]string, unread bool, err error) {
 	if !ask && len(remembered) > 0 {

@@ -48,10 +48,10 @@ func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db ovndb.
 		return a.schemas[db]
 	}
 	compared := a.payload.version.String()
-	if x.Leads() {
+	if x.IsRaftLeader() {
 		compared += fmt.Sprintf(" term %d", x.Status.Term)
 	}
-	if r.Compared[db] == compared && !(x.Leads() && a.thorough) {
+	if r.Compared[db] == compared && !(x.IsRaftLeader() && a.thorough) {
 		return plan.InSync
 	}
 	needed, err := u.Files.NeedsConversion(ctx, db)

@@ -123,7 +123,7 @@ func (u *Reconciler) tellPrometheus(ctx context.Context, p pass) error {
 		if err := u.Tools.RelationSet(ctx, id, unit); err != nil {
 			return err
 		}
-		if !a.leader {
+		if !a.jujuLeader {
 			continue
 		}
 		if err := u.Tools.RelationSetApp(ctx, id, app); err != nil && !errors.Is(err, juju.ErrNotLeader) {

@@ -95,7 +95,7 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 		Monitoring: monitoring.On(p, root),
 		Log:        slog.New(slog.DiscardHandler),
 	}}
-	w.a = inputs{thorough: true, leader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
+	w.a = inputs{thorough: true, jujuLeader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
 	w.o.Decision.Ready = true
 	w.o.Snapshot.Application = observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
 	for _, e := range endpoints {
@@ -144,7 +144,7 @@ func TestOnlyTheLeaderWritesForTheApplication(t *testing.T) {
 	w := newWatching(t, relation.Metrics)
 	w.add(exporterThere)
 	w.add(related)
-	w.a.leader = false
+	w.a.jujuLeader = false
 	w.watch(t)
 	assert.Contains(t, w.published, "relation-set -r metrics-endpoint:4")
 	assert.NotContains(t, w.published, "relation-set -r metrics-endpoint:4 --app")

@@ -51,7 +51,7 @@ func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 	r, a, o := p.record, p.inputs, p.result
 	databag, history := u.own(a, o).Databag(), map[string]string(nil)
 	maps.Copy(databag, u.deployment(p).Databag())
-	if a.leader {
+	if a.jujuLeader {
 		history = o.Snapshot.Application.History.Databag()
 		maps.Copy(history, members(o.Snapshot).Databag())
 	}
@@ -67,7 +67,7 @@ func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 		if err := u.Tools.RelationSet(ctx, id, databag); err != nil {
 			return err
 		}
-		if !a.leader {
+		if !a.jujuLeader {
 			continue
 		}
 		if err := u.Tools.RelationSetApp(ctx, id, history); err != nil {

@@ -54,8 +54,8 @@ type record struct {
 	Published map[string]string `json:"published,omitempty"`
 	Ports     []int             `json:"ports,omitempty"`
 	Version   string            `json:"version,omitempty"`
-	// Leader are the settings of the leader, as last read.
-	Leader map[string]string `json:"leader-settings,omitempty"`
+	// LeaderSettings are the settings of the Juju leader, as last read.
+	LeaderSettings map[string]string `json:"leader-settings,omitempty"`
 	// Withdrawn is the Northbound cluster that this unit has claimed and put away since.
 	Withdrawn raft.ID `json:"withdrawn,omitempty"`
 	// Requests are the recoveries that this unit was asked for; Refused is why the last

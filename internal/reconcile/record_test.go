@@ -100,7 +100,7 @@ func TestRestoreThatAnotherOneWentBeforeIsNotProved(t *testing.T) {
 		return RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, Backup: backup}
 	}
 	state := func(cluster raft.ID) recovery.State {
-		return recovery.State{Cluster: cluster, Own: &recovery.Copy{HasLeader: true}}
+		return recovery.State{Cluster: cluster, Own: &recovery.Copy{HasRaftLeader: true}}
 	}
 	for name, c := range map[string]struct {
 		made, placed, served raft.ID

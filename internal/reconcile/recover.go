@@ -65,7 +65,7 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		return found, err
 	}
 	if len(request.Databases) == 0 {
-		request.Databases = withoutLeader(states, request.Backup != "")
+		request.Databases = withoutRaftLeader(states, request.Backup != "")
 		for _, db := range ovndb.Databases() {
 			if r.remade(request, states[db], db) && !slices.Contains(request.Databases, db) {
 				request.Databases = append(request.Databases, db)
@@ -289,12 +289,12 @@ func (r *record) inPlace(request RecoverRequest, state recovery.State, db ovndb.
 // remade says whether what is asked for has come about, so that only the proof is left. A
 // server that was started and knows no leader may have lost its quorum anew.
 func (r *record) remade(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	return r.inPlace(request, state, db) && (request.DryRun || state.Own == nil || state.Own.HasLeader)
+	return r.inPlace(request, state, db) && (request.DryRun || state.Own == nil || state.Own.HasRaftLeader)
 }
 
 // unfinished says whether the new cluster may not have been started here yet.
 func (r *record) unfinished(request RecoverRequest, state recovery.State, db ovndb.Database) bool {
-	return r.inPlace(request, state, db) && (state.Own == nil || !state.Own.HasLeader)
+	return r.inPlace(request, state, db) && (state.Own == nil || !state.Own.HasRaftLeader)
 }
 
 // recoveryStates are what is known of both databases for a judgement.
@@ -312,10 +312,10 @@ func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.D
 	return s.Recovery, err
 }
 
-// withoutLeader are the databases whose server here knows no leader, or all.
-func withoutLeader(states map[ovndb.Database]recovery.State, all bool) (databases []ovndb.Database) {
+// withoutRaftLeader are the databases whose server here knows no leader, or all.
+func withoutRaftLeader(states map[ovndb.Database]recovery.State, all bool) (databases []ovndb.Database) {
 	for _, db := range ovndb.Databases() {
-		if s, known := states[db]; known && (all || s.Own != nil && !s.Own.HasLeader) {
+		if s, known := states[db]; known && (all || s.Own != nil && !s.Own.HasRaftLeader) {
 			databases = append(databases, db)
 		}
 	}

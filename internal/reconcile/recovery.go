@@ -35,7 +35,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 	for _, db := range ovndb.Databases() {
 		x, cluster := s.Databases[db], s.Clusters.IDs[db]
 		begun := asked(r, s, db)
-		if !begun || !s.Leader {
+		if !begun || !s.JujuLeader {
 			delete(r.Asks, db)
 		}
 		led := x.MemberWithLeader()
@@ -46,7 +46,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 			continue
 		}
 		state := recovery.State{
-			Database: db, Unit: u.Env.Unit, Leads: s.Leader, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
+			Database: db, Unit: u.Env.Unit, JujuLeader: s.JujuLeader, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
 			Now: u.Now(), Asked: r.Asks[db],
 		}
 		if request, there := r.Requests[db]; there {
@@ -61,7 +61,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 				peer.Copy = &copied
 			}
 			peer.Asks = p.Asks[db]
-			peer.Reached = s.Leader && peer.Request != nil && peer.Request.New != "" && reached(ctx, p.Address, db)
+			peer.Reached = s.JujuLeader && peer.Request != nil && peer.Request.New != "" && reached(ctx, p.Address, db)
 			state.Peers = append(state.Peers, peer)
 		}
 		if err := u.ownCopy(ctx, &state, x, snapshot, served[db].answering); err != nil {
@@ -95,7 +95,7 @@ func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.
 	if err != nil {
 		copied.Damage = err.Error()
 	}
-	copied.HasLeader = x.MemberWithLeader()
+	copied.HasRaftLeader = x.MemberWithLeader()
 	copied.Stopped = state.HeldFor != "" && (x.Condition == ovndb.Down || x.Condition == ovndb.Left)
 	state.Own = &copied
 	m := snapshot.Application
@@ -116,7 +116,7 @@ func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recover
 			continue
 		}
 		own := *state.Own
-		if own.HasLeader {
+		if own.HasRaftLeader {
 			own.Term, own.Index = 0, 0
 		}
 		all[db] = own

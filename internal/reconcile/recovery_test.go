@@ -16,7 +16,7 @@ func TestWritesChangeNothingThatPeersAreToldOfACopyWithALeader(t *testing.T) {
 	told := func(c recovery.Copy) recovery.Copy {
 		return copies(map[ovndb.Database]recovery.State{ovndb.NB: {Own: &c}, ovndb.SB: {}})[ovndb.NB]
 	}
-	led := recovery.Copy{Cluster: "c", Term: 3, Index: 150, HasLeader: true}
+	led := recovery.Copy{Cluster: "c", Term: 3, Index: 150, HasRaftLeader: true}
 	later := led
 	later.Index = 151
 	assert.Equal(t, told(led), told(later))

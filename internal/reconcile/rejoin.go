@@ -97,7 +97,7 @@ func (u *Reconciler) Rejoin(ctx context.Context, request RejoinRequest) (RejoinR
 
 // remover says which unit will remove this unit's member.
 func remover(x plan.Database) string {
-	if x.Leads() {
+	if x.IsRaftLeader() {
 		return "the first of the other units"
 	}
 	return "the unit that leads it"

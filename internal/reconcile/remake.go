@@ -59,7 +59,7 @@ func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.
 // supersede puts the new cluster in the place of the old one, for all units.
 func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 	r, a, o := p.record, p.inputs, p.result
-	if u.Now().After(a.at.Add(leadership)) {
+	if u.Now().After(a.at.Add(jujuLeadership)) {
 		return errStale
 	}
 	if all := u.askServing(ctx, o.Snapshot, s.Database, []raft.ID{a.clusters.IDs[s.Database]}); len(all) > 0 {
@@ -74,14 +74,14 @@ func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 	err := u.Tools.LeaderSet(ctx, c.Settings())
 	switch {
 	case errors.Is(err, juju.ErrNotLeader):
-		a.leader = false
+		a.jujuLeader = false
 		return nil
 	case errors.Is(err, juju.ErrNoTool):
 		return u.claimLater(ctx, o, c)
 	case err != nil:
 		return err
 	}
-	a.clusters, r.Leader = c, c.Settings()
+	a.clusters, r.LeaderSettings = c, c.Settings()
 	r.forget(a.clusters)
 	return nil
 }

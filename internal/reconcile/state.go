@@ -21,7 +21,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	m := snapshot.Application
 	s := plan.State{
-		Now: u.Now(), Unit: u.Env.Unit, Leader: a.leader, Dying: m.Dying(u.Env.Unit),
+		Now: u.Now(), Unit: u.Env.Unit, JujuLeader: a.jujuLeader, Dying: m.Dying(u.Env.Unit),
 		Integrate: m.Version.Integrate(), Command: u.command,
 		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
 		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
@@ -163,7 +163,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	if x.Inconsistent != "" {
 		return x, nil // it may answer no client, and what it would answer is not the cluster's
 	}
-	if x.Leads() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
+	if x.IsRaftLeader() && a.problem == "" && a.invalid[plan.OptionInactivityProbe] == "" {
 		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
@@ -173,7 +173,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		}
 		x.FreeMemory, _ = ovn.AvailableMemory()
 	}
-	if x.Schema == plan.Drifted && x.Leads() {
+	if x.Schema == plan.Drifted && x.IsRaftLeader() {
 		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
 			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "database", db.Short(), "error", err)
 			x.Schema = "" // left alone until that is known

@@ -83,7 +83,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		r.ask(db, u.Now())
 		return nil
 	case plan.RemakeCluster:
-		return u.whileLeading(ctx, a, func() error { return u.remake(ctx, r, a, db) })
+		return u.whileJujuLeader(ctx, a, func() error { return u.remake(ctx, r, a, db) })
 	case plan.Supersede:
 		return u.supersede(ctx, p, s)
 	case plan.RemoveDamaged:
@@ -111,11 +111,11 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	return fmt.Errorf("no such step")
 }
 
-// leadership is how long Juju keeps a unit the leader after it has said so
+// jujuLeadership is how long Juju keeps a unit the leader after it has said so
 // (is-leader in Juju's reference of hook tools: 30 s); less a margin. The settings
 // of the leader are read once a hook: after that time another leader may have
 // claimed its own clusters.
-const leadership = 20 * time.Second
+const jujuLeadership = 20 * time.Second
 
 var errStale = errors.New("this unit may no longer be Juju's leader; the next hook continues")
 
@@ -132,12 +132,12 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 			c.CreatedBy = p.Unit
 		}
 	}
-	if u.Now().After(a.at.Add(leadership)) {
+	if u.Now().After(a.at.Add(jujuLeadership)) {
 		return errStale
 	}
 	err := u.Tools.LeaderSet(ctx, c.Settings())
 	if errors.Is(err, juju.ErrNotLeader) {
-		a.leader = false // another unit leads by now, and claims its own
+		a.jujuLeader = false // another unit leads by now, and claims its own
 		return nil
 	}
 	if errors.Is(err, juju.ErrNoTool) {
@@ -146,7 +146,7 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 	if err != nil {
 		return err
 	}
-	a.clusters, r.Leader = c, c.Settings()
+	a.clusters, r.LeaderSettings = c, c.Settings()
 	return nil
 }
 

@@ -43,7 +43,7 @@ func (s State) Answer(r Request) Request {
 	return r
 }
 
-// chosen is the unit whose new cluster the leader publishes: of several that are there the
+// chosen is the unit whose new cluster the Juju leader publishes: of several that are there the
 // first by name, and once one is the application's, the others' requests are over.
 func (s State) chosen(all map[string]Request) string {
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
@@ -115,9 +115,9 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 		return fmt.Sprintf("the cluster has a quorum again (it is served at %s; %s withdraws the recovery in its next hook; if that unit is lost, remove it by force)", s.Serving[0], unit)
 	case len(s.Serving) > 0:
 		return fmt.Sprintf("stop the old cluster at %s (the new one is made)", s.Serving[0])
-	case s.Leads && s.peer(unit) != nil && !s.peer(unit).Reached:
+	case s.JujuLeader && s.peer(unit) != nil && !s.peer(unit).Reached:
 		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
-	case s.Leads && !s.there(unit, r):
+	case s.JujuLeader && !s.there(unit, r):
 		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
 	}
 	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")

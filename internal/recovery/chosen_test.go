@@ -26,7 +26,7 @@ func made(r Request, cluster raft.ID) *Request {
 // answers.
 func publisher() State {
 	s := of(3).publishes(Copy{Term: 2, Index: 10, Stopped: true})
-	s.Leads, s.Own.Stopped, s.HeldFor, s.Now, s.Asked = true, true, unit(1), noon.Add(time.Minute), noon
+	s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Now, s.Asked = true, true, unit(1), noon.Add(time.Minute), noon
 	s.Peers[0].Request, s.Peers[0].Reached = made(givingUp(2), one), true
 	s.Peers[0].Request.Heard = map[string]time.Time{unit(0): noon}
 	return s
@@ -79,7 +79,7 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 // The unit that leads and has made the cluster itself asks nothing of others.
 func TestUnitThatLeadsPublishesItsOwnNewClusterAtOnce(t *testing.T) {
 	s := of(3)
-	s.Leads, s.Own.Stopped, s.Staged, s.Request = true, true, one, made(givingUp(1, 2), one)
+	s.JujuLeader, s.Own.Stopped, s.Staged, s.Request = true, true, one, made(givingUp(1, 2), one)
 	assert.Equal(t, Publish, s.Next().Action)
 }
 
@@ -124,7 +124,7 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 	assert.Equal(t, Make, s.Next().Action, "it is not waited for, nor published, before that one is made either")
 
 	returned := of(3)
-	returned.Unit, returned.Leads, returned.Own.Stopped, returned.Staged = unit(1), true, true, one
+	returned.Unit, returned.JujuLeader, returned.Own.Stopped, returned.Staged = unit(1), true, true, one
 	returned.Now, returned.Asked = noon, noon
 	returned.Request = made(givingUp(2), one)
 	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
@@ -156,7 +156,7 @@ func TestOfTwoThatGiveEachOtherUpOneIsOver(t *testing.T) {
 func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing.T) {
 	for _, leads := range []bool{false, true} {
 		s := of(3)
-		s.Leads, s.Own.Stopped, s.HeldFor, s.Staged, s.Request = leads, true, unit(0), one, made(givingUp(1, 2), one)
+		s.JujuLeader, s.Own.Stopped, s.HeldFor, s.Staged, s.Request = leads, true, unit(0), one, made(givingUp(1, 2), one)
 		s.Serving = []string{"ssl:10.0.0.9:6643"}
 		next := s.Next()
 		require.Equal(t, Withdraw, next.Action)

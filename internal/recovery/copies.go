@@ -14,7 +14,7 @@ func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.I
 func (s State) copies(r Request) (lines []string) {
 	newest := *s.Own
 	for _, m := range s.Members {
-		if c := s.copyOf(m.Unit); c != nil && !c.HasLeader && c.newer(newest) {
+		if c := s.copyOf(m.Unit); c != nil && !c.HasRaftLeader && c.newer(newest) {
 			newest = *c
 		}
 	}
@@ -26,7 +26,7 @@ func (s State) copies(r Request) (lines []string) {
 			line = fmt.Sprintf("copy of %s: not known; its server answers, and its next update-status reports it", name)
 		case c == nil:
 			line = fmt.Sprintf("copy of %s: not known, it can't be asked", name)
-		case c.HasLeader && m.Unit != s.Unit:
+		case c.HasRaftLeader && m.Unit != s.Unit:
 			line = fmt.Sprintf("copy of %s: not known, since it has a leader", name)
 			if !m.Answers {
 				line = fmt.Sprintf("copy of %s: not known; it had a leader when it last reported, and its server does not answer", name)
@@ -55,11 +55,11 @@ func (s State) copies(r Request) (lines []string) {
 func (s State) forced(r Request) (lines []string) {
 	for _, m := range s.Members {
 		c := s.copyOf(m.Unit)
-		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasLeader && !c.newer(*s.Own) {
+		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasRaftLeader && !c.newer(*s.Own) {
 			continue
 		}
 		had := c.end() + " when it last reported"
-		if c.HasLeader {
+		if c.HasRaftLeader {
 			had = "a leader when it last reported, and may have stored more since"
 		}
 		lines = append(lines, fmt.Sprintf("%s: what %s has beyond %s is lost: it had %s", s.Database.Short(), m.name(), s.Own.end(), had))

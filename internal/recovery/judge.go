@@ -34,7 +34,7 @@ func (s State) Judge(r Request) Verdict {
 	case s.Own == nil:
 		refuse("this unit has no copy of cluster %s; run it on a unit that has one", s.Cluster)
 		return v
-	case r.Backup == "" && s.Own.HasLeader:
+	case r.Backup == "" && s.Own.HasRaftLeader:
 		refuse("this unit's server knows a leader: the quorum is not lost")
 	case r.Backup == "" && s.Own.Damage != "":
 		refuse("this unit's file is damaged: %s; run it on a unit whose file is whole", s.Own.Damage)
@@ -60,7 +60,7 @@ func (s State) Judge(r Request) Verdict {
 		case m.Unit == s.Unit:
 			looked++
 			continue
-		case copied != nil && r.Backup == "" && (copied.HasLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
+		case copied != nil && r.Backup == "" && (copied.HasRaftLeader || copied.newer(*s.Own)) && (!given || !r.Force || m.Answers):
 			refuse("%s", s.ahead(m, *copied, given, r.Force))
 		case given:
 			away = append(away, name)
@@ -86,7 +86,7 @@ func (s State) Judge(r Request) Verdict {
 // when it was last heard. One that is lost can't take that back, so there is a way past it.
 func (s State) ahead(m Member, c Copy, given, force bool) string {
 	what := fmt.Sprintf("has newer data, run it there (%s; this unit's end with %s)", c.end(), s.Own.end())
-	if c.HasLeader {
+	if c.HasRaftLeader {
 		what = "has a leader: the quorum is not lost; this unit is cut off, look at its network"
 	}
 	switch {

@@ -59,7 +59,7 @@ func (s State) Next() Step {
 		}
 		return Step{Action: Release, For: s.HeldFor}
 	}
-	if s.Leads {
+	if s.JujuLeader {
 		if s.mustAsk(all) {
 			return s.hold(first(all), Step{Action: Ask})
 		}
@@ -76,7 +76,7 @@ func (s State) Next() Step {
 		return Step{} // no member of it: nothing here can vote
 	case s.Own.Stopped:
 		return s.hold(unit, Step{Waiting: s.unpublished(unit, all)})
-	case s.Own.HasLeader && all[unit].Backup == "":
+	case s.Own.HasRaftLeader && all[unit].Backup == "":
 		return Step{} // that unit learns of it, and withdraws
 	}
 	return Step{Action: Stop, For: unit}

@@ -61,11 +61,11 @@ func (w *world) state(i int) State {
 	s := of(w.n)
 	u := w.units[i]
 	s.Now, s.Asked, s.Staged = w.now(), u.asks, u.staged
-	s.Unit, s.Cluster, s.Leads, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.held, u.request
+	s.Unit, s.Cluster, s.JujuLeader, s.HeldFor, s.Request = unit(i), w.cluster, w.leader == i, u.held, u.request
 	s.Own, s.Peers = nil, nil
 	if !u.gone {
 		c := u.copied
-		c.Stopped, c.HasLeader = u.held != "" && !u.running, u.running && w.quorum()
+		c.Stopped, c.HasRaftLeader = u.held != "" && !u.running, u.running && w.quorum()
 		s.Own = &c
 	}
 	for j, p := range w.units {
@@ -91,7 +91,7 @@ func (w *world) hook(i int, steps int) {
 			break
 		}
 		s := w.state(i)
-		if !s.Leads || len(s.standing()) == 0 {
+		if !s.JujuLeader || len(s.standing()) == 0 {
 			u.asks = time.Time{} // what package reconcile does
 		}
 		next := w.state(i).Next()

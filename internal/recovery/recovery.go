@@ -50,8 +50,8 @@ type Copy struct {
 	Index uint64 `json:"index"`
 	// Stopped says that its server was stopped for a recovery, and stays so.
 	Stopped bool `json:"stopped,omitempty"`
-	// HasLeader says that its server runs, and knows a leader.
-	HasLeader bool `json:"has-leader,omitempty"`
+	// HasRaftLeader says that its server runs, and knows a leader of the database.
+	HasRaftLeader bool `json:"has-leader,omitempty"`
 	// Damage is what its file lacks.
 	Damage string `json:"damage,omitempty"`
 }
@@ -92,9 +92,9 @@ type Member struct {
 // State is all that is known of one database.
 type State struct {
 	Database ovndb.Database
-	// Unit is this unit; Leads says that Juju calls it the application's leader.
-	Unit  string
-	Leads bool
+	// Unit is this unit; JujuLeader says that Juju calls it the application's leader.
+	Unit       string
+	JujuLeader bool
 	// Now is the time by this unit's clock; Asked is when it has asked the units whose
 	// requests stand whether they are there, by the same clock. Zero: it has not.
 	Now, Asked time.Time

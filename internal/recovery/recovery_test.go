@@ -106,22 +106,22 @@ func TestRefusals(t *testing.T) {
 		"a server is connected to a leader": {
 			func() State { s := of(3); s.Serving = []string{"ssl:10.0.0.2:6643"}; return s }(), givingUp(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
 		},
-		"a unit says that it has a leader":       {of(3).publishes(Copy{HasLeader: true}), givingUp(2), "ovn-central/1 has a leader"},
-		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
+		"a unit says that it has a leader":       {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(2), "ovn-central/1 has a leader"},
+		"the others went on without this unit":   {of(3).publishes(Copy{Term: 3, Index: 90, HasRaftLeader: true}), givingUp(2), "ovn-central/1 has a leader: the quorum is not lost; this unit is cut off"},
 		"a unit has a longer log":                {of(3).publishes(Copy{Term: 2, Index: 11}), givingUp(2), "ovn-central/1 has newer data, run it there (term 2, index 11;"},
 		"a unit has a shorter log of later term": {of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(2), "ovn-central/1 has newer data, run it there (term 3, index 4;"},
 		"newer data are not given up by name": {
 			of(3).publishes(Copy{Term: 3, Index: 4}), givingUp(1, 2),
 			"ovn-central/1 has newer data, run it there (term 3, index 4; this unit's end with term 2, index 10); its server does not answer: if its machine is lost for good, power it off, and add force=true",
 		},
-		"a leader is not given up by name":              {of(3).publishes(Copy{HasLeader: true}), givingUp(1, 2), "its server does not answer: if its machine is lost for good, power it off, and add force=true"},
+		"a leader is not given up by name":              {of(3).publishes(Copy{HasRaftLeader: true}), givingUp(1, 2), "its server does not answer: if its machine is lost for good, power it off, and add force=true"},
 		"newer data whose unit force does not name":     {of(3).publishes(Copy{Term: 3, Index: 4}), forced(2), "ovn-central/1 has newer data"},
 		"force that names no unit":                      {of(3).publishes(behind), forced(), "force=true gives up newer data of units that are lost; name these units in give-up="},
 		"newer data of a server that answers, by force": {of(3).publishes(Copy{Term: 3, Index: 4}).answers(1), forced(1, 2), "ovn-central/1 has newer data, run it there (term 3, index 4; this unit's end with term 2, index 10); its server answers, so it can't be given up, not even with force"},
-		"a leader whose server answers, by force":       {of(3).publishes(Copy{HasLeader: true}).answers(1), forced(1, 2), "ovn-central/1 has a leader: the quorum is not lost"},
+		"a leader whose server answers, by force":       {of(3).publishes(Copy{HasRaftLeader: true}).answers(1), forced(1, 2), "ovn-central/1 has a leader: the quorum is not lost"},
 		"a leader that a server is connected to, by force": {
 			func() State {
-				s := of(3).publishes(Copy{HasLeader: true})
+				s := of(3).publishes(Copy{HasRaftLeader: true})
 				s.Serving = []string{"ssl:10.0.0.2:6643"}
 				return s
 			}(), forced(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
@@ -154,7 +154,7 @@ func TestRefusals(t *testing.T) {
 	assert.Empty(t, of(3).publishes(behind).Judge(givingUp(2)).Refusals)
 	restored := givingUp()
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	assert.Empty(t, of(3).publishes(Copy{HasLeader: true, Term: 9}).Judge(restored).Refusals, "a backup replaces what there is")
+	assert.Empty(t, of(3).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals, "a backup replaces what there is")
 }
 
 // What a unit has published outlives its machine. An operator who knows that it is lost can
@@ -171,7 +171,7 @@ func TestNewerDataOfAUnitThatIsLostAreGivenUpByForceWhichSaysWhatIsLost(t *testi
 		"nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had term 3, index 40 when it last reported",
 		"nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known",
 	}, v.Plan)
-	led := of(3).publishes(Copy{Term: 2, Index: 10, HasLeader: true}).Judge(forced(1, 2))
+	led := of(3).publishes(Copy{Term: 2, Index: 10, HasRaftLeader: true}).Judge(forced(1, 2))
 	assert.Empty(t, led.Refusals)
 	assert.Contains(t, led.Plan, "nb: what ovn-central/1 has beyond term 2, index 10 is lost: it had a leader when it last reported, and may have stored more since")
 	assert.NotContains(t, fmt.Sprint(of(3).publishes(Copy{Term: 2, Index: 9}).Judge(forced(1, 2)).Plan), " is lost: it had")

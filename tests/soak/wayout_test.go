@@ -31,9 +31,9 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 		state recovery.State
 		want  way
 	}{
-		"it has a leader": {state(func(s *recovery.State) { s.Own = &recovery.Copy{Cluster: "c", HasLeader: true} }), way{do: hasQuorum}},
+		"it has a leader": {state(func(s *recovery.State) { s.Own = &recovery.Copy{Cluster: "c", HasRaftLeader: true} }), way{do: hasQuorum}},
 		"another has one": {state(func(s *recovery.State) {
-			s.Peers = peer(&recovery.Copy{Cluster: "c", HasLeader: true})
+			s.Peers = peer(&recovery.Copy{Cluster: "c", HasRaftLeader: true})
 		}), way{do: hasQuorum}},
 		"it is served": {state(func(s *recovery.State) { s.Serving = []string{"ssl:10.0.0.1:6643"} }), way{do: hasQuorum}},
 		"no copy":      {state(func(s *recovery.State) { s.Own = nil }), way{do: runOther}},
@@ -67,17 +67,17 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 func TestWhatARecoveryWaitsForIsAWayOutToo(t *testing.T) {
 	t.Parallel()
 	s := recovery.State{
-		Database: ovndb.NB, Unit: "ovn-central/0", Leads: true, Cluster: "c", Own: &recovery.Copy{Cluster: "c", Stopped: true},
+		Database: ovndb.NB, Unit: "ovn-central/0", JujuLeader: true, Cluster: "c", Own: &recovery.Copy{Cluster: "c", Stopped: true},
 		Staged: "d", Request: &recovery.Request{Cluster: "c", New: "d", Backup: "/b"}, Serving: []string{"ssl:10.99.0.11:6643"}, HeldFor: "ovn-central/0",
 	}
 	assert.Equal(t, []way{{stopServer, "ssl:10.99.0.11:6643"}}, waysOut("waiting: nb: "+s.Next().Waiting))
-	s.Leads, s.Serving = false, nil
+	s.JujuLeader, s.Serving = false, nil
 	assert.Equal(t, []way{{do: again}}, waysOut("waiting: nb: "+s.Next().Waiting))
 
 	s.Request.Backup, s.Serving = "", []string{"ssl:10.99.0.11:6643"}
 	assert.Equal(t, []way{{do: hasQuorum}}, waysOut("blocked: recovery withdrawn: "+s.Next().Reason))
 
-	s.Leads, s.Serving, s.Request = true, nil, nil
+	s.JujuLeader, s.Serving, s.Request = true, nil, nil
 	s.Peers = []recovery.Peer{{Unit: "ovn-central/1", Read: true, Request: &recovery.Request{Cluster: "c", New: "d"}}}
 	s.Now = time.Unix(1764000000, 0)
 	s.Asked = s.Now

@@ -57,7 +57,7 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 		for _, m := range each {
 			s.Servers = append(s.Servers, raft.Member{Short: m.Short, Address: m.Address})
 		}
-		return []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Accessible: true, Leader: true, Each: each, Status: s}}
+		return []maintenance.DatabaseHealth{{Name: string(ovndb.NB), Accessible: true, HasRaftLeader: true, Each: each, Status: s}}
 	}
 	var d maintenance.Departure
 	observe := func(units []string, unknown []string, all []maintenance.DatabaseHealth, says ...string) {
@@ -89,7 +89,7 @@ func TestR6MemberIsGoneOnceTheCommittedConfigurationLacksIt(t *testing.T) {
 func TestClusterIsJudgedWithoutTheNodeItself(t *testing.T) {
 	t.Parallel()
 	one, two := nbMember("aa01", "ssl:10.0.0.1:6643", ""), nbMember("aa02", "ssl:10.0.0.2:6643", "")
-	d := maintenance.DatabaseHealth{Accessible: true, Leader: true, Members: 3, Up: 2, Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}}}
+	d := maintenance.DatabaseHealth{Accessible: true, HasRaftLeader: true, Members: 3, Up: 2, Each: []maintenance.MemberHealth{{Member: one, Up: true}, {Member: two}}}
 	assert.Equal(t, "1 of 2 up, 2 needed", d.Without([]maintenance.Member{one}).Quorum())
 	assert.False(t, d.Without([]maintenance.Member{one}).Healthy(0))
 	assert.True(t, d.Without([]maintenance.Member{two}).Healthy(0))

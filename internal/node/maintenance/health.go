@@ -14,9 +14,9 @@ type DatabaseHealth struct {
 	// Accessible says that a server answered; Why says what it did instead.
 	Accessible bool
 	Why        string
-	// Leader says that one is known.
-	Leader      bool
-	Members, Up int
+	// HasRaftLeader says that the server knows a leader of the database.
+	HasRaftLeader bool
+	Members, Up   int
 	// Each are the members, and Status is what the server has answered.
 	Each   []MemberHealth
 	Status raft.Status
@@ -47,7 +47,7 @@ func (d DatabaseHealth) Without(gone []Member) DatabaseHealth {
 // Quorum is the arithmetic, for people.
 func (d DatabaseHealth) Quorum() string {
 	text := raft.Quorum{Members: d.Members, Up: d.Up}.String()
-	if !d.Leader {
+	if !d.HasRaftLeader {
 		text += ", no leader is known"
 	}
 	return text
@@ -55,7 +55,7 @@ func (d DatabaseHealth) Quorum() string {
 
 // Healthy says whether the cluster has a leader, a majority, and so many members that are up.
 func (d DatabaseHealth) Healthy(minMembers int) bool {
-	return d.Accessible && d.Leader && d.Up >= max(d.Members/2+1, minMembers)
+	return d.Accessible && d.HasRaftLeader && d.Up >= max(d.Members/2+1, minMembers)
 }
 
 // AllHealthy says whether every database is; that none is known is not.
@@ -84,7 +84,7 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 		messages = append(messages, m)
 		if d.Accessible {
 			leader := "no leader is known"
-			if d.Leader {
+			if d.HasRaftLeader {
 				leader = "a leader is known"
 			}
 			messages = append(messages, Message{Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader), Kind: MessageStep, Name: d.Name})

@@ -164,8 +164,8 @@ func TestHoldsAreNamedAsKeysAllow(t *testing.T) {
 // 002-7: what is healthy, what is not, and what can't be accessed.
 func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	t.Parallel()
-	nb := maintenance.DatabaseHealth{Name: "OVN_Northbound", Accessible: true, Leader: true, Members: 3, Up: 2}
-	sb := maintenance.DatabaseHealth{Name: "OVN_Southbound", Accessible: true, Leader: true, Members: 3, Up: 1}
+	nb := maintenance.DatabaseHealth{Name: "OVN_Northbound", Accessible: true, HasRaftLeader: true, Members: 3, Up: 2}
+	sb := maintenance.DatabaseHealth{Name: "OVN_Southbound", Accessible: true, HasRaftLeader: true, Members: 3, Up: 1}
 	all := maintenance.ClusterHealth([]maintenance.DatabaseHealth{nb, sb}, 0)
 	assert.Equal(t, 200, all.Code, "unhealthy is an answer")
 	goldentest.Equal(t, "health.txt", document.Answer(all))
@@ -179,7 +179,7 @@ func TestClusterHealthIsAsTheSpecificationSays(t *testing.T) {
 	assert.True(t, nb.Healthy(2))
 	assert.False(t, nb.Healthy(3), "min-members")
 	assert.True(t, maintenance.AllHealthy([]maintenance.DatabaseHealth{nb}, 0))
-	nb.Leader = false
+	nb.HasRaftLeader = false
 	assert.False(t, nb.Healthy(0))
 	assert.False(t, maintenance.AllHealthy(nil, 0), "nothing is known")
 	assert.Equal(t, maintenance.ClusterNotAccessible, maintenance.ClusterHealth(nil, 0).Reason)

@@ -37,9 +37,9 @@ func TestLeadershipIsConfirmedWhileAStepTakesLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := &Reconciler{Tools: juju.New(leads{time.Now(), c.led}), Now: time.Now}
-				a := &inputs{leader: true, at: time.Now()}
-				require.NoError(t, u.whileLeading(t.Context(), a, func() error { time.Sleep(95 * time.Second); return nil }))
-				assert.Equal(t, c.fresh, time.Now().Before(a.at.Add(leadership)))
+				a := &inputs{jujuLeader: true, at: time.Now()}
+				require.NoError(t, u.whileJujuLeader(t.Context(), a, func() error { time.Sleep(95 * time.Second); return nil }))
+				assert.Equal(t, c.fresh, time.Now().Before(a.at.Add(jujuLeadership)))
 			})
 		})
 	}

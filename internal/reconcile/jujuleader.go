@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// leadingInterval is how often a unit that leads the application asks Juju whether it still does
-// while a step takes long: each answer is for 30 s ([leadership]), so that with none of them
+// jujuLeaderInterval is how often a unit that leads the application asks Juju whether it still does
+// while a step takes long: each answer is for 30 s ([jujuLeadership]), so that with none of them
 // late or another one, no other unit has led meanwhile, and what the leader has published is
 // what was read.
-const leadingInterval = 10 * time.Second
+const jujuLeaderInterval = 10 * time.Second
 
-// whileLeading makes a step that takes as long as a database is large. Where this unit leads the
+// whileJujuLeader makes a step that takes as long as a database is large. Where this unit leads the
 // application, and went on to, what it was told at the hook's begin counts as long as if it had
 // just been told.
-func (u *Reconciler) whileLeading(ctx context.Context, a *inputs, step func() error) error {
-	if !a.leader {
+func (u *Reconciler) whileJujuLeader(ctx context.Context, a *inputs, step func() error) error {
+	if !a.jujuLeader {
 		return step()
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		tick := time.NewTicker(leadingInterval)
+		tick := time.NewTicker(jujuLeaderInterval)
 		defer tick.Stop()
 		for {
 			select {
@@ -31,7 +31,7 @@ func (u *Reconciler) whileLeading(ctx context.Context, a *inputs, step func() er
 			case <-tick.C:
 			}
 			at := u.Now()
-			if leads, err := u.Tools.IsLeader(ctx); err != nil || !leads || u.Now().After(a.at.Add(leadership)) {
+			if leads, err := u.Tools.IsLeader(ctx); err != nil || !leads || u.Now().After(a.at.Add(jujuLeadership)) {
 				return // what was true until then is found to be too old
 			}
 			a.at = at
