@@ -112,7 +112,7 @@ func unit(t *testing.T, a *agent) Unit {
 	}
 	tools := juju.New(a)
 	return Unit{Reconciler: &reconcile.Reconciler{
-		Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Now: time.Now, Log: log,
+		Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,
 	}}
 }
 

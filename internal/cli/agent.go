@@ -9,7 +9,6 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -18,10 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
-	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // agentFlags are what is typed; they go before what stands in the file.
@@ -166,16 +162,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 
 // servers is how the agent sees this machine's servers and what they see of others.
 func servers(c config.Config, paths ovndb.Paths, log *slog.Logger) agent.Servers {
-	runner := run.Exec{}
-	machine := &observe.Machine{
-		Env:      juju.Env{Unit: c.Unit},
-		Control:  ovn.Control{Runner: runner, Paths: paths},
-		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
-		Services: ovn.Services{Runner: runner},
-		Dialer:   &ovsdb.Dialer{Credentials: ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}},
-		Now:      time.Now,
-		Log:      log,
-	}
+	machine := newMachine(juju.Env{Unit: c.Unit}, paths, ovndb.Credentials{Key: c.Key, Certificate: c.Certificate, CA: c.CA}, log)
 	observer := &observe.Observer{Machine: machine}
 	return agent.Servers{
 		Observe: func(ctx context.Context) (observe.Report, ovndb.NorthdHealth) {

@@ -221,6 +221,20 @@ func backups(u *reconcile.Reconciler) *backup.Service {
 	}
 }
 
+// newMachine is the machine that this process runs on.
+func newMachine(env juju.Env, paths ovndb.Paths, credentials ovndb.Credentials, log *slog.Logger) *observe.Machine {
+	runner := run.Exec{}
+	return &observe.Machine{
+		Env:      env,
+		Control:  ovn.Control{Runner: runner, Paths: paths},
+		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
+		Services: ovn.Services{Runner: runner},
+		Dialer:   &ovsdb.Dialer{Credentials: credentials},
+		Now:      time.Now,
+		Log:      log,
+	}
+}
+
 // unit puts together what a hook or an action needs.
 func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 	var (
@@ -234,15 +248,7 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 	if err != nil {
 		log.Warn("cannot tell which system this is; only source=distro can be used", "error", err)
 	}
-	machine := &observe.Machine{
-		Env:      env,
-		Control:  ovn.Control{Runner: runner, Paths: paths},
-		Files:    ovn.Files{Runner: runner, Paths: paths, Answers: new(ovn.StateCache)},
-		Services: ovn.Services{Runner: runner},
-		Dialer:   &ovsdb.Dialer{Credentials: paths.Credentials()},
-		Now:      time.Now,
-		Log:      log,
-	}
+	machine := newMachine(env, paths, paths.Credentials(), log)
 	observer := &observe.Observer{Machine: machine}
 	members := &membership.Changer{
 		Machine:  machine,
@@ -255,23 +261,17 @@ func unit(getenv func(string) string, stderr io.Writer) *reconcile.Reconciler {
 		log.Warn("cannot find this program's file; the agent is not kept", "error", err)
 	}
 	u := &reconcile.Reconciler{
-		Env:        env,
+		Machine:    machine,
 		Tools:      tools,
 		Observer:   observer,
 		Members:    members,
 		Paths:      paths,
-		Control:    machine.Control,
-		Files:      machine.Files,
-		Services:   machine.Services,
 		Packages:   ovn.Packages{Runner: runner, Paths: paths, Getenv: getenv},
 		Firewall:   firewall.Firewall{Runner: runner},
 		Policy:     ovn.Policy{Runner: runner, Paths: paths, App: env.App},
 		Monitoring: monitoring.On(runner, ""),
-		Dialer:     machine.Dialer,
 		Program:    program,
 		OS:         system,
-		Now:        time.Now,
-		Log:        log,
 	}
 	members.BeforeLeaving = u.HaltAgent
 	return u

@@ -216,9 +216,8 @@ func (m *machine) run(t *testing.T, name string) error {
 	var err error
 	synctest.Test(t, func(t *testing.T) { // it waits for a server to store what it has
 		err = hook.Run(t.Context(), &reconcile.Reconciler{
-			Env: env, Tools: tools, Observer: observer, Members: service, Paths: paths, Control: service.Control, Files: service.Files,
-			Services: service.Services, Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
-			Dialer: service.Dialer, Now: time.Now, Log: log,
+			Machine: machine, Tools: tools, Observer: observer, Members: service, Paths: paths,
+			Packages: ovn.Packages{Runner: m, Paths: paths}, Firewall: firewall.Firewall{Runner: m}, Monitoring: monitoring.On(m, t.TempDir()),
 		}, name)
 	})
 	return err

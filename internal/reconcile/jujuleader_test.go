@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -36,7 +37,7 @@ func TestLeadershipIsConfirmedWhileAStepTakesLong(t *testing.T) {
 	}{"it leads all the time": {time.Hour, true}, "another one may have led": {25 * time.Second, false}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				u := &Reconciler{Tools: juju.New(leads{time.Now(), c.led}), Now: time.Now}
+				u := &Reconciler{Machine: &observe.Machine{Now: time.Now}, Tools: juju.New(leads{time.Now(), c.led})}
 				a := &inputs{jujuLeader: true, at: time.Now()}
 				require.NoError(t, u.whileJujuLeader(t.Context(), a, func() error { time.Sleep(95 * time.Second); return nil }))
 				assert.Equal(t, c.fresh, time.Now().Before(a.at.Add(jujuLeadership)))

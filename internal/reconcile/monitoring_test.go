@@ -89,11 +89,13 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 	p := &programs{t: t, answers: map[string]string{"relation-ids metrics-endpoint": "[]"}, published: map[string]map[string]string{}}
 	root := t.TempDir()
 	w := &watching{programs: p, root: root, unit: &Reconciler{
-		Env:        juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
+		Machine: &observe.Machine{
+			Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central", ModelName: "net", ModelUUID: "c2e9f4d5", Version: juju.Version{Major: 2, Minor: 9}},
+			Log: slog.New(slog.DiscardHandler),
+		},
 		Tools:      juju.New(p),
 		Paths:      ovndb.Paths{Etc: "/etc/ovn"},
 		Monitoring: monitoring.On(p, root),
-		Log:        slog.New(slog.DiscardHandler),
 	}}
 	w.a = inputs{thorough: true, jujuLeader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
 	w.o.Decision.Ready = true

@@ -8,9 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
@@ -20,34 +18,28 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // Reconciler is the unit that converges.
 type Reconciler struct {
-	Env      juju.Env
+	// Machine is the one that Observer looks at and that Members changes.
+	*observe.Machine
 	Tools    *juju.Tools
 	Observer *observe.Observer
 	Members  *membership.Changer
 	Paths    ovndb.Paths
-	Control  ovn.Control
-	Files    ovn.Files
-	Services ovn.Services
 	Packages ovn.Packages
 	Firewall firewall.Firewall
 	Policy   ovn.Policy
 	// Monitoring is what watches the unit.
 	Monitoring monitoring.Machine
-	Dialer     *ovsdb.Dialer
 	// Program is the file of the program that runs; the agent runs a copy of it. Empty: there
 	// is no agent.
 	Program string
 	// OS is what the machine runs; sources of packages depend on it.
-	OS  ovn.OS
-	Now func() time.Time
-	Log *slog.Logger
+	OS ovn.OS
 }
 
 // Result is what a unit has come to.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
@@ -21,7 +22,7 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	t.Parallel()
 	paths, log := ovndb.Paths{DB: t.TempDir()}, new(bytes.Buffer)
 	unit := func(name string) *Reconciler {
-		return &Reconciler{Env: juju.Env{Unit: name}, Paths: paths, Log: slog.New(slog.NewTextHandler(log, nil))}
+		return &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: name}, Log: slog.New(slog.NewTextHandler(log, nil))}, Paths: paths}
 	}
 	former, next := unit("ovn-central/1"), unit("ovn-central/5")
 	require.NoError(t, former.saveRecord(&record{Known: true, Paused: true, Ports: []int{6641}, Version: "23.03.1", Settled: true}))

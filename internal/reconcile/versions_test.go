@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -84,7 +85,7 @@ func TestServiceThatWasSlowToStartIsKnownToRunWhatIsInstalled(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
-			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Services: ovn.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}
+			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Machine: &observe.Machine{Services: ovn.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}}
 			installed := &inputs{payload: &payload{version: ovndb.Version{OVN: "25.03", OVS: "3.5"}, installed: true}}
 			require.ErrorContains(t, u.start(t.Context(), &record{Running: c.ran}, installed, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
 			kept, err := u.loadRecord()
