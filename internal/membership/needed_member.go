@@ -64,7 +64,7 @@ func (s *Changer) neededMembers(ctx context.Context, m observe.Application, cach
 		if _, member := l.end.Addresses[l.File.Server]; !l.whole || !member || len(l.end.Members) == 1 {
 			continue // an only copy is judged by itself
 		}
-		without, removed := s.Observer.QuorumWithout(ctx, m, l.Database, cache, l.File, l.end)
+		without, removed := s.Observer.QuorumWithout(ctx, m, cache, l.ServerState, l.end)
 		if removed || without.Holds() {
 			continue
 		}

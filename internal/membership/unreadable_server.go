@@ -23,10 +23,10 @@ type haltOperation struct {
 	service     *Changer
 	application observe.Application
 	cache       observe.Cache
-	server      observe.ServerState
-	file        ovn.File
-	end         ovn.LogEnd
-	lock        *lock
+	// server has its File as evaluate has found it: a server that can't be asked is observed without.
+	server observe.ServerState
+	end    ovn.LogEnd
+	lock   *lock
 	// begun: it was permitted to stop the server. done: the process is gone.
 	begun, done bool
 }
@@ -60,16 +60,16 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 // to which it adds as long as it runs. Under the lock, what other units have begun and not
 // seen to end forbids it, and so does a file of theirs that is damaged.
 func (h *haltOperation) evaluate(ctx context.Context) (err error) {
-	if h.file, err = h.service.Files.Inspect(ctx, h.server.Database); err != nil {
+	if h.server.File, err = h.service.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
 	}
 	if h.end, err = h.service.Files.LogEnd(ctx, h.server.Database); err != nil {
 		return err
 	}
-	if _, member := h.end.Addresses[h.file.Server]; !member || h.end.Damage != "" {
+	if _, member := h.end.Addresses[h.server.File.Server]; !member || h.end.Damage != "" {
 		return errors.New("its file does not list the members")
 	}
-	without, removed := h.service.Observer.QuorumWithout(ctx, h.application, h.server.Database, h.cache, h.file, h.end)
+	without, removed := h.service.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.end)
 	if !removed && !without.Holds() {
 		return fmt.Errorf("the others are no majority without it: %s", without)
 	}
@@ -81,7 +81,7 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 		return err
 	}
 	for _, begun := range record.Intents {
-		if begun.ID != string(h.file.Server) || begun.By != h.service.Env.Unit {
+		if begun.ID != string(h.server.File.Server) || begun.By != h.service.Env.Unit {
 			return fmt.Errorf("%s has begun to change the membership: %s of %s", begun.By, begun.Kind, begun.ID)
 		}
 	}
@@ -98,7 +98,7 @@ func (h *haltOperation) takeLock(ctx context.Context) error {
 	s, db := h.service, h.server.Database
 	var others []string
 	for id, address := range h.end.Addresses {
-		if id != h.file.Server {
+		if id != h.server.File.Server {
 			others = append(others, ovsdb.Endpoints(db, address)...)
 		}
 	}
@@ -106,7 +106,7 @@ func (h *haltOperation) takeLock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot take the lock of %s: %w", db, err)
 	}
-	k := &lock{service: s, database: db, global: global, others: others, server: h.file.Server}
+	k := &lock{service: s, database: db, global: global, others: others, server: h.server.File.Server}
 	if err := k.take(ctx, raft.Status{}, s.abortIfTearingDown(h.application)); err != nil {
 		global.Close()
 		return err
@@ -121,7 +121,7 @@ const haltPatience = 10 * time.Second
 // act stops the server, and returns when its process is gone.
 func (h *haltOperation) act(ctx context.Context) error {
 	s, db := h.service, h.server.Database
-	limited, cancel, err := h.lock.recordIntent(ctx, lease.Down, string(h.file.Server))
+	limited, cancel, err := h.lock.recordIntent(ctx, lease.Down, string(h.server.File.Server))
 	if err != nil {
 		return err
 	}
@@ -156,6 +156,8 @@ func (h *haltOperation) release(ctx context.Context) {
 		return
 	}
 	ended := h.done || !h.begun
-	h.lock.releaseWith(ctx, nil, func(m lease.Intent) bool { return ended && m.Kind == lease.Down && m.ID == string(h.file.Server) })
+	h.lock.releaseWith(ctx, nil, func(m lease.Intent) bool {
+		return ended && m.Kind == lease.Down && m.ID == string(h.server.File.Server)
+	})
 	h.lock = nil
 }

@@ -11,9 +11,10 @@ import (
 )
 
 // QuorumWithout finds out what the other members of a cluster are without this unit's
-// server, which does not run. Its file says which they are and where; since it
-// stopped some may have joined or been removed. Removed says that this server was.
-func (s *Observer) QuorumWithout(ctx context.Context, m Application, d ovndb.Database, cache Cache, file ovn.File, end ovn.LogEnd) (q raft.Quorum, removed bool) {
+// server l, which does not answer. Its file, of which end is the end, says which they are and
+// where; since it stopped some may have joined or been removed. Removed says that this server was.
+func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache, l ServerState, end ovn.LogEnd) (q raft.Quorum, removed bool) {
+	d, file := l.Database, l.File
 	members := maps.Clone(end.Addresses)
 	for unit, published := range m.Published {
 		id := published[d]

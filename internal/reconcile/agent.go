@@ -83,14 +83,25 @@ func (u *Reconciler) runAgent(ctx context.Context, p pass) error {
 	} else if err != nil {
 		return err
 	}
-	setup := digest(unit, settings)
-	if program == r.Agent.Program && setup == r.Agent.Setup && !a.thorough && r.Agent.Problem == "" {
+	want := agentFiles{program, unit, settings}
+	if program == r.Agent.Program && want.digest() == r.Agent.Setup && !a.thorough && r.Agent.Problem == "" {
 		return nil
 	}
-	return u.startAgent(ctx, r, program, unit, settings, setup)
+	return u.startAgent(ctx, r, want)
 }
 
-func (u *Reconciler) startAgent(ctx context.Context, r *record, program string, unit, settings []byte, setup string) error {
+// agentFiles are what the agent is to be run with: the stamp of its program, its unit of systemd
+// and its configuration.
+type agentFiles struct {
+	program        string
+	unit, settings []byte
+}
+
+// digest stands for its unit and its configuration.
+func (f agentFiles) digest() string { return digest(f.unit, f.settings) }
+
+func (u *Reconciler) startAgent(ctx context.Context, r *record, want agentFiles) error {
+	program, setup := want.program, want.digest()
 	_, missing := os.Stat(u.Paths.AgentProgram())
 	restart := program != r.Agent.Program || missing != nil
 	if restart {
@@ -101,7 +112,7 @@ func (u *Reconciler) startAgent(ctx context.Context, r *record, program string, 
 	if err := os.MkdirAll(filepath.Dir(u.Paths.AgentUnit()), 0o755); err != nil {
 		return err
 	}
-	changed, err := atomicfile.WriteIfChanged(u.Paths.AgentUnit(), unit, 0o644)
+	changed, err := atomicfile.WriteIfChanged(u.Paths.AgentUnit(), want.unit, 0o644)
 	if err != nil {
 		return err
 	}
@@ -114,7 +125,7 @@ func (u *Reconciler) startAgent(ctx context.Context, r *record, program string, 
 		}
 	}
 	restart = restart || changed
-	told, err := atomicfile.WriteIfChanged(u.Paths.AgentConfig(), settings, 0o600)
+	told, err := atomicfile.WriteIfChanged(u.Paths.AgentConfig(), want.settings, 0o600)
 	if err != nil {
 		return err
 	}

@@ -25,7 +25,8 @@ type backupRecord struct {
 // scheduleBackups has systemd make backups as often as the option says, once the unit's
 // servers are members, and says what is wrong with them, and how old the newest is. What goes
 // wrong fails no hook: the databases don't depend on it.
-func (u *Reconciler) scheduleBackups(ctx context.Context, r *record, a *inputs, o Result) (problem, age string, err error) {
+func (u *Reconciler) scheduleBackups(ctx context.Context, p pass) (problem, age string, err error) {
+	r, a, o := p.record, p.inputs, p.result
 	if o.state.Dying || a.problem != "" || a.invalid[plan.OptionBackupInterval] != "" || a.invalid[plan.OptionBackupKeep] != "" {
 		return "", "", nil
 	}

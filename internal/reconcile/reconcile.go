@@ -149,7 +149,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.guardStarts(ctx, o); err != nil {
 		return o, err
 	}
-	if o.backup, o.backupAge, err = u.scheduleBackups(ctx, record, inputs, o); err != nil {
+	if o.backup, o.backupAge, err = u.scheduleBackups(ctx, pass{record, inputs, o}); err != nil {
 		return o, err
 	}
 	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
