@@ -41,7 +41,7 @@ func (s *Changer) clearEndedIntents(ctx context.Context, d ovndb.Database) error
 	if err != nil || record.Holder != "" || len(record.Intents) == 0 {
 		return err
 	}
-	k := &lock{service: s, database: d}
+	k := &lock{changer: s, database: d}
 	gone, _ := k.provenRemoved(ctx, record, ids, map[string]*raft.RemovalWatcher{})
 	next, changed := record.WithoutEnded(lease.Owner{Unit: s.Env.Unit, Server: string(l.Status.Server), Gone: gone, Now: s.Now()})
 	if !changed {

@@ -151,7 +151,7 @@ func results(kicks []*kickOperation) []KickResult {
 
 // kickOperation is the removal of one member from one database.
 type kickOperation struct {
-	service     *Changer
+	changer     *Changer
 	application observe.Application
 	request     KickRequest
 	server      observe.ServerState
@@ -181,7 +181,7 @@ func (k *kickOperation) refuse(text string, next ...string) {
 func (k *kickOperation) needsLock() bool { return k.unresolved() }
 
 func (k *kickOperation) takeLock(ctx context.Context) (err error) {
-	s, d := k.service, k.server.Database
+	s, d := k.changer, k.server.Database
 	s.Progress(ctx, d.Short()+": checked; taking the lock")
 	if k.lock, err = s.lock(ctx, k.server, func(context.Context) error { return nil }); err != nil {
 		k.refuse(err.Error(), "run the same command again")
@@ -202,7 +202,7 @@ func (k *kickOperation) act(ctx context.Context) error {
 // kick asks for the removal and waits for its proof. It says whether to go on
 // with the other database.
 func (k *kickOperation) kick(ctx context.Context) bool {
-	s, d := k.service, k.server.Database
+	s, d := k.changer, k.server.Database
 	// Look again, just before what can't be taken back: the other database's kick
 	// has taken its time.
 	k.server = s.Observer.ObserveServer(ctx, d)
@@ -258,9 +258,9 @@ func (k *kickOperation) pending(text string) {
 // await watches this unit's own server until the removal is proved (rule R6). It
 // returns why it gave up, or nothing.
 func (k *kickOperation) await(ctx context.Context) (reason string) {
-	s, d := k.service, k.server.Database
+	s, d := k.changer, k.server.Database
 	proof := raft.RemovalWatcher{Target: k.target.Short, Address: k.target.Address}
-	timeout := k.service.Patience(k.server.Database, kickTimeout(k.server.Status.ElectionTimer))
+	timeout := k.changer.Patience(k.server.Database, kickTimeout(k.server.Status.ElectionTimer))
 	held := true
 	for begun, told := s.Now(), s.Now(); ; {
 		status, err := s.Control.Status(ctx, d)

@@ -24,7 +24,7 @@ func (s *Changer) resolveAll(ctx context.Context, m observe.Application, r KickR
 		if _, named := r.IDs[d]; !named && r.Unit == "" {
 			continue
 		}
-		k := &kickOperation{service: s, application: m, request: r, server: servers[d], otherServer: servers[d.Other()]}
+		k := &kickOperation{changer: s, application: m, request: r, server: servers[d], otherServer: servers[d.Other()]}
 		k.result.Database = d
 		k.resolve(ctx)
 		kicks = append(kicks, k)
@@ -57,7 +57,7 @@ func (k *kickOperation) resolve(ctx context.Context) {
 		return
 	}
 	if k.answers = nil; k.server.Status.AmbiguousIDs() {
-		k.answers = k.service.Observer.Probe(ctx, k.server) // only their whole IDs tell them apart
+		k.answers = k.changer.Observer.Probe(ctx, k.server) // only their whole IDs tell them apart
 	}
 	d, given := k.server.Database, k.request.IDs[k.server.Database]
 	var there []raft.Peer
@@ -186,7 +186,7 @@ func (k *kickOperation) alreadyGone(ctx context.Context, text string) {
 	d, proof := k.server.Database, raft.ConfigurationWatcher{}
 	patience, cancel := context.WithTimeout(ctx, gonePatience+min(2*k.server.Status.ElectionTimer, electionPatience))
 	defer cancel()
-	for status, err := k.server.Status, error(nil); ; status, err = k.service.Control.Status(ctx, d) {
+	for status, err := k.server.Status, error(nil); ; status, err = k.changer.Control.Status(ctx, d) {
 		if err == nil && proof.Observe(status) {
 			k.result.Outcome, k.result.Text = AlreadyGone, text
 			return
@@ -209,8 +209,8 @@ func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgumen
 			former = append(former, id)
 		}
 	}
-	endpoint := "unix:" + k.service.Control.Paths.Socket(d)
-	if ids, err := k.service.Observer.ReadRemovals(ctx, d, endpoint); err == nil {
+	endpoint := "unix:" + k.changer.Control.Paths.Socket(d)
+	if ids, err := k.changer.Observer.ReadRemovals(ctx, d, endpoint); err == nil {
 		for id := range ids {
 			former = append(former, id)
 		}
@@ -226,7 +226,7 @@ func (k *kickOperation) knownAsRemoved(ctx context.Context, given raft.IDArgumen
 // evaluate applies the rules to a resolved kick. Its result then is a refusal, or
 // what would be done.
 func (k *kickOperation) evaluate(ctx context.Context) {
-	s, d := k.service, k.server.Database
+	s, d := k.changer, k.server.Database
 	owner := k.application.Owner(d, k.target)
 	view, plan, err := s.evaluate(ctx, &k.server, k.application, k.lock, func(v raft.View) raft.Plan {
 		change := raft.Change{Database: d, View: v, Target: k.id, UnitInModel: owner.Unit, Force: k.request.Force}
@@ -268,7 +268,7 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 
 // advice is the command that would be right.
 func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Owner) []string {
-	s, d := k.service, k.server.Database
+	s, d := k.changer, k.server.Database
 	target := map[ovndb.Database]string{d: k.target.Longest()}
 	forced := status.KickCommand(k.application, k.application.Unit, target, true)
 	switch plan.Refusal.Reason {

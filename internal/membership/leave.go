@@ -28,7 +28,7 @@ const alreadyRemovedTimeout = 10 * time.Second
 
 // leaveOperation is this unit's leave of one database's cluster.
 type leaveOperation struct {
-	service     *Changer
+	changer     *Changer
 	application observe.Application
 	server      observe.ServerState
 	// alreadyRemoved: the others have removed this server already.
@@ -70,7 +70,7 @@ func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string,
 	if !d.needsEvaluation() {
 		return nil, nil, nil
 	}
-	view, plan, err := d.service.evaluate(ctx, &d.server, d.application, d.lock, func(v raft.View) raft.Plan {
+	view, plan, err := d.changer.evaluate(ctx, &d.server, d.application, d.lock, func(v raft.View) raft.Plan {
 		change := raft.Change{Database: d.server.Database, View: v, Target: string(v.Status.Server)}
 		if d.lock != nil {
 			change.Pending = d.lock.pending()
@@ -105,7 +105,7 @@ func (d *leaveOperation) refuseSole() *raft.Refusal {
 func (d *leaveOperation) needsLock() bool { return d.needsEvaluation() }
 
 func (d *leaveOperation) takeLock(ctx context.Context) (err error) {
-	if d.lock, err = d.service.lock(ctx, d.server, d.service.abortIfTearingDown(d.application)); err != nil {
+	if d.lock, err = d.changer.lock(ctx, d.server, d.changer.abortIfTearingDown(d.application)); err != nil {
 		return err
 	}
 	return d.refresh(ctx)
@@ -114,7 +114,7 @@ func (d *leaveOperation) takeLock(ctx context.Context) (err error) {
 // refresh looks at the server again. It may have been kicked meanwhile.
 func (d *leaveOperation) refresh(ctx context.Context) error {
 	db := d.server.Database
-	switch next := d.service.Observer.ObserveServer(ctx, db); next.Condition {
+	switch next := d.changer.Observer.ObserveServer(ctx, db); next.Condition {
 	case ovndb.Serving:
 		d.server = next
 	case ovndb.Left:
@@ -127,7 +127,7 @@ func (d *leaveOperation) refresh(ctx context.Context) error {
 
 // act makes the cluster forget this unit's server, and returns when it has.
 func (d *leaveOperation) act(ctx context.Context) error {
-	s, db := d.service, d.server.Database
+	s, db := d.changer, d.server.Database
 	switch {
 	case d.result.Gone:
 		return nil
@@ -169,7 +169,7 @@ func (d *leaveOperation) act(ctx context.Context) error {
 		}
 	}
 	d.begun = true
-	if err := d.await(ctx, d.service.Patience(d.server.Database, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
+	if err := d.await(ctx, d.changer.Patience(d.server.Database, leaveTimeout(d.server.Status.ElectionTimer))); err != nil {
 		return err
 	}
 	d.result = LeaveResult{Database: db, Gone: true, Text: "left the cluster as " + d.server.Status.Server.Short()}
@@ -189,10 +189,10 @@ func notSent(err error) bool {
 // leaveAlreadyRemoved lets a server that is no longer a member find that out. Where it
 // can't, the record says so all the same.
 func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
-	s, db := d.service, d.server.Database
+	s, db := d.changer, d.server.Database
 	err := s.Control.Leave(ctx, db)
 	if err == nil || errors.Is(err, ovn.ErrLeaving) {
-		err = d.await(ctx, d.service.Patience(d.server.Database, alreadyRemovedTimeout))
+		err = d.await(ctx, d.changer.Patience(d.server.Database, alreadyRemovedTimeout))
 	}
 	if errors.Is(err, errTeardown) {
 		return err
@@ -207,7 +207,7 @@ func (d *leaveOperation) leaveAlreadyRemoved(ctx context.Context) error {
 // await returns when the server has left: it no longer serves the database, and
 // the file says so.
 func (d *leaveOperation) await(ctx context.Context, timeout time.Duration) error {
-	s, db := d.service, d.server.Database
+	s, db := d.changer, d.server.Database
 	tearingDown := s.abortIfTearingDown(d.application)
 	for until := s.Now().Add(timeout); ; {
 		now := s.Observer.ObserveServer(ctx, db)
@@ -236,7 +236,7 @@ func (d *leaveOperation) release(ctx context.Context) {
 	if d.lock == nil {
 		return
 	}
-	s, removed := d.service, map[raft.ID]string{}
+	s, removed := d.changer, map[raft.ID]string{}
 	if d.result.Gone {
 		removed[d.server.Status.Server] = s.removedText(d.application.Unit, "gone")
 		if err := d.lock.switchEndpoints(ctx, observe.OtherAddresses(d.server.Status)); err != nil {

@@ -51,7 +51,7 @@ func (e *BusyError) Error() string {
 
 // lock is the right to change one database's membership, held by this unit.
 type lock struct {
-	service  *Changer
+	changer  *Changer
 	database ovndb.Database
 	global   *ovsdb.Global
 	// others are the endpoints of other members, once the lock goes through them.
@@ -71,7 +71,7 @@ func (s *Changer) lock(ctx context.Context, l observe.ServerState, interrupted f
 	if err != nil {
 		return nil, fmt.Errorf("cannot take the lock of %s: %w", l.Database, err)
 	}
-	k := &lock{service: s, database: l.Database, global: global, server: l.Status.Server}
+	k := &lock{changer: s, database: l.Database, global: global, server: l.Status.Server}
 	if err := k.take(ctx, l.Status, interrupted); err != nil {
 		global.Close()
 		return nil, err
@@ -81,31 +81,31 @@ func (s *Changer) lock(ctx context.Context, l observe.ServerState, interrupted f
 
 func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(context.Context) error) error {
 	var watch lease.Watch
-	ttl := k.service.lockTTL(k.database, status.ElectionTimer)
-	begun, proofs := k.service.Now(), map[string]*raft.RemovalWatcher{}
+	ttl := k.changer.lockTTL(k.database, status.ElectionTimer)
+	begun, proofs := k.changer.Now(), map[string]*raft.RemovalWatcher{}
 	var until, told time.Time
 	for {
 		ids, value, record, err := k.read(ctx)
 		if err != nil {
 			return fmt.Errorf("cannot take the lock of %s: %w", k.database, err)
 		}
-		remaining := watch.Observe(value, k.service.Now())
+		remaining := watch.Observe(value, k.changer.Now())
 		if until.IsZero() {
 			// Long enough to see one dead holder's time pass, and then a living one's.
-			until = k.service.Now().Add(max(remaining, ttl) + ttl)
+			until = k.changer.Now().Add(max(remaining, ttl) + ttl)
 		}
 		gone, ending := k.provenRemoved(ctx, record, ids, proofs)
-		if ending && k.service.Now().Before(begun.Add(endingTimeout)) {
+		if ending && k.changer.Now().Before(begun.Add(endingTimeout)) {
 			if err := poll.Wait(ctx, observe.PollInterval); err != nil {
 				return &BusyError{Database: k.database, Holder: record.Holder}
 			}
 			continue
 		}
 		free := remaining == 0 ||
-			record.Holder == k.service.Env.Unit || // of an earlier hook, cut off: Juju runs one at a time
+			record.Holder == k.changer.Env.Unit || // of an earlier hook, cut off: Juju runs one at a time
 			record.HolderIsDone(gone)
 		if free {
-			next := record.Taken(k.service.Env.Unit, ttl)
+			next := record.Taken(k.changer.Env.Unit, ttl)
 			next.Intents = record.UnfinishedIntents(gone)
 			if status.Role == raft.Leader {
 				next = next.Padded() // a member without space on its disk lags behind in the judgement that follows
@@ -118,12 +118,12 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 				return nil
 			}
 		}
-		if k.service.Now().After(until) {
+		if k.changer.Now().After(until) {
 			return &BusyError{Database: k.database, Holder: record.Holder}
 		}
-		if now := k.service.Now(); now.After(told.Add(tellInterval)) {
+		if now := k.changer.Now(); now.After(told.Add(tellInterval)) {
 			told = now
-			k.service.Progress(ctx, fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
+			k.changer.Progress(ctx, fmt.Sprintf("%s: waiting for %s to release the lock; the lock expires in %s unless that unit renews it",
 				k.database.Short(), record.Holder, remaining.Round(time.Second)))
 		}
 		if err := interrupted(ctx); err != nil {
@@ -136,14 +136,14 @@ func (k *lock) take(ctx context.Context, status raft.Status, interrupted func(co
 }
 
 func (k *lock) read(ctx context.Context) (ids map[string]string, value string, r lease.Record, err error) {
-	ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
+	ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
 	defer cancel()
 	if ids, err = k.global.Read(ctx); err != nil {
 		return nil, "", r, err
 	}
 	value = ids[observe.LockKey]
 	if r, err = lease.Parse(value); err != nil {
-		k.service.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database", k.database.Short(), "value", value)
+		k.changer.Log.WarnContext(ctx, "the lock's value is damaged; waiting until it expires", "database", k.database.Short(), "value", value)
 		r.Holder = "another unit"
 	}
 	return ids, value, r, nil
@@ -159,7 +159,7 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 		return gone, false
 	}
 	removed := observe.RemovedServers(ids)
-	status, err := k.service.Control.Status(ctx, k.database)
+	status, err := k.changer.Control.Status(ctx, k.database)
 	for _, m := range r.Intents {
 		for _, id := range []string{m.ID, m.From} {
 			if id == "" {
@@ -178,9 +178,9 @@ func (k *lock) provenRemoved(ctx context.Context, r lease.Record, ids map[string
 // swap writes the record if the store still has old. A failure of the call is
 // settled by reading again.
 func (k *lock) swap(ctx context.Context, old string, next lease.Record) (bool, error) {
-	ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
+	ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
 	defer cancel()
-	begun := k.service.Now()
+	begun := k.changer.Now()
 	if next.Holder != "" {
 		next.At = begun.Unix()
 	}
@@ -222,7 +222,7 @@ func (k *lock) withIntent(kinds ...lease.Kind) (ids []raft.ID) {
 // that is given it, even where this process is stopped. A process that is stopped
 // and goes on finds it over.
 func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (context.Context, context.CancelFunc, error) {
-	mark := lease.Intent{ID: id, Kind: kind, By: k.service.Env.Unit, From: string(k.server)}
+	mark := lease.Intent{ID: id, Kind: kind, By: k.changer.Env.Unit, From: string(k.server)}
 	if err := k.renewTo(ctx, k.held.WithIntent(mark)); err != nil {
 		return nil, nil, err
 	}
@@ -239,7 +239,7 @@ func (k *lock) recordIntent(ctx context.Context, kind lease.Kind, id string) (co
 func (k *lock) mayAct() (until time.Time, err error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.held.MayAct(k.service.Now()) {
+	if !k.held.MayAct(k.changer.Now()) {
 		return time.Time{}, fmt.Errorf("%s: %w", k.database.Short(), errTooLate)
 	}
 	return k.held.Until(), nil
@@ -247,7 +247,7 @@ func (k *lock) mayAct() (until time.Time, err error) {
 
 // renew keeps the lock while the change is awaited.
 func (k *lock) renew(ctx context.Context) error {
-	if k.service.Now().Before(k.held.Written.Add(k.held.TTL() / 3)) {
+	if k.changer.Now().Before(k.held.Written.Add(k.held.TTL() / 3)) {
 		return nil
 	}
 	next := k.held.Renewed()
@@ -278,7 +278,7 @@ func (k *lock) release(ctx context.Context, removed map[raft.ID]string) {
 // releaseWith also takes back this unit's own marks for which over says true.
 func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over func(lease.Intent) bool) {
 	defer func() { k.global.Close() }()
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.service.StorePatience(k.database))
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*k.changer.StorePatience(k.database))
 	defer cancel()
 	err := k.releaseOnce(ctx, removed, over)
 	// The member that this goes through may be leaving too: the rest have the same row.
@@ -288,7 +288,7 @@ func (k *lock) releaseWith(ctx context.Context, removed map[raft.ID]string, over
 		}
 	}
 	if err != nil {
-		k.service.Log.WarnContext(ctx, "cannot release the lock; it expires by itself",
+		k.changer.Log.WarnContext(ctx, "cannot release the lock; it expires by itself",
 			"database", k.database.Short(), "ttl", k.held.TTL(), "error", err)
 	}
 }
@@ -299,14 +299,14 @@ func (k *lock) releaseOnce(ctx context.Context, removed map[raft.ID]string, over
 		records[observe.RemovedPrefix+string(id)] = text
 	}
 	if len(records) > 0 {
-		ctx, cancel := context.WithTimeout(ctx, k.service.StorePatience(k.database))
+		ctx, cancel := context.WithTimeout(ctx, k.changer.StorePatience(k.database))
 		defer cancel()
 		if err := k.global.Put(ctx, records); err != nil {
 			return fmt.Errorf("cannot record the removal: %w", err)
 		}
 	}
 	next := k.held.WithoutIntents(func(m lease.Intent) bool {
-		return removed[raft.ID(m.ID)] != "" || m.By == k.service.Env.Unit && over(m)
+		return removed[raft.ID(m.ID)] != "" || m.By == k.changer.Env.Unit && over(m)
 	}).Released()
 	_, err := k.swap(ctx, k.held.String(), next)
 	return err
@@ -323,7 +323,7 @@ func (k *lock) switchEndpoints(ctx context.Context, addresses []string) error {
 }
 
 func (k *lock) reconnect(ctx context.Context) error {
-	global, err := k.service.Global(ctx, k.database, k.others...)
+	global, err := k.changer.Global(ctx, k.database, k.others...)
 	if err != nil {
 		return err
 	}

@@ -38,7 +38,7 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 			return err // what was not answered in time is not known to be no member
 		}
 		if l.Condition == ovndb.Unreadable && down || l.Member() && len(l.Status.Servers) > 1 {
-			o.servers = append(o.servers, &lockedServer{service: s, application: m, server: l, takesDown: down})
+			o.servers = append(o.servers, &lockedServer{changer: s, application: m, server: l, takesDown: down})
 		}
 	}
 	if len(o.servers) == 0 {
@@ -88,7 +88,7 @@ func (o *restartOperation) needsLock() bool { return true }
 func (o *restartOperation) takeLock(ctx context.Context) error {
 	for _, r := range o.servers {
 		var err error
-		if r.lock, err = r.service.lock(ctx, r.server, r.service.abortIfTearingDown(r.application)); err != nil {
+		if r.lock, err = r.changer.lock(ctx, r.server, r.changer.abortIfTearingDown(r.application)); err != nil {
 			return err
 		}
 	}
@@ -118,7 +118,7 @@ func (o *restartOperation) release(ctx context.Context) {
 
 // lockedServer is what is done to one database's server under its lock.
 type lockedServer struct {
-	service     *Changer
+	changer     *Changer
 	application observe.Application
 	server      observe.ServerState
 	takesDown   bool
@@ -131,7 +131,7 @@ type lockedServer struct {
 // only that there is a leader is judged: there can't be a lock without one. Locks are
 // renewed meanwhile.
 func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context) error) error {
-	s, m, db := r.service, r.application, r.server.Database
+	s, m, db := r.changer, r.application, r.server.Database
 	switch {
 	case r.takesDown && r.server.Condition == ovndb.Unreadable:
 		return &RefusedError{
@@ -170,9 +170,9 @@ func (r *lockedServer) hold(ctx context.Context, run func(context.Context, Gate)
 		if err := k.switchEndpoints(ctx, observe.OtherAddresses(r.server.Status)); err != nil {
 			return fmt.Errorf("cannot keep the lock of %s while this unit's server is down: %w", k.database, err)
 		}
-		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: r.service.Env.Unit, From: string(k.server)})
+		next = k.held.WithIntent(lease.Intent{ID: string(k.server), Kind: lease.Down, By: r.changer.Env.Unit, From: string(k.server)})
 	} else {
-		k.others = []string{"unix:" + r.service.Control.Paths.Socket(k.database)} // a conversion drops its clients
+		k.others = []string{"unix:" + r.changer.Control.Paths.Socket(k.database)} // a conversion drops its clients
 	}
 	if err := k.renewTo(ctx, next); err != nil { // it is still this unit's
 		return err
@@ -257,7 +257,7 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 			return err
 		case <-ticker.C:
 			if err := k.renew(ctx); err != nil {
-				k.service.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it", "database", k.database.Short(), "error", err)
+				k.changer.Log.WarnContext(ctx, "cannot renew the lock; finishing the change that was begun under it", "database", k.database.Short(), "error", err)
 			}
 		}
 	}
@@ -266,7 +266,7 @@ func (k *lock) keep(ctx context.Context, act func(context.Context) error) error 
 // LeaveRemoved lets a server that others have removed drop the database, so that
 // its file says that it has left. It returns when it has.
 func (s *Changer) LeaveRemoved(ctx context.Context, m observe.Application, l observe.ServerState) error {
-	d := &leaveOperation{service: s, application: m, server: l, alreadyRemoved: true}
+	d := &leaveOperation{changer: s, application: m, server: l, alreadyRemoved: true}
 	if err := d.leaveAlreadyRemoved(ctx); err != nil && !errors.Is(err, errTeardown) {
 		return err
 	}

@@ -47,7 +47,7 @@ func (s *Changer) Stop(ctx context.Context, m observe.Application, cache observe
 	for _, d := range ovndb.Databases() {
 		l := servers[d]
 		if l.Condition == ovndb.Serving && l.Status.State != raft.JoiningCluster {
-			going = append(going, &leaveOperation{service: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache)})
+			going = append(going, &leaveOperation{changer: s, application: m, server: l, alreadyRemoved: s.Observer.RemovedElsewhere(ctx, l, cache)})
 		} else {
 			results[d] = s.nothingToLeave(m, l)
 		}

@@ -20,7 +20,7 @@ import (
 // it may vote, and can't be told to leave. It stays a member that is down, as that of a
 // machine that has died. That is for where the others are a majority without it.
 type haltOperation struct {
-	service     *Changer
+	changer     *Changer
 	application observe.Application
 	cache       observe.Cache
 	// server has its File as evaluate has found it: a server that can't be asked is observed without.
@@ -39,7 +39,7 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 	for _, d := range ovndb.Databases() {
 		switch l := servers[d]; l.Condition {
 		case ovndb.Unreadable:
-			halts = append(halts, &haltOperation{service: s, application: m, cache: cache, server: l})
+			halts = append(halts, &haltOperation{changer: s, application: m, cache: cache, server: l})
 		case ovndb.Serving:
 			return s.refuseUnreadable(m, servers)
 		}
@@ -60,16 +60,16 @@ func (s *Changer) haltUnreadable(ctx context.Context, m observe.Application, cac
 // to which it adds as long as it runs. Under the lock, what other units have begun and not
 // seen to end forbids it, and so does a file of theirs that is damaged.
 func (h *haltOperation) evaluate(ctx context.Context) (err error) {
-	if h.server.File, err = h.service.Files.Inspect(ctx, h.server.Database); err != nil {
+	if h.server.File, err = h.changer.Files.Inspect(ctx, h.server.Database); err != nil {
 		return err
 	}
-	if h.end, err = h.service.Files.LogEnd(ctx, h.server.Database); err != nil {
+	if h.end, err = h.changer.Files.LogEnd(ctx, h.server.Database); err != nil {
 		return err
 	}
 	if _, member := h.end.Addresses[h.server.File.Server]; !member || h.end.Damage != "" {
 		return errors.New("its file does not list the members")
 	}
-	without, removed := h.service.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.end)
+	without, removed := h.changer.Observer.QuorumWithout(ctx, h.application, h.cache, h.server, h.end)
 	if !removed && !without.Holds() {
 		return fmt.Errorf("the others are no majority without it: %s", without)
 	}
@@ -81,7 +81,7 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 		return err
 	}
 	for _, begun := range record.Intents {
-		if begun.ID != string(h.server.File.Server) || begun.By != h.service.Env.Unit {
+		if begun.ID != string(h.server.File.Server) || begun.By != h.changer.Env.Unit {
 			return fmt.Errorf("%s has begun to change the membership: %s of %s", begun.By, begun.Kind, begun.ID)
 		}
 	}
@@ -95,7 +95,7 @@ func (h *haltOperation) needsLock() bool { return true }
 
 // takeLock takes it through the other members.
 func (h *haltOperation) takeLock(ctx context.Context) error {
-	s, db := h.service, h.server.Database
+	s, db := h.changer, h.server.Database
 	var others []string
 	for id, address := range h.end.Addresses {
 		if id != h.server.File.Server {
@@ -106,7 +106,7 @@ func (h *haltOperation) takeLock(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("cannot take the lock of %s: %w", db, err)
 	}
-	k := &lock{service: s, database: db, global: global, others: others, server: h.server.File.Server}
+	k := &lock{changer: s, database: db, global: global, others: others, server: h.server.File.Server}
 	if err := k.take(ctx, raft.Status{}, s.abortIfTearingDown(h.application)); err != nil {
 		global.Close()
 		return err
@@ -120,7 +120,7 @@ const haltPatience = 10 * time.Second
 
 // act stops the server, and returns when its process is gone.
 func (h *haltOperation) act(ctx context.Context) error {
-	s, db := h.service, h.server.Database
+	s, db := h.changer, h.server.Database
 	limited, cancel, err := h.lock.recordIntent(ctx, lease.Down, string(h.server.File.Server))
 	if err != nil {
 		return err

@@ -50,7 +50,7 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 	r, a, o := p.record, p.inputs, p.result
 	databag, history := u.own(a, o).Databag(), map[string]string(nil)
-	maps.Copy(databag, u.deployment(p).Databag())
+	maps.Copy(databag, u.unitState(p).Databag())
 	if a.jujuLeader {
 		history = o.Snapshot.Application.History.Databag()
 		maps.Copy(history, members(o.Snapshot).Databag())
@@ -116,7 +116,7 @@ func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
 	return own
 }
 
-func (u *Reconciler) deployment(p pass) relation.UnitState {
+func (u *Reconciler) unitState(p pass) relation.UnitState {
 	r, a, o := p.record, p.inputs, p.result
 	d := relation.UnitState{Address: a.address, Hostname: a.hosts[0], Source: r.Source, Paused: r.Paused, Withdrawn: r.Withdrawn, Running: r.running(o.state.Packages.Version)}
 	if o.state.Northd.Works() {
