@@ -104,7 +104,7 @@ func matching(text string, peers []Peer) (fit []Peer) {
 
 // Is says whether the member can be the server with this ID: the whole of it decides, or the
 // four digits where no more is known of one of them. The ID must not be empty.
-func (p Peer) Is(id ID) bool { return p.hasPrefix(string(id)) }
+func (p Peer) Is(id ID) bool { return id != "" && p.hasPrefix(string(id)) }
 
 // isAny is [Peer.Is] for several.
 func (p Peer) isAny(ids []ID) bool { return slices.ContainsFunc(ids, p.Is) }
