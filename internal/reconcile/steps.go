@@ -179,7 +179,7 @@ func (u *Reconciler) claimLater(ctx context.Context, o Result, c relation.Cluste
 	return errClaimed
 }
 
-var errClaimed = errors.New("Juju publishes the clusters' IDs when this hook ends; the next hook continues")
+var errClaimed = errors.New("the clusters' IDs are published when this hook ends; the next hook continues")
 
 // pollInterval is how often [await] looks.
 const pollInterval = 25 * time.Millisecond
