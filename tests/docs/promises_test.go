@@ -126,7 +126,7 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	}
 }
 
-// What comes late on a slow machine is left out; the soak was for weeks, and nobody saw it.
+// What comes late on a slow machine is left out, and the soak was the last: it was not made for weeks.
 func TestPipelineMakesTheSoakEachTime(t *testing.T) {
 	script, err := os.ReadFile(root + "/.ci/run")
 	require.NoError(t, err)
