@@ -26,8 +26,6 @@ type AddOptions struct {
 	NoDatabases bool
 	// NoHooks leaves its hooks, and the others' hooks about it, to [Lab.Settle].
 	NoHooks bool
-	// AgentRestarted is [Unit.RestartAgent], once the hooks have run.
-	AgentRestarted bool
 }
 
 // AddUnit adds a unit: its databases are created or joined, then its hooks and
@@ -66,12 +64,7 @@ func (l *Lab) AddUnitWith(ctx context.Context, o AddOptions) (*Unit, error) {
 		}
 	}
 	if !o.NoHooks {
-		if err := l.Settle(ctx); err != nil {
-			return u, err
-		}
-	}
-	if o.AgentRestarted {
-		return u, u.RestartAgent()
+		return u, l.Settle(ctx)
 	}
 	return u, nil
 }
@@ -88,7 +81,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 		}
 		switch {
 		case s.AppDying:
-			err = fmt.Errorf("application %q is being removed", s.App)
+			err = fmt.Errorf("application %q is being removed", application)
 		case o.Address == "" && host > lastHost:
 			err = fmt.Errorf("the lab's network has no address left")
 		default:
@@ -128,7 +121,7 @@ func (l *Lab) others(address string, host int) []string {
 // there.
 func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
-		Dir: filepath.Join(l.dir, unitDir(l.app(), added.Number)), Lab: l.dir, Address: added.Address,
+		Dir: filepath.Join(l.dir, unitDir(added.Number)), Lab: l.dir, Address: added.Address,
 		Port: firstHost + added.Number, Restart: l.hub.Restart, StartInterval: l.hub.StartInterval, Bare: o.Fresh,
 	}
 	l.model.Do(func(s *model.State) { m.QuietNorthd = !o.Fresh && !s.Northd })
@@ -148,9 +141,4 @@ func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) 
 	}
 	u := newUnit(l, added, m)
 	return u, copyTree(l.charmDir(), u.CharmDir())
-}
-
-func (l *Lab) app() (app string) {
-	l.model.Do(func(s *model.State) { app = s.App })
-	return app
 }

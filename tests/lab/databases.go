@@ -128,17 +128,13 @@ func (u *Unit) create(ctx context.Context, db DB) error {
 	return err
 }
 
-// JoinOptions are a join that is told everything.
+// JoinOptions are a join that is told where.
 type JoinOptions struct {
 	DB DB
 	// ClusterID is the UUID that the cluster must have; empty: any.
 	ClusterID string
 	// Remotes are members, ssl:ADDRESS:PORT.
 	Remotes []string
-	// Address is the new member's own, ssl:ADDRESS:PORT; the machine's.
-	Address string
-	// Schema is the name in the file; that of DB.
-	Schema string
 }
 
 // JoinWith makes the file of a new member as it is told, starts the server, and
@@ -159,13 +155,7 @@ func (u *Unit) join(ctx context.Context, o JoinOptions) error {
 	if o.ClusterID != "" {
 		args = append(args, "--cid="+o.ClusterID)
 	}
-	if o.Schema == "" {
-		o.Schema = o.DB.Schema()
-	}
-	if o.Address == "" {
-		o.Address = u.machine.Raft(o.DB)
-	}
-	args = append(args, "join-cluster", u.DBFile(o.DB), o.Schema, o.Address)
+	args = append(args, "join-cluster", u.DBFile(o.DB), o.DB.Schema(), u.machine.Raft(o.DB))
 	_, err := u.tool(ctx, append(args, o.Remotes...)...)
 	return err
 }

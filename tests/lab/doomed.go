@@ -63,7 +63,7 @@ func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (ran int, err e
 }
 
 func (l *Lab) goneAfter() (after time.Duration) {
-	l.model.Do(func(s *model.State) { after = time.Duration(float64(s.Ways.GoneAfter) * s.RetryScale) })
+	l.model.Do(func(s *model.State) { after = time.Duration(float64(s.Ways.GoneAfter) * retryScale) })
 	return after
 }
 

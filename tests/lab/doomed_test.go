@@ -58,8 +58,11 @@ func TestUnitIsGoneWhileItsStopRuns(t *testing.T) {
 			})})
 			_, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 			require.NoError(t, err)
-			u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true, AgentRestarted: test.restarted})
+			u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 			require.NoError(t, err)
+			if test.restarted {
+				require.NoError(t, u.RestartAgent())
+			}
 			before := len(u.Hooks())
 			err = l.RemoveUnit(ctx(t), u, lab.RemoveOptions{})
 			if test.stays {

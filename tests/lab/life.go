@@ -53,8 +53,8 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l.model = model.New(l.dir, &model.State{
-		App: o.App, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion, Ways: *o.Ways,
-		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: o.RetryScale,
+		App: application, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion, Ways: *o.Ways,
+		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: retryScale,
 		Program: l.program, NextAction: 1,
 		LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
 		Relations: peerRelations(ch), Units: map[string]*model.Unit{},

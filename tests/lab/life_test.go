@@ -74,28 +74,6 @@ func TestGuardCleansUpAfterAnOwnerThatIsKilled(t *testing.T) {
 	assert.Empty(t, processesOf(t, dir))
 }
 
-func TestTwoLabsDontTouchEachOther(t *testing.T) {
-	var group sync.WaitGroup
-	labs := make([]*lab.Lab, 2)
-	for i := range labs {
-		labs[i] = newLab(t, lab.Options{App: []string{"ovn-central", "other"}[i]})
-		group.Go(func() {
-			_, err := labs[i].AddUnits(ctx(t), 2)
-			assert.NoError(t, err)
-		})
-	}
-	group.Wait()
-	assert.Equal(t, labs[0].Units()[0].Address(), labs[1].Units()[0].Address(), "in networks of their own")
-	assert.Equal(t, "other/1", labs[1].Units()[1].Name())
-	_, err := labs[0].Units()[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+labs[0].Remotes(lab.NB), "ls-add", "mine")
-	require.NoError(t, err)
-	out, err := labs[1].Units()[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+labs[1].Remotes(lab.NB), "ls-list")
-	require.NoError(t, err)
-	assert.Empty(t, out)
-	require.NoError(t, labs[0].RemoveApplication(ctx(t)))
-	assert.True(t, labs[1].Units()[0].Running(lab.NB))
-}
-
 func TestDetachedLabGoesOnAndIsOpenedAgain(t *testing.T) {
 	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{"update-status": "leader-set n=1"})})
 	require.NoError(t, err)

@@ -33,8 +33,6 @@ type Options struct {
 	// Charm is a charm's directory: dispatch, metadata.yaml, and where it has them
 	// actions.yaml and config.yaml. Every unit gets its own copy.
 	Charm string
-	// App is the application's name; "ovn-central".
-	App string
 	// JujuVersion is what JUJU_VERSION says; [JujuOf] the scenario. It is [Juju3] for a scenario
 	// about what Juju 4 has not: leader settings, and ovsdb-peer-relation-departed on the units that stay.
 	JujuVersion string
@@ -63,9 +61,6 @@ type Options struct {
 	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such
 	// limit.
 	HookTimeout time.Duration
-	// RetryScale shortens Juju's waits between the tries of a failed hook, which
-	// grow from 5 s to 5 min, and the times of [Ways]; 0.02.
-	RetryScale float64
 	// Program is a built tests/lab/cmd/ovn-lab-tools, which then plays the tools. Empty:
 	// this program, which must have called [Intercept].
 	Program string
@@ -88,12 +83,18 @@ func JujuOf(scenario string) string {
 	return cmp.Or(os.Getenv("LAB_JUJU"), version)
 }
 
+// application is the application's name.
+const application = "ovn-central"
+
+// retryScale shortens Juju's waits between the tries of a failed hook, which grow from 5 s to
+// 5 min, and the times of [Ways].
+const retryScale = 0.02
+
 // maxSocketPath is sizeof(sockaddr_un.sun_path) less its final 0 (unix(7)).
 const maxSocketPath = 107
 
 // complete fills in the defaults.
 func (o *Options) complete() error {
-	o.App = cmp.Or(o.App, "ovn-central")
 	o.JujuVersion = cmp.Or(o.JujuVersion, JujuOf(o.Scenario))
 	if o.Ways == nil {
 		ways := WaysOf(o.JujuVersion)
@@ -101,7 +102,6 @@ func (o *Options) complete() error {
 	}
 	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
 	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)
-	o.RetryScale = cmp.Or(o.RetryScale, 0.02)
 	if os.Geteuid() != 0 {
 		return errors.New("cannot make a lab: its machines have networks of their own, which need root: " +
 			"run it as root, or below `unshare --user --map-root-user --net`")
@@ -135,7 +135,7 @@ func (o *Options) makeDir() (err error) {
 		return fmt.Errorf("cannot make a lab: %w", err)
 	}
 	// The longest path: northd's control socket on a unit with a three-digit number.
-	if longest := filepath.Join(o.Dir, unitDir(o.App, 999), "run", "ovn-northd.4194304.ctl"); len(longest) > maxSocketPath {
+	if longest := filepath.Join(o.Dir, unitDir(999), "run", "ovn-northd.4194304.ctl"); len(longest) > maxSocketPath {
 		return fmt.Errorf("cannot make a lab in %s: the path is %d bytes too long for sockets", o.Dir, len(longest)-maxSocketPath)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
@@ -151,4 +151,4 @@ func (o *Options) makeDir() (err error) {
 	return nil
 }
 
-func unitDir(app string, number int) string { return fmt.Sprintf("%s-%d", app, number) }
+func unitDir(number int) string { return fmt.Sprintf("%s-%d", application, number) }

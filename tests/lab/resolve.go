@@ -34,10 +34,8 @@ func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 // Juju in the lab's scale, until all is well or ctx ends. The error is then the
 // last failure, with that of ctx.
 func (l *Lab) RetryUntil(ctx context.Context, u *Unit) (tries int, err error) {
-	scale := 1.0
-	l.model.Do(func(s *model.State) { scale = s.RetryScale })
 	for wait := minRetry; ; wait = min(wait*retryFactor, maxRetry) {
-		jittered := float64(wait) * scale * (0.5 + rand.Float64()/2)
+		jittered := float64(wait) * retryScale * (0.5 + rand.Float64()/2)
 		select {
 		case <-ctx.Done():
 			return tries, errors.Join(err, context.Cause(ctx))

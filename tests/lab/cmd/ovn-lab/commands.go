@@ -39,8 +39,7 @@ func upCommand(g *global) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.Charm, "charm", "", "the charm's directory: dispatch, metadata.yaml and so on")
-	cmd.Flags().StringVar(&o.App, "app", "ovn-central", "the application's name")
-	cmd.Flags().StringVar(&o.JujuVersion, "juju-version", "3.6.11", "the Juju to be")
+	cmd.Flags().StringVar(&o.JujuVersion, "juju-version", lab.Juju3, "the Juju to be")
 	cmd.Flags().DurationVar(&o.ElectionTimer, "election-timer", time.Second, "election timer of both databases")
 	cmd.Flags().BoolVar(&o.Northd, "northd", false, "run ovn-northd on every unit")
 	cmd.Flags().IntVarP(&units, "units", "n", 0, "units to add at once")
