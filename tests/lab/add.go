@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
@@ -12,8 +11,7 @@ import (
 
 // AddOptions are what a new unit can be told apart from the ordinary.
 type AddOptions struct {
-	// Address is the machine's, in 10.99.0.0/24 or, with [Options].IPv6, fd99::/64; the
-	// next one. That of a unit that was removed by force makes a new member at a
+	// Address is the machine's, in 10.99.0.0/24; the next one. That of a unit that was removed by force makes a new member at a
 	// stale one's address.
 	Address string
 	// Fresh is a machine without OVN's packages, of which the charm makes everything.
@@ -86,7 +84,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 			err = fmt.Errorf("the lab's network has no address left")
 		default:
 			added = s.AddUnit(address)
-			added.Addresses = append([]string{address}, l.others(address, host)...)
+			added.Addresses = append([]string{address}, l.others(host)...)
 		}
 	})
 	if err != nil {
@@ -107,12 +105,9 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 }
 
 // others is the address of the other family, in a lab with both.
-func (l *Lab) others(address string, host int) []string {
-	switch {
-	case len(l.hub.Others) == 0:
+func (l *Lab) others(host int) []string {
+	if len(l.hub.Others) == 0 {
 		return nil
-	case strings.Contains(address, ":"):
-		return []string{address4(host)}
 	}
 	return []string{address6(host)}
 }
@@ -125,7 +120,7 @@ func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) 
 		Port: firstHost + added.Number, Restart: l.hub.Restart, StartInterval: l.hub.StartInterval, Bare: o.Fresh,
 	}
 	l.model.Do(func(s *model.State) { m.QuietNorthd = !o.Fresh && !s.Northd })
-	m.Others = l.others(m.Address, m.Port)
+	m.Others = l.others(m.Port)
 	err := machine.Create(m, l.program)
 	if err == nil && !o.Fresh {
 		err = m.LayOutPackages()

@@ -39,7 +39,7 @@ func (u *Unit) defaults() string {
 	if u.lab.Leader() != u {
 		for _, other := range u.lab.Units() {
 			if other != u {
-				remote = machine.Bracketed(other.Address())
+				remote = other.Address()
 				break
 			}
 		}
@@ -48,7 +48,7 @@ func (u *Unit) defaults() string {
 	var lines []string
 	for _, db := range Databases {
 		for _, option := range [][2]string{
-			{"db-" + string(db) + "-cluster-local-addr", machine.Bracketed(u.Address())},
+			{"db-" + string(db) + "-cluster-local-addr", u.Address()},
 			{"db-" + string(db) + "-cluster-local-port", fmt.Sprint(db.RaftPort())},
 			{"db-" + string(db) + "-cluster-local-proto", "ssl"},
 			{"ovn-" + string(db) + "-db-ssl-key", files.Key},
@@ -75,16 +75,12 @@ func (u *Unit) northdParams() string {
 // its clients' ports, in the Southbound one also that of the chassis, with their
 // role.
 func (u *Unit) listen(ctx context.Context, db DB) error {
-	everywhere := ""
-	if strings.Contains(u.Address(), ":") {
-		everywhere = ":[::]"
-	}
 	args := []string{
 		"--timeout=10", "--db=unix:" + u.machine.Socket(db), fmt.Sprintf("--inactivity-probe=%d", inactivityProbe),
-		"set-connection", fmt.Sprintf("pssl:%d%s", db.ClientPort(), everywhere),
+		"set-connection", fmt.Sprintf("pssl:%d", db.ClientPort()),
 	}
 	if db == SB {
-		args = append(args, "role=ovn-controller", fmt.Sprintf("pssl:%d%s", machine.ChassisPort, everywhere))
+		args = append(args, "role=ovn-controller", fmt.Sprintf("pssl:%d", machine.ChassisPort))
 	}
 	_, err := u.Exec(ctx, "ovn-"+string(db)+"ctl", args...)
 	return err

@@ -83,27 +83,6 @@ func short(t *testing.T, u *lab.Unit) string {
 // connect is bash for a connection to the Northbound server.
 func connect(address string) string { return "timeout 2 bash -c '</dev/tcp/" + address + "/6641'" }
 
-func TestUnitsHaveIPv6WhereItIsAskedFor(t *testing.T) {
-	t.Parallel()
-	l := newLab(t, lab.Options{IPv6: true})
-	first, err := l.AddUnitWith(ctx(t), lab.AddOptions{Address: "fd99::10"})
-	require.NoError(t, err)
-	second, err := l.AddUnitWith(ctx(t), lab.AddOptions{Address: "fd99::11"})
-	require.NoError(t, err)
-	assert.Equal(t, "ssl:[fd99::10]:6641", first.Client(lab.NB))
-	assert.Equal(t, 2, rows(t, second, lab.NB), "a cluster over IPv6")
-	_, err = l.Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "ls-add", "six")
-	require.NoError(t, err)
-
-	third, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
-	assert.Equal(t, "10.99.0.12 fd99::12", third.Address()+" "+third.Address6())
-	_, err = third.Exec(ctx(t), "bash", "-c", connect("fd99::10"))
-	require.NoError(t, err)
-	_, err = third.Exec(ctx(t), "bash", "-c", connect("10.99.0.10"))
-	require.NoError(t, err)
-}
-
 func TestServiceThatDiesIsStartedAgainWhereThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, lab.Options{Restart: true, StartInterval: time.Hour})

@@ -68,7 +68,7 @@ func (m *Machine) Client(db DB) string { return m.ssl(db.ClientPort()) }
 // Raft is the address of the machine's server as a member.
 func (m *Machine) Raft(db DB) string { return m.ssl(db.RaftPort()) }
 
-func (m *Machine) ssl(port int) string { return fmt.Sprintf("ssl:%s:%d", Bracketed(m.Address), port) }
+func (m *Machine) ssl(port int) string { return fmt.Sprintf("ssl:%s:%d", m.Address, port) }
 
 // Server is the process of the database's server, by its pid file: the main
 // process of its service may be the ovn-ctl that waits for it.

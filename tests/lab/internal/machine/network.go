@@ -39,14 +39,6 @@ const bootTimeout = 3 * time.Minute
 // ErrOff is wrapped by errors of what needs the machine to be on.
 var ErrOff = errors.New("the machine is off")
 
-// Bracketed is an address as it stands before a port: IPv6 in brackets.
-func Bracketed(address string) string {
-	if strings.Contains(address, ":") {
-		return "[" + address + "]"
-	}
-	return address
-}
-
 // Boot turns the machine on: a new network namespace, whose init is started, a
 // cable to the hub, the addresses, and the services that are enabled. A machine
 // that is on is left as it is.
