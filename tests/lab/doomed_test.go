@@ -10,59 +10,45 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
+// What else keeps a unit in the model is in package model.
 func TestUnitIsGoneWhileItsStopRuns(t *testing.T) {
 	// It writes until it is refused.
 	const endless = `while is-leader --format=json > leads; do sleep 0.02; done; echo refused > refused`
 	tests := map[string]struct {
 		ways           lab.Ways
-		restarted      bool
-		broken, stop   string
+		stop           string
 		stays, refused bool
 		hooks          []string
 	}{
-		"agent that restarted: nothing waits for its stop": {
+		"nothing waits for its stop": {
 			lab.Ways{GoneAfter: time.Minute},
-			true, "", endless, false, true,
+			endless, false, true,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (gone)"},
 		},
 		"a stop that fails isn't run again": {
 			lab.Ways{GoneAfter: 5 * time.Minute}, // 6 s here: a busy machine takes a while for a hook
-			true, "", "exit 1", false, false,
+			"exit 1", false, false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (failed)"},
 		},
 		"a stop that is quick enough is the end": {
 			lab.Ways{GoneAfter: time.Hour},
-			true, "", "", false, false,
+			"", false, false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop", "remove"},
 		},
-		"a -broken that fails keeps the unit": {
-			lab.Ways{GoneAfter: 10 * time.Second},
-			true, "exit 1", "", true, false,
-			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken (failed)"},
-		},
-		"fresh agent: its scope keeps it": {
-			lab.Ways{GoneAfter: 10 * time.Second},
-			false, "", "exit 1", true, false,
-			[]string{"ovsdb-peer-relation-departed ovn-central/0", "stop (failed)"},
-		},
 		"juju 3 waits for ever": {
-			lab.WaysOf("3.6.11"), true, "", "exit 1", true, false,
+			lab.WaysOf("3.6.11"), "exit 1", true, false,
 			[]string{"ovsdb-peer-relation-departed ovn-central/0", "ovsdb-peer-relation-broken", "stop (failed)"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			l := newLab(t, lab.Options{Ways: &test.ways, Charm: newCharm(t, scripts{
-				"ovsdb-peer-relation-broken": test.broken, "stop": test.stop,
-			})})
+			l := newLab(t, lab.Options{Ways: &test.ways, Charm: newCharm(t, scripts{"stop": test.stop})})
 			_, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 			require.NoError(t, err)
 			u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 			require.NoError(t, err)
-			if test.restarted {
-				require.NoError(t, u.RestartAgent())
-			}
+			require.NoError(t, u.RestartAgent())
 			before := len(u.Hooks())
 			err = l.RemoveUnit(ctx(t), u, lab.RemoveOptions{})
 			if test.stays {

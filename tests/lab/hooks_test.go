@@ -168,15 +168,6 @@ func TestUnitThatFailsStaysWhenTheApplicationGoes(t *testing.T) {
 	assert.Empty(t, l.Units())
 }
 
-func TestConfigurationReachesTheCharm(t *testing.T) {
-	l, units := withUnits(t, 2, true, scripts{"config-changed": "config-get --format=json > config"})
-	assert.JSONEq(t, `{"interval":5}`, read(t, units[0].CharmDir(), "config"))
-	require.NoError(t, l.Configure(ctx(t), map[string]string{"interval": "17", "unset": "no"}))
-	assert.JSONEq(t, `{"interval":17,"unset":"no"}`, read(t, units[1].CharmDir(), "config"))
-	require.Error(t, l.Configure(ctx(t), map[string]string{"interval": "x"}))
-	require.Error(t, l.Configure(ctx(t), map[string]string{"nope": "1"}))
-}
-
 func TestUpdateStatusRunsWhereJujuWould(t *testing.T) {
 	l, units := withUnits(t, 4, true, scripts{"update-status": "exit 0", "stop": "exit 1"})
 	require.NoError(t, units[1].PowerOff())

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -29,28 +28,4 @@ func TestRefreshReplacesTheCharmAndKeepsTheRest(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, u.Hooks(), "upgrade-charm")
 	assert.FileExists(t, filepath.Join(u.CharmDir(), "on-upgrade-charm"))
-}
-
-func TestRefreshToWhatIsNoCharmIsRefused(t *testing.T) {
-	l, units := withUnits(t, 1, true, nil)
-	before := len(units[0].Hooks())
-	require.Error(t, l.Refresh(ctx(t), t.TempDir()))
-	assert.Empty(t, since(units[0], before))
-}
-
-func TestRefreshedLabOutlivesItsOwner(t *testing.T) {
-	dir, err := os.MkdirTemp("", "refresh") //nolint:usetesting // sockets need a short path
-	require.NoError(t, err)
-	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, nil), Dir: dir})
-	require.NoError(t, err)
-	_, err = l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
-	require.NoError(t, err)
-	require.NoError(t, l.Refresh(ctx(t), newCharm(t, scripts{"run": "action-set new=1"})))
-	require.NoError(t, l.Detach())
-	l, err = lab.Open(ctx(t), dir, nil)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, l.Close()) })
-	result, err := l.RunAction(ctx(t), l.Units()[0], "run")
-	require.NoError(t, err)
-	assert.Equal(t, "1", result.Results["new"])
 }

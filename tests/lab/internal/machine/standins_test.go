@@ -1,7 +1,6 @@
 package machine
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,28 +44,4 @@ func TestProgramInCKnowsTheStandInsThatItIsCalledBy(t *testing.T) {
 	names := regexp.MustCompile(`stand_ins\[\] = \{(.*), NULL\}`).FindSubmatch(source)
 	require.NotNil(t, names)
 	assert.Equal(t, `"`+strings.Join(inLab, `", "`)+`"`, string(names[1]))
-}
-
-func TestStandInsThatTheLabRunsItselfSayAndDoTheSame(t *testing.T) {
-	t.Parallel()
-	m := newMachine(t)
-	run := func(name string, args ...string) (said string, code int) {
-		var out, errs bytes.Buffer
-		code = m.StandIn(name, args, &out, &errs)
-		return out.String() + "|" + errs.String(), code
-	}
-	said, code := run("ufw", "--force", "enable")
-	assert.Equal(t, "Firewall is active and enabled on system startup\n|", said)
-	assert.Zero(t, code)
-	assert.True(t, m.firewall().Enabled)
-	said, code = run("dpkg-query", "-W", "-f", "${Version}", Umbrella)
-	assert.Equal(t, "|dpkg-query: no packages found matching ovn-central\n", said)
-	assert.Equal(t, exitFailure, code)
-	said, code = run("systemctl", "is-active", NB.Service())
-	assert.Equal(t, "inactive\n|", said)
-	assert.Equal(t, exitUnknown, code)
-	// It would work in the lab's own directory.
-	said, code = run("apt-get", "download", Umbrella)
-	assert.Equal(t, "|apt-get: the lab has no such program\n", said)
-	assert.Equal(t, exitFailure, code)
 }

@@ -99,19 +99,6 @@ func TestLeadershipMovesToALivingUnit(t *testing.T) {
 	}
 }
 
-func TestModelSurvivesItsFile(t *testing.T) {
-	dir := t.TempDir()
-	s := newState("3.6.11", 2)
-	settleAll(t, s)
-	require.NoError(t, New(dir, s).Save())
-	loaded, err := Load(dir)
-	require.NoError(t, err)
-	loaded.Do(func(got *State) {
-		assert.Equal(t, s.Relations, got.Relations)
-		assert.Equal(t, s.Units["ovn-central/1"].Uniter, got.Units["ovn-central/1"].Uniter)
-	})
-}
-
 func TestUnitThatGoesLeavesItsPeersLastSince36(t *testing.T) {
 	for version, last := range map[string]bool{"3.5.0": false, "3.6.11": true} {
 		t.Run(version, func(t *testing.T) {
