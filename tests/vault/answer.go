@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// request is what tells one request from another: who asks for which name, as a
-// server or a client. A list of SANs that has changed makes the same request due
-// again.
-type request struct{ kind, unit, cn string }
+// request is what tells one request from another: which unit asks for which name. A
+// list of SANs that has changed makes the same request due again.
+type request struct{ unit, cn string }
 
 // pair is what was issued for a request.
 type pair struct {
@@ -23,7 +22,8 @@ type pair struct {
 // the unit of a client published, as the charm does: a certificate is issued when
 // it is first asked for and again when the SANs change; otherwise the answer is
 // the same, byte for byte. A unit that has not asked gets the CA. unit is the
-// client's name, which counts where the request doesn't say one.
+// client's name, which counts where the request doesn't say one. Requests for
+// certificates of clients (client_cert_requests) aren't answered.
 //
 // Source: provides.py and tls_certificates_common.py of interface-tls-certificates,
 // publish_ca_info and create_certs of charm-vault's src/reactive/vault_handlers.py.
@@ -38,7 +38,7 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 	if chain := c.ChainPEM(); chain != "" {
 		bag["chain"] = chain
 	}
-	global := c.pair(request{"client", "", "global-client"}, nil)
+	global := c.pair(request{"", "global-client"}, nil)
 	bag["client.cert"], bag["client.key"] = global.cert, global.key
 
 	if cn := requestBag["common_name"]; cn != "" {
@@ -49,24 +49,22 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 		if err != nil {
 			return nil, fmt.Errorf("cannot answer %s: sans: %w", unit, err)
 		}
-		p := c.first(request{"server", unit, cn}, sans)
+		p := c.first(request{unit, cn}, sans)
 		bag[unit+".server.cert"], bag[unit+".server.key"] = p.cert, p.key
 	}
-	for kind, key := range map[string]string{"server": "cert_requests", "client": "client_cert_requests"} {
-		answers, err := c.collection(kind, unit, requestBag[key], requestBag["common_name"])
-		if err != nil {
-			return nil, fmt.Errorf("cannot answer %s: %s: %w", unit, key, err)
-		}
-		if answers != "" {
-			bag[unit+"."+strings.Replace("processed_"+key, "cert_requests", "requests", 1)] = answers
-		}
+	answers, err := c.collection(unit, requestBag["cert_requests"], requestBag["common_name"])
+	if err != nil {
+		return nil, fmt.Errorf("cannot answer %s: cert_requests: %w", unit, err)
+	}
+	if answers != "" {
+		bag[unit+".processed_requests"] = answers
 	}
 	return bag, nil
 }
 
 // collection answers the requests that come as one JSON object. The one whose
 // name is that of the request with keys of its own has its answer there.
-func (c *CA) collection(kind, unit, text, topLevel string) (string, error) {
+func (c *CA) collection(unit, text, topLevel string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
@@ -78,13 +76,13 @@ func (c *CA) collection(kind, unit, text, topLevel string) (string, error) {
 	}
 	answers := map[string]map[string]string{}
 	for cn, r := range asked {
-		if kind == "server" && cn == topLevel {
+		if cn == topLevel {
 			continue
 		}
 		if err := valid(append(r.SANs, cn)); err != nil {
 			return "", err
 		}
-		p := c.pair(request{kind, unit, cn}, r.SANs)
+		p := c.pair(request{unit, cn}, r.SANs)
 		answers[cn] = map[string]string{"cert": p.cert, "key": p.key}
 	}
 	if len(answers) == 0 {

@@ -51,7 +51,6 @@ func TestAnswerHasTheKeysOfTheCharm(t *testing.T) {
 	t.Parallel()
 	bag := asked(`["10.0.0.1"]`)
 	bag["cert_requests"] = `{"b": {"sans": ["10.0.0.2"]}, "juju-0": {"sans": []}}`
-	bag["client_cert_requests"] = `{"c": {"sans": []}}`
 	root := []string{"ca", "client.cert", "client.key"}
 	tests := map[string]struct {
 		options vault.Options
@@ -61,8 +60,7 @@ func TestAnswerHasTheKeysOfTheCharm(t *testing.T) {
 		"nothing asked": {vault.Options{}, nil, root},
 		"one":           {vault.Options{}, asked("[]"), append(root, "ovn-central_0.server.cert", "ovn-central_0.server.key")},
 		"with a chain":  {vault.Options{Chain: true}, nil, append(root, "chain")},
-		"all": {vault.Options{}, bag, append(root, "ovn-central_0.processed_client_requests", "ovn-central_0.processed_requests",
-			"ovn-central_0.server.cert", "ovn-central_0.server.key")},
+		"all":           {vault.Options{}, bag, append(root, "ovn-central_0.processed_requests", "ovn-central_0.server.cert", "ovn-central_0.server.key")},
 	}
 	for name, tt := range tests {
 		got := answer(t, authority(tt.options), tt.bag)
@@ -189,7 +187,6 @@ func TestRequestsThatVaultRefusesAreNotAnswered(t *testing.T) {
 		"quotes":              {"common_name": `"juju-0"`},
 		"further, no JSON":    {"cert_requests": "b"},
 		"further, with blank": {"cert_requests": `{"a b": {"sans": []}}`},
-		"a client's":          {"client_cert_requests": `{"c": {"sans": ["[::1]"]}}`},
 	} {
 		bag := asked("[]")
 		maps.Copy(bag, change)
