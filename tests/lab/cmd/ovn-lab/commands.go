@@ -79,30 +79,22 @@ func downCommand(g *global) *cobra.Command {
 func addUnitCommand(g *global) *cobra.Command {
 	var units int
 	var o lab.AddOptions
-	cmd := &cobra.Command{
-		Use: "add-unit", Short: "Adds units (juju add-unit)", Args: needs(cobra.NoArgs, "[-n N]"),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.with(cmd, func(l *lab.Lab) error {
-				_, err := l.AddUnitsWith(cmd.Context(), units, o)
-				return err
-			})
-		},
-	}
+	cmd := labCommand(g, "add-unit", "Adds units (juju add-unit)", needs(cobra.NoArgs, "[-n N]"),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+			_, err := l.AddUnitsWith(cmd.Context(), units, o)
+			return err
+		})
 	cmd.Flags().IntVarP(&units, "num-units", "n", 1, "how many")
 	cmd.Flags().BoolVar(&o.Fresh, "fresh", false, freshUsage)
 	return cmd
 }
 
 func relateCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "relate-ca", Short: "Relates the application to one that issues certificates, as vault does", Args: needs(cobra.NoArgs, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.with(cmd, func(l *lab.Lab) error {
-				_, err := l.RelateCA(cmd.Context())
-				return err
-			})
-		},
-	}
+	return labCommand(g, "relate-ca", "Relates the application to one that issues certificates, as vault does", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+			_, err := l.RelateCA(cmd.Context())
+			return err
+		})
 }
 
 func removeUnitCommand(g *global) *cobra.Command {
@@ -115,12 +107,8 @@ func removeUnitCommand(g *global) *cobra.Command {
 }
 
 func removeApplicationCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "remove-application", Short: "Removes all units at once (juju remove-application)", Args: needs(cobra.NoArgs, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.with(cmd, func(l *lab.Lab) error { return l.RemoveApplication(cmd.Context()) })
-		},
-	}
+	return labCommand(g, "remove-application", "Removes all units at once (juju remove-application)", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error { return l.RemoveApplication(cmd.Context()) })
 }
 
 func resolvedCommand(g *global) *cobra.Command {
@@ -146,27 +134,19 @@ func configCommand(g *global) *cobra.Command {
 }
 
 func hookCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "exec-hook UNIT HOOK", Short: "Runs one hook, in or out of order", Args: needs(cobra.ExactArgs(2), "UNIT HOOK"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.with(cmd, func(l *lab.Lab) error {
-				u, err := l.Unit(args[0])
-				if err != nil {
-					return err
-				}
-				return l.RunHook(cmd.Context(), u, args[1])
-			})
-		},
-	}
+	return labCommand(g, "exec-hook UNIT HOOK", "Runs one hook, in or out of order", needs(cobra.ExactArgs(2), "UNIT HOOK"),
+		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
+			u, err := l.Unit(args[0])
+			if err != nil {
+				return err
+			}
+			return l.RunHook(cmd.Context(), u, args[1])
+		})
 }
 
 func updateStatusCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "update-status", Short: "Runs update-status on every unit, as Juju does every 5 minutes", Args: needs(cobra.NoArgs, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.with(cmd, func(l *lab.Lab) error { return l.UpdateStatus(cmd.Context()) })
-		},
-	}
+	return labCommand(g, "update-status", "Runs update-status on every unit, as Juju does every 5 minutes", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error { return l.UpdateStatus(cmd.Context()) })
 }
 
 // errActionFailed is the end of a run whose action failed; the output has said
@@ -174,38 +154,29 @@ func updateStatusCommand(g *global) *cobra.Command {
 var errActionFailed = errors.New("the task failed")
 
 func runCommand(g *global) *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "run UNIT ACTION [KEY=VALUE...]", Short: "Runs an action (juju run)",
-		Args: needs(cobra.MinimumNArgs(2), "UNIT ACTION [KEY=VALUE...]"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.with(cmd, func(l *lab.Lab) error {
-				u, err := l.Unit(args[0])
-				if err != nil {
-					return err
-				}
-				result, err := l.RunAction(cmd.Context(), u, args[1], args[2:]...)
-				if result.ID != "" {
-					result.Print(cmd.OutOrStdout(), u)
-				}
-				if err == nil && result.Status == "failed" {
-					err = errActionFailed
-				}
+	cmd := labCommand(g, "run UNIT ACTION [KEY=VALUE...]", "Runs an action (juju run)", needs(cobra.MinimumNArgs(2), "UNIT ACTION [KEY=VALUE...]"),
+		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
+			u, err := l.Unit(args[0])
+			if err != nil {
 				return err
-			})
-		},
-	}
+			}
+			result, err := l.RunAction(cmd.Context(), u, args[1], args[2:]...)
+			if result.ID != "" {
+				result.Print(cmd.OutOrStdout(), u)
+			}
+			if err == nil && result.Status == "failed" {
+				err = errActionFailed
+			}
+			return err
+		})
 	cmd.Flags().SetInterspersed(false)
 	return cmd
 }
 
 func statusCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "status", Short: "Shows the units (juju status) and their servers", Args: needs(cobra.NoArgs, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			return g.with(cmd, func(l *lab.Lab) error {
-				l.PrintStatus(cmd.OutOrStdout())
-				return nil
-			})
-		},
-	}
+	return labCommand(g, "status", "Shows the units (juju status) and their servers", needs(cobra.NoArgs, ""),
+		func(cmd *cobra.Command, l *lab.Lab, _ []string) error {
+			l.PrintStatus(cmd.OutOrStdout())
+			return nil
+		})
 }

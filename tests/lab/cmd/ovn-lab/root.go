@@ -59,8 +59,8 @@ EXIT STATUS
 		upCommand(g), downCommand(g), statusCommand(g),
 		relateCommand(g), addUnitCommand(g), removeUnitCommand(g), removeApplicationCommand(g), resolvedCommand(g), configCommand(g),
 		runCommand(g), hookCommand(g), updateStatusCommand(g),
-		powerCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, u *lab.Unit) error { return u.PowerOff() }),
-		powerCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, u *lab.Unit) error { return u.PowerOn(ctx) }),
+		unitCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, _ *lab.Lab, u *lab.Unit) error { return u.PowerOff() }),
+		unitCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, _ *lab.Lab, u *lab.Unit) error { return u.PowerOn(ctx) }),
 		serverCommand(g, "kill", "Kills a unit's database server (SIGKILL)", func(_ context.Context, u *lab.Unit, db lab.DB) error { return u.Kill(db) }),
 		serverCommand(g, "start", "Starts a unit's database server", func(ctx context.Context, u *lab.Unit, db lab.DB) error { return u.Start(ctx, db) }),
 		serverCommand(g, "stop", "Stops a unit's database server, as systemctl does", func(ctx context.Context, u *lab.Unit, db lab.DB) error { return u.Stop(ctx, db) }),
@@ -86,6 +86,16 @@ func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
 	}
 	err = f(l)
 	return errors.Join(err, l.Detach())
+}
+
+// labCommand is a command that does something to the lab.
+func labCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, args []string) error) *cobra.Command {
+	return &cobra.Command{
+		Use: use, Short: short, Args: args,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return g.with(cmd, func(l *lab.Lab) error { return do(cmd, l, args) })
+		},
+	}
 }
 
 // needs checks the arguments of a command.
@@ -118,22 +128,13 @@ func serverCommand(g *global, name, short string, do func(context.Context, *lab.
 	}
 }
 
-func powerCommand(g *global, name, short string, do func(context.Context, *lab.Unit) error) *cobra.Command {
-	return unitCommand(g, name, short, func(ctx context.Context, _ *lab.Lab, u *lab.Unit) error { return do(ctx, u) })
-}
-
 // unitCommand is a command about one unit.
 func unitCommand(g *global, name, short string, do func(context.Context, *lab.Lab, *lab.Unit) error) *cobra.Command {
-	return &cobra.Command{
-		Use: name + " UNIT", Short: short, Args: needs(cobra.ExactArgs(1), "UNIT"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return g.with(cmd, func(l *lab.Lab) error {
-				u, err := l.Unit(args[0])
-				if err != nil {
-					return err
-				}
-				return do(cmd.Context(), l, u)
-			})
-		},
-	}
+	return labCommand(g, name+" UNIT", short, needs(cobra.ExactArgs(1), "UNIT"), func(cmd *cobra.Command, l *lab.Lab, args []string) error {
+		u, err := l.Unit(args[0])
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), l, u)
+	})
 }
