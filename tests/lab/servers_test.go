@@ -73,7 +73,7 @@ func TestSystemctlBehavesAsSystemd(t *testing.T) {
 		{"unmask ovn-ovsdb-server-nb", "", 0},
 		{"start ovn-ovsdb-server-nb", "", 0},
 		{"is-active ovn-ovsdb-server-nb", "active", 0},
-		{"show -p SubState --value ovn-ovsdb-server-nb", "running", 0},
+		{"show -p ActiveState --value ovn-ovsdb-server-nb", "active", 0},
 		{"daemon-reload", "", 0},
 		{"reload-all-the-things", "", 1},
 		{"--frobnicate start ovn-northd", "", 1},

@@ -27,19 +27,6 @@ func clean(status syscall.WaitStatus) bool {
 		status.Signaled() && slices.Contains([]syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE}, status.Signal())
 }
 
-const success = "success"
-
-// outcome is systemd's Result for the end of a main process.
-func outcome(status syscall.WaitStatus) string {
-	switch {
-	case clean(status):
-		return success
-	case status.Signaled():
-		return "signal"
-	}
-	return "exit-code"
-}
-
 // watch waits for a main process that ends unasked. What is left of the service
 // is ended too; then it is started again where its unit says so.
 func (m *manager) watch(s *service, c *child) {
@@ -58,15 +45,15 @@ func (m *manager) watch(s *service, c *child) {
 	if s.main != c {
 		return // a stop came first
 	}
-	s.main, s.result = nil, outcome(c.status)
+	s.main = nil
 	switch {
-	case s.result == success:
-		m.become(s, stateInactive, "dead")
+	case clean(c.status):
+		s.active = stateInactive
 	case m.Restart && s.unit.restart == "on-failure":
-		m.become(s, "activating", "auto-restart")
+		s.active, s.restarting = stateActivating, true
 		go m.startAgain(s)
 	default:
-		m.become(s, stateFailed, stateFailed)
+		s.active = stateFailed
 	}
 }
 
@@ -75,10 +62,7 @@ func (m *manager) startAgain(s *service) {
 	s.job.Lock()
 	defer s.job.Unlock()
 	m.mu.Lock()
-	due := s.sub == "auto-restart"
-	if due {
-		s.restarts++
-	}
+	due := s.restarting
 	m.mu.Unlock()
 	if u, err := m.unit(s.name); due && err == nil && !u.masked {
 		_ = m.start(s, u) // the state says how it went
@@ -98,15 +82,14 @@ func (m *manager) end(c *child, limit time.Duration) {
 }
 
 // stop ends a service by its ExecStop=, then SIGTERM, then SIGKILL.
-func (m *manager) stop(s *service) error {
+func (m *manager) stop(s *service) {
 	m.mu.Lock()
 	c, u := s.main, s.unit
 	if s.active == stateInactive || s.active == stateFailed {
 		m.mu.Unlock()
-		return nil
+		return
 	}
-	s.stopping = true
-	m.become(s, "deactivating", "stop")
+	s.active, s.stopping, s.restarting = "deactivating", true, false
 	m.mu.Unlock()
 	if c != nil {
 		m.execStop(s, u, c)
@@ -115,14 +98,10 @@ func (m *manager) stop(s *service) error {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s.main, s.stopping = nil, false
+	s.main, s.active, s.stopping = nil, stateInactive, false
 	if c != nil && !clean(c.status) {
-		s.result = outcome(c.status)
-		m.become(s, stateFailed, stateFailed)
-		return nil
+		s.active = stateFailed
 	}
-	m.become(s, stateInactive, "dead")
-	return nil
 }
 
 func (m *manager) execStop(s *service, u *unitFile, main *child) {

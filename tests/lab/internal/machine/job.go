@@ -27,7 +27,10 @@ func (m *manager) job(verb, name string) error {
 	s := m.service(u.name)
 	if verb == "stop" {
 		m.propagate("stop", u)
-		return m.locked(s, func() error { return m.stop(s) })
+		s.job.Lock()
+		defer s.job.Unlock()
+		m.stop(s)
+		return nil
 	}
 	if u.masked {
 		return errMasked
@@ -36,20 +39,12 @@ func (m *manager) job(verb, name string) error {
 		m.propagate("restart", u)
 	}
 	m.want(u)
-	return m.locked(s, func() error {
-		if verb != "start" {
-			if err := m.stop(s); err != nil {
-				return err
-			}
-		}
-		return m.start(s, u)
-	})
-}
-
-func (m *manager) locked(s *service, f func() error) error {
 	s.job.Lock()
 	defer s.job.Unlock()
-	return f()
+	if verb != "start" {
+		m.stop(s)
+	}
+	return m.start(s, u)
 }
 
 // propagate hands a stop or restart on to the running parts of u.
@@ -113,17 +108,11 @@ func (c *command) report(unit, verb string, err error) int {
 	return exitFailure
 }
 
-// signals are those that a charm may send by `systemctl kill`.
-var signals = map[string]syscall.Signal{
-	"TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP,
-}
-
-// kill sends a signal to all processes of a service.
+// kill sends SIGHUP, the one signal that the charm sends, to all processes of a service.
 func (c *command) kill(unit string) int {
 	u, err := c.unit(unit)
-	sig, known := signals[c.signal]
 	switch {
-	case !known:
+	case c.signal != "HUP":
 		fmt.Fprintf(&c.errs, "Failed to parse signal string %s.\n", c.signal)
 		return exitFailure
 	case err != nil:
@@ -134,7 +123,7 @@ func (c *command) kill(unit string) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if s.main != nil {
-		_ = syscall.Kill(-s.main.group, sig)
+		_ = syscall.Kill(-s.main.group, syscall.SIGHUP)
 	}
 	return 0
 }
@@ -152,10 +141,9 @@ func (c *command) resetFailed(units []string) int {
 		s := c.service(u.name)
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		s.starts, s.restarts = nil, 0
+		s.starts = nil
 		if s.active == stateFailed {
-			s.result = success
-			c.become(s, stateInactive, "dead")
+			s.active = stateInactive
 		}
 		return 0
 	})

@@ -33,13 +33,12 @@ type service struct {
 	job  sync.Mutex // one job at a time
 
 	// Below, guarded by the manager's mu.
-	unit        *unitFile
-	active, sub string
-	result      string
-	main        *child
-	restarts    int
-	starts      []time.Time
-	stopping    bool
+	unit       *unitFile
+	active     string
+	main       *child
+	starts     []time.Time
+	stopping   bool
+	restarting bool // it is to be started again, after a pause
 }
 
 // service is the state of a unit, by its own name.
@@ -48,15 +47,10 @@ func (m *manager) service(name string) *service {
 	defer m.mu.Unlock()
 	s := m.services[name]
 	if s == nil {
-		s = &service{name: name, active: stateInactive, sub: "dead", result: success}
+		s = &service{name: name, active: stateInactive}
 		m.services[name] = s
 	}
 	return s
-}
-
-// become changes a service's state, under the manager's lock.
-func (m *manager) become(s *service, active, sub string) {
-	s.active, s.sub = active, sub
 }
 
 func (m *manager) state(s *service) string {
@@ -83,21 +77,18 @@ func (m *manager) start(s *service, u *unitFile) error {
 	now := time.Now()
 	s.starts = slices.DeleteFunc(s.starts, func(t time.Time) bool { return now.Sub(t) > cmp.Or(m.StartInterval, startLimitInterval) })
 	if m.Restart && len(s.starts) >= startLimit {
-		s.result = "start-limit-hit"
-		m.become(s, stateFailed, stateFailed)
+		s.active, s.restarting = stateFailed, false
 		m.mu.Unlock()
 		return errTooOft
 	}
 	s.starts = append(s.starts, now)
-	s.unit, s.result, s.stopping = u, success, false
-	m.become(s, "activating", "start")
+	s.unit, s.active, s.stopping, s.restarting = u, stateActivating, false, false
 	m.mu.Unlock()
 	err := m.begin(s, u)
 	if err != nil {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		s.main, s.result = nil, "exit-code"
-		m.become(s, stateFailed, stateFailed)
+		s.main, s.active = nil, stateFailed
 	}
 	return err
 }
@@ -106,7 +97,7 @@ func (m *manager) begin(s *service, u *unitFile) error {
 	if strings.HasSuffix(s.name, timer) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
-		m.become(s, stateActive, "waiting")
+		s.active = stateActive
 		return nil
 	}
 	if len(u.start) == 0 {
@@ -125,8 +116,7 @@ func (m *manager) begin(s *service, u *unitFile) error {
 		case c.status.ExitStatus() != 0: // it is not started, which is no failure
 			m.mu.Lock()
 			defer m.mu.Unlock()
-			s.result = "exec-condition"
-			m.become(s, stateInactive, "dead")
+			s.active = stateInactive
 			return nil
 		}
 	}
@@ -154,13 +144,12 @@ func (m *manager) begin(s *service, u *unitFile) error {
 	defer m.mu.Unlock()
 	switch {
 	case u.kind != "oneshot":
-		s.main = last
-		m.become(s, stateActive, "running")
+		s.main, s.active = last, stateActive
 		go m.watch(s, last)
 	case u.remainAfterExit:
-		m.become(s, stateActive, "exited")
+		s.active = stateActive
 	default:
-		m.become(s, stateInactive, "dead")
+		s.active = stateInactive
 	}
 	return nil
 }

@@ -21,9 +21,11 @@ const (
 	exitNotActive = 3
 	exitUnknown   = 4
 	exitNotFound  = 5
-	stateActive   = "active"
-	stateInactive = "inactive"
-	stateFailed   = "failed"
+
+	stateActive     = "active"
+	stateActivating = "activating"
+	stateInactive   = "inactive"
+	stateFailed     = "failed"
 )
 
 // jobTimeout bounds one call of systemctl: a start and a stop at their longest.
@@ -103,7 +105,7 @@ func (c *command) run(args []string) int {
 	options.BoolVar(&c.runtime, "runtime", false, "")
 	options.BoolVar(&c.value, "value", false, "")
 	options.BoolVar(&c.wait, "wait", false, "")
-	options.StringVarP(&c.signal, "signal", "s", "TERM", "")
+	options.StringVarP(&c.signal, "signal", "s", "", "")
 	options.StringSliceVarP(&c.properties, "property", "p", nil, "")
 	if err := options.Parse(args); err != nil {
 		fmt.Fprintln(&c.errs, "systemctl:", err)

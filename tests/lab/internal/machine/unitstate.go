@@ -151,7 +151,7 @@ func (c *command) describe(name string) [][2]string {
 	case u.masked:
 		load = "masked"
 	}
-	s := &service{active: stateInactive, sub: "dead", result: success}
+	s := &service{active: stateInactive}
 	if err == nil {
 		s = c.service(u.name)
 	}
@@ -163,12 +163,9 @@ func (c *command) describe(name string) [][2]string {
 	}
 	return [][2]string{
 		{"MainPID", strconv.Itoa(main)},
-		{"Result", s.result},
-		{"NRestarts", strconv.Itoa(s.restarts)},
 		{"Id", u.name + ".service"},
 		{"LoadState", load},
 		{"ActiveState", s.active},
-		{"SubState", s.sub},
 		{"UnitFileState", file},
 	}
 }
