@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -190,8 +189,8 @@ func (w *Writer) Verify(ctx context.Context) (map[DB]Writes, error) {
 // Copy are the rows that one unit's server has of a database, whether or not it leads. It
 // must know a leader: clients stay connected to no other.
 func (l *Lab) Copy(ctx context.Context, u *Unit, db DB) (map[string]bool, error) {
-	socket := filepath.Join(u.RunDir(), map[DB]string{NB: "ovnnb_db.sock", SB: "ovnsb_db.sock"}[db])
-	text, err := u.Exec(ctx, list[db][0], append([]string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + socket}, list[db][1:]...)...)
+	args := []string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + u.machine.Socket(db)}
+	text, err := u.Exec(ctx, list[db][0], append(args, list[db][1:]...)...)
 	return rowsOf(text), err
 }
 

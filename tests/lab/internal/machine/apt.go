@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -189,7 +190,7 @@ func (p packages) candidate(name, version string) string {
 	return best
 }
 
-// aptCache is `apt-cache policy`: what is there and what could be.
+// aptCache is `apt-cache policy`, without its tables: what is there and what could be.
 func (t *tool) aptCache(args []string) int {
 	words, _ := aptWords(args)
 	if len(words) == 0 || words[0] != "policy" {
@@ -207,21 +208,7 @@ func (t *tool) aptCache(args []string) int {
 			fmt.Fprintf(t.errs, "N: Unable to locate package %s\n", name)
 			continue
 		}
-		candidate := p.candidate(name, versions[name])
-		mark := "   "
-		if installed == "" {
-			installed = "(none)"
-		}
-		if installed == candidate {
-			mark = "***"
-		}
-		fmt.Fprintf(t.out, "%s:\n  Installed: %s\n  Candidate: %s\n  Version table:\n %s %s 500\n        500 file:/srv/packages ./ Packages\n",
-			name, installed, candidate, mark, candidate)
-		if mark == "***" {
-			fmt.Fprintln(t.out, "        100 /var/lib/dpkg/status")
-		} else if installed != "(none)" {
-			fmt.Fprintf(t.out, " *** %s 100\n        100 /var/lib/dpkg/status\n", installed)
-		}
+		fmt.Fprintf(t.out, "%s:\n  Installed: %s\n  Candidate: %s\n", name, cmp.Or(installed, "(none)"), p.candidate(name, versions[name]))
 	}
 	return 0
 }

@@ -10,9 +10,9 @@ import (
 	"syscall"
 )
 
-// GuardName is the name by which the lab's program plays the guard and the
+// guardName is the name by which the lab's program plays the guard and the
 // machines' init.
-const GuardName = "ovn-lab-guard"
+const guardName = "ovn-lab-guard"
 
 // The second argument under that name; the first is the directory.
 const (
@@ -59,7 +59,7 @@ func StartGuard(program, dir string) (*Guard, error) {
 	}
 	defer read.Close()
 	cmd := exec.Command(program, dir, guardWord)
-	cmd.Args[0] = GuardName
+	cmd.Args[0] = guardName
 	cmd.Stdin = read
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
@@ -76,9 +76,9 @@ func (g *Guard) Release() error {
 	return errors.Join(err, g.cmd.Wait())
 }
 
-// GuardMain is what runs under [GuardName]: the guard, which waits on its input
+// guardMain is what runs under [guardName]: the guard, which waits on its input
 // for the owner's end, or a machine's init.
-func GuardMain(args []string) int {
+func guardMain(args []string) int {
 	if len(args) != 2 {
 		return exitFailure
 	}

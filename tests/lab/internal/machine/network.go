@@ -65,7 +65,7 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 	}
 	defer out.Close()
 	cmd := exec.Command(program, m.Dir, initWord)
-	cmd.Args[0] = GuardName
+	cmd.Args[0] = guardName
 	cmd.Env = append(m.Environment(), "PATH="+m.SystemPath(), "LANG=C.UTF-8")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.Dir, out, out
 	// It begins when the network is there.

@@ -16,12 +16,10 @@ func Play() {
 	argv0, args := os.Args[0], os.Args[1:]
 	name := filepath.Base(argv0)
 	switch {
-	case name == GuardName:
-		exit(GuardMain(args))
-	case name == "systemctl":
-		exit(SystemctlMain(argv0, args))
-	case slices.Contains(Traced, name):
-		exit(TracedMain(argv0, args))
+	case name == guardName:
+		exit(guardMain(args))
+	case slices.Contains(traced, name):
+		exit(tracedMain(argv0, args))
 	case slices.Contains(hooktool.Names(), name):
 		exit(hookclient.Main(name, args))
 	}

@@ -3,7 +3,6 @@ package machine
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -66,15 +65,12 @@ func (m *Machine) owns(pid int) (bool, error) {
 	return bytes.Contains(environment, mark), nil
 }
 
-// errGone is the error for a process that has ended already.
-var errGone = errors.New("it is gone")
-
 // Record notes a process of the machine under name, so that whoever cleans up
 // finds it.
 func (m *Machine) Record(name string, pid int, group bool) (Process, error) {
 	_, started, ok := stat(pid)
 	if !ok {
-		return Process{}, fmt.Errorf("cannot record process %d: %w", pid, errGone)
+		return Process{}, fmt.Errorf("cannot record process %d: %w", pid, os.ErrProcessDone)
 	}
 	p := Process{PID: pid, Started: started, Group: group}
 	data, err := json.Marshal(p)

@@ -72,7 +72,7 @@ func TestRecordOfAProcessThatIsGone(t *testing.T) {
 	cmd := exec.Command("true")
 	require.NoError(t, cmd.Run())
 	_, err := m.Record("gone", cmd.Process.Pid, false)
-	require.ErrorIs(t, err, errGone)
+	require.ErrorIs(t, err, os.ErrProcessDone)
 }
 
 func TestSystemPathHasNothingOfTheLabButSystemctl(t *testing.T) {

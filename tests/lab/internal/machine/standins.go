@@ -53,12 +53,9 @@ var standIns = map[string]func(*tool, []string) int{
 // nothing to do with the process that they run in. hooktool.c has the same names.
 var inLab = []string{"dpkg-query", "systemctl", "ufw"}
 
-// Traced are the programs by whose names the lab's program is called on a
-// machine, besides systemctl: wrappers and stand-ins. Their calls by a hook are
-// reported.
-var Traced = slices.Concat(wrapped, slices.DeleteFunc(slices.Sorted(maps.Keys(standIns)), func(name string) bool {
-	return name == "systemctl"
-}))
+// traced are the programs by whose names the lab's program is called on a machine:
+// wrappers and stand-ins. Their calls by a hook are reported.
+var traced = slices.Concat(wrapped, slices.Collect(maps.Keys(standIns)))
 
 // refuse is a program that nothing here stands in for.
 func (t *tool) refuse([]string) int {
@@ -106,13 +103,10 @@ func report(name string, args []string) bool {
 	return !errors.Is(err, io.EOF)
 }
 
-// SystemctlMain is the program systemctl: argv0 is how it was called, which says
-// whose machine it is on.
-func SystemctlMain(argv0 string, args []string) int { return TracedMain(argv0, args) }
-
-// TracedMain is a stand-in, or a wrapper: that one returns only where the real
-// program can't be run, or must not be.
-func TracedMain(argv0 string, args []string) int {
+// tracedMain is a stand-in, or a wrapper: that one returns only where the real
+// program can't be run, or must not be. argv0 is how it was called, which says whose
+// machine it is on.
+func tracedMain(argv0 string, args []string) int {
 	name := filepath.Base(argv0)
 	if !report(name, args) {
 		return exitFailure
