@@ -60,17 +60,6 @@ func (c *Controller) SetAddresses(unit string, addresses ...string) error {
 	return c.of(unit, func(_ *State, u *Unit) error { u.Addresses = slices.Clone(addresses); return nil })
 }
 
-// Bind puts an endpoint into a space where the unit has these addresses.
-func (c *Controller) Bind(unit, binding string, addresses ...string) error {
-	return c.of(unit, func(_ *State, u *Unit) error {
-		if u.Bindings == nil {
-			u.Bindings = map[string][]string{}
-		}
-		u.Bindings[binding] = slices.Clone(addresses)
-		return nil
-	})
-}
-
 // RemoveUnit is `juju remove-unit`; with force the unit is gone at once.
 func (c *Controller) RemoveUnit(unit string, force bool) error {
 	return c.of(unit, func(s *State, u *Unit) error {

@@ -25,7 +25,7 @@ func commit(s session, args params.CommitHookChangesArgs) (any, error) {
 		if one.UpdateNetworkInfo {
 			for _, r := range s.state.Relations {
 				if bag := r.Units[s.unit.Name]; bag != nil && bag.InScope {
-					bag.write(addressSettings(s.unit.addresses(r.Endpoint.Name)))
+					bag.write(addressSettings(s.unit.Addresses))
 				}
 			}
 		}

@@ -30,22 +30,21 @@ type Controller struct {
 
 // State is what the controller knows.
 type State struct {
-	App            string               `json:"app"`
-	Leader         string               `json:"leader"`
-	LeaderSettings map[string]string    `json:"leader-settings"`
-	LeaderVersion  int                  `json:"leader-version"`
-	Config         map[string]any       `json:"config"`
-	Charms         []Archive            `json:"charms"`
-	Status         params.StatusResult  `json:"status"`
-	Version        string               `json:"app-version"`
-	Dying          bool                 `json:"dying,omitempty"`
-	Relations      []*Relation          `json:"relations"`
-	Units          map[string]*Unit     `json:"units"`
-	Gone           map[string]*Unit     `json:"gone"` // units that were removed
-	Actions        map[string]*Action   `json:"actions"`
-	NextUnit       int                  `json:"next-unit"`
-	NextRelation   int                  `json:"next-relation"`
-	Retry          params.RetryStrategy `json:"retry"`
+	App            string              `json:"app"`
+	Leader         string              `json:"leader"`
+	LeaderSettings map[string]string   `json:"leader-settings"`
+	LeaderVersion  int                 `json:"leader-version"`
+	Config         map[string]any      `json:"config"`
+	Charms         []Archive           `json:"charms"`
+	Status         params.StatusResult `json:"status"`
+	Version        string              `json:"app-version"`
+	Dying          bool                `json:"dying,omitempty"`
+	Relations      []*Relation         `json:"relations"`
+	Units          map[string]*Unit    `json:"units"`
+	Gone           map[string]*Unit    `json:"gone"` // units that were removed
+	Actions        map[string]*Action  `json:"actions"`
+	NextUnit       int                 `json:"next-unit"`
+	NextRelation   int                 `json:"next-relation"`
 }
 
 // Archive is one version of the charm, packed.
@@ -59,7 +58,6 @@ type Unit struct {
 	Number      int                    `json:"number"`
 	Life        string                 `json:"life"` // alive, dying, dead
 	Addresses   []string               `json:"addresses"`
-	Bindings    map[string][]string    `json:"bindings,omitempty"`
 	Workload    params.StatusResult    `json:"workload"`
 	Agent       params.StatusResult    `json:"agent"`
 	Resolved    params.ResolvedMode    `json:"resolved,omitempty"`

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,10 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/juju/charm/v12"
-	"github.com/juju/juju/rpc/params"
 )
 
 // Options say what model to make.
@@ -23,16 +20,6 @@ type Options struct {
 	Dir string
 	// Charm is the charm's directory.
 	Charm string
-	// App is the application's name; that of the charm.
-	App string
-	// Retry is how failed hooks are retried; not at all where it is zero.
-	Retry params.RetryStrategy
-}
-
-// JujusRetry is how Juju retries failed hooks
-// (apiserver/facades/agent/retrystrategy).
-var JujusRetry = params.RetryStrategy{
-	ShouldRetry: true, MinRetryTime: 5 * time.Second, MaxRetryTime: 5 * time.Minute, JitterRetryTime: true, RetryTimeFactor: 2,
 }
 
 // New makes a model with an application without units, and its peer relations.
@@ -44,8 +31,8 @@ func New(o Options) (*Controller, error) {
 	}
 	c.charm = ch
 	c.state = State{
-		App: cmp.Or(o.App, ch.Meta().Name), LeaderSettings: map[string]string{}, Config: map[string]any{}, Charms: []Archive{archive},
-		Status: now("unset", ""), Units: map[string]*Unit{}, Gone: map[string]*Unit{}, Actions: map[string]*Action{}, NextRelation: 1, Retry: o.Retry,
+		App: ch.Meta().Name, LeaderSettings: map[string]string{}, Config: map[string]any{}, Charms: []Archive{archive},
+		Status: now("unset", ""), Units: map[string]*Unit{}, Gone: map[string]*Unit{}, Actions: map[string]*Action{}, NextRelation: 1,
 	}
 	peers := slices.Sorted(maps.Keys(ch.Meta().Peers))
 	slices.Reverse(peers) // as the lab numbers them

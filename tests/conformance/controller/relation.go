@@ -91,7 +91,7 @@ func enterScope(s session, args params.RelationUnits) (any, error) {
 			return nil, fault{params.CodeCannotEnterScope, "cannot enter scope: unit or relation is not alive"}
 		}
 		bag.InScope = true
-		bag.write(addressSettings(s.unit.addresses(r.Endpoint.Name)))
+		bag.write(addressSettings(s.unit.Addresses))
 		s.notify()
 		return nil, nil
 	}), nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -100,18 +101,18 @@ func Dial(dir string) *Remote {
 
 // Call implements [Caller].
 func (r *Remote) Call(ctx context.Context, request Request) (response Response) {
-	text, err := json.Marshal(request)
-	if err == nil {
-		err = r.post(ctx, "/call", text, &response)
-	}
-	if err != nil {
+	if err := r.post(ctx, request, &response); err != nil {
 		return Response{Error: &params.Error{Message: err.Error()}}
 	}
 	return response
 }
 
-func (r *Remote) post(ctx context.Context, path string, text []byte, answer any) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://controller"+path, bytes.NewReader(text))
+func (r *Remote) post(ctx context.Context, question Request, answer *Response) error {
+	text, err := json.Marshal(question)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://controller/call", bytes.NewReader(text))
 	if err != nil {
 		return err
 	}
@@ -121,14 +122,7 @@ func (r *Remote) post(ctx context.Context, path string, text []byte, answer any)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		var said failure
-		_ = json.NewDecoder(response.Body).Decode(&said)
-		return fmt.Errorf("%s: %s", response.Status, said.Error)
+		return errors.New(response.Status)
 	}
 	return json.NewDecoder(response.Body).Decode(answer)
-}
-
-// Retry asks how failed hooks are retried.
-func (r *Remote) Retry(ctx context.Context) (retry params.RetryStrategy, err error) {
-	return retry, r.post(ctx, "/do/retry", []byte("{}"), &retry)
 }

@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 
@@ -13,8 +12,7 @@ type Status struct {
 	Leader         string                `json:"leader"`
 	AppVersion     string                `json:"app-version"`
 	LeaderSettings map[string]string     `json:"leader-settings"`
-	Relations      map[int]string        `json:"relations"` // endpoint, and the other application
-	Units          map[string]UnitStatus `json:"units"`     // those that were removed are dead
+	Units          map[string]UnitStatus `json:"units"` // those that were removed are dead
 }
 
 // UnitStatus is a unit in it.
@@ -38,10 +36,7 @@ func (c *Controller) Status() Status {
 	defer c.mu.Unlock()
 	all := Status{
 		Leader: c.state.Leader, AppVersion: c.state.Version, LeaderSettings: maps.Clone(c.state.LeaderSettings),
-		Relations: map[int]string{}, Units: map[string]UnitStatus{},
-	}
-	for _, r := range c.state.Relations {
-		all.Relations[r.ID] = fmt.Sprintf("%s %s", r.Endpoint.Name, r.other(c.state.App))
+		Units: map[string]UnitStatus{},
 	}
 	for _, u := range c.state.Units {
 		one := u.status()

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -119,23 +120,15 @@ func networkInfo(s session, args params.NetworkInfoParams) (any, error) {
 			all[name] = params.NetworkInfoResult{Error: toParams(err)}
 			continue
 		}
-		addresses := s.unit.addresses(name)
 		info := params.NetworkInfo{InterfaceName: "eth0"}
-		for _, address := range addresses {
+		for _, address := range s.unit.Addresses {
 			info.Addresses = append(info.Addresses, params.InterfaceAddress{Address: address, CIDR: cidr(address)})
 		}
 		all[name] = params.NetworkInfoResult{
-			Info: []params.NetworkInfo{info}, EgressSubnets: subnets(addresses), IngressAddresses: addresses,
+			Info: []params.NetworkInfo{info}, EgressSubnets: subnets(s.unit.Addresses), IngressAddresses: s.unit.Addresses,
 		}
 	}
 	return params.NetworkInfoResults{Results: all}, nil
-}
-
-func (u *Unit) addresses(binding string) []string {
-	if some := u.Bindings[binding]; len(some) > 0 {
-		return some
-	}
-	return u.Addresses
 }
 
 func cidr(address string) string {
@@ -169,23 +162,8 @@ func openedPorts(s session, _ string) (any, error) {
 	}, nil
 }
 
-func unitState(s session, _ string) (any, error) {
-	kept := s.unit.Kept
-	var result params.UnitStateResult
-	fill(&result.CharmState, kept.CharmState)
-	fill(&result.UniterState, kept.UniterState)
-	fill(&result.RelationState, kept.RelationState)
-	fill(&result.StorageState, kept.StorageState)
-	fill(&result.SecretState, kept.SecretState)
-	fill(&result.MeterStatusState, kept.MeterStatusState)
-	return result, nil
-}
-
-func fill[T any](target *T, value *T) {
-	if value != nil {
-		*target = *value
-	}
-}
+// unitState is what was kept, whose keys are those of [params.UnitStateResult].
+func unitState(s session, _ string) (any, error) { return s.unit.Kept, nil }
 
 func setUnitState(s session, args params.SetUnitStateArgs) (any, error) {
 	return results(args.Args, func(one params.SetUnitStateArg) (any, error) {
@@ -196,16 +174,11 @@ func setUnitState(s session, args params.SetUnitStateArgs) (any, error) {
 
 // keep stores what is set of a unit's state.
 func (u *Unit) keep(one params.SetUnitStateArg) {
-	replace(&u.Kept.CharmState, one.CharmState)
-	replace(&u.Kept.UniterState, one.UniterState)
-	replace(&u.Kept.RelationState, one.RelationState)
-	replace(&u.Kept.StorageState, one.StorageState)
-	replace(&u.Kept.SecretState, one.SecretState)
-	replace(&u.Kept.MeterStatusState, one.MeterStatusState)
-}
-
-func replace[T any](target **T, value *T) {
-	if value != nil {
-		*target = value
-	}
+	kept := &u.Kept
+	kept.CharmState = cmp.Or(one.CharmState, kept.CharmState)
+	kept.UniterState = cmp.Or(one.UniterState, kept.UniterState)
+	kept.RelationState = cmp.Or(one.RelationState, kept.RelationState)
+	kept.StorageState = cmp.Or(one.StorageState, kept.StorageState)
+	kept.SecretState = cmp.Or(one.SecretState, kept.SecretState)
+	kept.MeterStatusState = cmp.Or(one.MeterStatusState, kept.MeterStatusState)
 }

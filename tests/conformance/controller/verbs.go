@@ -69,41 +69,31 @@ var verbs = map[string]verb{
 	},
 	"data":   func(_ context.Context, c *Controller, a arguments) (any, error) { return c.Data(a.Relation) },
 	"status": func(_ context.Context, c *Controller, _ arguments) (any, error) { return c.Status(), nil },
-	"retry":  func(_ context.Context, c *Controller, _ arguments) (any, error) { return c.state.Retry, nil },
 	"settled": func(ctx context.Context, c *Controller, _ arguments) (any, error) {
 		failed, err := c.Settled(ctx)
 		return map[string]any{"errors": failed}, err
 	},
 }
 
-// RelationData is everything that stands on a relation.
+// RelationData is what our side has put on a relation: the application, and its units that are in it.
 type RelationData struct {
-	App         map[string]string            `json:"app"`
-	Units       map[string]map[string]string `json:"units"`
-	RemoteApp   map[string]string            `json:"remote-app"`
-	RemoteUnits map[string]map[string]string `json:"remote-units"`
+	App   map[string]string            `json:"app"`
+	Units map[string]map[string]string `json:"units"`
 }
 
-// Data is what stands on a relation, of those who are in it.
-func (c *Controller) Data(id int) (data RelationData, err error) {
-	bags := func(units map[string]*Bag) map[string]map[string]string {
-		copied := map[string]map[string]string{}
-		for unit, bag := range units {
-			if bag.InScope {
-				copied[unit] = maps.Clone(bag.Settings)
-			}
-		}
-		return copied
-	}
+// Data is what our side has put on a relation.
+func (c *Controller) Data(id int) (RelationData, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.state.relation(id)
 	if r == nil {
-		return data, fmt.Errorf("relation %d not found", id)
+		return RelationData{}, fmt.Errorf("relation %d not found", id)
 	}
-	data = RelationData{App: maps.Clone(r.App.Settings), Units: bags(r.Units), RemoteUnits: bags(r.RemoteUnits)}
-	if !r.peer() {
-		data.RemoteApp = maps.Clone(r.RemoteApp.Settings)
+	data := RelationData{App: maps.Clone(r.App.Settings), Units: map[string]map[string]string{}}
+	for unit, bag := range r.Units {
+		if bag.InScope {
+			data.Units[unit] = maps.Clone(bag.Settings)
+		}
 	}
 	return data, nil
 }

@@ -125,7 +125,7 @@ func watchEntity(s session, tag string) (any, error) {
 
 func (s session) configHash() string { return fmt.Sprint(s.unit.CharmURL, s.state.Config) }
 
-func (s session) addressesHash() string { return fmt.Sprint(s.unit.Addresses, s.unit.Bindings) }
+func (s session) addressesHash() string { return fmt.Sprint(s.unit.Addresses) }
 
 // newActions returns the actions that are pending and weren't sent yet.
 func (s session) newActions() func() []string {

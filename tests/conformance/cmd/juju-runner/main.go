@@ -12,7 +12,9 @@ import (
 	"os/signal"
 	"path/filepath"
 	"syscall"
+	"time"
 
+	"github.com/juju/juju/rpc/params"
 	"github.com/juju/loggo"
 
 	"github.com/ovn-central/ovn-central-operator/tests/conformance/agent"
@@ -28,7 +30,7 @@ func main() {
 	}
 }
 
-var errUsage = errors.New("usage: juju-runner serve --dir DIR --charm CHARM [--app NAME] | juju-runner agent --dir DIR --unit UNIT [--data-dir DIR] [--run-dir DIR]")
+var errUsage = errors.New("usage: juju-runner serve --dir DIR --charm CHARM | juju-runner agent --dir DIR --unit UNIT [--data-dir DIR] [--run-dir DIR]")
 
 func run(ctx context.Context, args []string) error {
 	if len(args) == 0 {
@@ -39,11 +41,10 @@ func run(ctx context.Context, args []string) error {
 	switch args[0] {
 	case "serve":
 		charm := flags.String("charm", "", "the charm's directory")
-		app := flags.String("app", "", "the application's name; that of the charm")
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		c, err := controller.New(controller.Options{Dir: *dir, Charm: *charm, App: *app, Retry: controller.JujusRetry})
+		c, err := controller.New(controller.Options{Dir: *dir, Charm: *charm})
 		if err != nil {
 			return err
 		}
@@ -64,19 +65,20 @@ func run(ctx context.Context, args []string) error {
 	return errUsage
 }
 
+// jujusRetry is how Juju retries failed hooks
+// (apiserver/facades/agent/retrystrategy).
+var jujusRetry = params.RetryStrategy{
+	ShouldRetry: true, MinRetryTime: 5 * time.Second, MaxRetryTime: 5 * time.Minute, JitterRetryTime: true, RetryTimeFactor: 2,
+}
+
 // play is the life of one unit's agent.
 func play(ctx context.Context, dir, unit, data, transient string) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
-	remote := controller.Dial(dir)
-	retry, err := remote.Retry(ctx)
-	if err != nil {
-		return fmt.Errorf("cannot reach the controller by %s: %w", filepath.Join(dir, controller.Socket), err)
-	}
 	return agent.Run(ctx, agent.Config{
 		Unit: unit, DataDir: data, RunDir: transient, ArchiveDir: dir, HookTool: filepath.Join(filepath.Dir(program), "juju-hook-tool"),
-		Caller: remote, Retry: retry,
+		Caller: controller.Dial(dir), Retry: jujusRetry,
 	})
 }
