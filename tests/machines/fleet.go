@@ -31,9 +31,6 @@ type Options struct {
 	// Newer is a suite whose packages of OVN each machine has in [NewerPackages], so
 	// that they can be installed beside those of Suite; empty: none.
 	Newer string
-	// Dir is where roots are kept, and the disks of machines while they are there;
-	// empty: in the user's cache directory. Not on an overlay.
-	Dir string
 	// Shares are directories of the host that each machine has too.
 	Shares []Share
 	// IPv6 gives the machines no IPv4 addresses.
@@ -51,6 +48,7 @@ type Share struct {
 // Fleet is the machines of a run, and the network between them.
 type Fleet struct {
 	options Options
+	dir     string // where roots are kept, and the disks of machines while they are there
 	root    string
 	runDir  string
 	lock    *os.File
@@ -77,18 +75,16 @@ func Open(ctx context.Context, o Options) (*Fleet, error) {
 	if os.Getuid() != 0 {
 		return nil, errors.New("cannot make machines: not root")
 	}
-	if o.Dir == "" {
-		cache, err := os.UserCacheDir()
-		if err != nil {
-			return nil, fmt.Errorf("cannot find a place for roots: %w", err)
-		}
-		o.Dir = filepath.Join(cache, "ovn-central-operator", "machines")
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find a place for roots: %w", err)
 	}
+	dir := filepath.Join(cache, "ovn-central-operator", "machines")
 	lock, err := takeLock(ctx)
 	if err != nil {
 		return nil, err
 	}
-	f := &Fleet{options: o, runDir: filepath.Join(o.Dir, "run"), lock: lock, hub: hub{namespace: prefix, only6: o.IPv6}}
+	f := &Fleet{options: o, dir: dir, runDir: filepath.Join(dir, "run"), lock: lock, hub: hub{namespace: prefix, only6: o.IPv6}}
 	if err := f.prepare(ctx); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -103,11 +99,11 @@ func (f *Fleet) prepare(ctx context.Context) error {
 	if err := f.sweep(ctx); err != nil {
 		return err
 	}
-	if f.root, err = rootOf(ctx, filepath.Join(f.options.Dir, "roots"), f.options.Suite, f.options.Log); err != nil {
+	if f.root, err = rootOf(ctx, filepath.Join(f.dir, "roots"), f.options.Suite, f.options.Log); err != nil {
 		return err
 	}
 	if f.options.Newer != "" {
-		packages, err := newerOf(ctx, filepath.Join(f.options.Dir, "roots"), f.options.Newer, f.options.Log)
+		packages, err := newerOf(ctx, filepath.Join(f.dir, "roots"), f.options.Newer, f.options.Log)
 		if err != nil {
 			return err
 		}
