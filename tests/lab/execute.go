@@ -52,30 +52,27 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 	if c.Action != nil || dispatch == "" {
 		hook = ""
 	}
-	var s model.State
-	l.model.Do(func(state *model.State) {
-		s = model.State{JujuVersion: state.JujuVersion, ModelName: state.ModelName, UUID: state.UUID, Network: state.Network}
-	})
+	var version string
+	var sla, meter bool
+	l.model.Do(func(s *model.State) { version, sla, meter = s.JujuVersion, !s.Since(4, 0), !s.Since(3, 6) })
 	vars := []string{
 		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hookclient.ContextVariable + "=" + c.ID,
 		"JUJU_HOOK_NAME=" + hook,
 		hookclient.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
-		"JUJU_UNIT_NAME=" + u.name, "JUJU_MODEL_UUID=" + s.UUID, "JUJU_MODEL_NAME=" + s.ModelName,
-		fmt.Sprintf("JUJU_API_ADDRESSES=%s.%d:17070", s.Network, reservedHost),
+		"JUJU_UNIT_NAME=" + u.name, "JUJU_MODEL_UUID=deadbeef-0bad-400d-8000-4b1d0d06f00d", "JUJU_MODEL_NAME=lab",
+		"JUJU_API_ADDRESSES=" + address4(reservedHost) + ":17070",
 		fmt.Sprintf("JUJU_MACHINE_ID=%d", u.number), "JUJU_PRINCIPAL_UNIT=", "JUJU_AVAILABILITY_ZONE=",
-		"JUJU_VERSION=" + s.JujuVersion, "CLOUD_API_VERSION=",
+		"JUJU_VERSION=" + version, "CLOUD_API_VERSION=",
 		"JUJU_CHARM_HTTP_PROXY=", "JUJU_CHARM_HTTPS_PROXY=", "JUJU_CHARM_FTP_PROXY=", "JUJU_CHARM_NO_PROXY=",
 		"LANG=C.UTF-8", "TERM=tmux-256color", "DEBIAN_FRONTEND=noninteractive", "APT_LISTCHANGES_FRONTEND=none",
 	}
 	if dispatch != "" {
 		vars = append(vars, "JUJU_DISPATCH_PATH="+dispatch)
 	}
-	major, rest, _ := strings.Cut(s.JujuVersion, ".")
-	minor, _, _ := strings.Cut(rest, ".")
-	if major == "2" || major == "3" {
+	if sla {
 		vars = append(vars, "JUJU_SLA=unsupported")
 	}
-	if major == "2" || major == "3" && minor < "6" {
+	if meter {
 		vars = append(vars, "JUJU_METER_STATUS=AMBER", "JUJU_METER_INFO=not set")
 	}
 	return append(vars, u.machine.Environment()...)

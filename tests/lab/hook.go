@@ -107,12 +107,8 @@ func (u *Unit) find(name string, env []string) model.Hook {
 			}
 		}
 		for _, variable := range env {
-			key, value, _ := strings.Cut(variable, "=")
-			switch key {
-			case "JUJU_REMOTE_UNIT":
-				h.RemoteUnit = value
-			case "JUJU_DEPARTING_UNIT":
-				h.Departing = value
+			if unit, is := strings.CutPrefix(variable, "JUJU_REMOTE_UNIT="); is {
+				h.RemoteUnit = unit
 			}
 		}
 		switch r := s.Relation(h.RelationID); {
@@ -149,8 +145,8 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 // RunHook runs one hook now, by its full name ("update-status",
 // "ovsdb-peer-relation-changed"), whether or not Juju would, and then what other
 // units have to do because of it. A failed hook of that name is thereby retried.
-// Further environment may be given; JUJU_REMOTE_UNIT=U and JUJU_DEPARTING_UNIT=U
-// also say whom a relation's hook is about. The error is a [*HookError] where
+// Further environment may be given; JUJU_REMOTE_UNIT=U also says whom a relation's
+// hook is about. The error is a [*HookError] where
 // the hook fails, and the unit is then in error. Where ctx ends first the hook is
 // killed, the error wraps [ErrKilled], and the hook is queued.
 func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) error {

@@ -30,7 +30,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	}
 	l := &Lab{
 		dir: o.Dir, charm: ch, timeout: o.HookTimeout, log: o.Log,
-		program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{},
+		program: programIn(o.Dir), units: map[string]*Unit{},
 	}
 	defer func() {
 		if err != nil {
@@ -53,14 +53,16 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 		return nil, err
 	}
 	l.model = model.New(l.dir, &model.State{
-		App: application, ModelName: "lab", UUID: "deadbeef-0bad-400d-8000-4b1d0d06f00d", JujuVersion: o.JujuVersion, Ways: *o.Ways,
-		Network: network, ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: retryScale,
-		Program: l.program, NextAction: 1,
-		LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
+		App: application, JujuVersion: o.JujuVersion, Ways: *o.Ways,
+		ElectionTimer: o.ElectionTimer, Northd: o.Northd, HookTimeout: o.HookTimeout, RetryScale: retryScale,
+		NextAction: 1, LeaderSettings: map[string]string{}, LeaderVersion: 1, ConfigVersion: 1, Config: map[string]any{},
 		Relations: peerRelations(ch), Units: map[string]*model.Unit{},
 	})
 	return l, l.model.Save()
 }
+
+// programIn is the program that plays the tools of the lab in dir.
+func programIn(dir string) string { return filepath.Join(dir, "ovn-lab") }
 
 // furnish fills the lab's directory: the charm, and under the names of the hook tools
 // the program that was built for them, or else the one that plays everything.
@@ -99,7 +101,7 @@ func Open(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
 	if _, err := os.Stat(filepath.Join(dir, model.FileName)); err != nil {
 		return nil, fmt.Errorf("cannot open the lab: there is none in %s", dir)
 	}
-	l := &Lab{dir: dir, log: log, units: map[string]*Unit{}}
+	l := &Lab{dir: dir, log: log, program: programIn(dir), units: map[string]*Unit{}}
 	if err := l.takeLock(ctx); err != nil {
 		return nil, err
 	}
@@ -114,7 +116,7 @@ func Open(ctx context.Context, dir string, log io.Writer) (*Lab, error) {
 	}
 	var units []*model.Unit
 	l.model.Do(func(s *model.State) {
-		l.timeout, l.program = s.HookTimeout, s.Program
+		l.timeout = s.HookTimeout
 		units = s.Ordered()
 	})
 	for _, u := range units {

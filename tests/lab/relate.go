@@ -23,10 +23,10 @@ type remotes struct {
 	told    map[string]int // versions of our units' data
 }
 
-// RelationData is everything that stands on a relation.
+// RelationData is what stands on a relation of our application, and of the units of both.
 type RelationData struct {
 	Name               string // as the hook tools have it: certificates:2
-	App, RemoteApp     map[string]string
+	App                map[string]string
 	Units, RemoteUnits map[string]map[string]string
 }
 
@@ -166,7 +166,7 @@ func (l *Lab) RelationData(relation int) (data RelationData) {
 	l.model.Do(func(s *model.State) {
 		if r := s.Relation(relation); r != nil {
 			data = RelationData{
-				Name: fmt.Sprintf("%s:%d", r.Name, r.ID), App: maps.Clone(r.App.Settings), RemoteApp: maps.Clone(r.RemoteApp.Settings),
+				Name: fmt.Sprintf("%s:%d", r.Name, r.ID), App: maps.Clone(r.App.Settings),
 				Units: bags(r.Units), RemoteUnits: bags(r.RemoteUnits),
 			}
 		}

@@ -41,36 +41,21 @@ func networkGet(c *call) error {
 	}
 	var addresses []string
 	c.Model.Do(func(s *model.State) { addresses = s.Units[c.Unit].AddressesOf(args[0]) })
+	eth0 := bindAddress{Interface: "eth0"} // as the lab's machines have it
+	for _, address := range addresses {
+		eth0.Addresses = append(eth0.Addresses, networkAddress{Value: address, CIDR: networkOf(address)})
+	}
 	return c.print(networkInfo{
-		BindAddresses: interfaces(addresses), EgressSubnets: model.Subnets(addresses), IngressAddresses: addresses,
+		BindAddresses: []bindAddress{eth0}, EgressSubnets: model.Subnets(addresses), IngressAddresses: addresses,
 	})
 }
 
-// interfaces groups addresses by the device that the lab's machines have them on.
-func interfaces(addresses []string) []bindAddress {
-	var devices []bindAddress
-	for _, address := range addresses {
-		name, cidr := device(address)
-		i := slices.IndexFunc(devices, func(b bindAddress) bool { return b.Interface == name })
-		if i < 0 {
-			devices = append(devices, bindAddress{Interface: name})
-			i = len(devices) - 1
-		}
-		devices[i].Addresses = append(devices[i].Addresses, networkAddress{Value: address, CIDR: cidr})
+// networkOf is the network of an address.
+func networkOf(address string) string {
+	ip := netip.MustParseAddr(address)
+	bits := 24
+	if ip.Is6() {
+		bits = 64
 	}
-	return devices
-}
-
-// device is where a machine of the lab has an address, and its network.
-func device(address string) (name, cidr string) {
-	ip, err := netip.ParseAddr(address)
-	switch {
-	case err != nil:
-		return "eth0", ""
-	case ip.IsLoopback():
-		return "lo", "127.0.0.0/8"
-	case ip.Is4():
-		return "eth0", netip.PrefixFrom(ip, 24).Masked().String()
-	}
-	return "eth0", netip.PrefixFrom(ip, 64).Masked().String()
+	return netip.PrefixFrom(ip, bits).Masked().String()
 }

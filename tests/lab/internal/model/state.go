@@ -19,16 +19,12 @@ type Status struct {
 // State is the whole model. It is data: [Model] guards and stores it.
 type State struct {
 	App           string        `json:"app"`
-	ModelName     string        `json:"model_name"`
-	UUID          string        `json:"uuid"`
 	JujuVersion   string        `json:"juju_version"`
 	Ways          Ways          `json:"ways"`
-	Network       string        `json:"network"` // first three octets
 	ElectionTimer time.Duration `json:"election_timer"`
 	Northd        bool          `json:"northd,omitempty"`
 	HookTimeout   time.Duration `json:"hook_timeout"`
 	RetryScale    float64       `json:"retry_scale"`
-	Program       string        `json:"program"`
 
 	NextUnit     int `json:"next_unit"`
 	NextAction   int `json:"next_action"`
