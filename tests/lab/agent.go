@@ -12,11 +12,8 @@ import (
 // HookError says which hook failed, and how. The unit is in error until the hook
 // is retried or skipped.
 type HookError struct {
-	Unit     string
-	Hook     string
-	ExitCode int
-	// Output is the end of what the charm wrote and logged.
-	Output string
+	Unit string
+	model.Failure
 }
 
 // Error is one line; the output isn't part of it.
@@ -46,7 +43,7 @@ func (u *Unit) pending() (p pending) {
 		p.lost = known.Lost
 		p.hook, p.any = s.Next(u.name)
 		if f := known.Uniter.Failure; f != nil {
-			p.failed = &HookError{u.name, f.Hook, f.ExitCode, f.Output}
+			p.failed = &HookError{u.name, *f}
 		}
 	})
 	return p

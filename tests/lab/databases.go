@@ -167,7 +167,7 @@ func (u *Unit) tool(ctx context.Context, args ...string) (string, error) {
 	return strings.TrimSpace(out), err
 }
 
-// RaftLeader waits, at most 30 s, for a server that calls itself leader and
+// RaftLeader waits, at most for [limit], for a server that calls itself leader and
 // returns its unit. An old leader may do so for two election timers after it was
 // cut off: of several, the one of the latest term is the leader.
 func (l *Lab) RaftLeader(ctx context.Context, db DB) (leader *Unit, err error) {

@@ -37,6 +37,7 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 	vars := append(l.environment(u, c, "hooks/"+h.Name()), relationVariables(h)...)
 	result := l.execute(ctx, u, c, append(vars, env...), kill)
 	killed := Killed{Killed: result.killed, Calls: result.calls}
+	failure := model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output}
 	var err error
 	how := ""
 	switch {
@@ -48,15 +49,14 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 		err = fmt.Errorf("%s: %w: %s: %w", u.name, ErrKilled, h.Name(), result.err)
 		l.model.Do(func(s *model.State) {
 			if known := s.Units[u.name]; known != nil && known.Lost {
-				s.Fail(u.name, h, model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output})
+				s.Fail(u.name, h, failure)
 				return
 			}
 			s.Requeue(u.name, h)
 		})
 	case result.code != 0:
 		how = " (failed)"
-		failure := model.Failure{Hook: h.Name(), ExitCode: result.code, Output: result.output}
-		err = &HookError{u.name, failure.Hook, failure.ExitCode, failure.Output}
+		err = &HookError{u.name, failure}
 		l.model.Do(func(s *model.State) { s.Fail(u.name, h, failure) })
 	default:
 		c.Commit()

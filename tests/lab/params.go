@@ -3,7 +3,6 @@ package lab
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/juju/charm/v12"
@@ -12,9 +11,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
-
-// nameRule is that of actions and of their parameters on the command line.
-var nameRule = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)
 
 // parseParams reads `juju run` arguments as Juju's client does: key.key=value,
 // each value as YAML, so that 3974 is a number and 13e4 is not.
@@ -27,7 +23,7 @@ func parseParams(args []string) (map[string]any, error) {
 		}
 		keys := strings.Split(path, ".")
 		for _, key := range keys {
-			if !nameRule.MatchString(key) {
+			if !hooktool.KeyRule.MatchString(key) {
 				return nil, fmt.Errorf("key %q must start and end with lowercase alphanumeric, "+
 					"and contain only lowercase alphanumeric and hyphens", key)
 			}

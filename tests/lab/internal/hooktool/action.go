@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-var (
-	keyRule  = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)
-	reserved = []string{"stdout", "stdout-encoding", "stderr", "stderr-encoding"}
-)
+// KeyRule is that of each part of a key, of an action's parameters and of its results.
+var KeyRule = regexp.MustCompile(`^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$`)
+
+var reserved = []string{"stdout", "stdout-encoding", "stderr", "stderr-encoding"}
 
 var errNoAction = errors.New("not running an action")
 
@@ -42,7 +42,7 @@ func actionSet(c *call) error {
 		}
 		keys := strings.Split(path, ".")
 		for _, key := range keys {
-			if !keyRule.MatchString(key) {
+			if !KeyRule.MatchString(key) {
 				return errUsage{c.badKey(key)}
 			}
 			if slices.Contains(reserved, key) {

@@ -124,7 +124,8 @@ type Uniter struct {
 type Failure struct {
 	Hook     string `json:"hook"`
 	ExitCode int    `json:"exit_code"`
-	Output   string `json:"output"`
+	// Output is the end of what the charm wrote and logged.
+	Output string `json:"output"`
 }
 
 // Membership is what an agent knows of one relation.
