@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -117,13 +119,24 @@ func TestPipelineBuildsTheSiteAndDrawsThePictures(t *testing.T) {
 	targets := readRepository(t).targets
 	for target, made := range map[string]string{
 		"lint": "make lint", "check-generated": "make check-generated", "docs": "docs", "browser": "browser",
-		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "compatibility": "compatibility", "agent-life": "agent-life", "test": "test", "lab": "lab",
-		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": `\$limit e2e RUN=TestStory`, "gateways": `\tprintf .* gateways`,
+		"reproducible": `\tprintf .* reproducible`, "deployment": `\tprintf 'deployment`, "compatibility": "compatibility", "agent-life": "agent-life", "test": "test", "lab": `\tprintf .* lab`,
+		"conformance": `\tprintf .* conformance`, "check-deb": `\tprintf .* check-deb`, "demo": "demo", "e2e": `\$limit e2e RUN=TestStory`, "gateways": `\tprintf .* gateways`, "life": `\tprintf .* life`,
 		"functional": `\tprintf 'functional`, "recovery": `\tprintf 'recovery`, "dataplane": "dataplane=dataplane",
 	} {
 		assert.Regexp(t, `(?m)^`+made+`( .*)?$`, string(script))
 		assert.True(t, targets[target], target)
 	}
+}
+
+// It stops itself by then, and says what was not made.
+func TestPipelineEndsWithin65Minutes(t *testing.T) {
+	script, err := os.ReadFile(root + "/.ci/run")
+	require.NoError(t, err)
+	m := regexp.MustCompile(`(?m)^limit=\$\{1:-(\d+)\}$`).FindSubmatch(script)
+	require.NotNil(t, m)
+	limit, err := strconv.Atoi(string(m[1]))
+	require.NoError(t, err)
+	assert.LessOrEqual(t, time.Duration(limit)*time.Second, 65*time.Minute)
 }
 
 // What comes late on a slow machine is left out, and the soak was the last: it was not made for weeks.
