@@ -95,10 +95,8 @@ COMPATIBILITY := FunctionalTestsOfThePythonCharm|ExpiredCertificatesAreSaid|Told
 AGENT_LIFE := ^TestAgent(LivesWithItsUnit|RunsTheProgramOfTheCharmThatIsThere)$$
 # The life of an application takes as long as the rest of its part of the tests.
 LIFE := ^TestLifeOfAnApplication$$
-# What is itself a cluster of units, not a test of the charm's: see `make lab`.
-LABS_OWN := /tests/lab|/tests/juju
 # What a target of its own runs, all of it.
-APART    := /tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench|/tests/deb
+APART    := /tests/lab|/tests/juju|/tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench|/tests/deb
 
 test: deps unit race agents files ## unit tests, agents and a quarter of membership on real servers, fuzz targets; installs what is missing; 15 minutes
 	$(MAKE) functional SHARD=1/4
@@ -114,7 +112,7 @@ agents: deps ## three agents on real servers, with the race detector
 	$(RACE) -parallel 6 -timeout 60m -- ./tests/agent
 
 files: ## the charm's files, documents, recordings, and what tests share
-	tests/go-test -count=1 -parallel 6 -timeout 60m -- $$(go list ./tests/... | grep -v -E '$(APART)|$(LABS_OWN)|/tests/(agent|functional)')
+	tests/go-test -count=1 -parallel 6 -timeout 60m -- $$(go list ./tests/... | grep -v -E '$(APART)|/tests/(agent|functional)')
 	tests/go-test -count=1 -timeout 10m -run '^Test(EachStatus|EachRefusal|Messages|Commands)' -- ./tests/soak # what the how-to says of each status
 
 # The charm is a process of its own here, which the race detector of a test would not see.
@@ -124,8 +122,8 @@ functional: deps ## leave, kick, restart, lock and status on real servers, or a 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, or a part of it, SHARD=2/3
 	pattern=$$(tests/shard $(SHARD) ./tests/functional '$(RECOVERY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/functional
 
-lab: deps ## the lab's own tests, and the story of tests/juju on it, with the race detector
-	$(RACE) -p 1 -timeout 60m -- $$(go list ./tests/... | grep -E '$(LABS_OWN)')
+lab: deps ## the lab's own tests, with the race detector
+	$(RACE) -p 1 -timeout 60m -- ./tests/lab/...
 
 large: deps ## waits on real servers with a database of 160 MiB; backups of 500 MiB; a recovery with 300 MiB; 10,000 gateways through ovn-northd; minutes, by hand
 	go test -tags 'programs large' -v -count=1 -timeout 30m -run TestWaitsHoldForADatabaseOf160MiB ./internal/membership
@@ -142,8 +140,9 @@ compatibility: deps ## what other programs read of the charm, in docs/reference/
 agent-life: deps ## the agent as the charm installs, configures, stops and removes it, on real servers; 2 minutes
 	tests/go-test -count=1 -parallel 3 -timeout 60m -run '$(AGENT_LIFE)' -- ./tests/deployment
 
-life: deps ## the life of an application, from its first unit to its removal, as tests/cluster tells it, on real servers; by hand
+life: deps ## the life of an application, from its first unit to its removal, as tests/cluster tells it: on the lab, and by a juju client of it; 8 minutes
 	tests/go-test -count=1 -timeout 60m -run '$(LIFE)' -- ./tests/deployment
+	tests/go-test -count=1 -timeout 60m -- ./tests/juju/...
 
 deployment: deps ## the rest of the charm's life on empty and on adopted machines, or a part of it, SHARD=2/6; 20 minutes
 	pattern=$$(tests/shard $(SHARD) ./tests/deployment ^Test '$(COMPATIBILITY)|$(AGENT_LIFE)|$(LIFE)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/deployment

@@ -11,45 +11,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// An application of three grows to five and shrinks to three again, by the leader
-// and by a follower, while a client writes; then a machine that was given up hosts
-// a unit again.
-func TestGrowShrinkAndUseAMachineAgain(t *testing.T) {
-	t.Parallel()
-	c, units := deployed(t, 3, lab.Options{})
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
-	units = append(units, c.addFresh(t, 2)...)
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, units...)
-	var last *lab.Unit
-	for range 2 {
-		leader, err := c.RaftLeader(t.Context(), lab.NB)
-		require.NoError(t, err)
-		last = leader
-		if len(units) == 4 {
-			last = units[slices.IndexFunc(units, func(u *lab.Unit) bool { return u != leader })]
-		}
-		require.NoError(t, c.RemoveUnit(t.Context(), last, lab.RemoveOptions{}))
-		requireVacated(t, last)
-		assert.Len(t, putAway(t, last), 2)
-		assert.Empty(t, inPlace(t, last))
-		units = slices.DeleteFunc(units, func(u *lab.Unit) bool { return u == last })
-		c.tick(t, "the others are active", c.allActive)
-		c.requireOneCluster(t, units...)
-	}
-	c.updateStatus(t, units...) // their last hook was before the last one's second leave
-	for _, u := range units {
-		says(t, u, "active", "3 of 3 up")
-	}
-	again, err := c.AddUnitWith(t.Context(), lab.AddOptions{Fresh: true, NoHooks: true, Disk: last})
-	require.NoError(t, err)
-	require.NoError(t, c.Settle(t.Context()))
-	c.tick(t, "all are active", c.allActive)
-	c.requireOneCluster(t, append(units, again)...)
-	assert.Len(t, putAway(t, again), 2, "what was there is still there")
-	lossless(t, w)
-}
-
 // An application that is removed leaves its data where they are, since they are
 // the only copy (rule R9). A machine of it hosts a unit of another application
 // once somebody has moved them away, as that unit says.
