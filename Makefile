@@ -98,8 +98,8 @@ LIFE := ^TestLifeOfAnApplication$$
 # What a target of its own runs, all of it.
 APART    := /tests/lab|/tests/juju|/tests/deployment|/tests/gateways|/tests/dataplane|/tests/soak|/tests/bench|/tests/deb
 
-test: deps unit race agents files ## unit tests, agents and a quarter of membership on real servers, fuzz targets; installs what is missing; 15 minutes
-	$(MAKE) functional SHARD=1/4
+test: deps unit race agents files ## unit tests, agents and a fifth of membership on real servers, fuzz targets; installs what is missing; 15 minutes
+	$(MAKE) functional SHARD=1/5
 	$(MAKE) fuzz
 
 unit: ## unit tests as go test ./internal/... runs them with Go alone: no root, none of OVN's programs; a minute
@@ -116,7 +116,7 @@ files: ## the charm's files, documents, recordings, and what tests share
 	tests/go-test -count=1 -timeout 10m -run '^Test(EachStatus|EachRefusal|Messages|Commands)' -- ./tests/soak # what the how-to says of each status
 
 # The charm is a process of its own here, which the race detector of a test would not see.
-functional: deps ## leave, kick, restart, lock and status on real servers, or a part of it, SHARD=2/4
+functional: deps ## leave, kick, restart, lock and status on real servers, or a part of it, SHARD=2/5
 	pattern=$$(tests/shard $(SHARD) ./tests/functional ^Test '$(RECOVERY)') && tests/go-test -count=1 -parallel 3 -timeout 60m -run "$$pattern" -- ./tests/functional
 
 recovery: deps ## backup, restore, lost quorums and failing disks on real servers, or a part of it, SHARD=2/3
