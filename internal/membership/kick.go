@@ -210,7 +210,7 @@ func (k *kickOperation) kick(ctx context.Context) bool {
 		return k.result.Done()
 	}
 	member := status.Describe(k.application, d, k.target)
-	s.Progress(ctx, fmt.Sprintf("%s: kicking %s by %s", d.Short(), member, k.id))
+	s.Progress(ctx, fmt.Sprintf("%s: kicking %s, server ID %s", d.Short(), member, k.id))
 	limited, cancel, err := k.lock.recordIntent(ctx, lease.Kick, k.target.Longest())
 	if err != nil {
 		k.refuse(err.Error(), "run the same command again")

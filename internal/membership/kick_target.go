@@ -251,19 +251,22 @@ func (k *kickOperation) evaluate(ctx context.Context) {
 		member += " at " + k.target.Address
 	}
 	member += ", " + state
-	arithmetic := fmt.Sprintf("now %s; after it %s", plan.Before, plan.After)
-	if plan.Before.Up == 0 { // from here no member can be called up or down
-		arithmetic = fmt.Sprintf("%d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
+	arithmetic := fmt.Sprintf("; now %s; after it %s", plan.Before, plan.After)
+	switch refusal := plan.Refusal; {
+	case plan.Before.Up == 0: // from here no member can be called up or down
+		arithmetic = fmt.Sprintf("; %d members, %d of them needed", plan.Before.Members, raft.Majority(plan.Before.Members))
+	case refusal != nil && (refusal.Reason == raft.WouldLoseQuorum || refusal.Reason == raft.NoQuorum):
+		arithmetic = "" // the refusal's own text has it
 	}
 	if plan.Refusal != nil {
-		k.refuse(fmt.Sprintf("%s: %s; %s", member, plan.Refusal.Text, arithmetic), k.advice(plan, view, owner)...)
+		k.refuse(member+": "+plan.Refusal.Text+arithmetic, k.advice(plan, view, owner)...)
 		return
 	}
 	k.result.Outcome, k.result.Warnings = WouldRemove, plan.Warnings
 	if text := status.UpWithoutUnit(k.target.Up); text != "" && owner.Unit == "" {
 		k.result.Warnings = append(k.result.Warnings, d.Short()+": "+k.target.Short+" has no unit"+text)
 	}
-	k.result.Text = fmt.Sprintf("%s; %s", member, arithmetic)
+	k.result.Text = member + arithmetic
 }
 
 // advice is the command that would be right.

@@ -87,6 +87,9 @@ func (s *story) leaveGracefully() error {
 		}
 		s.tell(fmt.Sprintf("gone after %.1f s; a leader needs one election timer, which is 1 s here", time.Since(begun).Seconds()))
 	}
+	if err := s.UpdateStatus(s.ctx); err != nil { // the others' last hooks were before the last leave
+		return err
+	}
 	s.tell("Three members of three are up, not three of five.")
 	return s.status()
 }
