@@ -61,7 +61,7 @@ func TestHookThatIsKilledAtAnyCallEndsWhenItRunsAgain(t *testing.T) {
 // killEverywhere.
 func (c *cloud) deliverKillingEverywhere(t *testing.T, u *lab.Unit, hooks ...string) {
 	t.Helper()
-	for next := c.Pending(u); len(next) > 0; next = c.Pending(u) {
+	for next := c.next(t, u); len(next) > 0; next = c.next(t, u) {
 		name, _, _ := strings.Cut(next[0], " ")
 		if slices.Contains(hooks, name) || slices.Contains(hooks, next[0]) {
 			c.killEverywhere(t, u)
@@ -91,11 +91,25 @@ func (c *cloud) killEverywhere(t *testing.T, u *lab.Unit) {
 // deliverAll runs what is pending of a unit.
 func (c *cloud) deliverAll(t *testing.T, u *lab.Unit) {
 	t.Helper()
-	for {
-		hook, err := c.Deliver(t.Context(), u)
+	for len(c.next(t, u)) > 0 {
+		_, err := c.Deliver(t.Context(), u)
 		require.NoError(t, err)
-		if hook == "" {
-			return
+	}
+}
+
+// next is what is pending of a unit once its agent has heard of what is on its way: in the
+// ways of Juju 4 it hears late of what others wrote.
+func (c *cloud) next(t *testing.T, u *lab.Unit) []string {
+	t.Helper()
+	for {
+		pending, at := c.Pending(u), c.Coming(u)
+		if len(pending) > 0 || at.IsZero() {
+			return pending
+		}
+		select {
+		case <-time.After(time.Until(at)):
+		case <-t.Context().Done():
+			t.Fatal(context.Cause(t.Context()))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -27,6 +28,13 @@ func (l *Lab) Pending(u *Unit) (hooks []string) {
 		}
 	})
 	return hooks
+}
+
+// Coming is when the unit's agent hears of something that is on its way to it; zero where
+// nothing is.
+func (l *Lab) Coming(u *Unit) (at time.Time) {
+	l.model.Do(func(s *model.State) { at = s.Coming(u.name) })
+	return at
 }
 
 // Deliver runs exactly the next hook of a unit, or the failed one again, and
