@@ -13,10 +13,10 @@ import (
 func demoPage(recording []byte) ([]byte, error) {
 	var out bytes.Buffer
 	out.WriteString("# Watch the demo\n\n<!-- Written by \"make generate\" from demo.cast. -->\n\n" +
-		"What `make demo` has printed on real database servers, one client writing to both databases all the while: the same story as\n" +
-		"in [first look](first-look.md), where you type the commands. As it went, in the terminal: `asciinema play docs/tutorial/demo.cast`\n" +
-		"([asciinema](https://docs.asciinema.org/), on Ubuntu `sudo apt-get install asciinema`; space pauses, `.` steps). The pauses are made\n" +
-		"up, the text is not. Each run has other IDs; `make demo` fails where it tells another story.\n")
+		"This is the output of `make demo` on real database servers, while a client writes to both databases. In [first\n" +
+		"look](first-look.md) you type the same commands yourself. To play it in a terminal: `asciinema play docs/tutorial/demo.cast`\n" +
+		"([asciinema](https://docs.asciinema.org/), on Ubuntu `sudo apt-get install asciinema`; space pauses, `.` steps). The text is\n" +
+		"real, the pauses are not. Each run has other IDs; `make demo` fails if its steps differ from the recording.\n")
 	open := false
 	for n, line := range strings.Split(strings.TrimSpace(string(recording)), "\n") {
 		if n == 0 {
