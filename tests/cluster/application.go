@@ -1,5 +1,5 @@
-// Package cluster has scenarios that are written once, and what runs them: an [Application],
-// whoever plays it. Its statuses are judged all the while.
+// Package cluster has scenarios that are written once and run on any [Application]: on the lab,
+// or on a controller through its client. While they run, every status is checked.
 package cluster
 
 import (

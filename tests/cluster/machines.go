@@ -172,7 +172,7 @@ func (s *Story) allServerIDs(ctx context.Context, units []string) (map[string]ma
 // serverID is in what cluster-status shows of each database.
 var serverID = regexp.MustCompile(`Server ID: [0-9a-f]{4} \(([0-9a-f-]{36})`)
 
-// serverIDs are those of a unit's own members, by the result that tells of them.
+// serverIDs are the IDs of a unit's own members, from its cluster-status.
 func (s *Story) serverIDs(ctx context.Context, unit string) (map[string]string, error) {
 	results, err := s.App.Run(ctx, unit, "cluster-status")
 	if err != nil {

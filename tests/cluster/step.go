@@ -5,26 +5,26 @@ import (
 	"slices"
 )
 
-// Runner is what runs the application that a story is told to.
+// Runner names what runs the application of a scenario.
 type Runner string
 
 // The runners.
 const (
-	// Lab is tests/lab: real databases, each unit in a network of its own, Juju and systemd played.
+	// Lab is tests/lab: real databases, each unit in its own network, Juju and systemd simulated.
 	Lab Runner = "lab"
 	// Client is a `juju` client, by tests/juju: of any controller, or of the lab.
 	Client Runner = "client"
 )
 
-// The runners of a step. Where update-status runs every five minutes only, as at a real
-// controller, what needs several is told to the others alone.
+// The runners of a step. A real controller runs update-status every five minutes only, so a
+// step that needs several runs on the other runners.
 var (
 	everywhere  = []Runner{Lab, Client}
 	ownMachines = []Runner{Lab} // they implement [OwnMachines]
 )
 
-// Step is a part of a story: on which runners it is told, and by which scene its statuses
-// are judged.
+// Step is a part of a scenario: on which runners it runs, and the scene by which the statuses
+// that are shown meanwhile are judged.
 type Step struct {
 	Name  string
 	on    []Runner
@@ -32,7 +32,7 @@ type Step struct {
 	take  func(*Story, context.Context) error
 }
 
-// On are those of a story's steps that a runner tells.
+// On returns the steps that a runner runs.
 func On(runner Runner, steps []Step) []Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(step Step) bool { return !slices.Contains(step.on, runner) })
 }

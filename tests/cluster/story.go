@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// Story is what the application goes through.
+// Story runs the steps of a scenario on an application.
 type Story struct {
-	// App is what runs it, and Runner which one that is.
+	// App runs the application; Runner names its kind.
 	App    Application
 	Runner Runner
-	// CA is an application in the model that issues certificates by the endpoint
-	// certificates, and is ready to.
+	// CA is an application in the model that issues certificates over an endpoint named
+	// certificates, and is ready.
 	CA string
-	// Options are those that it is deployed with.
+	// Options are set when the application is deployed.
 	Options map[string]string
-	// Limit is how long a step may take, packages and all.
+	// Limit is how long a step may take, including the installation of packages.
 	Limit time.Duration
-	// Every is how often the status is looked at.
+	// Every is the interval at which the status is read.
 	Every time.Duration
 	Out   io.Writer
-	// What a runner knows besides, if any. Served waits until clients have been served, after
-	// each write; Settled for what else holds where all units are well. Leaving is told which
-	// unit is about to be removed, and what it returns is done when that is gone.
+	// Checks that a runner adds, if any. Served waits, after each write, until clients have
+	// been served. Settled waits for what else must hold when all units are well. Leaving is
+	// called before a unit is removed, and what it returns is called afterwards.
 	Served, Settled func(context.Context) error
 	Leaving         func(ctx context.Context, unit string) (gone func() error, err error)
 
@@ -34,8 +34,8 @@ type Story struct {
 	rows  []string
 }
 
-// Begin begins to look at the statuses. What is returned ends that, once the logs have all of
-// them, and gives every status that was false or harmful, and why.
+// Begin starts to read the statuses. The returned function stops that, once the logs have all
+// statuses, and returns each that was false or harmful, and why.
 func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err error)) {
 	s.watch = &watch{app: s.App, every: s.Every, out: s.Out, last: map[string]string{}}
 	s.watch.set(Scene{Moving: true})
@@ -55,7 +55,7 @@ func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err erro
 	}
 }
 
-// Take takes one step.
+// Take runs one step.
 func (s *Story) Take(ctx context.Context, step Step) error {
 	began := time.Now()
 	fmt.Fprintf(s.Out, "== %s\n", step.Name)
@@ -73,8 +73,8 @@ func (s *Story) Take(ctx context.Context, step Step) error {
 	return nil
 }
 
-// Tell tells the whole of a story, as its runner has it. It returns every status that was
-// false or harmful, and why; and where it came to no end, the error.
+// Tell runs all steps of a scenario that its runner has. It returns each status that was false or
+// harmful, and why, and the error of a step that failed.
 func (s *Story) Tell(ctx context.Context, steps []Step) (wrong []string, err error) {
 	end := s.Begin(ctx)
 	for _, step := range On(s.Runner, steps) {

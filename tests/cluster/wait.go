@@ -46,7 +46,7 @@ func number(units map[string]Unit, n int) string {
 	return fmt.Sprintf("there are %d units: %v", len(units), slices.Sorted(maps.Keys(units)))
 }
 
-// members waits until each unit's cluster-status tells of n members that are up,
+// members waits until each unit's cluster-status shows n members, all of them up,
 // and prints no command.
 func (s *Story) members(ctx context.Context, n int) error {
 	return s.reports(ctx, func(results map[string]any) string {
@@ -60,8 +60,8 @@ func (s *Story) members(ctx context.Context, n int) error {
 	})
 }
 
-// complete says whether cluster-status tells of n members of both databases, and
-// that all are up.
+// complete says whether cluster-status shows n members of both databases, and all
+// of them up.
 func complete(results map[string]any, n int) bool {
 	all := fmt.Sprintf("of %d members may fail (%d up)", n, n)
 	return strings.Count(text(results["fault-tolerance"]), all) == 2

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// watch looks at the status over and over, and judges.
+// watch reads the status repeatedly and judges it.
 type watch struct {
 	app   Application
 	every time.Duration
@@ -61,8 +61,8 @@ func (w *watch) see(unit, word, message string) {
 	w.judge(unit, Past{Status: word, Message: message}, w.scenes[len(w.scenes)-1:])
 }
 
-// starting is in the status of a unit whose server has not opened its control socket yet: it
-// can't be told from one whose socket is gone, which needs an operator.
+// starting is in the status of a unit whose server has not opened its control socket yet. The
+// charm can't distinguish that from a deleted socket, which needs an operator.
 const starting = "it is still starting"
 
 // judge notes what is wrong in what a unit has shown in one of some scenes: what
@@ -110,9 +110,9 @@ func (w *watch) set(s Scene) {
 	w.scenes = append(w.scenes, since{s, time.Now()})
 }
 
-// logs judges what the units have shown since the story began, however short it
-// was, each by the scene of its time: a line may come to the log after its scene has
-// ended. Of a unit that has gone a Juju may have no log any more.
+// logs judges all statuses that the units have shown since the scenario began, however
+// briefly, each by the scene of its time: a line may appear in the log after its scene has
+// ended. Juju may have no log any more of a unit that was removed.
 func (w *watch) logs(ctx context.Context) error {
 	there, err := w.app.Units(ctx)
 	if err != nil {
@@ -147,8 +147,8 @@ func (w *watch) shown() map[string]bool {
 	return units
 }
 
-// at are the scenes that a time of the log may be of: two, where Juju tells it in
-// whole seconds and a scene ended in that one.
+// at returns the scenes to which a time in the log may belong: two, if Juju logs whole
+// seconds and a scene ended in that second.
 func (w *watch) at(t time.Time) (scenes []since) {
 	until := t
 	if t.Nanosecond() == 0 {
