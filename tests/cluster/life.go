@@ -70,7 +70,14 @@ func (s *Story) write(ctx context.Context) error {
 		return errors.New("no unit is up")
 	}
 	row := fmt.Sprintf("row-%d", len(s.rows))
-	if _, err := s.nbctl(ctx, names[0], "ls-add", row); err != nil {
+	// What a server has passed on to a leader that is without power since, it may not answer in time.
+	err = s.until(ctx, func(map[string]Unit) string {
+		if _, err := s.nbctl(ctx, names[0], "--may-exist", "ls-add", row); err != nil {
+			return err.Error()
+		}
+		return ""
+	})
+	if err != nil {
 		return err
 	}
 	s.rows = append(s.rows, row)
@@ -88,7 +95,7 @@ func (s *Story) write(ctx context.Context) error {
 
 // nbctl needs no leader at the unit: members pass on what is written.
 func (s *Story) nbctl(ctx context.Context, unit string, args ...string) (string, error) {
-	return s.App.Exec(ctx, unit, "ovn-nbctl", append([]string{"--no-leader-only", "--timeout=30"}, args...)...)
+	return s.App.Exec(ctx, unit, "ovn-nbctl", append([]string{"--no-leader-only", "--timeout=15"}, args...)...)
 }
 
 // well is the end of most steps: n units are active, and the members of both clusters; what

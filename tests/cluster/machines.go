@@ -13,7 +13,7 @@ import (
 
 // reuse has a unit leave, and another one on its machine, where the files of the first are.
 func (s *Story) reuse(ctx context.Context) error {
-	going, err := s.follower(ctx)
+	going, err := s.unitOf(ctx, false)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func (s *Story) Begin(ctx context.Context) (end func() (wrong []string, err erro
 	}
 }
 
-// Take runs one step.
+// Take runs one step. What a runner does by itself before the next one may move units.
 func (s *Story) Take(ctx context.Context, step Step) error {
 	began := time.Now()
 	fmt.Fprintf(s.Out, "== %s\n", step.Name)
@@ -69,6 +69,7 @@ func (s *Story) Take(ctx context.Context, step Step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", step.Name, err)
 	}
+	s.watch.set(Scene{Certified: step.scene.Certified, Moving: true})
 	fmt.Fprintf(s.Out, "   %.1f s\n", time.Since(began).Seconds())
 	return nil
 }

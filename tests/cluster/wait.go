@@ -71,14 +71,15 @@ func complete(results map[string]any, n int) bool {
 // is missing, wants it.
 func (s *Story) reports(ctx context.Context, missing func(results map[string]any) string) error {
 	return s.until(ctx, func(units map[string]Unit) string {
-		for name := range units {
-			results, err := s.App.Run(ctx, name, "cluster-status")
-			if err != nil {
-				return err.Error()
+		err := atOnce(ctx, slices.Collect(maps.Keys(units)), func(ctx context.Context, unit string) error {
+			results, err := s.App.Run(ctx, unit, "cluster-status")
+			if what := missing(results); err == nil && what != "" {
+				err = fmt.Errorf("%s: %s", unit, what)
 			}
-			if what := missing(results); what != "" {
-				return name + ": " + what
-			}
+			return err
+		})
+		if err != nil {
+			return err.Error()
 		}
 		return ""
 	})
@@ -106,7 +107,7 @@ func (s *Story) leads(ctx context.Context, db string) (string, error) {
 	return s.find(ctx, func(_ Unit, results map[string]any) bool { return isLeader(results, db) })
 }
 
-// follower is a unit that leads nothing: neither for Juju, nor a database.
+// follower is a unit that leads nothing: neither for Juju, nor a database. Of three there may be none.
 func (s *Story) follower(ctx context.Context) (string, error) {
 	return s.find(ctx, func(u Unit, results map[string]any) bool {
 		return !u.Leader && !isLeader(results, "ovnnb") && !isLeader(results, "ovnsb")
