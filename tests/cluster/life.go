@@ -16,9 +16,9 @@ var (
 	Quiet     = Step{"nothing happens", everywhere, Scene{Certified: true}, (*Story).write}
 	Grown     = Step{"two units join", everywhere, moving, (*Story).grow}
 	Shrunk    = Step{"a unit leaves whose agent has restarted, then the one that leads the Southbound database", everywhere, moving, (*Story).shrink}
-	Replaced  = Step{"the leader's unit is replaced", everywhere, moving, (*Story).replace}
+	Replaced  = Step{"the leader's unit is replaced", furtherUnits, moving, (*Story).replace}
 	Reused    = Step{"a unit leaves, and its machine hosts another one", ownMachines, moving, (*Story).reuse}
-	Lost      = Step{"a machine is lost, kicked, and replaced", everywhere, moving, (*Story).lose}
+	Lost      = Step{"a machine is lost, kicked, and replaced", furtherUnits, moving, (*Story).lose}
 	Adjusted  = Step{"the election timer changes", everywhere, moving, timer("5")}
 	Stepped   = Step{"the election timer grows and shrinks, in its steps", ownMachines, moving, timer("16", "2", "5")}
 	Refused   = Step{"an option is refused, and put back", ownMachines, Scene{Certified: true, Refused: true}, (*Story).refuse}

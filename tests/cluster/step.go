@@ -14,13 +14,17 @@ const (
 	Lab Runner = "lab"
 	// Client is a `juju` client, by tests/juju: of any controller, or of the lab.
 	Client Runner = "client"
+	// Machines is tests/machines/juju: machines with systemd and Debian's packages, under Juju's
+	// own unit agent.
+	Machines Runner = "machines"
 )
 
 // The runners of a step. A real controller runs update-status every five minutes only, so a
 // step that needs several runs on the other runners.
 var (
-	everywhere  = []Runner{Lab, Client}
-	ownMachines = []Runner{Lab} // they implement [OwnMachines]
+	everywhere   = []Runner{Lab, Client, Machines}
+	ownMachines  = []Runner{Lab, Machines} // they implement [OwnMachines]
+	furtherUnits = []Runner{Lab, Client}   // each takes Machines a minute of packages, and Grown adds two
 )
 
 // Step is a part of a scenario: on which runners it runs, and the scene by which the statuses

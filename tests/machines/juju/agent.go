@@ -26,17 +26,18 @@ WantedBy=multi-user.target
 `
 
 // AddUnit adds a unit on a machine, without its agent: nothing runs yet.
-func (c *Controller) AddUnit(ctx context.Context, m *machines.Machine) (string, error) {
+func (a *Application) AddUnit(ctx context.Context, m *machines.Machine) (string, error) {
 	var answer struct{ Unit string }
-	err := c.do(ctx, "add-unit", map[string]any{
-		"addresses": []string{m.Address().String()},
-	}, &answer)
+	err := a.do(ctx, "add-unit", map[string]any{"addresses": []string{m.Address().String()}}, &answer)
+	if err == nil {
+		a.Machines[answer.Unit] = m
+	}
 	return answer.Unit, err
 }
 
 // StartAgent starts the agent of a unit on its machine.
-func (c *Controller) StartAgent(ctx context.Context, unit string, m *machines.Machine) error {
-	service := AgentService(unit)
+func (a *Application) StartAgent(ctx context.Context, unit string) error {
+	m, service := a.Machines[unit], AgentService(unit)
 	if err := m.WriteFile("/etc/systemd/system/"+service, fmt.Appendf(nil, agentService, unit, Mount), 0o644); err != nil {
 		return fmt.Errorf("cannot start the agent of %s: %w", unit, err)
 	}
@@ -44,6 +45,18 @@ func (c *Controller) StartAgent(ctx context.Context, unit string, m *machines.Ma
 		return fmt.Errorf("cannot start the agent of %s: %w", unit, err)
 	}
 	return nil
+}
+
+// StopAgent stops the agent of a unit until it is started or its machine is.
+func (a *Application) StopAgent(ctx context.Context, unit string) error {
+	_, err := a.Machines[unit].Exec(ctx, "systemctl", "stop", AgentService(unit))
+	return err
+}
+
+// RestartAgent implements [cluster.Application].
+func (a *Application) RestartAgent(ctx context.Context, unit string) error {
+	_, err := a.Machines[unit].Exec(ctx, "systemctl", "restart", AgentService(unit))
+	return err
 }
 
 // AgentService is the name of the service that is a unit's agent.

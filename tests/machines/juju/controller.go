@@ -23,6 +23,9 @@ import (
 // Mount is where the machines have the controller's directory.
 const Mount = "/srv/juju"
 
+// Peers is the endpoint of the peer relation, which is there from the beginning as number 1.
+const Peers = "ovsdb-peer"
+
 // socketName is the controller's socket in its directory.
 const socketName = "controller.sock"
 
@@ -38,8 +41,8 @@ type Controller struct {
 	client *http.Client
 	done   chan struct{}
 
-	mu       sync.Mutex
-	answered map[string]string // per unit, the request that the CA has answered
+	mu        sync.Mutex
+	relations map[string]int // their numbers, by endpoint
 }
 
 // Serve starts a controller. program is juju-runner, with juju-hook-tool beside it, dir a
@@ -51,7 +54,7 @@ func Serve(ctx context.Context, program, dir, charm string) (*Controller, error)
 			return nil, fmt.Errorf("cannot start the controller: %w", err)
 		}
 	}
-	c := &Controller{dir: dir, done: make(chan struct{}), answered: map[string]string{}}
+	c := &Controller{dir: dir, done: make(chan struct{}), relations: map[string]int{Peers: 1}}
 	c.cmd = exec.Command(program, "serve", "--dir", dir, "--charm", charm)
 	c.cmd.Stdout, c.cmd.Stderr = &c.output, &c.output
 	c.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

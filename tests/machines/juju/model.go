@@ -2,7 +2,10 @@ package juju
 
 import (
 	"context"
+	"fmt"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 )
 
 // Status is what `juju status` shows.
@@ -40,56 +43,58 @@ func (c *Controller) Settled(ctx context.Context, limit time.Duration) (map[stri
 	return answer.Errors, err
 }
 
-// Configure sets options of the application, as `juju config`.
-func (c *Controller) Configure(ctx context.Context, values map[string]string) error {
-	return c.do(ctx, "config", map[string]any{"values": values}, nil)
+// Configure implements [cluster.Application].
+func (c *Controller) Configure(ctx context.Context, options map[string]string) error {
+	return c.do(ctx, "config", map[string]any{"values": options}, nil)
 }
 
-// Relate relates an endpoint of ovn-central to an application that has units, and
-// returns the relation's number.
-func (c *Controller) Relate(ctx context.Context, endpoint, app string, units int) (int, error) {
+// Relate implements [cluster.Application]. The other application has one unit.
+func (c *Controller) Relate(ctx context.Context, endpoint, other string) error {
 	var answer struct{ Relation int }
-	err := c.do(ctx, "relate", map[string]any{"endpoint": endpoint, "app": app, "units": units}, &answer)
-	return answer.Relation, err
+	err := c.do(ctx, "relate", map[string]any{"endpoint": endpoint, "app": other}, &answer)
+	if err == nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.relations[endpoint] = answer.Relation
+	}
+	return err
+}
+
+// relation is the number of an endpoint's relation; 0: there is none.
+func (c *Controller) relation(endpoint string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.relations[endpoint]
 }
 
 // RemoteSet sets data of a unit of the other application; an empty value deletes.
-func (c *Controller) RemoteSet(ctx context.Context, relation int, unit string, data map[string]string) error {
-	return c.do(ctx, "remote-set", map[string]any{"relation": relation, "unit": unit, "data": data}, nil)
+func (c *Controller) RemoteSet(ctx context.Context, endpoint, unit string, data map[string]string) error {
+	return c.do(ctx, "remote-set", map[string]any{"relation": c.relation(endpoint), "unit": unit, "data": data}, nil)
 }
 
 // Data is what the units of ovn-central have published on a relation, by unit.
-// The peer relation is number 1.
-func (c *Controller) Data(ctx context.Context, relation int) (map[string]map[string]string, error) {
+func (c *Controller) Data(ctx context.Context, endpoint string) (map[string]map[string]string, error) {
 	var answer struct{ Units map[string]map[string]string }
-	err := c.do(ctx, "data", map[string]any{"relation": relation}, &answer)
+	err := c.do(ctx, "data", map[string]any{"relation": c.relation(endpoint)}, &answer)
 	return answer.Units, err
 }
 
-// ActionResult is what an action gave.
-type ActionResult struct {
-	Status  string
-	Message string
-	Results map[string]any
-	Log     []string
-}
-
-// Run runs an action with arguments as `juju run` takes them, and waits for its
-// end.
-func (c *Controller) Run(ctx context.Context, unit, action string, args ...string) (ActionResult, error) {
-	var result ActionResult
+// Run implements [cluster.Application]: it takes arguments as `juju run` does.
+func (c *Controller) Run(ctx context.Context, unit, action string, args ...string) (map[string]any, error) {
+	var result struct {
+		Status, Message string
+		Results         map[string]any
+	}
 	question := map[string]any{"unit": unit, "action": action, "args": args, "timeout": "5m"}
 	err := c.do(ctx, "run", question, &result)
-	return result, err
+	if err == nil && result.Status != "completed" {
+		err = fmt.Errorf("%s of %s: %w: %s", action, unit, cluster.ErrAction, result.Message)
+	}
+	return result.Results, err
 }
 
-// RemoveUnit is `juju remove-unit`: the unit is dying when it returns.
-func (c *Controller) RemoveUnit(ctx context.Context, unit string, force bool) error {
-	return c.do(ctx, "remove-unit", map[string]any{"unit": unit, "force": force}, nil)
-}
-
-// RemoveApplication is `juju remove-application`.
-func (c *Controller) RemoveApplication(ctx context.Context) error {
+// Destroy implements [cluster.Application].
+func (c *Controller) Destroy(ctx context.Context) error {
 	return c.do(ctx, "remove-application", struct{}{}, nil)
 }
 
@@ -100,8 +105,8 @@ func (c *Controller) UpdateStatus(ctx context.Context, unit string) error {
 }
 
 // SetData sets what a unit of ovn-central has published, as an older charm did.
-func (c *Controller) SetData(ctx context.Context, relation int, unit string, data map[string]string) error {
-	return c.do(ctx, "set-data", map[string]any{"relation": relation, "unit": unit, "data": data}, nil)
+func (c *Controller) SetData(ctx context.Context, endpoint, unit string, data map[string]string) error {
+	return c.do(ctx, "set-data", map[string]any{"relation": c.relation(endpoint), "unit": unit, "data": data}, nil)
 }
 
 // LeaderSettings are set as by leader-set.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/machines"
-	"github.com/ovn-central/ovn-central-operator/tests/machines/client"
+	"github.com/ovn-central/ovn-central-operator/tests/machines/juju"
 )
 
 // TestAdoptsWhatThePythonCharmLeft refreshes an application from the Python charm
@@ -17,22 +17,16 @@ import (
 // and all is as it was, or better.
 func TestAdoptsWhatThePythonCharmLeft(t *testing.T) {
 	charm := packedCharm(t)
-	ctx, m := newModel(t, stubCharm(t, charm), machines.Options{})
-	s := &story{model: m}
-	all, err := m.fleet.Boot(ctx, 4)
-	require.NoError(t, err)
-	require.NoError(t, m.Configure(ctx, map[string]string{"source": "distro"}))
-	units := m.addUnits(ctx, t, all[:3]...)
-
-	t.Run("the Python charm's cluster serves", func(t *testing.T) { s.deployPredecessor(ctx, t, units, all) })
-	require.False(t, t.Failed())
+	ctx, s := newStory(t, stubCharm(t, charm), machines.Options{})
+	s.play(ctx, t, []part{{"the Python charm's cluster serves", s.deployPredecessor}})
+	units := s.alive(ctx, t)
 
 	before := s.legacy(ctx, t)
-	require.NoError(t, m.Refresh(ctx, charm))
-	m.settle(ctx, t)
+	require.NoError(t, s.Refresh(ctx, charm))
+	s.settle(ctx, t)
 	after := s.legacy(ctx, t)
 
-	status, err := m.Status(ctx)
+	status, err := s.Status(ctx)
 	require.NoError(t, err)
 	for unit, u := range status.Units {
 		refreshed := u.Hooks[len(before.hooks[unit]):]
@@ -54,61 +48,62 @@ func TestAdoptsWhatThePythonCharmLeft(t *testing.T) {
 		// Before OVS 3.3.0 a server keeps the role that a listener had when it was made:
 		// the Python charm set it afterwards.
 		for _, unit := range units {
-			require.NoError(t, m.machines[unit].Reboot(ctx))
-			m.settle(ctx, t)
+			require.NoError(t, s.Machines[unit].Reboot(ctx))
+			s.settle(ctx, t)
 		}
 		accessIsControlled(ctx, t, s.client)
 	})
 	t.Run("the adopted application grows and shrinks", func(t *testing.T) {
-		more, err := m.fleet.Boot(ctx, 1)
-		require.NoError(t, err)
-		m.deploy(ctx, t, more...)
-		m.settle(ctx, t)
-		require.NoError(t, m.RemoveUnit(ctx, units[0], false))
-		m.gone(ctx, t, units[0])
-		m.settle(ctx, t)
+		require.NoError(t, s.Add(ctx, 1))
+		s.settle(ctx, t)
+		s.remove(ctx, t, units[0])
 	})
 }
 
 // deployPredecessor lays out the machines, and the model: what the Python charm
 // had published and set.
-func (s *story) deployPredecessor(ctx context.Context, t *testing.T, units []string, all []*machines.Machine) {
-	s.relateVault(ctx, t)
-	var err error
-	s.ovsdb, err = s.Relate(ctx, "ovsdb", "ovn-chassis", 1)
+func (s *story) deployPredecessor(ctx context.Context, t *testing.T) {
+	on, err := s.fleet.Boot(ctx, 3)
 	require.NoError(t, err)
-	s.cms, err = s.Relate(ctx, "ovsdb-cms", "neutron-api-plugin-ovn", 1)
-	require.NoError(t, err)
+	require.NoError(t, s.Configure(ctx, s.life.Options))
+	for _, m := range on {
+		_, err := s.AddUnit(ctx, m)
+		require.NoError(t, err)
+	}
+	units := s.alive(ctx, t)
+	require.NoError(t, s.Relate(ctx, juju.Certificates, s.life.CA))
+	require.NoError(t, s.Relate(ctx, "ovsdb", "ovn-chassis"))
+	require.NoError(t, s.Relate(ctx, "ovsdb-cms", "neutron-api-plugin-ovn"))
 	for _, unit := range units {
-		require.NoError(t, s.StartAgent(ctx, unit, s.machines[unit]))
+		require.NoError(t, s.StartAgent(ctx, unit))
 	}
 	_, err = s.Settled(ctx, convergence)
 	require.NoError(t, err)
 
-	predecessor{ca: s.ca, units: all[:3]}.layOut(ctx, t)
+	predecessor{ca: s.CA, units: on}.layOut(ctx, t)
 	settings := map[string]string{"ready": "True", "install_stamp": "2203"}
 	for _, db := range databases {
-		status, err := clusterStatus(ctx, all[0], db.short, db.schema)
+		status, err := clusterStatus(ctx, on[0], db.short, db.schema)
 		require.NoError(t, err)
 		settings[db.short+"_cid"] = string(*status.Cluster)
 	}
 	require.NoError(t, s.LeaderSettings(ctx, settings))
 	for _, unit := range units {
-		address := map[string]string{"bound-address": published(s.machines[unit])}
-		for _, relation := range []int{1, s.ovsdb, s.cms} {
+		address := map[string]string{"bound-address": published(s.Machines[unit])}
+		for _, relation := range []string{juju.Peers, "ovsdb", "ovsdb-cms"} {
 			require.NoError(t, s.SetData(ctx, relation, unit, address))
 		}
 	}
 
-	s.client, err = client.New(ctx, all[3], s.ca)
+	s.client, err = s.newClient()
 	require.NoError(t, err)
 	own := s.client.Machine.Address().String()
-	require.NoError(t, s.RemoteSet(ctx, s.cms, "neutron-api-plugin-ovn/0", map[string]string{"cms-client-bound-address": published(s.client.Machine)}))
-	each(ctx, t, all[:3], func(ctx context.Context, m *machines.Machine) error {
+	require.NoError(t, s.RemoteSet(ctx, "ovsdb-cms", "neutron-api-plugin-ovn/0", map[string]string{"cms-client-bound-address": published(s.client.Machine)}))
+	each(ctx, t, on, func(ctx context.Context, m *machines.Machine) error {
 		_, err := m.Shell(ctx, `for port in 6641 16642; do ufw prepend allow proto tcp from "$1" to any port $port comment charm-ovn-central; done`, own)
 		return err
 	})
-	s.followRelations(ctx, t)
+	require.NoError(t, s.followRelations(ctx))
 	require.NoError(t, s.client.BecomeChassis(ctx))
 	chassisRegisters(ctx, t, s.client)
 	require.NoError(t, s.client.StartWriter(ctx))
@@ -134,8 +129,8 @@ func (s *story) legacy(ctx context.Context, t *testing.T) legacy {
 	}
 	for unit, u := range status.Units {
 		l.hooks[unit] = u.Hooks
-		m := s.machines[unit]
-		for _, relation := range []int{1, s.ovsdb, s.cms} {
+		m := s.Machines[unit]
+		for _, relation := range []string{juju.Peers, "ovsdb", "ovsdb-cms"} {
 			data, err := s.Data(ctx, relation)
 			require.NoError(t, err)
 			l.addresses[unit] = append(l.addresses[unit], data[unit]["bound-address"])

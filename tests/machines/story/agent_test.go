@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/tests/machines"
 )
 
 // agentService is the agent's, as systemd knows it.
@@ -22,15 +24,12 @@ func (s *story) agentStatus(ctx context.Context, unit string) (status struct {
 	Term   uint64
 }, err error,
 ) {
-	result, err := s.Run(ctx, unit, "agent-status", "format=json")
+	results, err := s.Run(ctx, unit, "agent-status", "format=json")
 	if err != nil {
 		return status, err
 	}
-	text, _ := result.Results["agent"].(string)
-	if err := json.Unmarshal([]byte(text), &status); err != nil {
-		return status, fmt.Errorf("%s: %s: %q: %w", unit, result.Message, text, err)
-	}
-	return status, nil
+	text, _ := results["agent"].(string)
+	return status, json.Unmarshal([]byte(text), &status)
 }
 
 // acting waits until all units name the same one, which says so too.
@@ -62,25 +61,20 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	units := s.alive(ctx, t)
 	first, term := s.acting(ctx, t, units...)
 	for _, unit := range units {
-		out, err := s.machines[unit].Exec(ctx, "systemd-analyze", "security", "--no-pager", "--threshold=30", agentService)
+		out, err := s.Machines[unit].Exec(ctx, "systemd-analyze", "security", "--no-pager", "--threshold=30", agentService)
 		require.NoError(t, err, "exposure above 3.0: %s", out)
 		eventually(ctx, t, 3*time.Minute, func() error {
-			out, err := s.machines[unit].Shell(ctx, `python3 -c 'import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:16401/status", timeout=2).read().decode())'`)
+			out, err := s.Machines[unit].Shell(ctx, `python3 -c 'import urllib.request; print(urllib.request.urlopen("http://127.0.0.1:16401/status", timeout=2).read().decode())'`)
 			if err == nil && strings.Count(out, `"up":true`) != 2*len(units) {
 				err = fmt.Errorf("not all members of both databases are seen in %s", out)
 			}
 			return err
 		})
 	}
-	pid, err := s.machines[first].Exec(ctx, "systemctl", "show", "-P", "MainPID", agentService)
+	pid, killed := property(ctx, t, s.Machines[first], "MainPID"), time.Now()
+	_, err := s.Machines[first].Exec(ctx, "kill", "-KILL", pid)
 	require.NoError(t, err)
-	killed := time.Now()
-	_, err = s.machines[first].Exec(ctx, "kill", "-KILL", strings.TrimSpace(pid))
-	require.NoError(t, err)
-	other := units[0]
-	if other == first {
-		other = units[1]
-	}
+	other := otherThan(first, units)
 	eventually(ctx, t, 3*time.Minute, func() error {
 		status, err := s.agentStatus(ctx, other)
 		if err == nil && (status.Acting == "" || status.Term == term) {
@@ -90,9 +84,7 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 	})
 	t.Logf("one acts after %v", time.Since(killed).Round(100*time.Millisecond))
 	s.acting(ctx, t, units...)
-	now, err := s.machines[first].Exec(ctx, "systemctl", "show", "-P", "MainPID", agentService)
-	require.NoError(t, err)
-	assert.NotEqual(t, pid, now, "systemd has started it again")
+	assert.NotEqual(t, pid, property(ctx, t, s.Machines[first], "MainPID"), "systemd has started it again")
 }
 
 // freezeAgent stops the agent that acts by SIGSTOP: systemd's watchdog (WatchdogSec in
@@ -100,12 +92,8 @@ func (s *story) killAgent(ctx context.Context, t *testing.T) {
 func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
 	units := s.alive(ctx, t)
 	first, _ := s.acting(ctx, t, units...)
-	m := s.machines[first]
-	shown := func(property string) string {
-		out, err := m.Exec(ctx, "systemctl", "show", "-P", property, agentService)
-		require.NoError(t, err)
-		return strings.TrimSpace(out)
-	}
+	m := s.Machines[first]
+	shown := func(name string) string { return property(ctx, t, m, name) }
 	assert.Equal(t, "notify", shown("Type"))
 	assert.Equal(t, "30s", shown("WatchdogUSec"))
 	_, err := m.Shell(ctx, `mkdir "$1"; printf '[Service]\nWatchdogSec=6\n' >"$1/watchdog.conf"; systemctl daemon-reload; systemctl restart "$2"`, shortWatchdog, agentService)
@@ -126,6 +114,14 @@ func (s *story) freezeAgent(ctx context.Context, t *testing.T) {
 	s.acting(ctx, t, units...)
 }
 
+// property is one of the agent's, as systemd has it.
+func property(ctx context.Context, t *testing.T, m *machines.Machine, name string) string {
+	t.Helper()
+	out, err := m.Exec(ctx, "systemctl", "show", "-P", name, agentService)
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
+
 // shortWatchdog is where systemd finds what a test adds to the service, until the machine restarts.
 const shortWatchdog = "/run/systemd/system/" + agentService + ".service.d"
 
@@ -143,7 +139,7 @@ print(json.load(urllib.request.urlopen("https://%s:16402/" % sys.argv[1], timeou
 	for i, unit := range units {
 		other := units[(i+1)%len(units)]
 		eventually(ctx, t, 3*time.Minute, func() error {
-			named, err := s.machines[unit].Exec(ctx, "python3", "-c", ask, s.machines[other].Address().String())
+			named, err := s.Machines[unit].Exec(ctx, "python3", "-c", ask, s.Machines[other].Address().String())
 			if err == nil && strings.TrimSpace(named) != holder {
 				err = fmt.Errorf("%s tells %s that %q acts, not %s", other, unit, named, holder)
 			}

@@ -18,17 +18,17 @@ import (
 func (s *story) renewCertificates(ctx context.Context, t *testing.T) {
 	servers := s.servers(ctx, t)
 	before := s.served(ctx, t)
-	s.ca.Reissue()
-	require.NoError(t, s.certify(ctx, true))
+	s.CA.Reissue()
+	require.NoError(t, s.Certify(ctx, true))
 	s.certificatesChange(ctx, t, before)
 
 	before = s.served(ctx, t)
 	next := vault.New("vault after a ceremony")
-	require.NoError(t, s.client.Trust(s.ca.PEM(), next.PEM()))
-	require.NoError(t, s.replaceCA(ctx, next))
+	require.NoError(t, s.client.Trust(s.CA.PEM(), next.PEM()))
+	require.NoError(t, s.ReplaceCA(ctx, next))
 	s.certificatesChange(ctx, t, before)
 	// The client's own certificate is of the CA that the units no longer trust.
-	require.NoError(t, s.client.Certify(s.ca))
+	require.NoError(t, s.client.Certify(s.CA))
 	require.NoError(t, s.client.FollowCertificate(ctx))
 	s.writes(ctx, t)
 	assert.Equal(t, servers, s.servers(ctx, t), "no server was restarted")
@@ -58,7 +58,7 @@ func (s *story) served(ctx context.Context, t *testing.T) map[string]string {
 	serials := map[string]string{}
 	for _, unit := range s.alive(ctx, t) {
 		for _, port := range []string{"6641", "6642", "16642"} {
-			target := net.JoinHostPort(s.machines[unit].Address().String(), port)
+			target := net.JoinHostPort(s.Machines[unit].Address().String(), port)
 			out, err := s.client.Machine.Shell(ctx,
 				`timeout 5 openssl s_client -connect "$1" </dev/null 2>/dev/null | openssl x509 -noout -serial`, target)
 			require.NoError(t, err, target)
@@ -71,11 +71,5 @@ func (s *story) served(ctx context.Context, t *testing.T) map[string]string {
 // servers are the processes of the databases, by unit.
 func (s *story) servers(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
-	pids := map[string]string{}
-	for _, unit := range s.alive(ctx, t) {
-		out, err := s.machines[unit].Exec(ctx, "systemctl", "show", "-P", "MainPID", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb")
-		require.NoError(t, err)
-		pids[unit] = out
-	}
-	return pids
+	return s.each(ctx, t, "systemctl show -P MainPID ovn-ovsdb-server-nb ovn-ovsdb-server-sb")
 }

@@ -10,8 +10,93 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/tests/machines"
 	"github.com/ovn-central/ovn-central-operator/tests/machines/client"
 )
+
+// connectClients relates the application to a CMS and to chassis. The writer writes from then on.
+func (s *story) connectClients(ctx context.Context, t *testing.T) {
+	require.NoError(t, s.Relate(ctx, "ovsdb", "ovn-chassis"))
+	require.NoError(t, s.Relate(ctx, "ovsdb-cms", "neutron-api-plugin-ovn"))
+	var err error
+	s.client, err = s.newClient()
+	require.NoError(t, err)
+	s.settle(ctx, t)
+
+	t.Run("the firewall rejects who isn't related", func(t *testing.T) {
+		_, err := s.client.NB(ctx, "--timeout=3", "show")
+		assert.Error(t, err)
+	})
+	address := map[string]string{"cms-client-bound-address": published(s.client.Machine)}
+	require.NoError(t, s.RemoteSet(ctx, "ovsdb-cms", "neutron-api-plugin-ovn/0", address))
+	s.settle(ctx, t)
+	t.Run("a CMS writes to both databases", func(t *testing.T) {
+		_, err := s.client.NB(ctx, "--wait=sb", "ls-add", "net")
+		require.NoError(t, err)
+		out, err := s.client.SB(ctx, "--bare", "--columns=external_ids", "list", "Datapath_Binding")
+		require.NoError(t, err)
+		assert.Contains(t, out, "name=net", "ovn-northd has translated it")
+	})
+	t.Run("a chassis registers, and may write what is its own only", func(t *testing.T) {
+		require.NoError(t, s.client.BecomeChassis(ctx))
+		chassisRegisters(ctx, t, s.client)
+		accessIsControlled(ctx, t, s.client)
+	})
+	require.NoError(t, s.client.StartWriter(ctx))
+}
+
+// followRelations tells the client what the units have published by now, which is
+// complete when every living unit has.
+func (s *story) followRelations(ctx context.Context) error {
+	alive, err := s.Alive(ctx)
+	if err != nil {
+		return err
+	}
+	chassis, err := s.Data(ctx, "ovsdb")
+	if err != nil {
+		return err
+	}
+	cms, err := s.Data(ctx, "ovsdb-cms")
+	if err != nil {
+		return err
+	}
+	units := map[string]map[string]string{}
+	for _, unit := range alive {
+		want := published(s.Machines[unit])
+		if chassis[unit]["bound-address"] != want || cms[unit]["bound-address"] != want {
+			return fmt.Errorf("%s has published %v and %v", unit, chassis[unit], cms[unit])
+		}
+		units[unit] = cms[unit]
+	}
+	remotes, err := client.NewRemotes(units)
+	if err != nil {
+		return err
+	}
+	return s.client.SetRemotes(ctx, remotes)
+}
+
+// published is how a machine's address stands on relations: a JSON string, with
+// IPv6 in brackets.
+func published(m *machines.Machine) string {
+	if m.Address().Is6() {
+		return fmt.Sprintf(`"[%v]"`, m.Address())
+	}
+	return fmt.Sprintf("%q", m.Address())
+}
+
+// writes waits until the writer has been served a while.
+func (s *story) writes(ctx context.Context, t *testing.T) {
+	t.Helper()
+	require.NoError(t, s.serves(ctx))
+}
+
+func (s *story) serves(ctx context.Context) error {
+	if s.client == nil {
+		return nil
+	}
+	before := s.client.Acknowledged()
+	return await(ctx, 3*time.Minute, func() error { return more(s.client, before, 4) })
+}
 
 // chassisRegisters waits until ovn-controller has connected and written its row.
 func chassisRegisters(ctx context.Context, t *testing.T, c *client.Client) {

@@ -9,6 +9,7 @@ package story
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -78,6 +79,10 @@ func collect(t *testing.T, fleet *machines.Fleet, units []string) {
 // eventually waits until a condition holds, which says why it doesn't yet.
 func eventually(ctx context.Context, t *testing.T, limit time.Duration, condition func() error) {
 	t.Helper()
+	require.NoError(t, await(ctx, limit, condition))
+}
+
+func await(ctx context.Context, limit time.Duration, condition func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ticker := time.NewTicker(500 * time.Millisecond)
@@ -85,11 +90,11 @@ func eventually(ctx context.Context, t *testing.T, limit time.Duration, conditio
 	for {
 		err := condition()
 		if err == nil {
-			return
+			return nil
 		}
 		select {
 		case <-ctx.Done():
-			require.NoError(t, err, "after %v", limit)
+			return fmt.Errorf("after %v: %w", limit, err)
 		case <-ticker.C:
 		}
 	}

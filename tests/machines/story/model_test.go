@@ -3,7 +3,6 @@ package story
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -14,32 +13,29 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/tests/cluster"
 	"github.com/ovn-central/ovn-central-operator/tests/machines"
+	"github.com/ovn-central/ovn-central-operator/tests/machines/client"
 	"github.com/ovn-central/ovn-central-operator/tests/machines/juju"
-	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
 
 // convergence is how long the model may take to come to rest after a change,
 // packages and all.
 const convergence = 4 * time.Minute
 
-// model is Juju on a fleet: the application, who plays those that it is related
-// to, and which unit is on which machine.
-type model struct {
-	*juju.Controller
-	fleet    *machines.Fleet
-	machines map[string]*machines.Machine // by unit, those that were removed too
-
-	mu           sync.Mutex
-	ca           *vault.CA
-	certificates int // the relation's number; 0: there is none
+// story is a deployment in the course of its life.
+type story struct {
+	*juju.Application
+	fleet     *machines.Fleet
+	life      *cluster.Story
+	newClient func() (*client.Client, error) // the same each time
+	client    *client.Client                 // nil: it is not connected yet
+	retired   bool                           // a node was, with its unit
 }
 
-// vaultUnit is the unit that plays the CA.
-const vaultUnit = "vault/0"
-
-// newModel opens a fleet, and a controller with a charm. It has no units.
-func newModel(t *testing.T, charm string, o machines.Options) (context.Context, *model) {
+// newStory opens a fleet, and a controller with a charm. It has no units; while they are
+// deployed, a machine becomes the client.
+func newStory(t *testing.T, charm string, o machines.Options) (context.Context, *story) {
 	t.Helper()
 	dir := t.TempDir()
 	o.Shares = append(o.Shares, machines.Share{Host: dir, Machine: juju.Mount})
@@ -47,142 +43,155 @@ func newModel(t *testing.T, charm string, o machines.Options) (context.Context, 
 	controller, err := juju.Serve(ctx, jujuRunner(t), dir, charm)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, controller.Close()) })
-	m := &model{
-		Controller: controller, fleet: fleet, ca: vault.New("vault"), machines: map[string]*machines.Machine{},
-	}
-	m.answer(ctx, t)
-	return ctx, m
-}
-
-// answerEvery is how often the CA looks for requests that it hasn't answered.
-const answerEvery = 300 * time.Millisecond
-
-// answer has the CA answer requests as they come, until the test ends.
-func (m *model) answer(ctx context.Context, t *testing.T) {
-	t.Helper()
-	ctx, stop := context.WithCancel(ctx)
-	var group sync.WaitGroup
-	group.Go(func() {
-		ticker := time.NewTicker(answerEvery)
-		defer ticker.Stop()
-		for ctx.Err() == nil {
-			if err := m.certify(ctx, false); err != nil && ctx.Err() == nil {
-				t.Log(err)
-			}
-			select {
-			case <-ctx.Done():
-			case <-ticker.C:
-			}
+	app, end := juju.Live(ctx, controller, fleet, t.Output())
+	t.Cleanup(end)
+	s := &story{Application: app, fleet: fleet, life: &cluster.Story{
+		App: app, Runner: cluster.Machines, CA: "vault", Options: map[string]string{"source": "distro"}, // else of Ubuntu's cloud archive
+		Limit: 10 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
+	}}
+	s.life.Settled, s.life.Served = s.rest, s.serves
+	s.newClient = sync.OnceValues(func() (*client.Client, error) {
+		booted, err := fleet.Boot(ctx, 1)
+		if err != nil {
+			return nil, err
 		}
+		return client.New(ctx, booted[0], app.CA)
 	})
-	t.Cleanup(func() { stop(); group.Wait() })
+	go s.newClient() //nolint:errcheck // whoever connects it sees the error
+	return ctx, s
 }
 
-// certify has the CA answer requests that are new or, with again, all of them.
-func (m *model) certify(ctx context.Context, again bool) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.certificates == 0 {
-		return nil
-	}
-	return m.Answer(ctx, m.certificates, vaultUnit, m.ca, again)
+// part is a part of a test, which stands on those before it.
+type part struct {
+	name string
+	play func(context.Context, *testing.T)
 }
 
-// relateVault relates the application to the CA.
-func (m *model) relateVault(ctx context.Context, t *testing.T) {
+// play plays parts, and tells how long no write was acknowledged in each.
+func (s *story) play(ctx context.Context, t *testing.T, parts []part) {
 	t.Helper()
-	relation, err := m.Relate(ctx, "certificates", "vault", 1)
+	for _, p := range parts {
+		began := time.Now()
+		if !t.Run(p.name, func(t *testing.T) { p.play(ctx, t) }) {
+			t.Fatalf("the parts after %q stand on it", p.name)
+		}
+		t.Logf("%s: %v", p.name, time.Since(began).Round(time.Second))
+		if s.client == nil {
+			continue
+		}
+		for db, gap := range s.client.LongestGap(began) {
+			if gap == 0 {
+				continue // the writer has ended
+			}
+			t.Logf("  the longest time without an acknowledged write to %s: %.2f s", db, gap.Seconds())
+		}
+	}
+}
+
+// told is a step of the life that all runners have.
+func (s *story) told(step cluster.Step) part {
+	return part{step.Name, func(ctx context.Context, t *testing.T) {
+		s.life.Leaving = func(ctx context.Context, unit string) (func() error, error) { return s.leaves(ctx, t, unit), nil }
+		require.NoError(t, s.life.Take(ctx, step))
+	}}
+}
+
+// deploy makes three units a cluster, as the life begins.
+func (s *story) deploy(ctx context.Context, t *testing.T) {
+	t.Helper()
+	judged := s.life.Begin(ctx)
+	require.NoError(t, s.life.Take(ctx, cluster.Deployed))
+	require.NoError(t, s.life.Take(ctx, cluster.Certified))
+	wrong, err := judged()
 	require.NoError(t, err)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.certificates = relation
-}
-
-// replaceCA replaces the CA by another, which answers all requests anew.
-func (m *model) replaceCA(ctx context.Context, ca *vault.CA) error {
-	m.mu.Lock()
-	m.ca = ca
-	m.mu.Unlock()
-	return m.certify(ctx, true)
-}
-
-// deploy adds a unit on each machine and starts all agents.
-func (m *model) deploy(ctx context.Context, t *testing.T, on ...*machines.Machine) []string {
-	t.Helper()
-	units := m.addUnits(ctx, t, on...)
-	for _, unit := range units {
-		require.NoError(t, m.StartAgent(ctx, unit, m.machines[unit]))
-	}
-	return units
-}
-
-func (m *model) addUnits(ctx context.Context, t *testing.T, on ...*machines.Machine) []string {
-	t.Helper()
-	var units []string
-	for _, machine := range on {
-		unit, err := m.AddUnit(ctx, machine)
-		require.NoError(t, err)
-		m.machines[unit] = machine
-		units = append(units, unit)
-	}
-	return units
+	assert.Empty(t, wrong)
 }
 
 // alive are the units that are in the model and not dying, in their order.
-func (m *model) alive(ctx context.Context, t *testing.T) []string {
+func (s *story) alive(ctx context.Context, t *testing.T) []string {
 	t.Helper()
-	status, err := m.Status(ctx)
+	units, err := s.Alive(ctx)
 	require.NoError(t, err)
-	var units []string
-	for _, unit := range slices.Sorted(maps.Keys(status.Units)) {
-		if status.Units[unit].Life == "alive" {
-			units = append(units, unit)
-		}
-	}
 	return units
 }
 
-// settle waits until all agents rest, each living unit is active, and both
-// clusters have the living units' members and no others.
-func (m *model) settle(ctx context.Context, t *testing.T) {
+// otherThan is another one of units.
+func otherThan(unit string, units []string) string {
+	if units[0] == unit {
+		return units[1]
+	}
+	return units[0]
+}
+
+// each runs a script on the machine of each living unit, and returns what was printed.
+func (s *story) each(ctx context.Context, t *testing.T, script string) map[string]string {
 	t.Helper()
-	eventually(ctx, t, convergence, func() error {
-		failed, err := m.Settled(ctx, convergence)
-		if err != nil {
-			return err
+	printed := map[string]string{}
+	for _, unit := range s.alive(ctx, t) {
+		out, err := s.Machines[unit].Shell(ctx, script)
+		require.NoError(t, err, unit)
+		printed[unit] = out
+	}
+	return printed
+}
+
+// ctl runs one of OVN's programs on a unit, whether that leads or not.
+func (s *story) ctl(ctx context.Context, t *testing.T, unit string, command ...string) string {
+	t.Helper()
+	out, err := s.Machines[unit].Exec(ctx, slices.Insert(command, 1, "--no-leader-only", "--timeout=30")...)
+	require.NoError(t, err)
+	return strings.TrimSpace(out)
+}
+
+// settle waits until the application is settled.
+func (s *story) settle(ctx context.Context, t *testing.T) {
+	t.Helper()
+	require.NoError(t, s.rest(ctx))
+}
+
+func (s *story) rest(ctx context.Context) error {
+	return await(ctx, convergence, func() error { return s.settled(ctx) })
+}
+
+// settled says what is missing until all agents rest, each living unit is active, both
+// clusters have the living units' members and no others, and the client knows of them.
+func (s *story) settled(ctx context.Context) error {
+	failed, err := s.Settled(ctx, convergence)
+	if err != nil {
+		return err
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("agents are in error: %v", failed)
+	}
+	status, err := s.Status(ctx)
+	if err != nil {
+		return err
+	}
+	for unit, u := range status.Units {
+		if u.Life == "alive" && u.Workload.Status != "active" {
+			return fmt.Errorf("%s is %s: %s", unit, u.Workload.Status, u.Workload.Message)
 		}
-		if len(failed) > 0 {
-			return fmt.Errorf("agents are in error: %v", failed)
-		}
-		status, err := m.Status(ctx)
-		if err != nil {
-			return err
-		}
-		for unit, s := range status.Units {
-			if s.Life == "alive" && s.Workload.Status != "active" {
-				// What a cluster does by itself no hook hears of, until the next update-status.
-				if err := m.UpdateStatus(ctx, unit); err != nil {
-					return err
-				}
-				return fmt.Errorf("%s is %s: %s", unit, s.Workload.Status, s.Workload.Message)
-			}
-		}
-		return m.membersAreUnits(ctx, t)
-	})
+	}
+	if err := s.membersAreUnits(ctx); err != nil || s.client == nil {
+		return err
+	}
+	return s.followRelations(ctx)
 }
 
 // membersAreUnits asks every living unit's servers for the members.
-func (m *model) membersAreUnits(ctx context.Context, t *testing.T) error {
-	t.Helper()
-	units := m.alive(ctx, t)
+func (s *story) membersAreUnits(ctx context.Context) error {
+	units, err := s.Alive(ctx)
+	if err != nil {
+		return err
+	}
 	for _, db := range databases {
 		var want []string
 		for _, unit := range units {
-			want = append(want, raftAddress(m.machines[unit], db.raftPort))
+			want = append(want, raftAddress(s.Machines[unit], db.raftPort))
 		}
 		slices.Sort(want)
 		for _, unit := range units {
-			status, err := clusterStatus(ctx, m.machines[unit], db.short, db.schema)
+			status, err := clusterStatus(ctx, s.Machines[unit], db.short, db.schema)
 			if err != nil {
 				return err
 			}
@@ -200,10 +209,10 @@ func (m *model) membersAreUnits(ctx context.Context, t *testing.T) error {
 }
 
 // leaderOf is the living unit that leads a database.
-func (m *model) leaderOf(ctx context.Context, t *testing.T, short, schema string) string {
+func (s *story) leaderOf(ctx context.Context, t *testing.T, short, schema string) string {
 	t.Helper()
-	for _, unit := range m.alive(ctx, t) {
-		status, err := clusterStatus(ctx, m.machines[unit], short, schema)
+	for _, unit := range s.alive(ctx, t) {
+		status, err := clusterStatus(ctx, s.Machines[unit], short, schema)
 		require.NoError(t, err)
 		if status.Leader == raft.Self {
 			return unit
@@ -213,27 +222,19 @@ func (m *model) leaderOf(ctx context.Context, t *testing.T, short, schema string
 	return ""
 }
 
-// identity is the first four digits of the ID of a unit's server.
-func (m *model) identity(ctx context.Context, t *testing.T, unit, short, schema string) string {
+// remove removes a unit, and waits until those are settled that stay.
+func (s *story) remove(ctx context.Context, t *testing.T, unit string) {
 	t.Helper()
-	status, err := clusterStatus(ctx, m.machines[unit], short, schema)
-	require.NoError(t, err)
-	return status.Nick
-}
-
-// gone waits until a unit has been removed, and removes what its machine knows of
-// it.
-func (m *model) gone(ctx context.Context, t *testing.T, unit string) {
-	t.Helper()
+	require.NoError(t, s.Remove(ctx, unit, false))
 	eventually(ctx, t, convergence, func() error {
-		status, err := m.Status(ctx)
-		if err == nil && status.Units[unit].Life != "dead" {
-			s := status.Units[unit]
-			err = fmt.Errorf("%s is %s, agent %s %s, workload %s %s, hooks %s", unit, s.Life, s.Agent.Status, s.Agent.Message,
-				s.Workload.Status, s.Workload.Message, strings.Join(s.Hooks[max(0, len(s.Hooks)-3):], ", "))
+		status, err := s.Status(ctx)
+		if u := status.Units[unit]; err == nil && u.Life != "dead" {
+			err = fmt.Errorf("%s is %s, agent %s %s, workload %s %s, hooks %s", unit, u.Life, u.Agent.Status, u.Agent.Message,
+				u.Workload.Status, u.Workload.Message, strings.Join(u.Hooks[max(0, len(u.Hooks)-3):], ", "))
 		}
 		return err
 	})
+	s.settle(ctx, t)
 }
 
 func clusterStatus(ctx context.Context, m *machines.Machine, short, schema string) (raft.Status, error) {

@@ -33,7 +33,7 @@ func (w *worstNight) acknowledged(t *testing.T) map[string][]int {
 func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string][]int) {
 	t.Helper()
 	eventually(ctx, t, convergence, func() error {
-		stored, err := client.Stored(ctx, w.machines[w.left])
+		stored, err := client.Stored(ctx, w.Machines[w.left])
 		for db, numbers := range writes {
 			for _, n := range numbers {
 				if err == nil && !stored[db][fmt.Sprint(n)] {
@@ -51,7 +51,7 @@ func (w *worstNight) stores(ctx context.Context, t *testing.T, writes map[string
 func (w *worstNight) keeps(ctx context.Context, t *testing.T, before map[string][]int, made map[string]map[string]bool) {
 	t.Helper()
 	now := w.acknowledged(t)
-	stored, err := client.Stored(ctx, w.machines[w.left])
+	stored, err := client.Stored(ctx, w.Machines[w.left])
 	require.NoError(t, err)
 	for db, numbers := range now {
 		require.NotEmpty(t, made[db], db)
@@ -80,21 +80,17 @@ func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string, a
 	t.Helper()
 	args = append(args, "i-really-mean-it=true")
 	eventually(ctx, t, convergence, func() error {
-		result, err := w.Run(ctx, w.left, action, args...)
-		if err != nil {
-			return err
-		}
-		proof := fmt.Sprint(result.Results["proof"])
+		results, err := w.Run(ctx, w.left, action, args...)
+		proof := fmt.Sprint(results["proof"])
 		for _, unit := range units {
 			for _, db := range databases {
 				if line := db.short + ": " + unit + " is a member, and an acknowledged write was read back from its server"; !strings.Contains(proof, line) {
-					return fmt.Errorf("%s: %s %s %v", action, result.Status, result.Message, result.Results)
+					return fmt.Errorf("%s: %v: %w", action, results, err)
 				}
 			}
 		}
-		require.Equal(t, "completed", result.Status, result.Message)
 		t.Log(proof)
-		return nil
+		return err
 	})
 }
 

@@ -8,13 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/tests/machines"
-	"github.com/ovn-central/ovn-central-operator/tests/machines/juju"
 )
 
 // upgrade is a deployment that gets the packages of another release.
@@ -30,12 +28,9 @@ type upgrade struct {
 // server, and no write is lost.
 func TestUpgradesToANewerRelease(t *testing.T) {
 	options := machines.Options{Newer: newer(t)}
-	ctx, m := newModel(t, packedCharm(t), options)
-	u := &upgrade{story: &story{model: m}}
-	for _, part := range []struct {
-		name string
-		play func(context.Context, *testing.T)
-	}{
+	ctx, s := newStory(t, packedCharm(t), options)
+	u := &upgrade{story: s}
+	u.play(ctx, t, []part{
 		{"three units of the older release serve", u.begin},
 		{"packages come, also to a machine that loses its power amid dpkg", u.takePackages},
 		{"units restart one by one, also one that loses its power while its server is down", u.restartTwo},
@@ -43,29 +38,11 @@ func TestUpgradesToANewerRelease(t *testing.T) {
 		{"the unit that was off upgrades before it starts", u.lastComesBack},
 		{"all is converted once nothing older is left", u.converted},
 		{"the writer has lost nothing", func(ctx context.Context, t *testing.T) { nothingIsLost(ctx, t, u.client) }},
-	} {
-		began := time.Now()
-		if !t.Run(part.name, func(t *testing.T) { part.play(ctx, t) }) {
-			t.Fatalf("the parts after %q stand on it", part.name)
-		}
-		t.Logf("%s: %v", part.name, time.Since(began).Round(time.Second))
-		if u.client == nil {
-			continue
-		}
-		for db, gap := range u.client.LongestGap(began) {
-			if gap == 0 {
-				continue // the writer has ended
-			}
-			t.Logf("  the longest time without an acknowledged write to %s: %.2f s, %.1f election timers", db, gap.Seconds(), gap.Seconds()/electionTimer.Seconds())
-		}
-	}
+	})
 }
 
-// electionTimer is the default of the option.
-const electionTimer = 4 * time.Second
-
 func (u *upgrade) begin(ctx context.Context, t *testing.T) {
-	u.deployThree(ctx, t)
+	u.deploy(ctx, t)
 	u.connectClients(ctx, t)
 	u.writes(ctx, t)
 	u.schemas = u.schemasOf(ctx, t, u.alive(ctx, t)[0])
@@ -77,10 +54,9 @@ func (u *upgrade) begin(ctx context.Context, t *testing.T) {
 func (u *upgrade) takePackages(ctx context.Context, t *testing.T) {
 	order := u.turns(ctx, t)
 	u.first, u.second, u.last = order[0], order[1], order[2]
-	_, err := u.machines[u.last].Exec(ctx, "systemctl", "stop", juju.AgentService(u.last))
-	require.NoError(t, err)
+	require.NoError(t, u.StopAgent(ctx, u.last))
 
-	first := u.machines[u.first]
+	first := u.Machines[u.first]
 	resume := holdDpkg(t, first)
 	require.NoError(t, u.Configure(ctx, map[string]string{"enable-auto-restarts": "false", "ovn-source": newerSource}))
 	losePowerAt(ctx, t, first)
@@ -94,7 +70,7 @@ func (u *upgrade) takePackages(ctx context.Context, t *testing.T) {
 
 	for _, unit := range []string{u.first, u.second} {
 		u.says(ctx, t, unit, "Services queued for restart")
-		assert.NotEqual(t, installedOn(t, u.machines[u.last]), installedOn(t, u.machines[unit]), unit)
+		assert.NotEqual(t, installedOn(t, u.Machines[u.last]), installedOn(t, u.Machines[unit]), unit)
 		t.Logf("%s, held back: %s", unit, u.deferred(ctx, t, unit))
 	}
 	deferred := u.deferred(ctx, t, u.second)
@@ -109,7 +85,7 @@ func (u *upgrade) restartTwo(ctx context.Context, t *testing.T) {
 	u.restarts(ctx, t, u.first)
 	u.notConverted(ctx, t, u.first, u.second, u.last)
 
-	second := u.machines[u.second]
+	second := u.Machines[u.second]
 	resume := holdStart(ctx, t, second)
 	acted := make(chan string, 1)
 	acting, end := context.WithCancel(ctx)
@@ -127,7 +103,7 @@ func (u *upgrade) restartTwo(ctx context.Context, t *testing.T) {
 	u.restarts(ctx, t, u.second)
 	u.notConverted(ctx, t, u.first, u.second, u.last)
 	for _, unit := range []string{u.first, u.second} {
-		assert.NotEqual(t, runs(ctx, t, u.machines[u.last]), runs(ctx, t, u.machines[unit]), "%s runs the newer release", unit)
+		assert.NotEqual(t, runs(ctx, t, u.Machines[u.last]), runs(ctx, t, u.Machines[unit]), "%s runs the newer release", unit)
 		require.NoError(t, u.UpdateStatus(ctx, unit))
 		u.says(ctx, t, unit, "older schema; converted once "+u.last+" runs ")
 	}
@@ -135,7 +111,7 @@ func (u *upgrade) restartTwo(ctx context.Context, t *testing.T) {
 }
 
 func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
-	require.NoError(t, u.machines[u.last].Kill(ctx))
+	require.NoError(t, u.Machines[u.last].Kill(ctx))
 	u.writes(ctx, t)
 	for range 2 {
 		for _, unit := range []string{u.first, u.second} {
@@ -150,7 +126,7 @@ func (u *upgrade) lastIsOff(ctx context.Context, t *testing.T) {
 // lastComesBack keeps the services from starting at boot, as a machine that fails to
 // may: its unit finds them down.
 func (u *upgrade) lastComesBack(ctx context.Context, t *testing.T) {
-	m := u.machines[u.last]
+	m := u.Machines[u.last]
 	require.NoError(t, os.Remove(filepath.Join(m.Root(), "etc/systemd/system/multi-user.target.wants/ovn-central.service")))
 	before := installedOn(t, m)
 	starts := started(t, m)
@@ -194,7 +170,7 @@ func (u *upgrade) converted(ctx context.Context, t *testing.T) {
 	u.settle(ctx, t)
 	versions := map[string]bool{}
 	for _, unit := range u.alive(ctx, t) {
-		m := u.machines[unit]
+		m := u.Machines[unit]
 		assert.Contains(t, u.deferred(ctx, t, unit), "nothing is held back", unit)
 		_, err := m.Shell(ctx, `! grep -i assertion /var/log/ovn/ovsdb-server-*.log`)
 		assert.NoError(t, err, "a server of %s has ended on what a newer one wrote", unit)
@@ -221,7 +197,7 @@ func (u *upgrade) schemasOf(ctx context.Context, t *testing.T, unit string) map[
 	schemas := map[string]string{}
 	for _, db := range databases {
 		eventually(ctx, t, convergence, func() error {
-			out, err := u.machines[unit].Exec(ctx, "ovsdb-client", "--timeout=5", "get-schema-version", "unix:/var/run/ovn/ovn"+db.short+"_db.sock", db.schema)
+			out, err := u.Machines[unit].Exec(ctx, "ovsdb-client", "--timeout=5", "get-schema-version", "unix:/var/run/ovn/ovn"+db.short+"_db.sock", db.schema)
 			schemas[db.short] = strings.TrimSpace(out)
 			return err
 		})
@@ -232,7 +208,7 @@ func (u *upgrade) schemasOf(ctx context.Context, t *testing.T, unit string) map[
 // bundled is the version of the schema that the packages of a unit bring.
 func (u *upgrade) bundled(ctx context.Context, t *testing.T, unit, db string) string {
 	t.Helper()
-	out, err := u.machines[unit].Exec(ctx, "ovsdb-tool", "schema-version", "/usr/share/ovn/ovn-"+db+".ovsschema")
+	out, err := u.Machines[unit].Exec(ctx, "ovsdb-tool", "schema-version", "/usr/share/ovn/ovn-"+db+".ovsschema")
 	require.NoError(t, err)
 	return strings.TrimSpace(out)
 }

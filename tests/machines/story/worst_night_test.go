@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -32,30 +31,21 @@ type worstNight struct {
 // of three machines without power, a recovery amid that the third loses its own, the old
 // majority that boots without Juju, and a restore. A writer runs all the time.
 func TestWorstNight(t *testing.T) {
-	ctx, m := newModel(t, packedCharm(t), machines.Options{})
-	w := &worstNight{story: &story{model: m}}
-	for _, part := range []struct {
-		name string
-		play func(context.Context, *testing.T)
-	}{
+	ctx, s := newStory(t, packedCharm(t), machines.Options{})
+	w := &worstNight{story: s}
+	w.play(ctx, t, []part{
 		{"three units serve", w.begin},
 		{"systemd makes backups", w.timerMakesBackups},
 		{"two machines lose their power, and the third amid the recovery", w.recover},
 		{"the old majority boots without Juju, and systemd starts none of its servers", w.oldMajorityBoots},
 		{"its units join, and that is proved", w.unitsReturn},
 		{"a restore has what was written before the backup", w.restore},
-	} {
-		began := time.Now()
-		if !t.Run(part.name, func(t *testing.T) { part.play(ctx, t) }) {
-			t.Fatalf("the parts after %q stand on it", part.name)
-		}
-		t.Logf("%s: %v", part.name, time.Since(began).Round(time.Second))
-	}
+	})
 }
 
 func (w *worstNight) begin(ctx context.Context, t *testing.T) {
 	require.NoError(t, w.Configure(ctx, map[string]string{"backup-interval": "1"}))
-	w.deployThree(ctx, t)
+	w.deploy(ctx, t)
 	w.connectClients(ctx, t)
 	w.writes(ctx, t)
 	status, err := w.Status(ctx)
@@ -72,7 +62,7 @@ func (w *worstNight) begin(ctx context.Context, t *testing.T) {
 // backups are the directories of the backups of the unit that is left.
 func (w *worstNight) backups(ctx context.Context, t *testing.T) []string {
 	t.Helper()
-	out, err := w.machines[w.left].Shell(ctx, `for f in /var/backups/ovn-central/*/manifest.json; do if [ -e "$f" ]; then dirname "$f"; fi; done`)
+	out, err := w.Machines[w.left].Shell(ctx, `for f in /var/backups/ovn-central/*/manifest.json; do if [ -e "$f" ]; then dirname "$f"; fi; done`)
 	require.NoError(t, err)
 	return strings.Fields(out)
 }
@@ -80,9 +70,9 @@ func (w *worstNight) backups(ctx context.Context, t *testing.T) []string {
 // timerMakesBackups shows the service with all that it is denied, and that the timer starts
 // it, again and again: in seconds, where the charm has written minutes and hours.
 func (w *worstNight) timerMakesBackups(ctx context.Context, t *testing.T) {
-	m := w.machines[w.left]
+	m := w.Machines[w.left]
 	for _, unit := range w.alive(ctx, t) {
-		_, err := w.machines[unit].Exec(ctx, "systemctl", "is-active", "ovn-central-backup.timer")
+		_, err := w.Machines[unit].Exec(ctx, "systemctl", "is-active", "ovn-central-backup.timer")
 		require.NoError(t, err, unit)
 	}
 	const conf = "/etc/systemd/system/ovn-central-backup.timer.d/soon.conf"
@@ -113,17 +103,14 @@ func (w *worstNight) timerMakesBackups(ctx context.Context, t *testing.T) {
 // recover is the part in which nothing but one unit is left, which is not the one that Juju
 // called the leader.
 func (w *worstNight) recover(ctx context.Context, t *testing.T) {
-	m := w.machines[w.left]
+	m := w.Machines[w.left]
 	for _, unit := range w.lost {
-		require.NoError(t, w.machines[unit].Kill(ctx))
+		require.NoError(t, w.Machines[unit].Kill(ctx))
 	}
 	require.NoError(t, w.SetLeader(ctx, w.left))
 	eventually(ctx, t, convergence, func() error {
-		result, err := w.Run(ctx, w.left, "recover", w.giveUp(), "dry-run=true")
-		if err == nil && result.Status != "completed" {
-			err = fmt.Errorf("recover dry-run=true: %s %v", result.Message, result.Results)
-		}
-		t.Log(result.Results["plan"])
+		results, err := w.Run(ctx, w.left, "recover", w.giveUp(), "dry-run=true")
+		t.Log(results["plan"])
 		return err
 	})
 	stored, err := client.Stored(ctx, m)
@@ -160,7 +147,7 @@ func (w *worstNight) giveUp() string { return "give-up=" + strings.Join(w.lost, 
 func (w *worstNight) oldMajorityBoots(ctx context.Context, t *testing.T) {
 	var returning []*machines.Machine
 	for _, unit := range w.lost {
-		m := w.machines[unit]
+		m := w.Machines[unit]
 		require.NoError(t, os.Remove(filepath.Join(m.Root(), "etc/systemd/system/multi-user.target.wants", juju.AgentService(unit))))
 		returning = append(returning, m)
 	}
@@ -183,13 +170,13 @@ func (w *worstNight) oldMajorityBoots(ctx context.Context, t *testing.T) {
 func (w *worstNight) unitsReturn(ctx context.Context, t *testing.T) {
 	before := w.acknowledged(t)
 	for _, unit := range w.lost {
-		require.NoError(t, w.StartAgent(ctx, unit, w.machines[unit]))
+		require.NoError(t, w.StartAgent(ctx, unit))
 	}
 	w.settle(ctx, t)
 	w.proves(ctx, t, w.alive(ctx, t), "recover", w.giveUp())
 	w.writes(ctx, t)
 	for _, unit := range w.lost {
-		stored, err := client.Stored(ctx, w.machines[unit])
+		stored, err := client.Stored(ctx, w.Machines[unit])
 		require.NoError(t, err)
 		for db, numbers := range before {
 			last := fmt.Sprint(numbers[len(numbers)-1])
@@ -201,12 +188,11 @@ func (w *worstNight) unitsReturn(ctx context.Context, t *testing.T) {
 func (w *worstNight) restore(ctx context.Context, t *testing.T) {
 	shown, err := w.Run(ctx, w.left, "restore", "from="+w.directory, "dry-run=true")
 	require.NoError(t, err)
-	t.Log(shown.Results["plan"])
-	assert.Contains(t, shown.Results["plan"], "every change since the backup was taken is lost")
+	t.Log(shown["plan"])
+	assert.Contains(t, shown["plan"], "every change since the backup was taken is lost")
 	before := w.acknowledged(t)
-	began, err := w.Run(ctx, w.left, "restore", "from="+w.directory, "i-really-mean-it=true")
+	_, err = w.Run(ctx, w.left, "restore", "from="+w.directory, "i-really-mean-it=true")
 	require.NoError(t, err)
-	require.Equal(t, "completed", began.Status, "%s %v", began.Message, began.Results)
 	w.settle(ctx, t)
 	w.proves(ctx, t, w.alive(ctx, t), "restore", "from="+w.directory)
 	w.writes(ctx, t)
@@ -218,7 +204,7 @@ func (w *worstNight) restore(ctx context.Context, t *testing.T) {
 		}
 	}
 	w.keeps(ctx, t, before, restored)
-	stored, err := client.Stored(ctx, w.machines[w.left])
+	stored, err := client.Stored(ctx, w.Machines[w.left])
 	require.NoError(t, err)
 	for db, numbers := range before {
 		last := fmt.Sprint(numbers[len(numbers)-1])
