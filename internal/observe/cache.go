@@ -116,24 +116,16 @@ func (s *Observer) SaveCache(m Cache) error {
 func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	own := relation.Identities{}
 	for d, l := range servers {
-		if l.Condition == ovndb.Serving {
-			id := relation.Identity{Server: l.Status.Server}
-			if l.Status.Cluster != nil {
-				id.Cluster = *l.Status.Cluster
-			}
-			own[d] = id
-			continue
-		}
-		file, err := l.File, l.FileErr
 		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
-			file, err = s.Files.Inspect(ctx, d)
+			l.File, l.FileErr = s.Files.Inspect(ctx, d)
 		}
-		if err != nil {
-			s.Log.WarnContext(ctx, "cannot find the server's identity", "database", d.Short(), "error", err)
-			continue
-		}
-		if file.Exists && file.Clustered && !file.Left && file.Server != "" {
-			own[d] = relation.Identity{Server: file.Server, Cluster: file.Cluster}
+		switch id := l.Identity(); {
+		case l.Condition == ovndb.Serving:
+			own[d] = id
+		case l.FileErr != nil:
+			s.Log.WarnContext(ctx, "cannot find the server's identity", "database", d.Short(), "error", l.FileErr)
+		case l.File.Exists && l.File.Clustered && !l.File.Left && id.Server != "":
+			own[d] = id
 		}
 	}
 	return own

@@ -12,6 +12,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
 // ServerState is what was found of one database on this unit.
@@ -42,6 +43,19 @@ func (l ServerState) Member() bool {
 // leader ([raft.Status.MemberWithLeader]).
 func (l ServerState) MemberWithLeader() bool {
 	return l.Condition == ovndb.Serving && l.Status.MemberWithLeader()
+}
+
+// Identity is which server of which cluster it is, by its status, or by its file where the server
+// could not be asked. What is not known is empty, and so is the cluster of one that joins.
+func (l ServerState) Identity() relation.Identity {
+	if l.Condition != ovndb.Serving {
+		return relation.Identity{Server: l.File.Server, Cluster: l.File.Cluster}
+	}
+	id := relation.Identity{Server: l.Status.Server}
+	if l.Status.Cluster != nil {
+		id.Cluster = *l.Status.Cluster
+	}
+	return id
 }
 
 // Text says in one line what is the matter with a database that is not served.

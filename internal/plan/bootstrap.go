@@ -107,13 +107,13 @@ func (s State) planOwnClusters(d *Decision) bool {
 	switch {
 	case !s.Clusters.Known(), s.Claim == "", s.Claim == s.Clusters.IDs[ovndb.NB], s.Clusters.superseded(ovndb.NB, s.Claim):
 		return false
-	case nb.Cluster() != s.Claim, nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
+	case nb.Cluster != s.Claim, nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return false
 	case slices.ContainsFunc(s.Peers, func(p Peer) bool { return len(p.Clusters) > 0 }): // two that are served: only a person may choose
 		return false
 	}
 	own := s
-	own.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster(), sb.Staged)}
+	own.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: s.Claim, ovndb.SB: cmp.Or(sb.Cluster, sb.Staged)}
 	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; x.Condition != ovndb.Serving && own.Clusters.IDs[db] != "" {
 			own.planDatabase(d, db)
@@ -174,7 +174,7 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 	}
 	for _, db := range ovndb.Databases() {
 		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.Clusters.Known() || s.Packages.Adopted) {
-			add(db, x.Cluster(), s.Unit)
+			add(db, x.Cluster, s.Unit)
 		}
 		for _, p := range s.Peers {
 			add(db, p.Clusters[db], p.Unit)
@@ -207,7 +207,7 @@ func (s State) foreign() string {
 			return fmt.Sprintf("%s: %s", db.Short(), x.Text)
 		case !s.JujuLeader || s.unread() != "": // it may be of the application's own cluster, which is yet to be heard of
 		default:
-			return fmt.Sprintf("%s: file of cluster %s, made elsewhere; move %s away (stop %s first; this application has no cluster yet)", db.Short(), cmp.Or(x.Cluster().Brief(), "unknown"), x.File.Path, ovndb.ServiceOf(db))
+			return fmt.Sprintf("%s: file of cluster %s, made elsewhere; move %s away (stop %s first; this application has no cluster yet)", db.Short(), cmp.Or(x.Cluster.Brief(), "unknown"), x.File.Path, ovndb.ServiceOf(db))
 		}
 	}
 	return ""

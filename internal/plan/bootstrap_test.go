@@ -135,7 +135,7 @@ func TestStageHasTheElectionTimer(t *testing.T) {
 // It may be of the application's own cluster, which this unit is yet to hear of.
 func TestDatabaseFromBeforeIsNotToBeMovedAwayUntilTheClustersAreKnown(t *testing.T) {
 	t.Parallel()
-	before := plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: otherCluster}}
+	before := plan.Database{Condition: ovndb.Down, Cluster: otherCluster}
 	check(t, map[string]situation{
 		"another unit leads": {fresh(false, func(s *plan.State) { set(s, before, ovndb.SB) }), decided{
 			waiting: []string{"peers: the leader unit has not created the clusters yet"},
@@ -157,9 +157,9 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 		})
 	}
 	other := serving(ovndb.SB, 0)
-	other.Status.Cluster = new(otherCluster)
+	other.Cluster = otherCluster
 	joining := serving(ovndb.SB, 0)
-	joining.Status.Cluster = nil
+	joining.Cluster = ""
 	const foreign = "; move /var/lib/ovn/ovnsb_db.db away (stop ovn-ovsdb-server-sb first; this application has no cluster yet)"
 	check(t, map[string]situation{
 		"hung":       {here(plan.Database{Condition: ovndb.Hung, Text: "the server hangs"}), decided{blocked: []string{"sb: the server hangs"}}},
@@ -171,7 +171,7 @@ func TestNothingIsCreatedBesideADatabaseFromBefore(t *testing.T) {
 		"standalone": {here(plan.Database{Condition: ovndb.Standalone}), decided{blocked: []string{
 			"sb: standalone; stop ovn-ovsdb-server-sb and move /var/lib/ovn/ovnsb_db.db away",
 		}}},
-		"a file": {here(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: otherCluster}}), decided{blocked: []string{
+		"a file": {here(plan.Database{Condition: ovndb.Down, Cluster: otherCluster}), decided{blocked: []string{
 			"sb: file of cluster dddd0009, made elsewhere" + foreign,
 		}}},
 		"a server": {here(other), decided{blocked: []string{
@@ -253,7 +253,7 @@ func TestUnitGoesOnWithTheClustersThatItHasBegunToServe(t *testing.T) {
 			s.Clusters = plan.Clusters{IDs: map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: otherCluster}, CreatedBy: "ovn-central/1"}
 			s.Claim, s.Peers[0].Claim = nbCluster, otherCluster
 			for _, db := range ovndb.Databases() {
-				set(s, plan.Database{Condition: ovndb.Down, File: plan.File{WasMember: true, Cluster: clusterOf(db)}}, db)
+				set(s, plan.Database{Condition: ovndb.Down, Cluster: clusterOf(db), File: plan.File{WasMember: true}}, db)
 			}
 			change(s)
 		})

@@ -46,11 +46,11 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			},
 		},
 		"failed, and its file lacks what it has acknowledged": {
-			only(plan.Database{Condition: ovndb.Failed, Text: "it has given up", File: lacking, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Failed, Text: "it has given up", Cluster: nbCluster, File: lacking, Rejoin: rejoin}),
 			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (" + lacking.Damage + "; it has given up)"}},
 		},
 		"failed, with such a file, and kicked since": {
-			only(plan.Database{Condition: ovndb.Failed, File: lacking, Removed: true, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Failed, Cluster: nbCluster, File: lacking, Removed: true, Rejoin: rejoin}),
 			decided{
 				step:    "rename the file of nb (the server was removed and can't be started on this file)",
 				waiting: []string{"nb: this unit's server was removed; it joins again as a new member"},
@@ -69,19 +69,19 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			decided{waiting: []string{"nb: the server is starting (if this lasts, look at: juju ssh ovn-central/0 systemctl status ovn-ovsdb-server-nb)"}},
 		},
 		"down": {
-			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
+			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
 		},
 		"down, as one that joins without knowing the cluster": {
-			only(down(plan.File{Address: "ssl:10.0.0.0:6643"})),
+			only(down("", plan.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
 		},
 		"down, and the source has changed": {
-			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"}), outdated),
+			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"}), outdated),
 			decided{step: "upgrade (the source has changed, and a server is down)", waiting: []string{"nb: the server is not running"}},
 		},
 		"down, and what the source has can't be had": {
-			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"}), outdated, unavailable),
+			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"}), outdated, unavailable),
 			decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}},
 		},
 		"down, since its file is of a newer release": {
@@ -94,33 +94,33 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			only(tooNew(), unavailable), decided{blocked: []string{newer}},
 		},
 		"down, of another cluster": {
-			only(down(plan.File{Cluster: otherCluster, Address: "ssl:10.0.0.0:6643"})),
+			only(down(otherCluster, plan.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{blocked: []string{"nb: file of cluster dddd0009, not cccc0001; move /var/lib/ovn/ovnnb_db.db away"}},
 		},
 		"down, of another cluster, and outside of it": {
-			only(down(plan.File{Cluster: otherCluster, Outside: true})),
+			only(down(otherCluster, plan.File{Outside: true})),
 			decided{blocked: []string{"nb: file of cluster dddd0009, not cccc0001; move /var/lib/ovn/ovnnb_db.db away"}},
 		},
 		"down, killed while it joined": {
-			only(down(plan.File{Cluster: nbCluster, Outside: true})),
+			only(down(nbCluster, plan.File{Outside: true})),
 			decided{
 				step:    "rename the file of nb (the server was killed while it joined, and is not a member)",
 				waiting: []string{"nb: joining the cluster again; 2 of 3 units joined"},
 			},
 		},
 		"down, killed while it was removed, as far as is known": {
-			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Down, Cluster: nbCluster, File: plan.File{Outside: true, WasMember: true}, Rejoin: rejoin}),
 			decided{blocked: []string{"nb: file ends amid a removal; run: " + rejoin}},
 		},
 		"down, killed while it was removed": {
-			only(plan.Database{Condition: ovndb.Down, File: plan.File{Cluster: nbCluster, Outside: true, WasMember: true}, Removed: true}),
+			only(plan.Database{Condition: ovndb.Down, Cluster: nbCluster, File: plan.File{Outside: true, WasMember: true}, Removed: true}),
 			decided{
 				step:    "rename the file of nb (the server was removed and can't be started on this file)",
 				waiting: []string{"nb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
 		"down, at another address": {
-			only(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.9:6643"})),
+			only(down(nbCluster, plan.File{Address: "ssl:10.0.0.9:6643"})),
 			decided{blocked: []string{"nb: address changed: juju add-unit ovn-central; juju remove-unit ovn-central/0 " +
 				"(the member is at ssl:10.0.0.9:6643, the unit at ssl:10.0.0.0:6643)"}},
 		},
@@ -133,18 +133,18 @@ func TestEveryConditionOfADatabase(t *testing.T) {
 			decided{blocked: []string{"nb: its file can't be read; bring /nb back from a backup (its file can't be used: EOF; the server is not running)"}},
 		},
 		"down, and the file lacks entries": {
-			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin}),
+			only(plan.Database{Condition: ovndb.Down, Cluster: nbCluster, File: lacking, Rejoin: rejoin}),
 			decided{blocked: []string{"nb: its file lacks entries; run: " + rejoin + " (record 9 has entry 8, but the one before it is 6)"}},
 		},
 		"down, the file lacks entries, and it was kicked": {
-			only(plan.Database{Condition: ovndb.Down, File: lacking, Rejoin: rejoin, Removed: true}),
+			only(plan.Database{Condition: ovndb.Down, Cluster: nbCluster, File: lacking, Rejoin: rejoin, Removed: true}),
 			decided{
 				step:    "rename the file of nb (the server was removed and can't be started on this file)",
 				waiting: []string{"nb: this unit's server was removed while it was down; it joins again"},
 			},
 		},
 		"down, of another cluster, and the file lacks entries": {
-			only(plan.Database{Condition: ovndb.Down, File: plan.File{Path: "/nb", Cluster: otherCluster, Damage: lacking.Damage}}),
+			only(plan.Database{Condition: ovndb.Down, Cluster: otherCluster, File: plan.File{Path: "/nb", Damage: lacking.Damage}}),
 			decided{blocked: []string{"nb: file of cluster dddd0009, not cccc0001; move /nb away"}},
 		},
 	})
@@ -158,13 +158,13 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 	both := func(nb plan.Database) func(*plan.State) {
 		return func(s *plan.State) {
 			set(s, nb, ovndb.NB)
-			set(s, down(plan.File{Cluster: sbCluster, Address: "ssl:10.0.0.0:6644"}), ovndb.SB)
+			set(s, down(sbCluster, plan.File{Address: "ssl:10.0.0.0:6644"}), ovndb.SB)
 		}
 	}
 	const failed = "the server runs but has given up the database"
 	check(t, map[string]situation{
 		"both are down": {
-			both(down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})),
+			both(down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})),
 			decided{step: "start ovn-ovsdb-server-nb ovn-ovsdb-server-sb", waiting: starting("the server is not running")},
 		},
 		"one has yet to get its file": {
@@ -182,8 +182,8 @@ func TestServersOfBothDatabasesStartTogether(t *testing.T) {
 const rejoin = "juju run ovn-central/1 kick nb-identity=aaaa0001 force=true i-really-mean-it=true"
 
 var lacking = plan.File{
-	Cluster: nbCluster, Address: "ssl:10.0.0.0:6643",
-	Damage: "record 9 has entry 8, but the one before it is 6",
+	Address: "ssl:10.0.0.0:6643",
+	Damage:  "record 9 has entry 8, but the one before it is 6",
 }
 
 func TestServerWhoseFileLacksEntriesWritesItAnewAndMustNotBeStopped(t *testing.T) {

@@ -49,7 +49,7 @@ func (s State) planResume(d *Decision) {
 	var services []ovndb.Service
 	for _, db := range ovndb.Databases() {
 		var found Decision
-		if x := s.Databases[db]; x.Condition == ovndb.Down && s.Recovery[db].HeldFor == "" && !s.Clusters.superseded(db, x.Cluster()) {
+		if x := s.Databases[db]; x.Condition == ovndb.Down && s.Recovery[db].HeldFor == "" && !s.Clusters.superseded(db, x.Cluster) {
 			s.planDown(&found, db, x)
 		}
 		services = append(services, found.starting...)
@@ -116,7 +116,7 @@ func (s State) planWork(d *Decision) {
 // clusters.
 func (s State) members() bool {
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; !x.MemberWithLeader() || x.Damage != "" || x.Inconsistent != "" || x.Cluster() != s.Clusters.IDs[db] {
+		if x := s.Databases[db]; !x.MemberWithLeader() || x.Damage != "" || x.Inconsistent != "" || x.Cluster != s.Clusters.IDs[db] {
 			return false
 		}
 	}
@@ -183,7 +183,7 @@ func (x Database) standalone(db ovndb.Database) string {
 
 func (s State) planServing(d *Decision, db ovndb.Database, x Database) {
 	name := db.Short()
-	if c := x.Cluster(); c != "" && c != s.Clusters.IDs[db] {
+	if c := x.Cluster; c != "" && c != s.Clusters.IDs[db] {
 		d.block("%s: this unit's server is of cluster %s, the application's is %s", name, c.Brief(), s.Clusters.IDs[db].Brief())
 		return
 	}
@@ -327,8 +327,8 @@ func (s State) planDown(d *Decision, db ovndb.Database, x Database) {
 		d.block("%s: file of a newer Open vSwitch than %s; look at: juju ssh %s apt-cache policy openvswitch-common", name, s.Packages.Version.OVS, s.Unit)
 	case x.FileUnknown:
 		d.block("%s: its file can't be read; %s (%s)", name, x.rejoin(), x.Text)
-	case x.File.Cluster != "" && x.File.Cluster != cluster:
-		d.block("%s: file of cluster %s, not %s; move %s away", name, x.File.Cluster.Brief(), cluster.Brief(), x.File.Path)
+	case x.Cluster != "" && x.Cluster != cluster:
+		d.block("%s: file of cluster %s, not %s; move %s away", name, x.Cluster.Brief(), cluster.Brief(), x.File.Path)
 	case x.File.Outside && x.File.WasMember: // its removal may have been undone, and then its vote still counts
 		d.block("%s: file ends amid a removal; %s", name, x.rejoin())
 	case x.File.Outside:

@@ -120,7 +120,7 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 // What a pause has stopped can't leave, and may be the only copy.
 func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 	t.Parallel()
-	paused := down(plan.File{})
+	paused := down("", plan.File{})
 	resumed := func(change func(*plan.State)) func(*plan.State) {
 		return func(s *plan.State) {
 			s.Dying, s.Resumed = true, true
@@ -168,8 +168,8 @@ func TestReadyIsAMemberOfBothWhosePortsAnswer(t *testing.T) {
 			"leaving":                       func(x *plan.Database) { x.Status.State = raft.LeavingCluster },
 			"the client ports don't answer": func(x *plan.Database) { x.ClientsServed = false },
 			"not served":                    func(x *plan.Database) { x.Condition = ovndb.Hung },
-			"another cluster":               func(x *plan.Database) { x.Status.Cluster = new(otherCluster) },
-			"no cluster yet":                func(x *plan.Database) { x.Status.Cluster = nil },
+			"another cluster":               func(x *plan.Database) { x.Cluster = otherCluster },
+			"no cluster yet":                func(x *plan.Database) { x.Cluster = "" },
 		} {
 			t.Run(db.Short()+": "+name, func(t *testing.T) {
 				t.Parallel()

@@ -47,7 +47,7 @@ func (s State) planRecovery(d *Decision) (held map[ovndb.Database]bool) {
 // put: its server may not serve beside that one's (rule R10). It says whether it has any.
 func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
 	x := s.Databases[db]
-	if !s.Clusters.superseded(db, x.Cluster()) || x.Condition == ovndb.Absent {
+	if !s.Clusters.superseded(db, x.Cluster) || x.Condition == ovndb.Absent {
 		return false
 	}
 	d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it is of a cluster that was given up in a recovery"})

@@ -22,14 +22,14 @@ func only(x plan.Database, more ...func(*plan.State)) func(*plan.State) {
 }
 
 func tooNew() plan.Database {
-	x := down(plan.File{Cluster: nbCluster, Address: "ssl:10.0.0.0:6643"})
+	x := down(nbCluster, plan.File{Address: "ssl:10.0.0.0:6643"})
 	x.TooNew = true
 	return x
 }
 
-func down(f plan.File) plan.Database {
+func down(cluster raft.ID, f plan.File) plan.Database {
 	f.Path = "/var/lib/ovn/ovnnb_db.db"
-	return plan.Database{Condition: ovndb.Down, Text: "the server is not running", File: f}
+	return plan.Database{Condition: ovndb.Down, Cluster: cluster, Text: "the server is not running", File: f}
 }
 
 func TestEveryStateOfAServer(t *testing.T) {
@@ -99,7 +99,7 @@ func TestEveryStateOfAServer(t *testing.T) {
 			status(func(x *plan.Database) { x.Removed = true }), decided{ready: true},
 		},
 		"of another cluster": {
-			status(func(x *plan.Database) { x.Status.Cluster = new(otherCluster) }),
+			status(func(x *plan.Database) { x.Cluster = otherCluster }),
 			decided{blocked: []string{
 				"sb: two clusters under one application; remove the wrong one's units (cccc0002 on ovn-central/1 and ovn-central/2, " +
 					"dddd0009 on ovn-central/0)",

@@ -134,6 +134,9 @@ type Database struct {
 	Condition ovndb.Condition
 	// Status is set where Condition is Serving.
 	Status raft.Status
+	// Cluster is the one that the server belongs to, by its status or else by its file; empty
+	// while that is not known, as of one that joins.
+	Cluster raft.ID
 	// Text is for people: what is the matter where Condition is not Serving.
 	Text string
 	// Starting says of one that is Unreadable that its server may not have read its file yet.
@@ -195,9 +198,6 @@ type Database struct {
 type File struct {
 	// Path is where it is, or would be.
 	Path string
-	// Cluster is empty where the server joins a cluster of which it does not know
-	// the ID.
-	Cluster raft.ID
 	// Damage is why no server can be started on it: it lacks entries.
 	Damage string
 	// Outside says that its own configuration lacks its server, which was killed
@@ -217,18 +217,6 @@ func (x Database) MemberWithLeader() bool {
 
 // IsRaftLeader says whether the server leads the database, as it says itself.
 func (x Database) IsRaftLeader() bool { return x.MemberWithLeader() && x.Status.Role == raft.Leader }
-
-// Cluster is the ID of the cluster that the server belongs to; empty while that
-// is not known.
-func (x Database) Cluster() raft.ID {
-	if x.Condition != ovndb.Serving {
-		return x.File.Cluster
-	}
-	if x.Status.Cluster == nil {
-		return ""
-	}
-	return *x.Status.Cluster
-}
 
 // Reading is what came of reading what a peer publishes.
 type Reading string

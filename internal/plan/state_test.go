@@ -83,7 +83,7 @@ func serving(db ovndb.Database, leader int) plan.Database {
 		Name: string(db), Cluster: &cluster, Server: serverOf(db, 0), Address: ovndb.RaftAddress(db, addressOf(0)),
 		State: raft.ClusterMember, Role: raft.Follower, Leader: raft.Ref(serverOf(db, leader).Short()), ElectionTimer: 4 * time.Second,
 	}
-	x := plan.Database{Condition: ovndb.Serving, ClientsServed: true}
+	x := plan.Database{Condition: ovndb.Serving, Cluster: cluster, ClientsServed: true}
 	if leader == 0 {
 		st.Role, st.Leader = raft.Leader, raft.Self
 		x.Listeners, x.Schema = plan.InSync, plan.InSync

@@ -260,7 +260,8 @@ func (w *world) database(u *unit, a asked, db ovndb.Database) plan.Database {
 	if s == nil {
 		return x
 	}
-	x.File = plan.File{Cluster: s.cluster.id, Address: s.raftAddress(), Outside: s.outside}
+	x.Cluster = s.cluster.id
+	x.File = plan.File{Address: s.raftAddress(), Outside: s.outside}
 	switch {
 	case s.left:
 		x.Condition = ovndb.Left

@@ -52,7 +52,7 @@ func (u *Reconciler) prove(ctx context.Context, o Result, requests map[ovndb.Dat
 func (u *Reconciler) proveOne(ctx context.Context, o Result, request recovery.Request, p *recovery.Proof) {
 	db, s := p.Database, server(o, p.Database)
 	x := o.state.Databases[db]
-	if !x.MemberWithLeader() || x.Cluster() != o.state.Clusters.IDs[db] {
+	if !x.MemberWithLeader() || x.Cluster != o.state.Clusters.IDs[db] {
 		p.Waiting = "this unit is not a member of the new cluster yet"
 		return
 	}

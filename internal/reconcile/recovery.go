@@ -84,7 +84,7 @@ func asked(r *record, s plan.State, db ovndb.Database) bool {
 // answer at the addresses that are given.
 func (u *Reconciler) ownCopy(ctx context.Context, state *recovery.State, x plan.Database, snapshot observe.Snapshot, answering []string) error {
 	db := state.Database
-	if x.Condition == ovndb.Absent || x.Cluster() != state.Cluster {
+	if x.Condition == ovndb.Absent || x.Cluster != state.Cluster {
 		return nil
 	}
 	end, err := u.Files.LogEnd(ctx, db)

@@ -135,11 +135,8 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	l := snapshot.Servers[db]
 	x := plan.Database{
-		Condition: l.Condition, Status: l.Status, Text: l.Text(), Starting: l.Starting,
-		File: plan.File{
-			Path: u.Paths.File(db), Cluster: l.File.Cluster,
-		},
-		FileUnknown: l.FileErr != nil,
+		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Starting: l.Starting,
+		File: plan.File{Path: u.Paths.File(db)}, FileUnknown: l.FileErr != nil,
 	}
 	if l.Condition != ovndb.Serving {
 		return u.databaseNotServed(ctx, p, db, x)
