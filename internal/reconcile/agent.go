@@ -153,7 +153,7 @@ func agentOptionsInvalid(invalid map[string]string) bool {
 
 // agentConfig is what the agent is told. It speaks to this unit's own servers: with them
 // down, another unit is to act.
-func (u *Reconciler) agentConfig(a *inputs, o Result) ([]byte, error) {
+func (u *Reconciler) agentConfig(a inputs, o Result) ([]byte, error) {
 	files := u.Paths.Credentials()
 	generation := []byte(nil)
 	for _, path := range []string{files.Key, files.Certificate, files.CA} {

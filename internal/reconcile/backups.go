@@ -55,7 +55,7 @@ func (u *Reconciler) scheduleBackups(ctx context.Context, p pass) (problem, age 
 
 // setBackups sets the timer where it differs from the option, which a hook that looks at
 // everything finds out.
-func (u *Reconciler) setBackups(ctx context.Context, r *record, a *inputs, s plan.BackupSettings) error {
+func (u *Reconciler) setBackups(ctx context.Context, r *record, a inputs, s plan.BackupSettings) error {
 	if _, err := os.Stat(u.Paths.AgentProgram()); errors.Is(err, fs.ErrNotExist) {
 		return nil // it is copied by this hook or the next
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"slices"
 	"strings"
@@ -16,15 +17,15 @@ import (
 )
 
 // certificates compares what was issued with what is on the disk.
-func (u *Reconciler) certificates(a *inputs) plan.Certificates {
+func (u *Reconciler) certificates(a inputs) plan.Certificates {
 	c := plan.Certificates{Related: a.certificates.related, Provider: a.certificates.provider}
 	if used, err := u.credentials().Read(); err == nil {
-		c.Used = u.certificate(used, a)
+		c.Used = u.certificate(used, a.addresses)
 	} else if !errors.Is(err, tls.ErrNone) {
 		c.Used = &plan.Certificate{Problem: err.Error()}
 	}
 	if issued := a.certificates.issued; issued != nil {
-		c.Issued = u.certificate(credentialsOf(*issued), a)
+		c.Issued = u.certificate(credentialsOf(*issued), a.addresses)
 	} else if a.certificates.problem != "" {
 		c.Issued = &plan.Certificate{Problem: a.certificates.problem}
 	}
@@ -32,9 +33,9 @@ func (u *Reconciler) certificates(a *inputs) plan.Certificates {
 }
 
 // usable says whether the certificate on the disk can be used.
-func (u *Reconciler) usable(a *inputs) bool {
+func (u *Reconciler) usable(addresses []netip.Addr) bool {
 	used, err := u.credentials().Read()
-	return err == nil && u.certificate(used, a).Problem == ""
+	return err == nil && u.certificate(used, addresses).Problem == ""
 }
 
 func (u *Reconciler) credentials() tls.Files { return tls.Files(u.Paths.Credentials()) }
@@ -46,8 +47,8 @@ func credentialsOf(issued relation.Issued) tls.Credentials {
 	}
 }
 
-func (u *Reconciler) certificate(c tls.Credentials, a *inputs) *plan.Certificate {
-	info, err := tls.Check(c, tls.Names{Addresses: a.addresses}, u.Now())
+func (u *Reconciler) certificate(c tls.Credentials, addresses []netip.Addr) *plan.Certificate {
+	info, err := tls.Check(c, tls.Names{Addresses: addresses}, u.Now())
 	x := &plan.Certificate{Issuer: info.Issuer, Trusts: slices.Clone(info.Authorities), NotAfter: info.NotAfter}
 	slices.Sort(x.Trusts)
 	if prints, err := tls.Fingerprints(c.Certificate); err == nil && len(prints) > 0 {
@@ -60,7 +61,7 @@ func (u *Reconciler) certificate(c tls.Credentials, a *inputs) *plan.Certificate
 }
 
 // installCertificate writes the certificates' files, under the servers that run.
-func (u *Reconciler) installCertificate(ctx context.Context, a *inputs, o Result, kind plan.Kind) error {
+func (u *Reconciler) installCertificate(ctx context.Context, a inputs, o Result, kind plan.Kind) error {
 	issued := credentialsOf(*a.certificates.issued)
 	used, err := u.credentials().Read()
 	if err != nil && !errors.Is(err, tls.ErrNone) {
@@ -96,7 +97,7 @@ func (u *Reconciler) installCertificate(ctx context.Context, a *inputs, o Result
 
 // stillServed returns once the servers answer with the new files, as they do
 // within a turn of their main loop.
-func (u *Reconciler) stillServed(ctx context.Context, a *inputs, o Result) error {
+func (u *Reconciler) stillServed(ctx context.Context, a inputs, o Result) error {
 	for _, db := range ovndb.Databases() {
 		if !o.state.Databases[db].ClientsServed {
 			continue

@@ -11,9 +11,10 @@ import (
 
 // convert brings a database to the schema of the packages. It compares once more right
 // before: what a hook that was killed has begun may have ended since.
-func (u *Reconciler) convert(ctx context.Context, a *inputs, o Result, s plan.Step) error {
-	db, x := s.Database, o.state.Databases[s.Database]
-	delete(a.schemas, db)
+func (u *Reconciler) convert(ctx context.Context, p pass, s plan.Step) error {
+	db, o := s.Database, p.result
+	x := o.state.Databases[db]
+	delete(p.progress.schemas, db)
 	needed, err := u.Files.NeedsConversion(ctx, db)
 	if err != nil || !needed {
 		return err

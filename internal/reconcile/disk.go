@@ -11,7 +11,7 @@ import (
 
 // rewriteFile has a server whose file lacks entries write it anew. What hinders it is kept
 // for the decision, which then says so.
-func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db ovndb.Database) error {
+func (u *Reconciler) rewriteFile(ctx context.Context, g *progress, db ovndb.Database) error {
 	err := u.Members.RewriteFile(ctx, db)
 	lost := (*membership.DamagedFileError)(nil)
 	if err == nil {
@@ -20,10 +20,7 @@ func (u *Reconciler) rewriteFile(ctx context.Context, a *inputs, db ovndb.Databa
 		return err
 	}
 	u.Log.ErrorContext(ctx, "the server's file lacks entries", "database", db.Short(), "error", err)
-	if a.unmended == nil {
-		a.unmended = map[ovndb.Database]string{}
-	}
-	a.unmended[db] = lost.Err.Error()
+	g.unmended[db] = lost.Err.Error()
 	return nil
 }
 

@@ -15,7 +15,7 @@ import (
 )
 
 // defaults compares the file that the services are started with.
-func (u *Reconciler) defaults(a *inputs) (plan.Drift, error) {
+func (u *Reconciler) defaults(a inputs) (plan.Drift, error) {
 	if !a.address.IsValid() {
 		return "", nil
 	}
@@ -38,12 +38,12 @@ func (u *Reconciler) defaults(a *inputs) (plan.Drift, error) {
 // ovsdb-tool refuses to join a server to itself. With no remote ovn-ctl would make
 // a new cluster then, and with another unit's it would join without looking at
 // the cluster's ID.
-func (u *Reconciler) wantedDefaults(a *inputs) ovn.Defaults {
+func (u *Reconciler) wantedDefaults(a inputs) ovn.Defaults {
 	return ovn.Defaults{Local: a.address, Remote: a.address, Credentials: u.Paths.Credentials()}
 }
 
 // northdParams compares the file that ovn-northd is started with.
-func (u *Reconciler) northdParams(a *inputs, snapshot observe.Snapshot) (plan.Drift, error) {
+func (u *Reconciler) northdParams(a inputs, snapshot observe.Snapshot) (plan.Drift, error) {
 	if !a.address.IsValid() {
 		return "", nil
 	}
@@ -66,7 +66,7 @@ func (u *Reconciler) northdParams(a *inputs, snapshot observe.Snapshot) (plan.Dr
 // or not their unit is still known. One that is going may lead for as long as its
 // `stop` is refused, and ovn-northd works with leaders only; one that the charm
 // before this one still runs says nothing of its servers.
-func (u *Reconciler) wantedNorthd(a *inputs, snapshot observe.Snapshot) ovn.NorthdParams {
+func (u *Reconciler) wantedNorthd(a inputs, snapshot observe.Snapshot) ovn.NorthdParams {
 	m, addresses := snapshot.Application, []netip.Addr{a.address}
 	for _, unit := range m.Others() {
 		if address := m.Peers[unit].State.Address; address.IsValid() && m.Published[unit].Complete() {

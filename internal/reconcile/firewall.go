@@ -32,7 +32,7 @@ func memberAddresses(snapshot observe.Snapshot) (all []netip.Addr) {
 
 // rules are the hosts that may come to this unit's ports. A peer that has
 // departed may until it is gone from both clusters.
-func (u *Reconciler) rules(a *inputs, snapshot observe.Snapshot) firewall.Rules {
+func (u *Reconciler) rules(a inputs, snapshot observe.Snapshot) firewall.Rules {
 	var rules firewall.Rules
 	add := func(list *[]netip.Addr, address netip.Addr) {
 		if address.IsValid() && address != a.address && !slices.Contains(*list, address) {
@@ -68,11 +68,11 @@ func (u *Reconciler) Admit(ctx context.Context, m observe.Application) {
 
 // firewallDrift says whether the firewall is to be set: other rules are wanted than were
 // set last, or the machine has others. It is asked once a hook.
-func (u *Reconciler) firewallDrift(ctx context.Context, r *record, a *inputs, rules firewall.Rules) bool {
-	if r.Firewall != formatRules(rules) {
+func (u *Reconciler) firewallDrift(ctx context.Context, p pass, rules firewall.Rules) bool {
+	if p.record.Firewall != formatRules(rules) {
 		return true
 	}
-	if a.firewallDrifted == nil {
+	if p.progress.firewallDrifted == nil {
 		drifted, err := u.Firewall.Drifted(ctx, rules)
 		if err != nil && !errors.Is(err, firewall.ErrAbsent) {
 			drifted = true // setting them says what is wrong
@@ -80,17 +80,17 @@ func (u *Reconciler) firewallDrift(ctx context.Context, r *record, a *inputs, ru
 		if drifted {
 			u.Log.WarnContext(ctx, "the firewall's rules are not those that this unit has set")
 		}
-		a.firewallDrifted = &drifted
+		p.progress.firewallDrifted = &drifted
 	}
-	return *a.firewallDrifted
+	return *p.progress.firewallDrifted
 }
 
 // configureFirewall sets the firewall. Where that can't be done, as in a container without its
 // kernel modules, the unit goes on, and says that its ports are open.
 func (u *Reconciler) configureFirewall(ctx context.Context, p pass) error {
-	r, a, o := p.record, p.inputs, p.result
-	a.guarded = true
-	rules := u.rules(a, o.Snapshot)
+	r := p.record
+	p.progress.guarded = true
+	rules := u.rules(p.inputs, p.result.Snapshot)
 	_, err := u.Firewall.Initialize(ctx)
 	if err == nil {
 		_, err = u.Firewall.Ensure(ctx, rules)

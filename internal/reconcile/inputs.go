@@ -8,55 +8,34 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// inputs is what is found out once a hook: what Juju says, which stays as it is while
-// the hook runs, and what only this unit's own steps change.
+// inputs is what Juju said at the beginning of the hook, beside what is in the snapshot. It is
+// not changed afterwards: what this unit's own steps change is in [progress].
 type inputs struct {
-	// unmended is why a server could not write its file anew, where one could not.
-	unmended map[ovndb.Database]string
-	// payload is what is installed; nil is not known.
-	payload *payload
-	// unavailable says that newer packages could not be had.
-	unavailable bool
-	// schemas is how the schema of a database that this unit leads compares.
-	schemas  map[ovndb.Database]plan.Drift
+	// thorough says that everything was asked for.
 	thorough bool
 	settings plan.Settings
 	// invalid are the options that can't be used, each with its reason.
 	invalid map[string]string
 	// problem is what is wrong with what the Juju leader published.
-	problem    string
-	jujuLeader bool
+	problem string
 	// unrelated says that what the Juju leader publishes can't be known, as there is no
 	// peer relation yet.
 	unrelated bool
 	// blind says that what units have claimed could not be read, where Juju has no
 	// leader settings.
 	blind bool
-	// at is when Juju was asked.
-	at time.Time
 	// address is this unit's on the peer binding, addresses are those of all
 	// bindings that were asked for, hosts its names.
 	address   netip.Addr
 	addresses []netip.Addr
 	hosts     []string
-	clusters  relation.Clusters
-	// recovering says that a recovery is judged, whether or not one was asked for.
-	recovering bool
-	serving    map[ovndb.Database]serving
-	// guarded says that the firewall was seen to in this hook.
-	guarded bool
-	// firewallDrifted says, once the machine was asked, whether its rules are not those that
-	// were last set.
-	firewallDrifted *bool
 	// What follows is known only where thorough is set.
 	certificates certificates
 	// clients are the relations to applications that use the databases.
@@ -83,45 +62,46 @@ type client struct {
 	addresses []netip.Addr
 }
 
-// observe asks Juju. Where not thorough, relations other than the peers' are left
-// out, and what the Juju leader has published is what it was.
-func (u *Reconciler) observe(ctx context.Context, r *record, m observe.Application, thorough bool) (*inputs, error) {
-	a := &inputs{thorough: thorough, at: u.Now(), schemas: map[ovndb.Database]plan.Drift{}}
+// observe asks Juju what else a pass begins with. Where not thorough, relations other than the
+// peers' are left out, and what the Juju leader has published is what it was.
+func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough bool) (pass, error) {
+	p := pass{record: r, inputs: inputs{thorough: thorough}, progress: newProgress(u.Now()), result: o}
+	a, m := &p.inputs, o.Snapshot.Application
 	config, err := u.Tools.Config(ctx)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	a.settings, a.invalid = u.parse(config)
-	if a.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
-		return nil, err
+	if p.progress.jujuLeader, err = u.Tools.IsLeader(ctx); err != nil {
+		return p, err
 	}
 	if err := u.observeAddress(ctx, a); err != nil {
-		return nil, err
+		return p, err
 	}
 	settings, unread, err := u.leaderSettings(ctx, thorough, r.LeaderSettings, m.AppData)
 	if err != nil {
-		return nil, err
+		return p, err
 	}
 	a.blind, a.unrelated = unread, unread && len(r.LeaderSettings) == 0
-	if a.parseClusters(settings) {
+	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
-	if thorough || len(m.Remote[relation.Certificates]) > 0 && !u.usable(a) {
+	if thorough || listed && !u.usable(a.addresses) {
 		if err := u.observeCertificates(ctx, a); err != nil {
-			return nil, err
+			return p, err
 		}
 	}
 	if thorough {
 		if err := u.observeClients(ctx, a); err != nil {
-			return nil, err
+			return p, err
 		}
 		r.Unrelated = len(a.certificates.relations) == 0 && (r.Unrelated || u.breaksCertificates())
 	}
 	// goal-state has the relation before this unit is in it, and for seconds after it is out.
 	a.certificates.related = len(a.certificates.relations) > 0 || listed && !r.Unrelated
-	return a, nil
+	return p, nil
 }
 
 func (u *Reconciler) observeAddress(ctx context.Context, a *inputs) error {
@@ -178,19 +158,17 @@ func (u *Reconciler) leaderSettings(ctx context.Context, ask bool, remembered ma
 	return published.Values(), false, nil
 }
 
-// parseClusters reads the IDs of the clusters, and says whether there is one of each
-// database. Settings that are damaged must not look as if there were none: the leader
-// would make new clusters.
-func (a *inputs) parseClusters(settings map[string]string) (all bool) {
-	var problems []string
-	a.clusters, problems = relation.ParseClusters(settings)
-	if len(problems) == 0 && len(a.clusters.IDs) == 1 {
-		problems = append(problems, "the leader settings name one cluster only")
+// parseClusters reads the IDs of the clusters. Settings that are damaged must not look as if
+// there were none: the leader would make new clusters.
+func parseClusters(settings map[string]string) (clusters relation.Clusters, problem string) {
+	clusters, problems := relation.ParseClusters(settings)
+	switch {
+	case len(problems) > 0:
+		problem = problems[0]
+	case len(clusters.IDs) == 1:
+		problem = "the leader settings name one cluster only"
 	}
-	if len(problems) > 0 && a.problem == "" {
-		a.problem = problems[0]
-	}
-	return len(a.clusters.IDs) == len(ovndb.Databases())
+	return clusters, problem
 }
 
 // observeCertificates reads what the provider has issued for what this unit has

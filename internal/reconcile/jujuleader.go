@@ -15,8 +15,8 @@ const jujuLeaderInterval = 10 * time.Second
 // whileJujuLeader makes a step that takes as long as a database is large. Where this unit leads the
 // application, and went on to, what it was told at the hook's begin counts as long as if it had
 // just been told.
-func (u *Reconciler) whileJujuLeader(ctx context.Context, a *inputs, step func() error) error {
-	if !a.jujuLeader {
+func (u *Reconciler) whileJujuLeader(ctx context.Context, g *progress, step func() error) error {
+	if !g.jujuLeader {
 		return step()
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -31,10 +31,10 @@ func (u *Reconciler) whileJujuLeader(ctx context.Context, a *inputs, step func()
 			case <-tick.C:
 			}
 			at := u.Now()
-			if leads, err := u.Tools.IsLeader(ctx); err != nil || !leads || u.Now().After(a.at.Add(jujuLeadership)) {
+			if leads, err := u.Tools.IsLeader(ctx); err != nil || !leads || u.Now().After(g.at.Add(jujuLeadership)) {
 				return // what was true until then is found to be too old
 			}
-			a.at = at
+			g.at = at
 		}
 	})
 	err := step()

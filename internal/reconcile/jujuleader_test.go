@@ -38,9 +38,9 @@ func TestLeadershipIsConfirmedWhileAStepTakesLong(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				u := &Reconciler{Machine: &observe.Machine{Now: time.Now}, Tools: juju.New(leads{time.Now(), c.led})}
-				a := &inputs{jujuLeader: true, at: time.Now()}
-				require.NoError(t, u.whileJujuLeader(t.Context(), a, func() error { time.Sleep(95 * time.Second); return nil }))
-				assert.Equal(t, c.fresh, time.Now().Before(a.at.Add(jujuLeadership)))
+				g := &progress{jujuLeader: true, at: time.Now()}
+				require.NoError(t, u.whileJujuLeader(t.Context(), g, func() error { time.Sleep(95 * time.Second); return nil }))
+				assert.Equal(t, c.fresh, time.Now().Before(g.at.Add(jujuLeadership)))
 			})
 		})
 	}

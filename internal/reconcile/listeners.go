@@ -18,7 +18,7 @@ const clientTimeout = 2 * time.Second
 
 // listeners compares the rows with those wanted. Where they can't be read, they
 // are left alone.
-func (u *Reconciler) listeners(ctx context.Context, a *inputs, m observe.Application, db ovndb.Database) plan.Drift {
+func (u *Reconciler) listeners(ctx context.Context, a inputs, m observe.Application, db ovndb.Database) plan.Drift {
 	rows, err := u.Dialer.Connections(ctx, db, "unix:"+u.Paths.Socket(db))
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read the listeners", "database", db.Short(), "error", err)
@@ -32,7 +32,7 @@ func (u *Reconciler) listeners(ctx context.Context, a *inputs, m observe.Applica
 
 // wantedListeners serve IPv6 where any unit has such an address: the rows are
 // those of all units.
-func (u *Reconciler) wantedListeners(a *inputs, m observe.Application, db ovndb.Database) []ovsdb.Connection {
+func (u *Reconciler) wantedListeners(a inputs, m observe.Application, db ovndb.Database) []ovsdb.Connection {
 	ipv6 := a.address.Is6() || slices.ContainsFunc(m.PeerAddresses(), netip.Addr.Is6)
 	return ovsdb.WantedConnections(db, a.settings.InactivityProbe, ipv6)
 }
@@ -43,15 +43,16 @@ func (u *Reconciler) wantedListeners(a *inputs, m observe.Application, db ovndb.
 // What was found is remembered for as long as the packages stay the same: only they
 // bring a newer schema. A member looks again when it leads anew, since then it is the
 // one that converts.
-func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db ovndb.Database, x plan.Database) plan.Drift {
-	if _, known := a.schemas[db]; known {
-		return a.schemas[db]
+func (u *Reconciler) schema(ctx context.Context, p pass, db ovndb.Database, x plan.Database) plan.Drift {
+	r, g := p.record, p.progress
+	if drift, known := g.schemas[db]; known {
+		return drift
 	}
-	compared := a.payload.version.String()
+	compared := g.payload.version.String()
 	if x.IsRaftLeader() {
 		compared += fmt.Sprintf(" term %d", x.Status.Term)
 	}
-	if r.Compared[db] == compared && !(x.IsRaftLeader() && a.thorough) {
+	if r.Compared[db] == compared && !(x.IsRaftLeader() && p.inputs.thorough) {
 		return plan.InSync
 	}
 	needed, err := u.Files.NeedsConversion(ctx, db)
@@ -60,15 +61,15 @@ func (u *Reconciler) schema(ctx context.Context, r *record, a *inputs, db ovndb.
 		u.Log.WarnContext(ctx, "cannot compare the schema", "database", db.Short(), "error", err)
 		return ""
 	case needed:
-		a.schemas[db] = plan.Drifted
+		g.schemas[db] = plan.Drifted
 	default:
-		a.schemas[db] = plan.InSync
+		g.schemas[db] = plan.InSync
 		if r.Compared == nil {
 			r.Compared = map[ovndb.Database]string{}
 		}
 		r.Compared[db] = compared
 	}
-	return a.schemas[db]
+	return g.schemas[db]
 }
 
 // served is nil where all of this unit's own client ports answer, over TLS.

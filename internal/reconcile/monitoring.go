@@ -47,7 +47,7 @@ func (w monitoringState) due(now time.Time) bool {
 func (u *Reconciler) configureMonitoring(ctx context.Context, p pass) error {
 	r, a := p.record, p.inputs
 	w := &r.Watch
-	if a.problem != "" || a.invalid[plan.OptionExporter] != "" || !a.thorough && !w.due(a.at) {
+	if a.problem != "" || a.invalid[plan.OptionExporter] != "" || !a.thorough && !w.due(p.progress.at) {
 		return nil // options that can't be read are not those of no exporter
 	}
 	var problems []string
@@ -76,12 +76,12 @@ func (u *Reconciler) keepExporter(ctx context.Context, p pass) (err error) {
 	switch {
 	case channel != "" && !o.Decision.Ready, o.state.Dying:
 		return nil
-	case !w.Failed.IsZero() && channel == w.Channel && !w.due(a.at):
+	case !w.Failed.IsZero() && channel == w.Channel && !w.due(p.progress.at):
 		return errors.New(w.Failure)
 	}
 	w.Channel, w.Failed, w.Failure = channel, time.Time{}, ""
 	if w.Installed, err = u.Monitoring.Exporter.Ensure(ctx, channel); err != nil {
-		w.Failed, w.Failure = a.at, err.Error()
+		w.Failed, w.Failure = p.progress.at, err.Error()
 	}
 	return err
 }
@@ -123,7 +123,7 @@ func (u *Reconciler) tellPrometheus(ctx context.Context, p pass) error {
 		if err := u.Tools.RelationSet(ctx, id, unit); err != nil {
 			return err
 		}
-		if !a.jujuLeader {
+		if !p.progress.jujuLeader {
 			continue
 		}
 		if err := u.Tools.RelationSetApp(ctx, id, app); err != nil && !errors.Is(err, juju.ErrNotLeader) {
@@ -193,7 +193,7 @@ func (u *Reconciler) keepChecks(ctx context.Context, p pass) error {
 	return missing
 }
 
-func (u *Reconciler) checks(a *inputs, host relation.NagiosHost) monitoring.Checks {
+func (u *Reconciler) checks(a inputs, host relation.NagiosHost) monitoring.Checks {
 	files := u.Paths.Credentials()
 	return monitoring.Checks{
 		Unit: host.Unit, Host: host.Host,

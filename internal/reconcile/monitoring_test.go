@@ -80,6 +80,7 @@ type watching struct {
 	root string
 	r    record
 	a    inputs
+	g    progress
 	o    Result
 }
 
@@ -97,7 +98,8 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 		Paths:      ovndb.Paths{Etc: "/etc/ovn"},
 		Monitoring: monitoring.On(p, root),
 	}}
-	w.a = inputs{thorough: true, jujuLeader: true, at: time.Unix(1e9, 0), settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
+	w.g = progress{jujuLeader: true, at: time.Unix(1e9, 0)}
+	w.a = inputs{thorough: true, settings: plan.Settings{ExporterChannel: "stable", NagiosContext: "juju"}}
 	w.o.Decision.Ready = true
 	w.o.Snapshot.Application = observe.Application{Goal: map[string]juju.UnitGoal{}, Remote: map[string]map[string]juju.UnitGoal{}}
 	for _, e := range endpoints {
@@ -108,7 +110,7 @@ func newWatching(t *testing.T, endpoints ...string) *watching {
 
 func (w *watching) watch(t *testing.T) {
 	t.Helper()
-	require.NoError(t, w.unit.configureMonitoring(t.Context(), pass{&w.r, &w.a, w.o}))
+	require.NoError(t, w.unit.configureMonitoring(t.Context(), pass{record: &w.r, inputs: w.a, progress: &w.g, result: w.o}))
 }
 
 func TestWatchersAreToldOfTheUnit(t *testing.T) {
@@ -146,7 +148,7 @@ func TestOnlyTheLeaderWritesForTheApplication(t *testing.T) {
 	w := newWatching(t, relation.Metrics)
 	w.add(exporterThere)
 	w.add(related)
-	w.a.jujuLeader = false
+	w.g.jujuLeader = false
 	w.watch(t)
 	assert.Contains(t, w.published, "relation-set -r metrics-endpoint:4")
 	assert.NotContains(t, w.published, "relation-set -r metrics-endpoint:4 --app")
@@ -180,7 +182,7 @@ func TestAStoreThatFailsIsLeftAloneForAnHourAndFailsNoHook(t *testing.T) {
 	w := newWatching(t)
 	for range 3 {
 		w.watch(t)
-		w.a.at = w.a.at.Add(time.Minute)
+		w.g.at = w.g.at.Add(time.Minute)
 	}
 	assert.Equal(t, 1, w.times("snap"))
 	require.Len(t, w.r.Watch.Problems, 1)
@@ -190,7 +192,7 @@ func TestAStoreThatFailsIsLeftAloneForAnHourAndFailsNoHook(t *testing.T) {
 	w.watch(t)
 	assert.Equal(t, 2, w.times("snap"), "another channel is another try")
 
-	w.a.at, w.a.thorough = w.a.at.Add(2*time.Hour), false
+	w.g.at, w.a.thorough = w.g.at.Add(2*time.Hour), false
 	w.a.settings.ExporterChannel = "stable"
 	w.add(exporterThere)
 	w.watch(t)
@@ -250,5 +252,5 @@ func TestAHookThatIsOutOfTimeSaysSo(t *testing.T) {
 	w := newWatching(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, w.unit.configureMonitoring(ctx, pass{&w.r, &w.a, w.o}), context.Canceled)
+	require.ErrorIs(t, w.unit.configureMonitoring(ctx, pass{record: &w.r, inputs: w.a, progress: &w.g, result: w.o}), context.Canceled)
 }

@@ -21,20 +21,20 @@ type payload struct {
 
 // installed asks dpkg once a hook, and again after a step of this unit's that changes
 // packages. An upgrade by another process meanwhile is seen by the next hook.
-func (u *Reconciler) installed(ctx context.Context, a *inputs) (version ovndb.Version, installed bool, err error) {
-	if a.payload == nil {
+func (u *Reconciler) installed(ctx context.Context, g *progress) (version ovndb.Version, installed bool, err error) {
+	if g.payload == nil {
 		var p payload
 		if p.version, p.installed, err = u.Packages.Installed(ctx); err != nil {
 			return p.version, false, err
 		}
-		a.payload = &p
+		g.payload = &p
 	}
-	return a.payload.version, a.payload.installed, nil
+	return g.payload.version, g.payload.installed, nil
 }
 
 // install leaves the services masked: the packages would start them, and they
 // would make databases of their own.
-func (u *Reconciler) install(ctx context.Context, r *record, a *inputs) error {
+func (u *Reconciler) install(ctx context.Context, r *record, a inputs) error {
 	if r.Source == "" { // else what is finished here is an upgrade that was cut off
 		if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
 			return err
@@ -52,7 +52,7 @@ func (u *Reconciler) install(ctx context.Context, r *record, a *inputs) error {
 	return nil
 }
 
-func (u *Reconciler) addSources(ctx context.Context, a *inputs) error {
+func (u *Reconciler) addSources(ctx context.Context, a inputs) error {
 	for _, value := range []string{a.settings.Source, a.settings.Overlay} {
 		source, err := ovn.ParseSource(value, u.OS)
 		if err != nil {
@@ -84,16 +84,16 @@ func (u *Reconciler) parse(config map[string]any) (plan.Settings, map[string]str
 
 // upgrade takes newer packages, if there are any, and leaves what runs as it is:
 // that then runs another version than is installed, and is restarted next.
-func (u *Reconciler) upgrade(ctx context.Context, r *record, a *inputs, before ovndb.Version) error {
-	if err := u.addSources(ctx, a); err != nil {
+func (u *Reconciler) upgrade(ctx context.Context, p pass) error {
+	if err := u.addSources(ctx, p.inputs); err != nil {
 		return err
 	}
 	if err := u.Packages.Upgrade(ctx); err != nil {
 		return err
 	}
-	r.Source = a.settings.AllSources()
+	p.record.Source = p.inputs.settings.AllSources()
 	after, _, err := u.Packages.Installed(ctx)
-	a.unavailable = err == nil && after == before
+	p.progress.unavailable = err == nil && after == p.result.state.Packages.Version
 	return err
 }
 
@@ -157,8 +157,8 @@ func databaseOf(service ovndb.Service) ovndb.Database {
 
 // tooNew says whether a server that is down has ended for being older than its file,
 // and would again: it is the one that is installed.
-func (u *Reconciler) tooNew(ctx context.Context, r *record, a *inputs, db ovndb.Database) bool {
-	if runs, started := r.Running[ovndb.ServiceOf(db)]; started && !runs.Is(a.payload.version) {
+func (u *Reconciler) tooNew(ctx context.Context, p pass, db ovndb.Database) bool {
+	if runs, started := p.record.Running[ovndb.ServiceOf(db)]; started && !runs.Is(p.progress.payload.version) {
 		return false
 	}
 	tooNew, err := ovn.FileTooNew(u.Paths, db)

@@ -20,13 +20,13 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 	if err != nil {
 		return o, err
 	}
-	inputs, err := u.observe(ctx, record, o.Snapshot.Application, !record.Settled)
+	p, err := u.observe(ctx, record, o, !record.Settled)
 	if err != nil {
 		return o, err
 	}
 	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
 	o.agentStatus = u.agentStatus(ctx, record)
-	if o.state, err = u.state(ctx, pass{record, inputs, o}); err != nil {
+	if o.state, err = u.state(ctx, p); err != nil {
 		return o, err
 	}
 	o.Decision = plan.Decide(o.state)

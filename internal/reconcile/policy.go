@@ -10,7 +10,7 @@ import (
 // configurePolicy keeps packages from restarting services, or lets them, as the option
 // says. What goes wrong with it fails no hook: it is recorded, for the status, and tried
 // again in the next one.
-func (u *Reconciler) configurePolicy(ctx context.Context, r *record, a *inputs) {
+func (u *Reconciler) configurePolicy(ctx context.Context, r *record, a inputs) {
 	if !a.thorough && r.PolicyFailure == "" || a.invalid[plan.OptionAutoRestarts] != "" {
 		return
 	}

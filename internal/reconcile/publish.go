@@ -49,9 +49,9 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 // what it is told is not noted, since Juju drops it if the hook fails after all.
 func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 	r, a, o := p.record, p.inputs, p.result
-	databag, history := u.own(a, o).Databag(), map[string]string(nil)
+	databag, history := u.own(p).Databag(), map[string]string(nil)
 	maps.Copy(databag, u.unitState(p).Databag())
-	if a.jujuLeader {
+	if p.progress.jujuLeader {
 		history = o.Snapshot.Application.History.Databag()
 		maps.Copy(history, members(o.Snapshot).Databag())
 	}
@@ -67,7 +67,7 @@ func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 		if err := u.Tools.RelationSet(ctx, id, databag); err != nil {
 			return err
 		}
-		if !a.jujuLeader {
+		if !p.progress.jujuLeader {
 			continue
 		}
 		if err := u.Tools.RelationSetApp(ctx, id, history); err != nil {
@@ -99,14 +99,15 @@ func members(snapshot observe.Snapshot) relation.Members {
 // own are the identities of this unit's servers. A database that was on the
 // machine before, of a cluster that is not the application's, is no unit's; and a
 // server that still joins can let no other join through it.
-func (u *Reconciler) own(a *inputs, o Result) relation.Identities {
+func (u *Reconciler) own(p pass) relation.Identities {
+	clusters, o := p.progress.clusters, p.result
 	own := maps.Clone(o.Snapshot.Own)
 	for _, db := range ovndb.Databases() {
 		l, id := server(o, db), own[db]
 		serves := l.Condition == ovndb.Serving
-		ours := id.Cluster == a.clusters.IDs[db] || o.state.Packages.Adopted && a.clusters.IDs[db] == ""
+		ours := id.Cluster == clusters.IDs[db] || o.state.Packages.Adopted && clusters.IDs[db] == ""
 		switch {
-		case id.Cluster != "" && !ours && (!serves || a.clusters.IDs[db] == ""):
+		case id.Cluster != "" && !ours && (!serves || clusters.IDs[db] == ""):
 			delete(own, db)
 		case serves && l.Status.State == raft.JoiningCluster:
 			id.Cluster = ""
@@ -156,16 +157,16 @@ func (u *Reconciler) publishToClients(ctx context.Context, p pass) error {
 	if !o.Decision.Ready {
 		return nil
 	}
-	told := relation.FormatAddress(a.address)
+	told, clients := relation.FormatAddress(a.address), a.clients
 	if !a.thorough {
 		// New relations have hooks of their own; what is left is a new address.
 		for id, before := range r.Published {
 			if before != told {
-				a.clients = append(a.clients, client{id: id})
+				clients = append(clients, client{id: id})
 			}
 		}
 	}
-	for _, c := range a.clients {
+	for _, c := range clients {
 		if err := u.Tools.RelationSet(ctx, c.id, relation.BoundAddress(a.address)); err != nil {
 			return err
 		}
@@ -173,7 +174,7 @@ func (u *Reconciler) publishToClients(ctx context.Context, p pass) error {
 	if a.thorough {
 		r.Published = map[string]string{}
 	}
-	for _, c := range a.clients {
+	for _, c := range clients {
 		r.Published[c.id] = told
 	}
 	return nil

@@ -63,12 +63,15 @@ type Result struct {
 	backup, backupAge string
 }
 
-// pass is one pass over the unit: what it has recorded of itself, what was found out, and
-// what has come of it so far.
+// pass is one pass over the unit: what it has recorded of itself, what Juju said, what its
+// steps have changed since, and what has come of it so far.
 type pass struct {
-	record *record
-	inputs *inputs
-	result Result
+	record   *record
+	inputs   inputs
+	progress *progress
+	result   Result
+	// judging says that a recovery is judged, whether or not one was asked for.
+	judging bool
 }
 
 // maxSteps bounds the steps of one hook. A unit takes about 20 from an empty
@@ -89,19 +92,19 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := snapshot.Application.Unread; err != nil {
 		return Result{}, err
 	}
-	inputs, err := u.observe(ctx, record, snapshot.Application, thorough || !record.Settled)
+	p, err := u.observe(ctx, record, Result{Snapshot: snapshot, Report: report}, thorough || !record.Settled)
 	if err != nil {
 		return Result{}, err
 	}
-	if err := u.adopt(ctx, record, inputs); err != nil {
+	if err := u.adopt(ctx, p); err != nil {
 		return Result{}, err
 	}
-	o := Result{Snapshot: snapshot, Report: report}
-	u.awaitServers(ctx, &o)
+	o := &p.result
+	u.awaitServers(ctx, o)
 	made := map[string]bool{}
 	for steps := 0; ; steps++ {
-		if o.state, err = u.state(ctx, pass{record, inputs, o}); err != nil {
-			return o, err
+		if o.state, err = u.state(ctx, p); err != nil {
+			return p.result, err
 		}
 		o.Decision = plan.Decide(o.state)
 		step := o.Decision.Step
@@ -109,17 +112,17 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 			break // one that changed nothing would change nothing again
 		}
 		if steps == maxSteps {
-			return o, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
+			return p.result, fmt.Errorf("cannot settle: after %d steps the next is %q", steps, step)
 		}
 		made[step.String()] = true
 		u.Log.InfoContext(ctx, step.String()) //nolint:sloglint // told to people: the steps of a hook
-		err := u.apply(ctx, pass{record, inputs, o}, *step)
+		err := u.apply(ctx, p, *step)
 		if kept := u.saveRecord(record); kept != nil {
 			u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", kept)
 		}
 		if err != nil {
 			if ctx.Err() != nil {
-				return o, err
+				return p.result, err
 			}
 			if errors.Is(err, errClaimed) {
 				o.Decision.Waiting = append(o.Decision.Waiting, "peers: "+err.Error())
@@ -127,8 +130,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
 			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
-			if step.Kind == plan.Upgrade && !inputs.unavailable && idle(o) {
-				inputs.unavailable = true // a server that is down may do with what there is
+			if step.Kind == plan.Upgrade && !p.progress.unavailable && idle(p.result) {
+				p.progress.unavailable = true // a server that is down may do with what there is
 				continue
 			}
 			break
@@ -138,19 +141,19 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if len(made) > 0 {
 		o.Report = u.Observer.Report(ctx, o.Snapshot.Application, o.Snapshot.Servers)
 	}
-	u.publishDamage(ctx, o)
-	u.trimMemory(ctx, record, o)
-	if err := u.publish(ctx, pass{record, inputs, o}); err != nil {
-		return o, err
+	u.publishDamage(ctx, p.result)
+	u.trimMemory(ctx, record, p.result)
+	if err := u.publish(ctx, p); err != nil {
+		return p.result, err
 	}
-	if err := u.reconcileAgent(ctx, pass{record, inputs, o}); err != nil {
-		return o, err
+	if err := u.reconcileAgent(ctx, p); err != nil {
+		return p.result, err
 	}
-	if err := u.guardStarts(ctx, o); err != nil {
-		return o, err
+	if err := u.guardStarts(ctx, p.result); err != nil {
+		return p.result, err
 	}
-	if o.backup, o.backupAge, err = u.scheduleBackups(ctx, pass{record, inputs, o}); err != nil {
-		return o, err
+	if o.backup, o.backupAge, err = u.scheduleBackups(ctx, p); err != nil {
+		return p.result, err
 	}
 	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
 	o.agent, o.agentStatus = record.Agent.Problem, u.agentStatus(ctx, record)
@@ -158,7 +161,7 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
-	return o, nil
+	return p.result, nil
 }
 
 // awaitServers gives the servers of a machine that has just been turned on the time to read
@@ -197,18 +200,19 @@ func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
 
 // adopt notes what was there before this charm: then nothing that runs may change
 // because the charm has.
-func (u *Reconciler) adopt(ctx context.Context, r *record, a *inputs) error {
+func (u *Reconciler) adopt(ctx context.Context, p pass) error {
+	r := p.record
 	if r.Known || u.Env.HookName == "install" {
 		r.Known = true
 		return nil
 	}
-	version, installed, err := u.installed(ctx, a)
+	version, installed, err := u.installed(ctx, p.progress)
 	if err != nil {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}
 	r.Known = true
 	if r.Adopted = installed; installed {
-		r.Source = a.settings.AllSources()
+		r.Source = p.inputs.settings.AllSources()
 		for _, service := range plan.RestartOrder() {
 			// Which ovsdb-server runs is asked of it: it may be older than what is installed.
 			r.started(service, ovndb.Version{OVN: version.OVN})

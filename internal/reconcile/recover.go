@@ -303,12 +303,12 @@ func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.D
 	if err := snapshot.Application.Unread; err != nil {
 		return nil, err
 	}
-	a, err := u.observe(ctx, r, snapshot.Application, true)
+	p, err := u.observe(ctx, r, Result{Snapshot: snapshot}, true)
 	if err != nil {
 		return nil, err
 	}
-	a.recovering = true
-	s, err := u.state(ctx, pass{r, a, Result{Snapshot: snapshot}})
+	p.judging = true
+	s, err := u.state(ctx, p)
 	return s.Recovery, err
 }
 

@@ -22,16 +22,16 @@ import (
 // recoveries are what is known of each database where it may matter: a recovery was asked
 // for of a unit, this unit's server was stopped for one, or it knows no leader.
 func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[ovndb.Database]recovery.State, error) {
-	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
+	r := p.record
 	all := map[ovndb.Database]recovery.State{}
-	r.forget(a.clusters)
+	r.forget(p.progress.clusters)
 	wanted := map[ovndb.Database][]raft.ID{}
 	for _, db := range ovndb.Databases() {
-		if cluster := s.Clusters.IDs[db]; cluster != "" && (a.recovering || asked(r, s, db)) {
+		if cluster := s.Clusters.IDs[db]; cluster != "" && (p.judging || asked(r, s, db)) {
 			wanted[db] = []raft.ID{cluster}
 		}
 	}
-	served := u.serving(ctx, a, snapshot, wanted)
+	served := u.serving(ctx, p, wanted)
 	for _, db := range ovndb.Databases() {
 		x, cluster := s.Databases[db], s.Clusters.IDs[db]
 		begun := asked(r, s, db)
@@ -42,7 +42,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 		if led {
 			delete(r.Refused, db) // what was lost is back
 		}
-		if cluster == "" || !begun && !a.recovering && (led || x.Condition == ovndb.Absent) {
+		if cluster == "" || !begun && !p.judging && (led || x.Condition == ovndb.Absent) {
 			continue
 		}
 		state := recovery.State{
@@ -64,7 +64,7 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 			peer.Reached = s.JujuLeader && peer.Request != nil && peer.Request.New != "" && reached(ctx, p.Address, db)
 			state.Peers = append(state.Peers, peer)
 		}
-		if err := u.ownCopy(ctx, &state, x, snapshot, served[db].answering); err != nil {
+		if err := u.ownCopy(ctx, &state, x, p.result.Snapshot, served[db].answering); err != nil {
 			return nil, err
 		}
 		state.Serving = served[db].connected
@@ -127,26 +127,23 @@ func copies(states map[ovndb.Database]recovery.State) map[ovndb.Database]recover
 // serving is [Reconciler.askServing] for each database and its clusters, all at the same
 // time, or what that has said in this hook not long ago: machines that are off take all of
 // its time.
-func (u *Reconciler) serving(ctx context.Context, a *inputs, snapshot observe.Snapshot, wanted map[ovndb.Database][]raft.ID) map[ovndb.Database]answers {
+func (u *Reconciler) serving(ctx context.Context, p pass, wanted map[ovndb.Database][]raft.ID) map[ovndb.Database]answers {
 	var (
 		mu  sync.Mutex
 		wg  sync.WaitGroup
 		all = map[ovndb.Database]answers{}
 	)
-	if a.serving == nil {
-		a.serving = map[ovndb.Database]serving{}
-	}
 	for db, clusters := range wanted {
 		wg.Go(func() {
 			mu.Lock()
-			known, there := a.serving[db]
+			known, there := p.progress.serving[db]
 			mu.Unlock()
 			if !there || u.Now().After(known.until) || !slices.Equal(known.clusters, clusters) {
-				known = serving{clusters: clusters, answers: u.askServers(ctx, snapshot, db, clusters), until: u.Now().Add(servingAge)}
+				known = serving{clusters: clusters, answers: u.askServers(ctx, p.result.Snapshot, db, clusters), until: u.Now().Add(servingAge)}
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			all[db], a.serving[db] = known.answers, known
+			all[db], p.progress.serving[db] = known.answers, known
 		})
 	}
 	wg.Wait()

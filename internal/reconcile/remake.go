@@ -35,11 +35,12 @@ func (u *Reconciler) stopFor(ctx context.Context, r *record, db ovndb.Database, 
 }
 
 // remake makes the new cluster beside the file of the old one, and notes its ID.
-func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.Database) error {
+func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) error {
+	r, a := p.record, p.inputs
 	request := r.Requests[db]
 	contents := u.standalone(db)
 	defer os.Remove(contents)
-	note := startguard.Record(db, a.clusters.Supersede(db, "", "").Superseded[db])
+	note := startguard.Record(db, p.progress.clusters.Supersede(db, "", "").Superseded[db])
 	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
 		return u.Files.Change(ctx, path, note)
 	})
@@ -58,11 +59,11 @@ func (u *Reconciler) remake(ctx context.Context, r *record, a *inputs, db ovndb.
 
 // supersede puts the new cluster in the place of the old one, for all units.
 func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
-	r, a, o := p.record, p.inputs, p.result
-	if u.Now().After(a.at.Add(jujuLeadership)) {
+	r, g, o := p.record, p.progress, p.result
+	if u.Now().After(g.at.Add(jujuLeadership)) {
 		return errStale
 	}
-	if all := u.askServing(ctx, o.Snapshot, s.Database, []raft.ID{a.clusters.IDs[s.Database]}); len(all) > 0 {
+	if all := u.askServing(ctx, o.Snapshot, s.Database, []raft.ID{g.clusters.IDs[s.Database]}); len(all) > 0 {
 		return fmt.Errorf("the cluster has a quorum again: %s", first(all))
 	}
 	for _, peer := range o.state.Peers {
@@ -70,19 +71,19 @@ func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 			return fmt.Errorf("the machine of %s, which has the new cluster, does not answer", s.Unit)
 		}
 	}
-	c := a.clusters.Supersede(s.Database, s.Cluster, s.Unit)
+	c := g.clusters.Supersede(s.Database, s.Cluster, s.Unit)
 	err := u.Tools.LeaderSet(ctx, c.Settings())
 	switch {
 	case errors.Is(err, juju.ErrNotLeader):
-		a.jujuLeader = false
+		g.jujuLeader = false
 		return nil
 	case errors.Is(err, juju.ErrNoTool):
 		return u.claimLater(ctx, o, c)
 	case err != nil:
 		return err
 	}
-	a.clusters, r.LeaderSettings = c, c.Settings()
-	r.forget(a.clusters)
+	g.clusters, r.LeaderSettings = c, c.Settings()
+	r.forget(g.clusters)
 	return nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
-	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -16,10 +15,9 @@ import (
 
 // archive puts away the file of a server that is no member, and keeps the service
 // from starting without it: it would make a new cluster.
-func (u *Reconciler) archive(ctx context.Context, a *inputs, l observe.ServerState) error {
-	db := l.Database
-	service := ovndb.ServiceOf(db)
-	if len(a.clusters.Superseded[db]) > 0 {
+func (u *Reconciler) archive(ctx context.Context, p pass, db ovndb.Database) error {
+	service, l := ovndb.ServiceOf(db), server(p.result, db)
+	if len(p.progress.clusters.Superseded[db]) > 0 {
 		// It takes the new cluster, whose log begins anew, for one with old data.
 		if err := u.Services.Stop(ctx, ovndb.Northd); err != nil {
 			return err
@@ -47,8 +45,9 @@ func (u *Reconciler) archive(ctx context.Context, a *inputs, l observe.ServerSta
 // start starts services at the same time. What becomes of one does not hinder the
 // others. What one that never ran will run is noted before: it may do so although its start
 // took too long, and a hook that is killed meanwhile notes nothing afterwards.
-func (u *Reconciler) start(ctx context.Context, r *record, a *inputs, services []ovndb.Service) error {
-	version, _, err := u.installed(ctx, a)
+func (u *Reconciler) start(ctx context.Context, p pass, services []ovndb.Service) error {
+	r := p.record
+	version, _, err := u.installed(ctx, p.progress)
 	if err != nil {
 		return err
 	}

@@ -21,11 +21,11 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
 	m := snapshot.Application
 	s := plan.State{
-		Now: u.Now(), Unit: u.Env.Unit, JujuLeader: a.jujuLeader, Dying: m.Dying(u.Env.Unit),
+		Now: u.Now(), Unit: u.Env.Unit, JujuLeader: p.progress.jujuLeader, Dying: m.Dying(u.Env.Unit),
 		Integrate: m.Version.Integrate(), Command: u.command,
 		Settings: a.settings, Problem: a.problem, Invalid: a.invalid, Unrelated: a.unrelated,
 		Claim: relation.ParseClaim(m.AppData.Values(), u.Env.Unit), Blind: a.blind,
-		Clusters: plan.Clusters(a.clusters),
+		Clusters: plan.Clusters(p.progress.clusters),
 		Units:    len(m.Goal),
 		Paused:   r.Paused, NorthdHeld: r.NorthdHeld,
 		Resumed:  u.Env.ActionName == "resume",
@@ -34,11 +34,11 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if a.address.IsValid() {
 		s.Address = a.address.String()
 	}
-	version, installed, err := u.installed(ctx, a)
+	version, installed, err := u.installed(ctx, p.progress)
 	if err != nil {
 		return s, err
 	}
-	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, a.unavailable
+	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, p.progress.unavailable
 	u.complete(ctx, r, version)
 	u.takeDeferred(r)
 	s.Pending = r.pending(version)
@@ -86,7 +86,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	}
 	s.Northd = u.Control.NorthdHealth(ctx)
 	s.NorthdUp = s.Northd.Works() || anotherNorthd(m)
-	if a.thorough && !a.guarded && u.firewallDrift(ctx, r, a, u.rules(a, snapshot)) {
+	if a.thorough && !p.progress.guarded && u.firewallDrift(ctx, p, u.rules(a, snapshot)) {
 		s.Firewall = plan.Drifted
 	}
 	return s, nil
@@ -132,7 +132,7 @@ func (u *Reconciler) peers(ctx context.Context, m observe.Application) []plan.Pe
 }
 
 func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (plan.Database, error) {
-	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
+	a, snapshot := p.inputs, p.result.Snapshot
 	l := snapshot.Servers[db]
 	x := plan.Database{
 		Condition: l.Condition, Status: l.Status, Cluster: l.Identity().Cluster, Text: l.Text(), Starting: l.Starting,
@@ -145,7 +145,7 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 	if x.Damage, err = u.Observer.MissingEntries(ctx, l); err != nil {
 		return x, err
 	}
-	x.Unmended = a.unmended[db]
+	x.Unmended = p.progress.unmended[db]
 	x.JoinLost = snapshot.JoinIsLost(db, u.Now(), ovn.FileSize(u.Paths, db))
 	if x.Inconsistent = snapshot.Inconsistent(db); x.Inconsistent != "" {
 		x.Rejoin = status.RejoinCommand(snapshot.Application, snapshot.Servers, db)
@@ -164,14 +164,14 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 		x.Listeners = u.listeners(ctx, a, snapshot.Application, db)
 	}
 	x.SchemaFile, x.Socket, x.Size = u.Paths.Schema(db), u.Paths.Socket(db), ovn.FileSize(u.Paths, db)
-	if x.Schema = u.schema(ctx, r, a, db, x); x.Schema == plan.Drifted {
+	if x.Schema = u.schema(ctx, p, db, x); x.Schema == plan.Drifted {
 		if x.FreeDisk, err = ovn.FreeSpace(u.Paths.DB); err != nil {
 			return x, err
 		}
 		x.FreeMemory, _ = ovn.AvailableMemory()
 	}
 	if x.Schema == plan.Drifted && x.IsRaftLeader() {
-		if x.Tried, err = u.Members.TriedConversion(ctx, db, a.payload.version.String()); err != nil {
+		if x.Tried, err = u.Members.TriedConversion(ctx, db, p.progress.payload.version.String()); err != nil {
 			u.Log.WarnContext(ctx, "cannot read whether a conversion was tried; not converting the schema", "database", db.Short(), "error", err)
 			x.Schema = "" // left alone until that is known
 		}
@@ -185,14 +185,14 @@ func (u *Reconciler) database(ctx context.Context, p pass, db ovndb.Database) (p
 
 // databaseNotServed adds what its files tell, and why its server may not be started.
 func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Database, x plan.Database) (plan.Database, error) {
-	r, a, snapshot := p.record, p.inputs, p.result.Snapshot
+	clusters, snapshot := p.progress.clusters, p.result.Snapshot
 	l := snapshot.Servers[db]
 	staged, err := u.Files.Staged(ctx, db)
 	if err != nil {
 		return x, err
 	}
-	if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == a.clusters.IDs[db] && len(a.clusters.Superseded[db]) > 0 {
-		x.Rival = first(u.serving(ctx, a, snapshot, map[ovndb.Database][]raft.ID{db: a.clusters.Superseded[db]})[db].connected)
+	if x.Staged = staged.Cluster; x.Staged != "" && x.Staged == clusters.IDs[db] && len(clusters.Superseded[db]) > 0 {
+		x.Rival = first(u.serving(ctx, p, map[ovndb.Database][]raft.ID{db: clusters.Superseded[db]})[db].connected)
 	}
 	if l.Condition == ovndb.Down && l.FileErr == nil {
 		if x.File.Address, err = u.Files.Address(ctx, db); err != nil {
@@ -210,7 +210,7 @@ func (u *Reconciler) databaseNotServed(ctx context.Context, p pass, db ovndb.Dat
 		}
 	}
 	if l.Condition == ovndb.Down {
-		x.TooNew = u.tooNew(ctx, r, a, db)
+		x.TooNew = u.tooNew(ctx, p, db)
 	}
 	if l.Condition == ovndb.Failed && l.FileErr == nil {
 		log, err := u.Files.Log(ctx, db)

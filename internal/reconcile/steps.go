@@ -46,13 +46,13 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	db := s.Database
 	switch s.Kind {
 	case plan.Install, plan.Upgrade:
-		a.payload, a.schemas = nil, map[ovndb.Database]plan.Drift{}
+		p.progress.payload, p.progress.schemas = nil, map[ovndb.Database]plan.Drift{}
 	}
 	switch s.Kind {
 	case plan.Install:
 		return u.install(ctx, r, a)
 	case plan.Upgrade:
-		return u.upgrade(ctx, r, a, o.state.Packages.Version)
+		return u.upgrade(ctx, p)
 	case plan.TrustCA, plan.InstallCertificate, plan.DropCAs:
 		return u.installCertificate(ctx, a, o, s.Kind)
 	case plan.WriteDefaults:
@@ -73,7 +73,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 	case plan.Leave:
 		return u.Members.LeaveRemoved(ctx, o.Snapshot.Application, server(o, db))
 	case plan.ArchiveFile:
-		return u.archive(ctx, a, server(o, db))
+		return u.archive(ctx, p, db)
 	case plan.StopServer:
 		return u.stopFor(ctx, r, db, s.Unit)
 	case plan.ReleaseServer:
@@ -83,7 +83,7 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		r.ask(db, u.Now())
 		return nil
 	case plan.RemakeCluster:
-		return u.whileJujuLeader(ctx, a, func() error { return u.remake(ctx, r, a, db) })
+		return u.whileJujuLeader(ctx, p.progress, func() error { return u.remake(ctx, p, db) })
 	case plan.Supersede:
 		return u.supersede(ctx, p, s)
 	case plan.RemoveDamaged:
@@ -92,19 +92,19 @@ func (u *Reconciler) apply(ctx context.Context, p pass, s plan.Step) error {
 		r.withdraw(db, s.Reason)
 		return nil
 	case plan.Start:
-		return u.start(ctx, r, a, s.Services)
+		return u.start(ctx, p, s.Services)
 	case plan.ConfigureListeners:
 		want := u.wantedListeners(a, o.Snapshot.Application, db)
 		_, err := u.Dialer.EnsureConnections(ctx, db, want, "unix:"+u.Paths.Socket(db))
 		return err
 	case plan.ConvertSchema:
-		return u.convert(ctx, a, o, s)
+		return u.convert(ctx, p, s)
 	case plan.SetElectionTimer:
 		return u.setTimer(ctx, db, s.Timer)
 	case plan.Restart:
 		return u.restart(ctx, r, o, s.Service)
 	case plan.RewriteFile:
-		return u.rewriteFile(ctx, a, db)
+		return u.rewriteFile(ctx, p.progress, db)
 	case plan.ConfigureFirewall:
 		return u.configureFirewall(ctx, p)
 	}
@@ -122,8 +122,8 @@ var errStale = errors.New("this unit may no longer be Juju's leader; the next ho
 // claim publishes the clusters' IDs. Only a leader can, and what it has written
 // is there even if this hook fails.
 func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]raft.ID) error {
-	r, a, o := p.record, p.inputs, p.result
-	c := relation.Clusters{IDs: ids, Superseded: a.clusters.Superseded}
+	r, g, o := p.record, p.progress, p.result
+	c := relation.Clusters{IDs: ids, Superseded: g.clusters.Superseded}
 	if len(ids) == len(ovndb.Databases()) && o.state.Databases[ovndb.NB].Staged == ids[ovndb.NB] {
 		c.CreatedBy = u.Env.Unit
 	}
@@ -132,12 +132,12 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 			c.CreatedBy = p.Unit
 		}
 	}
-	if u.Now().After(a.at.Add(jujuLeadership)) {
+	if u.Now().After(g.at.Add(jujuLeadership)) {
 		return errStale
 	}
 	err := u.Tools.LeaderSet(ctx, c.Settings())
 	if errors.Is(err, juju.ErrNotLeader) {
-		a.jujuLeader = false // another unit leads by now, and claims its own
+		g.jujuLeader = false // another unit leads by now, and claims its own
 		return nil
 	}
 	if errors.Is(err, juju.ErrNoTool) {
@@ -146,7 +146,7 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 	if err != nil {
 		return err
 	}
-	a.clusters, r.LeaderSettings = c, c.Settings()
+	g.clusters, r.LeaderSettings = c, c.Settings()
 	return nil
 }
 

@@ -86,8 +86,9 @@ func TestServiceThatWasSlowToStartIsKnownToRunWhatIsInstalled(t *testing.T) {
 		t.Run(title, func(t *testing.T) {
 			t.Parallel()
 			u := &Reconciler{Paths: ovndb.Paths{DB: t.TempDir()}, Machine: &observe.Machine{Services: ovn.Services{Runner: runtest.New(t, slow...)}, Log: slog.New(slog.DiscardHandler)}}
-			installed := &inputs{payload: &payload{version: ovndb.Version{OVN: "25.03", OVS: "3.5"}, installed: true}}
-			require.ErrorContains(t, u.start(t.Context(), &record{Running: c.ran}, installed, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
+			installed := &progress{payload: &payload{version: ovndb.Version{OVN: "25.03", OVS: "3.5"}, installed: true}}
+			p := pass{record: &record{Running: c.ran}, progress: installed}
+			require.ErrorContains(t, u.start(t.Context(), p, []ovndb.Service{ovndb.NorthboundServer}), "timed out")
 			kept, err := u.loadRecord()
 			require.NoError(t, err)
 			assert.Equal(t, c.want, kept.Running)

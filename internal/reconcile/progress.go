@@ -1,0 +1,41 @@
+package reconcile
+
+import (
+	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// progress is what a pass knows that its own steps change, and what it has found out of the
+// machine for as long as they don't.
+type progress struct {
+	// jujuLeader is what Juju has last said at the time at; false also once it has refused what
+	// only the leader may.
+	jujuLeader bool
+	at         time.Time
+	// clusters are those that the application has agreed on, this unit's own claim included.
+	clusters relation.Clusters
+	// payload is what is installed; nil is not known.
+	payload *payload
+	// unavailable says that newer packages could not be had.
+	unavailable bool
+	// schemas is how the schema of a database that this unit leads compares.
+	schemas map[ovndb.Database]plan.Drift
+	// unmended is why a server could not write its file anew, where one could not.
+	unmended map[ovndb.Database]string
+	serving  map[ovndb.Database]serving
+	// guarded says that the firewall was seen to in this hook.
+	guarded bool
+	// firewallDrifted says, once the machine was asked, whether its rules are not those that
+	// were last set.
+	firewallDrifted *bool
+}
+
+// newProgress is that of a pass for which Juju is asked now.
+func newProgress(now time.Time) *progress {
+	return &progress{
+		at: now, schemas: map[ovndb.Database]plan.Drift{}, unmended: map[ovndb.Database]string{}, serving: map[ovndb.Database]serving{},
+	}
+}
