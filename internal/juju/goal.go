@@ -26,8 +26,6 @@ type UnitGoal struct {
 	// that is being removed. Of an application it is that of the relation:
 	// `joining`, `joined`, `broken`, `suspended`, `error`.
 	Status string `json:"status"`
-	// Since is the UTC time of that status, as in `2026-01-01 00:00:00Z`.
-	Since string `json:"since"`
 }
 
 // Dying says whether the unit of this application is being removed. It is false

@@ -97,7 +97,7 @@ func TestR16IdentityThatIsNoMembersCountsAsNone(t *testing.T) {
 	require.True(t, m.Owner(ovndb.NB, unknown).Stale)
 
 	removed := observetest.JoinedBy4(t).Application()
-	removed.History = removed.History.Remove(ovndb.NB, observetest.Full("aa01"), "ovn-central/1", observetest.Now)
+	removed.History = removed.History.Merge(relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: observetest.Now}}})
 	assert.False(t, removed.Owner(ovndb.NB, unknown).Stale)
 	assert.Equal(t, []string{"ovn-central/1 publishes nb identity aa01, which was removed"}, removed.Unpublished())
 

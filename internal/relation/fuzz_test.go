@@ -47,7 +47,7 @@ func FuzzParseUnit(f *testing.F) {
 // FuzzParseHistory shows that damaged data never bring the reader down, that what
 // is read from them has full IDs only, and that it is written as it was read.
 func FuzzParseHistory(f *testing.F) {
-	whole := History{}.Remove(ovndb.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Databag()["nb-servers"]
+	whole := History{}.removed(ovndb.NB, nbServer, "ovn-central/4", time.Unix(1795000000, 0)).Databag()["nb-servers"]
 	for _, text := range []string{
 		whole, whole[:len(whole)-1], "", "null", "{}", "[]", `""`, "0", `{"13e4":{}}`, `{"` + string(nbServer) + `":null}`,
 		`{"` + string(nbServer) + `":{"removed":"yesterday"}}`, `{"` + string(nbServer) + `":{"removed":"9999-12-31T23:59:59-23:59"}}`,
@@ -55,7 +55,7 @@ func FuzzParseHistory(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		sound := History{}.Remove(ovndb.SB, sbServer, "ovn-central/5", time.Unix(1795000000, 0))
+		sound := History{}.removed(ovndb.SB, sbServer, "ovn-central/5", time.Unix(1795000000, 0))
 		databag := sound.Databag()
 		databag["nb-servers"] = text
 		h, _ := ParseHistory(databag)

@@ -237,10 +237,3 @@ func (h History) set(d ovndb.Database, id raft.ID, k ServerRecord) {
 	}
 	h[d][id] = k
 }
-
-// Remove notes that a server was removed.
-func (h History) Remove(d ovndb.Database, id raft.ID, unit string, now time.Time) History {
-	gone := History{}
-	gone.set(d, id, ServerRecord{Unit: unit, Removed: now.UTC().Truncate(time.Second)})
-	return h.Merge(gone)
-}

@@ -21,7 +21,7 @@ func serverID(i int) raft.ID { return raft.ID(fmt.Sprintf("%04x0000-0000-4000-80
 
 func TestHistoryHasItsWireForm(t *testing.T) {
 	t.Parallel()
-	h := History{ovndb.NB: {nbServer: {Unit: "ovn-central/4"}}}.Remove(ovndb.NB, serverID(7), "ovn-central/5", monday)
+	h := History{ovndb.NB: {nbServer: {Unit: "ovn-central/4"}}}.removed(ovndb.NB, serverID(7), "ovn-central/5", monday)
 	assert.Equal(t, map[string]string{
 		"nb-servers": `{"00070000-0000-4000-8000-000000000007":{"unit":"ovn-central/5","removed":"2026-11-16T07:30:15Z"},` +
 			`"` + string(nbServer) + `":{"unit":"ovn-central/4"}}`,
@@ -90,13 +90,13 @@ func TestMergeLosesNothingInWhateverOrder(t *testing.T) {
 // Two units that saw one removal at different times agree on the earlier one.
 func TestMergeKeepsTheFirstSightOfARemoval(t *testing.T) {
 	t.Parallel()
-	early := History{}.Remove(ovndb.SB, sbServer, "ovn-central/4", monday)
-	late := History{}.Remove(ovndb.SB, sbServer, "", monday.AddDate(0, 0, 1))
+	early := History{}.removed(ovndb.SB, sbServer, "ovn-central/4", monday)
+	late := History{}.removed(ovndb.SB, sbServer, "", monday.AddDate(0, 0, 1))
 	never := History{ovndb.SB: {sbServer: {Unit: "ovn-central/4"}}}
 	published := UnitIdentities{"ovn-central/4": {ovndb.SB: {Server: sbServer}}}
 	for _, h := range []History{
 		early.Merge(late), late.Merge(early), never.Merge(early), early.Merge(never), early.Publish(published),
-		early.Remove(ovndb.SB, sbServer, "ovn-central/4", monday.AddDate(0, 0, 1)),
+		early.removed(ovndb.SB, sbServer, "ovn-central/4", monday.AddDate(0, 0, 1)),
 	} {
 		assert.Equal(t, early, h)
 	}
@@ -179,8 +179,8 @@ func TestMergeForgetsThoseThatAreLongestGone(t *testing.T) {
 	t.Parallel()
 	a, b := History{}, History{}
 	for i := range maxRemoved {
-		a = a.Remove(ovndb.NB, serverID(i), "", monday)
-		b = b.Remove(ovndb.NB, serverID(1000+i), "", monday.AddDate(0, 0, i-10))
+		a = a.removed(ovndb.NB, serverID(i), "", monday)
+		b = b.removed(ovndb.NB, serverID(1000+i), "", monday.AddDate(0, 0, i-10))
 	}
 	ab := a.Merge(b)
 	assert.Len(t, ab[ovndb.NB], maxRemoved)
@@ -197,11 +197,18 @@ func TestHistoryStaysSmall(t *testing.T) {
 		h.set(ovndb.NB, serverID(1000+i), ServerRecord{Unit: fmt.Sprintf("ovn-central-with-a-long-name/%d", 1000+i)})
 	}
 	for i := range maxRemoved {
-		h = h.Remove(ovndb.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
+		h = h.removed(ovndb.NB, serverID(i), fmt.Sprintf("ovn-central-with-a-long-name/%d", i), monday)
 	}
 	databag := h.Databag()
 	assert.Less(t, len(databag["nb-servers"]), 64<<10)
 	again, problems := ParseHistory(databag)
 	require.Empty(t, problems)
 	assert.Len(t, again[ovndb.NB], maxRemoved+9)
+}
+
+// removed notes that a server was removed.
+func (h History) removed(d ovndb.Database, id raft.ID, unit string, now time.Time) History {
+	gone := History{}
+	gone.set(d, id, ServerRecord{Unit: unit, Removed: now.UTC().Truncate(time.Second)})
+	return h.Merge(gone)
 }

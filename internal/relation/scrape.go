@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"slices"
 	"strings"
 )
 
@@ -147,16 +146,4 @@ func bracketed(a netip.Addr) string {
 func marshal[T []scrapeJob | map[string]string | AlertRules | agentConfig](v T) string {
 	text, _ := json.Marshal(v) // strings always marshal
 	return string(text)
-}
-
-// Names are those of the alerts, sorted.
-func (r AlertRules) Names() []string {
-	var names []string
-	for _, group := range r.Groups {
-		for _, rule := range group.Rules {
-			names = append(names, rule.Alert)
-		}
-	}
-	slices.Sort(names)
-	return names
 }

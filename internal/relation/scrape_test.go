@@ -40,7 +40,7 @@ func TestRulesAreOfOneApplication(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"severity": "warning", "juju_model": "net", "juju_model_uuid": topology.ModelUUID, "juju_application": "ovn", "juju_charm": "ovn-central",
 	}, rule.Labels)
-	assert.Equal(t, []string{"A"}, first.Names())
+	assert.Equal(t, "A", rule.Alert)
 }
 
 func TestDamagedRulesAreRefused(t *testing.T) {

@@ -70,7 +70,7 @@ func TestR8SeeNotesRemovalsThatTheSameServerSaw(t *testing.T) {
 
 			want := knows(0, 1, 2, 3)
 			for _, i := range tt.removed {
-				want = want.Remove(ovndb.NB, serverID(i), "", monday)
+				want = want.removed(ovndb.NB, serverID(i), "", monday)
 			}
 			got, second := h.Observe(first, Observation{Database: ovndb.NB, Status: tt.now, At: monday})
 			assert.Equal(t, want, got)
@@ -131,7 +131,7 @@ func TestR8SeeNotesRemovalsUnderLoad(t *testing.T) {
 
 func TestR8SeeKeepsTheTimeThatWasNotedFirst(t *testing.T) {
 	t.Parallel()
-	h := knows(0, 1).Remove(ovndb.NB, serverID(2), "ovn-central/2", monday)
+	h := knows(0, 1).removed(ovndb.NB, serverID(2), "ovn-central/2", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
 	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(0, 0, 1)})
 	assert.Equal(t, h, got)
@@ -201,9 +201,9 @@ func TestHistoryForgetsThoseThatAreLongestGone(t *testing.T) {
 	const gone = maxRemoved + 10
 	h := knows(0, 1, 2)
 	for i := range gone {
-		h = h.Remove(ovndb.NB, serverID(100+i), "", monday.Add(time.Duration(i)*time.Hour))
+		h = h.removed(ovndb.NB, serverID(100+i), "", monday.Add(time.Duration(i)*time.Hour))
 	}
-	h = h.Remove(ovndb.SB, sbServer, "", monday)
+	h = h.removed(ovndb.SB, sbServer, "", monday)
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001", "0002"}}
 	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday.AddDate(1, 0, 0)})
 
@@ -224,7 +224,7 @@ func TestHistoryForgetsTheSameOnesOnEveryUnit(t *testing.T) {
 	t.Parallel()
 	h := knows(0, 1)
 	for i := range maxRemoved + 10 {
-		h = h.Remove(ovndb.NB, serverID(100+i), "", monday) // all at once
+		h = h.removed(ovndb.NB, serverID(100+i), "", monday) // all at once
 	}
 	before := Configuration{Server: serverID(0), Members: []string{"0000", "0001"}}
 	got, _ := h.Observe(before, Observation{Database: ovndb.NB, Status: statusOf(0, 1), At: monday})
