@@ -6,6 +6,16 @@ import (
 	"time"
 )
 
+// Until looks at intervals until look returns no error, or ctx ends; then the error is that of
+// the last look.
+func Until(ctx context.Context, interval time.Duration, look func() error) error {
+	for {
+		if err := look(); err == nil || Wait(ctx, interval) != nil {
+			return err
+		}
+	}
+}
+
 // Wait returns after d, or earlier with an error if ctx ends.
 func Wait(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

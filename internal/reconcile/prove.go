@@ -3,6 +3,7 @@ package reconcile
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -116,18 +117,17 @@ func (u *Reconciler) writeProof(ctx context.Context, db ovndb.Database, address,
 func (u *Reconciler) readProof(ctx context.Context, db ovndb.Database, address, key, value string) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readBack, fmt.Errorf("not seen within %s", readBack))
 	defer cancel()
-	for {
+	err := poll.Until(ctx, readPoll, func() error {
 		seen, err := u.readKey(ctx, db, address, key)
-		if err == nil && seen == value {
-			return nil
+		if err == nil && seen != value {
+			err = errors.New("it is not there yet")
 		}
-		if poll.Wait(ctx, readPoll) != nil {
-			if err == nil || ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		err = context.Cause(ctx) // whatever the last look said
 	}
+	return err
 }
 
 func (u *Reconciler) readKey(ctx context.Context, db ovndb.Database, address, key string) (string, error) {

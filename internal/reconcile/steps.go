@@ -184,14 +184,9 @@ var errClaimed = errors.New("the clusters' IDs are published when this hook ends
 // pollInterval is how often [await] looks.
 const pollInterval = 25 * time.Millisecond
 
-// await looks again and again until there is no error, or the time is over.
+// await is [poll.Until] for so long.
 func await(ctx context.Context, patience time.Duration, look func() error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	for {
-		err := look()
-		if err == nil || poll.Wait(ctx, pollInterval) != nil {
-			return err
-		}
-	}
+	return poll.Until(ctx, pollInterval, look)
 }

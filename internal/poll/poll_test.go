@@ -1,0 +1,47 @@
+package poll_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+func TestUntilLooksAtIntervalsAndSaysWhatTheLastLookSaid(t *testing.T) {
+	for name, c := range map[string]struct {
+		fit   int
+		looks int
+		after time.Duration
+	}{
+		"at once":  {1, 1, 0},
+		"soon":     {3, 3, 2 * time.Second},
+		"too late": {9, 4, 3500 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), 3500*time.Millisecond)
+				defer cancel()
+				begun, looks, missing := time.Now(), 0, errors.New("not there yet")
+				err := poll.Until(ctx, time.Second, func() error {
+					if looks++; looks < c.fit {
+						return missing
+					}
+					return nil
+				})
+				if c.fit == c.looks {
+					require.NoError(t, err)
+				} else {
+					require.Equal(t, missing, err)
+				}
+				assert.Equal(t, c.looks, looks)
+				assert.Equal(t, c.after, time.Since(begun))
+			})
+		})
+	}
+}
