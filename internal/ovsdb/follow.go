@@ -31,45 +31,65 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 	ctx, cancel := context.WithTimeout(ctx, firstMonitor)
 	defer cancel()
 	f := &Followed{dialer: d, changed: make(chan struct{}, 1)}
-	var (
-		global   = new(northboundEvents)
-		port     = new(routerPortEvents)
-		gateway  = new(gatewayChassisEvents)
-		ha       = new(haChassisEvents)
-		group    = new(groupEvents)
-		chassis  = new(chassisEvents)
-		privates = new(privateEvents)
-		asked    = new(southboundEvents)
-	)
-	f.nb, err = f.follow(ctx, d, ovndb.NB, nb, map[string]model.Model{
-		globalTable(ovndb.NB): global, routerPortTable: port, "Gateway_Chassis": gateway, "HA_Chassis": ha, groupTable: group,
-	}, // without fields the library would ask for all columns, also those that are not modelled
-		client.WithTable(global, &global.Config, &global.ExternalIDs), client.WithTable(port, &port.Name, &port.GatewayChassis, &port.Group),
-		client.WithTable(gateway, &gateway.Name, &gateway.Chassis, &gateway.Priority), client.WithTable(ha, &ha.Chassis, &ha.Priority),
-		client.WithTable(group, &group.Name, &group.Members))
-	if err != nil {
+	if f.nb, err = f.follow(ctx, ovndb.NB, nb, northboundFollowed()); err != nil {
 		return nil, err
 	}
-	f.sb, err = f.follow(ctx, d, ovndb.SB, sb, map[string]model.Model{
-		"Chassis": chassis, "Chassis_Private": privates, globalTable(ovndb.SB): asked,
-	},
-		client.WithTable(chassis, &chassis.Name, &chassis.Config), client.WithTable(privates, &privates.Name, &privates.Config),
-		client.WithTable(asked, &asked.Config))
-	if err != nil {
+	if f.sb, err = f.follow(ctx, ovndb.SB, sb, southboundFollowed()); err != nil {
 		f.nb.Close()
 		return nil, err
 	}
 	return f, nil
 }
 
-func (f *Followed) follow(ctx context.Context, d *Dialer, db ovndb.Database, endpoints []string,
-	tables map[string]model.Model, columns ...client.MonitorOption,
-) (client.Client, error) {
-	m, err := model.NewClientDBModel(string(db), tables)
+// followedTables are what a monitor is asked for.
+type followedTables struct {
+	rows    map[string]model.Model
+	columns []client.MonitorOption
+}
+
+// add names a table's columns by the fields of its row: without them the library would ask for
+// all, also those that are not modelled.
+func (t *followedTables) add(table string, row model.Model, columns ...any) {
+	t.rows[table] = row
+	t.columns = append(t.columns, client.WithTable(row, columns...))
+}
+
+func northboundFollowed() followedTables {
+	var (
+		t       = followedTables{rows: map[string]model.Model{}}
+		global  = new(northboundEvents)
+		port    = new(routerPortEvents)
+		gateway = new(gatewayChassisEvents)
+		ha      = new(haChassisEvents)
+		group   = new(groupEvents)
+	)
+	t.add(globalTable(ovndb.NB), global, &global.Config, &global.ExternalIDs)
+	t.add(routerPortTable, port, &port.Name, &port.GatewayChassis, &port.Group)
+	t.add("Gateway_Chassis", gateway, &gateway.Name, &gateway.Chassis, &gateway.Priority)
+	t.add("HA_Chassis", ha, &ha.Chassis, &ha.Priority)
+	t.add(groupTable, group, &group.Name, &group.Members)
+	return t
+}
+
+func southboundFollowed() followedTables {
+	var (
+		t        = followedTables{rows: map[string]model.Model{}}
+		chassis  = new(chassisEvents)
+		privates = new(privateEvents)
+		global   = new(southboundEvents)
+	)
+	t.add("Chassis", chassis, &chassis.Name, &chassis.Config)
+	t.add("Chassis_Private", privates, &privates.Name, &privates.Config)
+	t.add(globalTable(ovndb.SB), global, &global.Config)
+	return t
+}
+
+func (f *Followed) follow(ctx context.Context, db ovndb.Database, endpoints []string, t followedTables) (client.Client, error) {
+	m, err := model.NewClientDBModel(string(db), t.rows)
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)
 	}
-	c, err := d.connect(ctx, m, endpoints...)
+	c, err := f.dialer.connect(ctx, m, endpoints...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +103,7 @@ func (f *Followed) follow(ctx context.Context, d *Dialer, db ovndb.Database, end
 		UpdateFunc: func(string, model.Model, model.Model) { f.wake() },
 		DeleteFunc: func(string, model.Model) { f.wake() },
 	})
-	_, err = c.Monitor(ctx, c.NewMonitor(columns...))
+	_, err = c.Monitor(ctx, c.NewMonitor(t.columns...))
 	if err == nil {
 		err = c.Echo(ctx) // the library keeps the last answer as it came, until there is another one
 	}
