@@ -19,15 +19,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 )
 
-// Timeout bounds a whole action, but for those that wait for a node.
-const Timeout = 20 * time.Minute
+// actionTimeout bounds a whole action, but for those that wait for a node.
+const actionTimeout = 20 * time.Minute
 
 // timeout is that of one.
 func timeout(name string) time.Duration {
 	if name == "drain" || name == "decommission" {
 		return node.Timeout
 	}
-	return Timeout
+	return actionTimeout
 }
 
 // Unit is the unit that actions run on, and what they alone need of it.

@@ -17,8 +17,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
-// RecordKey is where the record of the agents' lease stands in external_ids of NB_Global.
-const RecordKey = "ovn-central:agent"
+// recordKey is where the record of the agents' lease stands in external_ids of NB_Global.
+const recordKey = "ovn-central:agent"
 
 // Agent is one process' part. It is made by [New] and run once.
 type Agent struct {

@@ -65,8 +65,8 @@ func TestNameIsOfWhoActsNow(t *testing.T) {
 	assert.JSONEq(t, `{"name":"u/0"}`, name())
 	*now += a.config.TTL / 2
 	assert.JSONEq(t, `{"name":""}`, name(), "its own time is over")
-	assert.False(t, a.Status().Acts)
-	assert.Equal(t, "u/0", a.Status().Holder, "though the record is its own")
+	assert.False(t, a.status().Acts)
+	assert.Equal(t, "u/0", a.status().Holder, "though the record is its own")
 }
 
 // An earlier process of this unit is not this one.

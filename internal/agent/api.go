@@ -67,7 +67,7 @@ func (a *Agent) handler() http.Handler {
 		_ = http.NewResponseController(w).SetWriteDeadline(wall().Add(writeTimeout))
 		answer(w, d)
 	})
-	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, a.Status()) })
+	mux.HandleFunc(report.Path, func(w http.ResponseWriter, _ *http.Request) { answer(w, a.status()) })
 	mux.Handle("/metrics", a.metricsHandler())
 	mux.HandleFunc(leasePath, a.serveLease)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -85,7 +85,7 @@ func (a *Agent) handler() http.Handler {
 func (a *Agent) serveName(w http.ResponseWriter, _ *http.Request) {
 	answer(w, struct {
 		Name string `json:"name"`
-	}{a.Status().Acting})
+	}{a.status().Acting})
 }
 
 // serveHealth says whether the loop turns.

@@ -101,7 +101,7 @@ func (a *Agent) session(ctx context.Context) error {
 func (a *Agent) connect(ctx context.Context) (*ovsdb.Watch, error) {
 	ctx, cancel := context.WithTimeout(ctx, a.config.TTL)
 	defer cancel()
-	return a.dialer.Watch(ctx, ovndb.NB, RecordKey, a.config.NB...)
+	return a.dialer.Watch(ctx, ovndb.NB, recordKey, a.config.NB...)
 }
 
 func (a *Agent) read(ctx context.Context, w *ovsdb.Watch) error {

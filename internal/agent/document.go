@@ -28,5 +28,5 @@ func (g *gateways) evaluate() *schedule.Status {
 
 // document is all that the agent knows.
 func (a *Agent) document() report.Document {
-	return report.Document{Status: a.Status(), GatewayStatus: a.gateways.evaluate(), ClusterStatus: a.clusters.document(a.now())}
+	return report.Document{Status: a.status(), GatewayStatus: a.gateways.evaluate(), ClusterStatus: a.clusters.document(a.now())}
 }

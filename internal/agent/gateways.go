@@ -185,7 +185,7 @@ func (a *Agent) service(value string) *gateway.Service {
 	c := a.config
 	return &gateway.Service{
 		Dialer: a.dialer, NB: c.NB, SB: c.SB, By: c.Unit + byAgent, Now: wall, NorthdTimeout: gateway.DefaultNorthdTimeout,
-		Key: RecordKey, Value: value,
+		Key: recordKey, Value: value,
 	}
 }
 

@@ -101,7 +101,7 @@ func (metrics) Describe(out chan<- *prometheus.Desc) {
 
 // Collect implements [prometheus.Collector].
 func (m metrics) Collect(out chan<- prometheus.Metric) {
-	s := m.agent.Status()
+	s := m.agent.status()
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
 	}

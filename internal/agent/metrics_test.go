@@ -151,7 +151,7 @@ func TestClockOfAPeerIsReadFromItsAnswer(t *testing.T) {
 	address := other.Listener.Addr().String()
 	a.peers.all[address] = new(peer)
 	a.peers.askOne(t.Context(), address, a.peers.all[address])
-	wrong := a.Status().WrongClocks()
+	wrong := a.status().WrongClocks()
 	require.Len(t, wrong, 1)
 	assert.Equal(t, "u/1", wrong[0].Unit)
 	assert.InDelta(t, 120, wrong[0].Ahead.Seconds(), 5)

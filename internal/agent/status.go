@@ -72,8 +72,8 @@ func (s *seen) update(e *lease.Election, d lease.Decision, now time.Duration) (l
 	return lines
 }
 
-// Status is what the agent knows now.
-func (a *Agent) Status() report.Status {
+// status is what the agent knows now.
+func (a *Agent) status() report.Status {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now, e := a.now(), &a.election

@@ -282,8 +282,8 @@ func (s *Service) tidy(dir string) error {
 	return nil
 }
 
-// List are the backups in dir, the oldest first, by their paths.
-func List(dir string) ([]string, error) {
+// list are the backups in dir, the oldest first, by their paths.
+func list(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -301,7 +301,7 @@ func List(dir string) ([]string, error) {
 
 // surplus are all backups but the newest keep. What is no backup by its name or content is left alone.
 func surplus(dir string, keep int) ([]string, error) {
-	all, err := List(dir)
+	all, err := list(dir)
 	if err != nil {
 		return nil, err
 	}

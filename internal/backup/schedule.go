@@ -48,7 +48,7 @@ type State struct {
 // Observe finds out how the backups in a directory are.
 func Observe(dir string) (State, error) {
 	var s State
-	all, err := List(dir)
+	all, err := list(dir)
 	if err != nil {
 		return s, err
 	}

@@ -8,21 +8,21 @@ import (
 	"testing"
 )
 
-// Variable names the variable of the environment that says how many times as much as in
+// variable names the variable of the environment that says how many times as much as in
 // `go test` is explored, as a number from 2 on.
-const Variable = "EXPLORE"
+const variable = "EXPLORE"
 
-// Factor is that number, 1 if the variable is not set. It fails the test if the variable
-// holds anything else.
+// Factor is how many times as much as in `go test` is explored, by the variable EXPLORE of the
+// environment: 1 if it is not set. It fails the test if the variable holds anything else.
 func Factor(t testing.TB) int {
 	t.Helper()
-	text, there := os.LookupEnv(Variable)
+	text, there := os.LookupEnv(variable)
 	if !there {
 		return 1
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 {
-		t.Fatalf("%s is not a number from 1 on: %q", Variable, text)
+		t.Fatalf("%s is not a number from 1 on: %q", variable, text)
 	}
 	return n
 }

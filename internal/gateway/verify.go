@@ -39,7 +39,7 @@ func (e *UnresponsiveError) Error() string {
 // once it has (ovn-sb(5), Chassis_Private). What is not as it should be is a [*MisplacedError] or an
 // [*UnresponsiveError].
 func (s *Service) Prove(ctx context.Context, changed []schedule.Change, wait time.Duration) error {
-	missing, err := s.Verify(ctx, changed, wait)
+	missing, err := s.verify(ctx, changed, wait)
 	switch {
 	case err != nil:
 		return fmt.Errorf("cannot see where gateways are bound: %w", err)
@@ -76,10 +76,10 @@ func (s *Service) unresponsiveHosts(changed []schedule.Change, sb ovsdb.Southbou
 	return slices.Sorted(maps.Keys(hosts))
 }
 
-// Verify waits until every port of what was changed is active where it should be, and stays
+// verify waits until every port of what was changed is active where it should be, and stays
 // there for a moment. It names those that are not when the time is over, but for those that
 // another client has changed since. A server that is lost meanwhile is only a delay.
-func (s *Service) Verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]schedule.Finding, error) {
+func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait time.Duration) ([]schedule.Finding, error) {
 	patience, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	var since time.Time

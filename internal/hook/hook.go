@@ -14,10 +14,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Timeout bounds a whole hook. The longest honest one is a `stop` that waits for
+// timeout bounds a whole hook. The longest honest one is a `stop` that waits for
 // another unit's change and then for its own two leaves at the largest election
 // timer, 60 s.
-const Timeout = 20 * time.Minute
+const timeout = 20 * time.Minute
 
 var handlers = hooks()
 
@@ -57,7 +57,7 @@ func Run(ctx context.Context, u *reconcile.Reconciler, name string) error {
 		u.Log.InfoContext(ctx, "no handler for this hook", "hook", name)
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, Timeout)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	if err := handle(ctx, u); err != nil {
 		return fmt.Errorf("cannot finish hook %s: %w", name, err)

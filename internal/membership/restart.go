@@ -42,7 +42,7 @@ func (s *Changer) WithLocks(ctx context.Context, m observe.Application, database
 		}
 	}
 	if len(o.servers) == 0 {
-		return act(ctx, OpenGate)
+		return act(ctx, openGate)
 	}
 	return change[*restartOperation]{operations: []*restartOperation{o}, judge: o.evaluate, ends: always}.carryOut(ctx)
 }
@@ -104,7 +104,7 @@ func (o *restartOperation) runUnder(ctx context.Context, servers []*lockedServer
 	}
 	return servers[0].hold(ctx, func(ctx context.Context, next Gate) error {
 		if gate != nil {
-			next = gate.And(next)
+			next = gate.and(next)
 		}
 		return o.runUnder(ctx, servers[1:], next)
 	})
@@ -201,11 +201,11 @@ func (r *lockedServer) release(ctx context.Context) {
 // may not. What does not ask has taken nothing down.
 type Gate func() (until time.Time, err error)
 
-// OpenGate is for a server that needs no lock.
-func OpenGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
+// openGate is for a server that needs no lock.
+func openGate() (until time.Time, err error) { return time.Now().Add(lockBase), nil }
 
-// And is open where both are.
-func (g Gate) And(other Gate) Gate {
+// and is open where both are.
+func (g Gate) and(other Gate) Gate {
 	return func() (time.Time, error) {
 		until, err := g()
 		if err != nil {

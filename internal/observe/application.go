@@ -63,10 +63,10 @@ type Peer struct {
 	Problems []string
 }
 
-// ReadApplication asks Juju. Where the peer relation is gone, or a call fails, what
+// readApplication asks Juju. Where the peer relation is gone, or a call fails, what
 // this unit remembers takes its place: `stop` and what is reported may depend on no
 // relation (rule R9). What decides on anything else looks at Unread first.
-func ReadApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
+func readApplication(ctx context.Context, tools *juju.Tools, env juju.Env, cache Cache) Application {
 	m := Application{Unit: env.Unit, Version: env.Version, Peers: map[string]Peer{}, Published: relation.UnitIdentities{}, History: cache.History}
 	note := func(err error) {
 		if err != nil {

@@ -69,9 +69,9 @@ const cacheFile = "ovn-central-operator.json"
 
 func (s *Observer) cachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
-// LoadCache reads the unit's memory. What can't be read is forgotten, with a line
+// loadCache reads the unit's memory. What can't be read is forgotten, with a line
 // in the log: it is a help, not a condition.
-func (s *Observer) LoadCache(ctx context.Context) Cache {
+func (s *Observer) loadCache(ctx context.Context) Cache {
 	m := Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	text, err := os.ReadFile(s.cachePath())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,8 +94,8 @@ func (s *Observer) LoadCache(ctx context.Context) Cache {
 	return m
 }
 
-// SaveCache writes the unit's memory, if it changed.
-func (s *Observer) SaveCache(m Cache) error {
+// saveCache writes the unit's memory, if it changed.
+func (s *Observer) saveCache(m Cache) error {
 	m.Unit = s.Env.Unit
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
@@ -110,10 +110,10 @@ func (s *Observer) SaveCache(m Cache) error {
 	return nil
 }
 
-// Identities finds what this unit is to publish, from the servers that answer
+// identities finds what this unit is to publish, from the servers that answer
 // and the files of those that don't. One database's trouble doesn't hide the
 // other; a server that has left has no identity any more.
-func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
+func (s *Observer) identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
 	own := relation.Identities{}
 	for d, l := range servers {
 		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
@@ -131,9 +131,9 @@ func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]Se
 	return own
 }
 
-// UpdateCache updates the memory with what the model and the unit's servers tell, and
+// updateCache updates the memory with what the model and the unit's servers tell, and
 // both with since when the servers are members.
-func (s *Observer) UpdateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
+func (s *Observer) updateCache(cache Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
 	next := Cache{
 		History: m.History, Published: m.Published, Configurations: maps.Clone(cache.Configurations),
 		Departed: departed(cache, *m, s.Now()), Places: places(cache, *m),
@@ -227,7 +227,7 @@ func OtherAddresses(s raft.Status) []string {
 func (s *Observer) ForgetServers(ctx context.Context, cache Cache, own relation.Identities) {
 	cache.Published = maps.Clone(cache.Published)
 	cache.Published[s.Env.Unit] = own
-	if err := s.SaveCache(cache); err != nil {
+	if err := s.saveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
 }

@@ -69,7 +69,7 @@ const mostUnread = 32 << 20
 // unit's last hook has found. Of files what was appended is looked through, up to a bound, and no
 // member is called stale.
 func (s *Observer) ReportRemembered(ctx context.Context) Report {
-	cache := s.LoadCache(ctx)
+	cache := s.loadCache(ctx)
 	m := Application{Unit: s.Env.Unit, Published: cache.Published, History: cache.History, Places: cache.Places}
 	seen := map[ovndb.Database]Cluster{}
 	for d, server := range s.ObserveServers(ctx) {

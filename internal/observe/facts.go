@@ -8,8 +8,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
-// LongPollWindow is for how long back the server's log is looked at.
-const LongPollWindow = time.Hour
+// longPollWindow is for how long back the server's log is looked at.
+const longPollWindow = time.Hour
 
 // ServerFacts is what an operator wants to know of a server that works, beside its cluster.
 // What is nil could not be found out.
@@ -35,7 +35,7 @@ func (s *Observer) ServerFacts(ctx context.Context, d ovndb.Database) *ServerFac
 	} else {
 		s.Log.WarnContext(ctx, "cannot look at the database file", "database", d.Short(), "error", err)
 	}
-	if polls, err := ovn.ReadLongPolls(s.Control.Paths, d, s.Now().Add(-LongPollWindow)); err == nil {
+	if polls, err := ovn.ReadLongPolls(s.Control.Paths, d, s.Now().Add(-longPollWindow)); err == nil {
 		facts.LongPolls = &polls
 	} else {
 		s.Log.WarnContext(ctx, "cannot read the server's log", "database", d.Short(), "error", err)

@@ -32,9 +32,9 @@ func leavingServers(ids map[string]string) (leaving []raft.ID) {
 // anotherUnit has changed the membership while it was looked at, and is done.
 const anotherUnit = "another unit"
 
-// ChangedBy is the unit that changes the membership, by external_ids of NB_Global or SB_Global as they
+// changedBy is the unit that changes the membership, by external_ids of NB_Global or SB_Global as they
 // stood before the cluster was looked at and after it; "" where none does.
-func ChangedBy(before, after map[string]string, now time.Time) string {
+func changedBy(before, after map[string]string, now time.Time) string {
 	first, _ := lease.Parse(before[LockKey]) // a damaged one tells nothing; its next holder says so
 	last, _ := lease.Parse(after[LockKey])
 	switch {
@@ -60,5 +60,5 @@ func (s *Machine) Global(ctx context.Context, d ovndb.Database, endpoints ...str
 
 // StorePatience is how long one read or write of the lock may take.
 func (s *Machine) StorePatience(d ovndb.Database) time.Duration {
-	return s.Patience(d, StoreTimeout)
+	return s.Patience(d, storeTimeout)
 }

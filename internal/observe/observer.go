@@ -41,9 +41,9 @@ const (
 	// before it counts as down (rule R0). Where its connection stands, a large database
 	// adds to it ([raft.Patience]): it may compact.
 	ProbeTimeout = 2 * time.Second
-	// StoreTimeout bounds one read or write of external_ids. A write waits for a
+	// storeTimeout bounds one read or write of external_ids. A write waits for a
 	// majority to store it. A large database adds to it ([raft.Patience]).
-	StoreTimeout = 10 * time.Second
+	storeTimeout = 10 * time.Second
 )
 
 // Patience is how long to wait for servers of a database, where base is enough for a

@@ -212,7 +212,7 @@ func (s *Observer) View(ctx context.Context, l ServerState, names []raft.ID) (ra
 		return v, nil
 	}
 	// What a member is down for may have begun, or have ended, since.
-	if v.ChangedBy = ChangedBy(notes, s.notes(ctx, l.Database), s.Now()); v.ChangedBy != "" {
+	if v.ChangedBy = changedBy(notes, s.notes(ctx, l.Database), s.Now()); v.ChangedBy != "" {
 		return v, nil
 	}
 	if now, err := s.Control.Status(ctx, l.Database); err == nil && !now.SameMembers(v.Status) {

@@ -34,7 +34,7 @@ func (s *Observer) ObserveClusters(ctx context.Context, tools *juju.Tools) (Snap
 // observe begins further with what was observed while Juju is still being asked.
 func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(map[ovndb.Database]ServerState)) Snapshot {
 	var (
-		cache   = s.LoadCache(ctx)
+		cache   = s.loadCache(ctx)
 		servers map[ovndb.Database]ServerState
 		own     relation.Identities
 		wg      sync.WaitGroup
@@ -42,14 +42,14 @@ func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(
 	wg.Go(func() {
 		servers = s.ObserveServers(ctx)
 		wg.Go(func() { further(servers) })
-		own = s.Identities(ctx, servers)
+		own = s.identities(ctx, servers)
 		keepIdentities(own, s.Env.Unit, servers, cache)
 	})
-	model := ReadApplication(ctx, tools, s.Env, cache)
+	model := readApplication(ctx, tools, s.Env, cache)
 	wg.Wait()
 	model.publish(own)
-	cache = s.UpdateCache(cache, &model, servers)
-	if err := s.SaveCache(cache); err != nil {
+	cache = s.updateCache(cache, &model, servers)
+	if err := s.saveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
 	return Snapshot{Servers: servers, Own: model.Published[model.Unit], Application: model, Cache: cache}
@@ -59,12 +59,12 @@ func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(
 func (s *Observer) Refresh(ctx context.Context, before Snapshot) Snapshot {
 	after := before
 	after.Servers = s.ObserveServers(ctx)
-	own := s.Identities(ctx, after.Servers)
+	own := s.identities(ctx, after.Servers)
 	keepIdentities(own, s.Env.Unit, after.Servers, before.Cache)
 	after.Application.publish(own)
-	after.Cache = s.UpdateCache(before.Cache, &after.Application, after.Servers)
+	after.Cache = s.updateCache(before.Cache, &after.Application, after.Servers)
 	after.Own = after.Application.Published[after.Application.Unit]
-	if err := s.SaveCache(after.Cache); err != nil {
+	if err := s.saveCache(after.Cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
 	return after

@@ -51,8 +51,8 @@ func RaftPort(db Database) uint16 {
 	return NorthboundRaftPort
 }
 
-// Host is an address as it stands in URLs: IPv6 in brackets.
-func Host(address string) string {
+// host is an address as it stands in URLs: IPv6 in brackets.
+func host(address string) string {
 	if strings.Contains(address, ":") {
 		return "[" + address + "]"
 	}
@@ -61,7 +61,7 @@ func Host(address string) string {
 
 // RaftAddress is where the member at an address speaks Raft.
 func RaftAddress(db Database, address string) string {
-	return "ssl:" + Host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
+	return "ssl:" + host(address) + ":" + strconv.Itoa(int(RaftPort(db)))
 }
 
 // HostOf is the address in a Raft address, without brackets.

@@ -22,11 +22,11 @@ func (s State) planClusters(d *Decision) bool {
 		return false
 	}
 	for _, db := range ovndb.Databases() {
-		if clusters := running[db]; len(clusters) > 1 || len(clusters) == 1 && s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
+		if clusters := running[db]; len(clusters) > 1 || len(clusters) == 1 && s.Clusters.known() && clusters[s.Clusters.IDs[db]] == nil {
 			d.block("%s", s.twoClusters(db, clusters))
 		}
 	}
-	if s.Clusters.Known() {
+	if s.Clusters.known() {
 		return true
 	}
 	if s.Unrelated {
@@ -65,7 +65,7 @@ func (s State) planClusters(d *Decision) bool {
 // there puts nothing into place: so of two that have claimed, whichever was written
 // last, at most the one that was written first is served.
 func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][]string) bool {
-	if !s.Clusters.Known() {
+	if !s.Clusters.known() {
 		return false
 	}
 	claimed := s.Clusters.IDs[ovndb.NB]
@@ -105,7 +105,7 @@ func (s State) planDispute(d *Decision, running map[ovndb.Database]map[raft.ID][
 func (s State) planOwnClusters(d *Decision) bool {
 	nb, sb := s.Databases[ovndb.NB], s.Databases[ovndb.SB]
 	switch {
-	case !s.Clusters.Known(), s.Claim == "", s.Claim == s.Clusters.IDs[ovndb.NB], s.Clusters.superseded(ovndb.NB, s.Claim):
+	case !s.Clusters.known(), s.Claim == "", s.Claim == s.Clusters.IDs[ovndb.NB], s.Clusters.superseded(ovndb.NB, s.Claim):
 		return false
 	case nb.Cluster != s.Claim, nb.Condition == ovndb.Serving && sb.Condition == ovndb.Serving:
 		return false
@@ -173,7 +173,7 @@ func (s State) running() map[ovndb.Database]map[raft.ID][]string {
 		all[db][cluster] = append(all[db][cluster], unit)
 	}
 	for _, db := range ovndb.Databases() {
-		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.Clusters.Known() || s.Packages.Adopted) {
+		if x := s.Databases[db]; x.Condition == ovndb.Serving && (s.Clusters.known() || s.Packages.Adopted) {
 			add(db, x.Cluster, s.Unit)
 		}
 		for _, p := range s.Peers {
@@ -188,7 +188,7 @@ func (s State) twoClusters(db ovndb.Database, clusters map[raft.ID][]string) str
 	for _, id := range slices.Sorted(maps.Keys(clusters)) {
 		parts = append(parts, fmt.Sprintf("%s on %s", id.Brief(), strings.Join(clusters[id], " and ")))
 	}
-	if s.Clusters.Known() && clusters[s.Clusters.IDs[db]] == nil {
+	if s.Clusters.known() && clusters[s.Clusters.IDs[db]] == nil {
 		parts = append(parts, fmt.Sprintf("%s is the application's", s.Clusters.IDs[db].Brief()))
 	}
 	return fmt.Sprintf("%s: two clusters under one application; remove the wrong one's units (%s)", db.Short(), strings.Join(parts, ", "))

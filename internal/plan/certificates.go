@@ -9,8 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/unitname"
 )
 
-// ExpiryNotice is how long before its end a certificate is in the status.
-const ExpiryNotice = 30 * 24 * time.Hour
+// expiryNotice is how long before its end a certificate is in the status.
+const expiryNotice = 30 * 24 * time.Hour
 
 // Certificates are those of this unit.
 type Certificates struct {
@@ -62,7 +62,7 @@ func (s State) planCertificates(d *Decision) bool {
 	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
 		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Used.Problem)
 	}
-	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(ExpiryNotice)) {
+	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(expiryNotice)) {
 		d.note("certificate expires on %s", c.Used.NotAfter.UTC().Format(time.DateOnly))
 	}
 	return c.Used.usable()

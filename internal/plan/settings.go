@@ -56,20 +56,20 @@ type AgentSettings struct {
 
 // The ranges of options, both ends included.
 const (
-	// MinElectionTimer and MaxElectionTimer are those of the charm before this
+	// minElectionTimer and maxElectionTimer are those of the charm before this
 	// one; ovsdb-server itself takes 100 ms to 10 min (raft_unixctl_change_election_timer
 	// in ovsdb/raft.c).
-	MinElectionTimer = time.Second
-	MaxElectionTimer = 60 * time.Second
-	// MaxInactivityProbe is our own choice: a client that has been silent for a day
+	minElectionTimer = time.Second
+	maxElectionTimer = 60 * time.Second
+	// maxInactivityProbe is our own choice: a client that has been silent for a day
 	// is gone. 0 turns the probe off.
-	MaxInactivityProbe = 24 * time.Hour
-	// MinLeaseTTL and MaxLeaseTTL are those that the agent takes: in less than the least a
+	maxInactivityProbe = 24 * time.Hour
+	// minLeaseTTL and maxLeaseTTL are those that the agent takes: in less than the least a
 	// busy machine makes the lease change hands.
-	MinLeaseTTL = 2 * time.Second
-	MaxLeaseTTL = 5 * time.Minute
-	// MaxHoldDown is our own choice: a chassis that has been gone for a day is gone.
-	MaxHoldDown = 24 * time.Hour
+	minLeaseTTL = 2 * time.Second
+	maxLeaseTTL = 5 * time.Minute
+	// maxHoldDown is our own choice: a chassis that has been gone for a day is gone.
+	maxHoldDown = 24 * time.Hour
 	// maxBackupInterval, and how many backups may be kept, are our own choice.
 	maxBackupInterval = 31 * 24 * time.Hour
 	maxBackups        = 1000
@@ -124,8 +124,8 @@ func ParseSettings(config map[string]any) (Settings, error) {
 	s := Settings{
 		Source:              p.text(OptionSource),
 		Overlay:             p.text(OptionOverlay),
-		ElectionTimer:       p.seconds(OptionElectionTimer, 4*time.Second, MinElectionTimer, MaxElectionTimer),
-		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, MaxInactivityProbe),
+		ElectionTimer:       p.seconds(OptionElectionTimer, 4*time.Second, minElectionTimer, maxElectionTimer),
+		InactivityProbe:     p.seconds(OptionInactivityProbe, time.Minute, 0, maxInactivityProbe),
 		AutoRestarts:        p.yes(OptionAutoRestarts, true),
 		ExporterChannel:     p.text(OptionExporter),
 		StatusFormat:        p.oneOf(OptionStatusFormat, "text", "text", "yaml"),
@@ -133,8 +133,8 @@ func ParseSettings(config map[string]any) (Settings, error) {
 		NagiosServiceGroups: p.text("nagios_servicegroups"),
 		Agent: AgentSettings{
 			Mode:            p.oneOf(OptionAgentMode, "advise", "off", "advise", "on"),
-			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, MinLeaseTTL, MaxLeaseTTL),
-			HoldDown:        p.seconds(OptionHoldDown, 2*time.Minute, 0, MaxHoldDown),
+			TTL:             p.seconds(OptionLeaseTTL, 5*time.Second, minLeaseTTL, maxLeaseTTL),
+			HoldDown:        p.seconds(OptionHoldDown, 2*time.Minute, 0, maxHoldDown),
 			Port:            p.port(OptionAgentPort, ovndb.DefaultAgentPort),
 			NeutronGateways: p.yes(OptionNeutronGateways, false),
 		},

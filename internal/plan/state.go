@@ -126,8 +126,8 @@ type Clusters struct {
 	CreatedBy string
 }
 
-// Known says whether both IDs are.
-func (c Clusters) Known() bool { return c.IDs[ovndb.NB] != "" && c.IDs[ovndb.SB] != "" }
+// known says whether both IDs are.
+func (c Clusters) known() bool { return c.IDs[ovndb.NB] != "" && c.IDs[ovndb.SB] != "" }
 
 // Database is what this unit has of one database.
 type Database struct {

@@ -167,8 +167,8 @@ func (s Status) LeaderSilent() bool {
 	return false
 }
 
-// Self is the server's own row; false while it is not in the configuration.
-func (s Status) Self() (Member, bool) {
+// self is the server's own row; false while it is not in the configuration.
+func (s Status) self() (Member, bool) {
 	for _, m := range s.Servers {
 		if m.Self {
 			return m, true
@@ -197,7 +197,7 @@ func (s Status) Lagging(reference uint64) bool {
 // fsync has failed is never counted (raft_waiter_complete() in ovsdb/raft.c): a sole
 // member then commits nothing more, and looks healthy.
 func (s Status) Stored() (entry uint64, known bool) {
-	self, found := s.Self()
+	self, found := s.self()
 	if !found || s.Role != Leader || self.Match == nil {
 		return 0, false
 	}

@@ -187,7 +187,7 @@ func TestServerIsCutOffThatHearsNoOtherMember(t *testing.T) {
 		"a leader of three that hears one":           {"nb-3member-leader", silent(1), false},
 		"a leader of three that hears none":          {"nb-3member-leader", silent(2), true},
 		"a leader of three that has never heard any": {"nb-3member-leader", func(s *Status) { s.Servers[0].LastMsg, s.Servers[1].LastMsg, s.Servers[2].LastMsg = nil, nil, nil }, true},
-		"a leader of itself":                         {"nb-3member-leader", func(s *Status) { self, _ := s.Self(); s.Servers = []Member{self} }, false},
+		"a leader of itself":                         {"nb-3member-leader", func(s *Status) { self, _ := s.self(); s.Servers = []Member{self} }, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status := captureStatus(t, test.captured)

@@ -71,7 +71,7 @@ func (c Change) begin(change string) Plan {
 		plan.Target = targets[0]
 	}
 	s := c.View.Status
-	switch self, member := s.Self(); {
+	switch self, member := s.self(); {
 	case len(s.Servers) == 1 && member:
 		plan.refuse(SoleMember, fmt.Sprintf("%s is the only member, and %s would make the only copy unusable", self.Short, change))
 	case s.State == JoiningCluster || s.State == LeavingCluster:

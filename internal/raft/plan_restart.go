@@ -12,7 +12,7 @@ import (
 func PlanRestart(c Change) Plan {
 	plan := Plan{Database: c.Database, Before: c.View.Quorum()}
 	s := c.View.Status
-	self, member := s.Self()
+	self, member := s.self()
 	plan.Target = Peer{Member: self, Up: true}
 	plan.After = plan.Before
 	if i := slices.IndexFunc(c.View.Peers(), func(p Peer) bool { return p.Self }); i >= 0 && c.View.Peers()[i].Up {

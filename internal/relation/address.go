@@ -39,11 +39,11 @@ func FormatAddress(a netip.Addr) string {
 	return `"` + a.String() + `"`
 }
 
-// ParseAddress reads what any of the charms writes: JSON or raw, IPv6 with
+// parseAddress reads what any of the charms writes: JSON or raw, IPv6 with
 // brackets or without. Anything that isn't the address of one host is an
 // [*AddressError]: no name, no zone, and not 0.0.0.0 or ::, which a firewall
 // would take for every address.
-func ParseAddress(s string) (netip.Addr, error) {
+func parseAddress(s string) (netip.Addr, error) {
 	refuse := func(reason string) (netip.Addr, error) {
 		return netip.Addr{}, &AddressError{Value: s, Reason: reason}
 	}

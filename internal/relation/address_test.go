@@ -41,7 +41,7 @@ func TestAddressesOfAllCharmsAreRead(t *testing.T) {
 		`"\u0031\u0030.0.0.1"`: "10.0.0.1",
 		`127.0.0.1`:            "127.0.0.1", // several units on one machine
 	} {
-		got, err := ParseAddress(value)
+		got, err := parseAddress(value)
 		require.NoError(t, err, value)
 		assert.Equal(t, netip.MustParseAddr(want), got, value)
 	}
@@ -84,16 +84,16 @@ func TestWhatIsNoAddressIsRefused(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := ParseAddress(tt.value)
+			got, err := parseAddress(tt.value)
 			var refused *AddressError
 			require.ErrorAs(t, err, &refused)
 			assert.Equal(t, AddressError{Value: tt.value, Reason: tt.reason}, *refused)
 			assert.Zero(t, got)
 		})
 	}
-	_, err := ParseAddress("juju-0")
+	_, err := parseAddress("juju-0")
 	require.EqualError(t, err, `"juju-0" is no address: it is neither IPv4 nor IPv6`)
-	_, err = ParseAddress(strings.Repeat("x", 10000))
+	_, err = parseAddress(strings.Repeat("x", 10000))
 	assert.Less(t, len(err.Error()), 120)
 }
 
@@ -103,11 +103,11 @@ func TestBoundAddressIsPublishedAndTakenAway(t *testing.T) {
 	assert.Equal(t, map[string]string{"bound-address": `"[2001:db8::1]"`}, BoundAddress(netip.MustParseAddr("2001:db8::1")))
 	assert.Equal(t, map[string]string{"bound-address": ""}, BoundAddress(netip.Addr{}))
 
-	a, found, err := ParseBoundAddress(BoundAddress(netip.MustParseAddr("2001:db8::1")))
+	a, found, err := parseBoundAddress(BoundAddress(netip.MustParseAddr("2001:db8::1")))
 	require.NoError(t, err)
 	assert.True(t, found)
 	assert.Equal(t, netip.MustParseAddr("2001:db8::1"), a)
-	_, found, err = ParseBoundAddress(BoundAddress(netip.Addr{}))
+	_, found, err = parseBoundAddress(BoundAddress(netip.Addr{}))
 	require.NoError(t, err)
 	assert.False(t, found)
 }
@@ -136,7 +136,7 @@ func TestClientsSayWhereTheyConnectFrom(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			a, found, err := CMSClient(tt.bag)
+			a, found, err := cmsClient(tt.bag)
 			if tt.error != "" {
 				require.EqualError(t, err, tt.error)
 				var refused *AddressError

@@ -12,7 +12,7 @@ const (
 // ClientAddress is where a unit on [CMS] connects from, as far as it is known:
 // what it says itself, else the address at which Juju says that it is reached.
 func ClientAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
-	if a, found, err = CMSClient(databag); found {
+	if a, found, err = cmsClient(databag); found {
 		return a, true, nil
 	}
 	for _, key := range []string{keyIngress, keyPrivate} {

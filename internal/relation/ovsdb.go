@@ -36,18 +36,18 @@ func BoundAddress(a netip.Addr) map[string]string {
 	return map[string]string{keyBoundAddress: FormatAddress(a)}
 }
 
-// ParseBoundAddress reads what a unit, of this charm or the one before it, has
+// parseBoundAddress reads what a unit, of this charm or the one before it, has
 // published as [BoundAddress]. found is false where it has published nothing.
 // An error wraps an [*AddressError].
-func ParseBoundAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
+func parseBoundAddress(databag map[string]string) (a netip.Addr, found bool, err error) {
 	return addressOf(databag, keyBoundAddress)
 }
 
-// CMSClient reads, on [CMS], the address from which the unit of a client
+// cmsClient reads, on [CMS], the address from which the unit of a client
 // connects; the firewall lets it in. found is false where there is none, which is
 // what most charms do: only LXD's and Incus' publish it, raw, LXD's with brackets.
 // An error wraps an [*AddressError].
-func CMSClient(databag map[string]string) (a netip.Addr, found bool, err error) {
+func cmsClient(databag map[string]string) (a netip.Addr, found bool, err error) {
 	return addressOf(databag, keyCMSClient)
 }
 
@@ -56,7 +56,7 @@ func addressOf(databag map[string]string, key string) (netip.Addr, bool, error) 
 	if value == "" {
 		return netip.Addr{}, false, nil
 	}
-	a, err := ParseAddress(value)
+	a, err := parseAddress(value)
 	if err != nil {
 		return netip.Addr{}, false, fmt.Errorf("cannot read %s: %w", key, err)
 	}

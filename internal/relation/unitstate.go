@@ -116,7 +116,7 @@ func (d UnitState) Databag() map[string]string {
 // ParseUnitState reads what a unit has published. What is malformed is left out
 // and named in problems.
 func ParseUnitState(databag map[string]string) (d UnitState, problems []string) {
-	address, _, err := ParseBoundAddress(databag)
+	address, _, err := parseBoundAddress(databag)
 	if err != nil {
 		problems = append(problems, err.Error())
 	}

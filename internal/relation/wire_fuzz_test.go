@@ -14,7 +14,7 @@ func FuzzParseAddress(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		a, err := ParseAddress(s)
+		a, err := parseAddress(s)
 		if err != nil {
 			var refused *AddressError
 			require.ErrorAs(t, err, &refused)
@@ -22,13 +22,13 @@ func FuzzParseAddress(f *testing.F) {
 			return
 		}
 		require.True(t, a.IsValid() && !a.IsUnspecified() && !a.IsMulticast() && a.Zone() == "" && !a.Is4In6(), "%q: %s", s, a)
-		again, err := ParseAddress(FormatAddress(a))
+		again, err := parseAddress(FormatAddress(a))
 		require.NoError(t, err)
 		require.Equal(t, a, again)
-		raw, err := ParseAddress(a.String())
+		raw, err := parseAddress(a.String())
 		require.NoError(t, err)
 		require.Equal(t, a, raw)
-		client, found, err := CMSClient(map[string]string{"cms-client-bound-address": s})
+		client, found, err := cmsClient(map[string]string{"cms-client-bound-address": s})
 		require.NoError(t, err)
 		require.True(t, found)
 		require.Equal(t, a, client)
@@ -45,7 +45,7 @@ func FuzzFormatAddress(f *testing.F) {
 		if !ok || a.Unmap().IsUnspecified() || a.Unmap().IsMulticast() || a.Unmap() == netip.MustParseAddr("255.255.255.255") {
 			return
 		}
-		got, err := ParseAddress(FormatAddress(a))
+		got, err := parseAddress(FormatAddress(a))
 		require.NoError(t, err)
 		require.Equal(t, a.Unmap(), got)
 	})

@@ -31,11 +31,11 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 	return KickCommand(m, OtherUnit(m, clusters), shortened(map[ovndb.Database]string{d: string(id)}), true)
 }
 
-// RecoveryPlanCommand is the line for a unit that knows no leader: which unit sees one, how
+// recoveryPlanCommand is the line for a unit that knows no leader: which unit sees one, how
 // far each copy goes, and what a recovery would do. It changes nothing, and runs on the unit
 // itself: without a quorum no other one is known to be up, while what they have published
 // is read from Juju. Where this unit is the one that is cut off, it says so.
-func RecoveryPlanCommand(m observe.Application) string {
+func recoveryPlanCommand(m observe.Application) string {
 	return m.Version.Render(juju.Command{Unit: m.Unit, Action: "recover", Params: []juju.Param{{Key: "dry-run", Value: "true"}}})
 }
 

@@ -30,7 +30,7 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 
 // LostQuorumRemediation is the one where no unit has a leader.
 func LostQuorumRemediation(m observe.Application) string {
-	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + RecoveryPlanCommand(m) +
+	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + recoveryPlanCommand(m) +
 		" (docs/how-to/recover-quorum.md)"
 }
 

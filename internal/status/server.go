@@ -80,7 +80,7 @@ func (s *ServerReport) warn(next, format string, args ...any) {
 	s.Next = append(s.Next, next)
 }
 
-// maxElectionTimer is the option's range (plan.MaxElectionTimer).
+// maxElectionTimer is the option's range (maxElectionTimer of package plan).
 const maxElectionTimer = 60 * time.Second
 
 // longerTimer is twice as long as the server was silent, as far as the option goes.

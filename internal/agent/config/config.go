@@ -39,8 +39,8 @@ const (
 	DefaultPort     = 16401
 )
 
-// PeerPort is where the agents of other units ask.
-const PeerPort = 16402
+// peerPort is where the agents of other units ask.
+const peerPort = 16402
 
 // Config is what an agent is told.
 type Config struct {
@@ -112,7 +112,7 @@ func (c Config) Check() error {
 		ip, err := address(peer)
 		switch {
 		case err != nil || ip.IsUnspecified():
-			return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option, peer, PeerPort)
+			return fmt.Errorf("%s %q is not an address and port at which an agent can be asked, such as 10.0.0.5:%d", option, peer, peerPort)
 		case !c.Secure() && !ip.IsLoopback():
 			return fmt.Errorf("%s %q is not on the loopback: it needs private-key, certificate and ca-cert", option, peer)
 		}

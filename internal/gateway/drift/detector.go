@@ -121,14 +121,14 @@ func (d *Detector) observeGroups(groups []schedule.Group, named map[string]bool,
 			v = new(value[struct{}])
 			d.groups[g.Name] = v
 		}
-		v.see(now, struct{}{}, Key(g))
+		v.see(now, struct{}{}, key(g))
 	}
 	maps.DeleteFunc(d.groups, func(name string, _ *value[struct{}]) bool { return !present[name] })
 }
 
-// Key tells a group that matters to a plan from one that is otherwise: where its ports really
+// key tells a group that matters to a plan from one that is otherwise: where its ports really
 // are is left out. It is short, since one is kept of each of 10,000 gateways.
-func Key(g schedule.Group) string {
+func key(g schedule.Group) string {
 	candidates := slices.SortedFunc(slices.Values(g.Candidates), func(a, b schedule.Candidate) int { return b.Priority - a.Priority })
 	key := fmt.Sprintf("%s %s %q %v", g.Storage, g.Follows, g.Zones, candidates)
 	for _, p := range g.Ports {

@@ -6,10 +6,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// Settled is the state that a plan is made from: chassis as they count. One that is about to
+// settled is the state that a plan is made from: chassis as they count. One that is about to
 // be otherwise keeps what it hosts, and is unschedulable. One that is not there, of which it
 // is not known how it was, is taken for one that may host whatever names it.
-func (d *Detector) Settled(s schedule.State) schedule.State {
+func (d *Detector) settled(s schedule.State) schedule.State {
 	var networks, zones []string
 	for _, g := range s.Groups {
 		zones = append(zones, g.Zones...)
@@ -78,5 +78,5 @@ func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.P
 			hold[g.Name] = true
 		}
 	}
-	return schedule.Reschedule(d.Settled(s), schedule.Options{Hold: hold})
+	return schedule.Reschedule(d.settled(s), schedule.Options{Hold: hold})
 }

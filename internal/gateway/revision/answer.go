@@ -18,13 +18,13 @@ const (
 // tagged, the newest first.
 func (b Book) List(now Layout) maintenance.Status {
 	answer := maintenance.NewStatus(maintenance.Success, fmt.Sprintf("gateways: %d; cordons: %d; tagged operations: %d", len(now.Gateways), len(now.Cordons), len(b.Tags)),
-		maintenance.Message{Message: string(Committed) + ": what stands in the database now", Kind: messageRevision, Name: now.ID()})
+		maintenance.Message{Message: string(Committed) + ": what stands in the database now", Kind: messageRevision, Name: now.id()})
 	for _, t := range b.Tags {
-		text := t.Text()
-		if names := b.Names(t); names != "" {
+		text := t.text()
+		if names := b.names(t); names != "" {
 			text = names + ": " + text
 		}
-		if !b.Kept(t) {
+		if !b.kept(t) {
 			text += "; its layout is not kept"
 		}
 		answer = answer.With(maintenance.Message{Message: text, Kind: messageRevision, Name: t.Revision})
@@ -35,7 +35,7 @@ func (b Book) List(now Layout) maintenance.Status {
 // Compare answers what two layouts do not share.
 func Compare(base, diff Version, from, to Layout) maintenance.Status {
 	all := Diff(from, to)
-	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.ID(), diff, to.ID())
+	what := fmt.Sprintf("%s (%s) and %s (%s)", base, from.id(), diff, to.id())
 	if len(all) == 0 {
 		return maintenance.NewStatus(maintenance.Success, what+" are the same")
 	}
@@ -52,9 +52,9 @@ func Compare(base, diff Version, from, to Layout) maintenance.Status {
 
 // Refusal answers that a plan is not carried out, since it is not the one that was reviewed.
 func (c Changes) Refusal() maintenance.Status {
-	refused := maintenance.NewStatus(maintenance.Conflict, c.Text()+"; nothing is changed: review the plan again with a dry run, or allow intermediate commits")
+	refused := maintenance.NewStatus(maintenance.Conflict, c.text()+"; nothing is changed: review the plan again with a dry run, or allow intermediate commits")
 	for _, o := range c.Operations {
-		refused = refused.With(maintenance.Message{Message: o.Text(), Error: true, Kind: messageOperation, Name: o.ID})
+		refused = refused.With(maintenance.Message{Message: o.text(), Error: true, Kind: messageOperation, Name: o.ID})
 	}
 	return refused
 }
@@ -64,9 +64,9 @@ func (c Changes) Skipped() string {
 	if c.None() {
 		return "skipping the check for intermediate commits: there are none"
 	}
-	named := []string{c.Text()}
+	named := []string{c.text()}
 	for _, o := range c.Operations {
-		named = append(named, o.ID+" "+o.Text())
+		named = append(named, o.ID+" "+o.text())
 	}
 	return "skipping the check for intermediate commits: " + strings.Join(named, "; ")
 }

@@ -59,9 +59,9 @@ func (l Layout) WithPlan(p schedule.Plan) Layout {
 	return l
 }
 
-// Body is the gateways' part in its canonical form: a line for each gateway, in the order of
+// body is the gateways' part in its canonical form: a line for each gateway, in the order of
 // their bytes, that is a JSON array of its name and of its chassis, best first.
-func (l Layout) Body() string {
+func (l Layout) body() string {
 	lines := make([]string, 0, len(l.Gateways))
 	for name, chassis := range l.Gateways {
 		lines = append(lines, jsonLine(append([]string{name}, chassis...)))
@@ -70,16 +70,16 @@ func (l Layout) Body() string {
 	return strings.Join(lines, "")
 }
 
-// ID names the layout: "r" and the first 48 bits of the SHA-256 of its canonical form, in hex.
+// id names the layout: "r" and the first 48 bits of the SHA-256 of its canonical form, in hex.
 // That form is the body, an empty line, and a JSON array of the cordons. The letter keeps YAML from
 // making a number of it.
-func (l Layout) ID() string {
-	return "r" + digest(l.Body()+"\n"+jsonLine(l.Cordons))
+func (l Layout) id() string {
+	return "r" + digest(l.body()+"\n"+jsonLine(l.Cordons))
 }
 
-// BodyID names a body alike, so that it is kept once for all layouts that differ in cordons
+// bodyID names a body alike, so that it is kept once for all layouts that differ in cordons
 // alone.
-func BodyID(body string) string { return "b" + digest(body) }
+func bodyID(body string) string { return "b" + digest(body) }
 
 func digest(text string) string {
 	sum := sha256.Sum256([]byte(text))
@@ -98,8 +98,8 @@ func jsonLine(all []string) string {
 // maxBody bounds what is unpacked, in bytes: 100,000 gateways have 25 MB.
 const maxBody = 64 << 20
 
-// Pack is a body as it is kept: deflated (RFC 1951), in base64.
-func Pack(body string) string {
+// pack is a body as it is kept: deflated (RFC 1951), in base64.
+func pack(body string) string {
 	var b bytes.Buffer
 	w, _ := flate.NewWriter(&b, flate.DefaultCompression) // the level is one that there is
 	_, _ = io.WriteString(w, body)                        // into a buffer, which takes all
@@ -107,8 +107,8 @@ func Pack(body string) string {
 	return base64.StdEncoding.EncodeToString(b.Bytes())
 }
 
-// Unpack reads what [Pack] made.
-func Unpack(packed string) (gateways map[string][]string, err error) {
+// unpack reads what [pack] made.
+func unpack(packed string) (gateways map[string][]string, err error) {
 	raw, err := base64.StdEncoding.DecodeString(packed)
 	if err != nil {
 		return nil, fmt.Errorf("cannot unpack a layout: %w", err)

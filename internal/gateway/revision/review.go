@@ -15,8 +15,8 @@ type Operation struct {
 	At                 time.Time
 }
 
-// Text is the operation for people.
-func (o Operation) Text() string {
+// text is the operation for people.
+func (o Operation) text() string {
 	what := o.Name
 	if o.Node != "" {
 		what += " " + o.Node
@@ -36,7 +36,7 @@ const none = "0"
 
 // NewReview names a plan of a layout. Operations are the newest first.
 func NewReview(l Layout, operations []Operation, p schedule.Plan) Review {
-	r := Review{l.ID(), none, digest(planned(p))}
+	r := Review{l.id(), none, digest(planned(p))}
 	if len(operations) > 0 {
 		r.Operation = operations[0].ID
 	}
@@ -45,7 +45,7 @@ func NewReview(l Layout, operations []Operation, p schedule.Plan) Review {
 
 // planned are the changes of a plan in a canonical form.
 func planned(p schedule.Plan) string {
-	return p.Operation + "\n" + Layout{}.WithPlan(p).Body()
+	return p.Operation + "\n" + Layout{}.WithPlan(p).body()
 }
 
 // String is the review as it is typed.
@@ -71,8 +71,8 @@ type Changes struct {
 // None says that the plan may be carried out as it was reviewed.
 func (c Changes) None() bool { return len(c.Operations) == 0 && !c.Layout && !c.Plan }
 
-// Text says what it was.
-func (c Changes) Text() string {
+// text says what it was.
+func (c Changes) text() string {
 	switch {
 	case len(c.Operations) == 1:
 		return "1 operation has changed the layout since the plan was reviewed"

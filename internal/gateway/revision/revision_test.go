@@ -46,7 +46,7 @@ func TestOrderOfRowsDoesNotMatter(t *testing.T) {
 			}
 			s.Groups[i].Candidates = all
 		}
-		require.Equal(t, before.ID(), Of(s, cordons).ID())
+		require.Equal(t, before.id(), Of(s, cordons).id())
 		require.Empty(t, Diff(before, Of(s, cordons)))
 	}
 }
@@ -77,7 +77,7 @@ func TestAnyChangeOfARankOrACordonIsAnotherRevision(t *testing.T) {
 			ranks[i], ranks[i+1] = ranks[i+1], ranks[i]
 			after.Gateways[name] = ranks
 		}
-		require.NotEqual(t, before.ID(), after.ID())
+		require.NotEqual(t, before.id(), after.id())
 		require.Len(t, Diff(before, after), 1)
 	}
 }
@@ -97,11 +97,11 @@ func TestNamesDoNotRunTogether(t *testing.T) {
 		{Gateways: map[string][]string{"a": {"b,c"}}},
 		{Gateways: map[string][]string{"a": {"b", "c"}}},
 	} {
-		ids[l.ID()] = true
+		ids[l.id()] = true
 	}
 	assert.Len(t, ids, 9)
-	assert.Equal(t, "[\"a\",\"b\"]\n", Layout{Gateways: map[string][]string{"a": {"b"}}}.Body())
-	assert.Regexp(t, "^r[0-9a-f]{12}$", Layout{}.ID())
+	assert.Equal(t, "[\"a\",\"b\"]\n", Layout{Gateways: map[string][]string{"a": {"b"}}}.body())
+	assert.Regexp(t, "^r[0-9a-f]{12}$", Layout{}.id())
 }
 
 func TestBodyIsUnpackedAsItWas(t *testing.T) {
@@ -110,12 +110,12 @@ func TestBodyIsUnpackedAsItWas(t *testing.T) {
 	for range 20 {
 		s, _ := someState(r, r.IntN(20))
 		l := Of(s, nil)
-		gateways, err := Unpack(Pack(l.Body()))
+		gateways, err := unpack(pack(l.body()))
 		require.NoError(t, err)
-		require.Equal(t, l.ID(), Layout{Gateways: gateways}.ID())
+		require.Equal(t, l.id(), Layout{Gateways: gateways}.id())
 	}
-	for _, wrong := range []string{"", "!", "AAAA", Pack("no list\n"), Pack("[]\n")} {
-		_, err := Unpack(wrong)
+	for _, wrong := range []string{"", "!", "AAAA", pack("no list\n"), pack("[]\n")} {
+		_, err := unpack(wrong)
 		require.ErrorContains(t, err, "cannot unpack a layout", wrong)
 	}
 }
@@ -139,8 +139,8 @@ func TestLayoutOfTenThousandGatewaysTakesLessThanAMegabyte(t *testing.T) {
 		}
 		l.Gateways["lrp-"+uuid()] = ranks
 	}
-	packed := Pack(l.Body())
-	t.Logf("%d bytes, packed %d", len(l.Body()), len(packed))
+	packed := pack(l.body())
+	t.Logf("%d bytes, packed %d", len(l.body()), len(packed))
 	assert.Less(t, len(packed), 1<<20)
 }
 
@@ -196,9 +196,9 @@ func TestPointersNameWhatEndedLastAndWhatEndedWell(t *testing.T) {
 	b := Read(d.rows, d.ids)
 	assert.Equal(t, b.Tags[0].Revision, b.Tags[1].Revision)
 	assert.Equal(t, []Outcome{Succeeded, Failed}, []Outcome{b.Tags[0].Outcome, b.Tags[1].Outcome})
-	assert.Equal(t, "last-site-action, successful-site-action", b.Names(b.Tags[0]))
-	assert.Empty(t, b.Names(b.Tags[1]))
-	assert.Equal(t, "b", layout(Version(hosted("b").ID())))
+	assert.Equal(t, "last-site-action, successful-site-action", b.names(b.Tags[0]))
+	assert.Empty(t, b.names(b.Tags[1]))
+	assert.Equal(t, "b", layout(Version(hosted("b").id())))
 	assert.Equal(t, "there is no r0: none of the revisions that are kept has this ID", layout("r0"))
 }
 
@@ -220,8 +220,8 @@ func TestWhatIsKeptIsBoundedAndThePointersAreKept(t *testing.T) {
 	}
 	b := Read(d.rows, d.ids)
 	assert.Equal(t, "good", b.Tags[len(b.Tags)-1].ID)
-	assert.True(t, b.Kept(b.Tags[1]))
-	assert.False(t, b.Kept(b.Tags[5]))
+	assert.True(t, b.kept(b.Tags[1]))
+	assert.False(t, b.kept(b.Tags[5]))
 	assert.NotContains(t, d.rows, "junk")
 
 	// A cordon is not another body.
@@ -237,7 +237,7 @@ func TestRevisionThatIsDamagedOrGoneIsMissing(t *testing.T) {
 		"the record of operation g1 is gone": func(d *desk) { delete(d.rows, "1-0") },
 		"the layout of operation g1 is gone": func(d *desk) { delete(d.rows, "1-1") },
 		"the layout of operation g1 is damaged": func(d *desk) {
-			d.rows["1-1"] = text(row{BodyID: BodyID(hosted("a").Body()), Packed: Pack(hosted("b").Body())})
+			d.rows["1-1"] = text(row{BodyID: bodyID(hosted("a").body()), Packed: pack(hosted("b").body())})
 		},
 	} {
 		d := &desk{rows: map[string]string{}, ids: map[string]string{}}
@@ -263,11 +263,11 @@ func TestReviewNamesWhatHasComeInBetween(t *testing.T) {
 
 	since := r.Since(l.WithCordon("c1", true), append([]Operation{op("g4"), op("g3")}, before...), plan)
 	assert.Equal(t, []Operation{op("g4"), op("g3")}, since.Operations)
-	assert.Equal(t, "2 operations have changed the layout since the plan was reviewed", since.Text())
+	assert.Equal(t, "2 operations have changed the layout since the plan was reviewed", since.text())
 	// There and back again is in between, too.
-	assert.Equal(t, "1 operation has changed the layout since the plan was reviewed", r.Since(l, append([]Operation{op("g3")}, before...), plan).Text())
-	assert.Contains(t, r.Since(hosted("b"), before, plan).Text(), "by another client of the Northbound database")
-	assert.Contains(t, r.Since(l, before, other).Text(), "the plan is another one now")
+	assert.Equal(t, "1 operation has changed the layout since the plan was reviewed", r.Since(l, append([]Operation{op("g3")}, before...), plan).text())
+	assert.Contains(t, r.Since(hosted("b"), before, plan).text(), "by another client of the Northbound database")
+	assert.Contains(t, r.Since(l, before, other).text(), "the plan is another one now")
 
 	// Without any operation there is revision 0.
 	r, err = ParseReview(NewReview(l, nil, plan).String())
@@ -297,5 +297,5 @@ func TestOperationThatRanSeveralTimesIsNamedByItsRuns(t *testing.T) {
 		ids = append(ids, o.ID)
 	}
 	assert.Equal(t, []string{"t4", "g2", "g1", "t1"}, ids)
-	assert.Equal(t, "drain c1 by x, 2026-03-01T12:12:00Z", b.Operations(runs)[1].Text())
+	assert.Equal(t, "drain c1 by x, 2026-03-01T12:12:00Z", b.Operations(runs)[1].text())
 }

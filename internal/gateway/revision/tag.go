@@ -37,8 +37,8 @@ type Tag struct {
 	Cordons  []string `json:"cordons,omitempty"`
 }
 
-// Text is the tag for people.
-func (t Tag) Text() string {
+// text is the tag for people.
+func (t Tag) text() string {
 	what := t.Operation
 	if t.Node != "" {
 		what += " " + t.Node
@@ -130,8 +130,8 @@ type Written struct {
 // Tag is what to write for an operation that has ended with a layout. Where both pointers name that
 // layout already, and it succeeded again, that is nothing (R17).
 func (b Book) Tag(t Tag, l Layout) Written {
-	body := l.Body()
-	t.Revision, t.Body, t.Cordons = l.ID(), BodyID(body), l.Cordons
+	body := l.body()
+	t.Revision, t.Body, t.Cordons = l.id(), bodyID(body), l.Cordons
 	if t.Outcome == Succeeded && b.revisionOf(b.last, Succeeded) == t.Revision && b.revisionOf(b.successful, Succeeded) == t.Revision {
 		return Written{}
 	}
@@ -142,7 +142,7 @@ func (b Book) Tag(t Tag, l Layout) Written {
 		w.Put[successfulKey] = w.Put[lastKey]
 	}
 	if _, there := b.bodies[t.Body]; !there {
-		w.Added = append(w.Added, text(row{BodyID: t.Body, Packed: Pack(body)}))
+		w.Added = append(w.Added, text(row{BodyID: t.Body, Packed: pack(body)}))
 	}
 	needed := map[string]bool{t.Body: true}
 	keep := map[string]bool{}
@@ -181,11 +181,11 @@ func text(r row) string {
 	return string(t)
 }
 
-// Kept says whether the layout of a tag is kept.
-func (b Book) Kept(t Tag) bool { return b.bodies[t.Body] != "" }
+// kept says whether the layout of a tag is kept.
+func (b Book) kept(t Tag) bool { return b.bodies[t.Body] != "" }
 
-// Names are the pointers that name a tag, with a comma between them.
-func (b Book) Names(t Tag) string {
+// names are the pointers that name a tag, with a comma between them.
+func (b Book) names(t Tag) string {
 	var all []string
 	for _, v := range []Version{Last, Successful} {
 		if b.operation(v) == t.ID {
@@ -218,7 +218,7 @@ func (b Book) Layout(v Version) (Layout, error) {
 		return Layout{}, &MissingError{string(v), fmt.Sprintf(why, args...)}
 	}
 	operation := b.operation(v)
-	at := slices.IndexFunc(b.Tags, func(t Tag) bool { return t.ID == operation || t.Revision == string(v) && b.Kept(t) })
+	at := slices.IndexFunc(b.Tags, func(t Tag) bool { return t.ID == operation || t.Revision == string(v) && b.kept(t) })
 	switch named := v == Last || v == Successful; {
 	case named && operation == "":
 		return missing("no operation has ended that way yet")
@@ -227,12 +227,12 @@ func (b Book) Layout(v Version) (Layout, error) {
 	case at < 0:
 		return missing("none of the revisions that are kept has this ID")
 	}
-	gateways, err := Unpack(b.bodies[b.Tags[at].Body])
-	if err != nil || !b.Kept(b.Tags[at]) {
+	gateways, err := unpack(b.bodies[b.Tags[at].Body])
+	if err != nil || !b.kept(b.Tags[at]) {
 		return missing("the layout of operation %s is gone", b.Tags[at].ID)
 	}
 	l := Layout{Gateways: gateways, Cordons: b.Tags[at].Cordons}
-	if l.ID() != b.Tags[at].Revision {
+	if l.id() != b.Tags[at].Revision {
 		return missing("the layout of operation %s is damaged", b.Tags[at].ID)
 	}
 	return l, nil

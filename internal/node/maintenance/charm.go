@@ -31,8 +31,8 @@ func (m Member) same(o Member) bool {
 	return m.Database == o.Database && m.Short == o.Short && m.Address == o.Address
 }
 
-// Text names the member.
-func (m Member) Text() string {
+// text names the member.
+func (m Member) text() string {
 	return fmt.Sprintf("member %s of %s at %s", m.Short, m.Database, m.Address)
 }
 
@@ -86,7 +86,7 @@ func memberHold(units []string, members []Member) Hold {
 	h := Hold{Name: HoldMember, Derived: true, Examples: slices.Clone(units)}
 	for _, m := range members {
 		if !slices.Contains(units, m.Unit) {
-			h.Examples = append(h.Examples, m.Text())
+			h.Examples = append(h.Examples, m.text())
 		}
 	}
 	h.Count = len(h.Examples)

@@ -52,15 +52,15 @@ func (d *Departure) Observe(units []string, members []Member, unknown []string, 
 		}
 		switch m := all[at].each(t.member); {
 		case m == nil && t.proof.Absent():
-			say(MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.Text())
+			say(MessageHold, t.member.Short, "%s has left, but that is not committed yet", t.member.text())
 		case m == nil:
-			say(MessageHold, t.member.Short, "%s is leaving", t.member.Text())
+			say(MessageHold, t.member.Short, "%s is leaving", t.member.text())
 		case m.Unit != "":
-			say(MessageHold, m.Short, "%s is still a member, that of %s", m.Text(), m.Unit)
+			say(MessageHold, m.Short, "%s is still a member, that of %s", m.text(), m.Unit)
 		case m.Kick != "":
-			say(MessageHold, m.Short, "%s is still a member and belongs to no unit any more: run: %s", m.Text(), m.Kick)
+			say(MessageHold, m.Short, "%s is still a member and belongs to no unit any more: run: %s", m.text(), m.Kick)
 		default:
-			say(MessageHold, m.Short, "%s is still a member, and its unit is not known: see: cluster-status", m.Text())
+			say(MessageHold, m.Short, "%s is still a member, and its unit is not known: see: cluster-status", m.text())
 		}
 	}
 	return left
@@ -79,7 +79,7 @@ func (d DatabaseHealth) each(m Member) *MemberHealth {
 // Gone are the members that were there, and are proved to have left once nothing is left.
 func (d *Departure) Gone() (all []string) {
 	for _, t := range d.targets {
-		all = append(all, t.member.Text())
+		all = append(all, t.member.text())
 	}
 	return all
 }

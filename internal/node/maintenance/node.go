@@ -98,7 +98,7 @@ func Nodes(s Seen) []Node {
 		}
 		return all[name]
 	}
-	for _, name := range s.Records.Chassis() {
+	for _, name := range s.Records.chassis() {
 		n := at(name)
 		if c, is := s.Records.Cordons[name]; is {
 			n.Cordon = &c

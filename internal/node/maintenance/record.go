@@ -100,8 +100,8 @@ func ParseRecords(ids map[string]string) Records {
 	return r
 }
 
-// Chassis are the names that there are records of, sorted.
-func (r Records) Chassis() []string {
+// chassis are the names that there are records of, sorted.
+func (r Records) chassis() []string {
 	all := map[string]bool{}
 	for name := range r.Cordons {
 		all[name] = true

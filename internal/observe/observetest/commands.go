@@ -99,13 +99,13 @@ func Accepts(t require.TestingT, s Scenario, line string) {
 		}
 	}
 	require.Positive(t, kicks, line)
-	RunsOnAWorkingUnit(t, s, line, k.Unit, targets)
+	runsOnAWorkingUnit(t, s, line, k.Unit, targets)
 }
 
-// RunsOnAWorkingUnit says whether a command that was printed names a unit that can
+// runsOnAWorkingUnit says whether a command that was printed names a unit that can
 // carry it out: not one that it is about, none that is known to be down, and one
 // that goes only where no other would do.
-func RunsOnAWorkingUnit(t require.TestingT, s Scenario, line, unit string, targets map[string]bool) {
+func runsOnAWorkingUnit(t require.TestingT, s Scenario, line, unit string, targets map[string]bool) {
 	if strings.HasSuffix(unit, "/leader") {
 		return
 	}

@@ -1,0 +1,27 @@
+package observe
+
+import (
+	"context"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
+)
+
+// ChangedBy is changedBy.
+var ChangedBy = changedBy
+
+// Identities are what the unit publishes of its servers.
+func (s *Observer) Identities(ctx context.Context, servers map[ovndb.Database]ServerState) relation.Identities {
+	return s.identities(ctx, servers)
+}
+
+// LoadCache reads the unit's memory.
+func (s *Observer) LoadCache(ctx context.Context) Cache { return s.loadCache(ctx) }
+
+// SaveCache writes it.
+func (s *Observer) SaveCache(c Cache) error { return s.saveCache(c) }
+
+// UpdateCache adds what was observed.
+func (s *Observer) UpdateCache(c Cache, m *Application, servers map[ovndb.Database]ServerState) Cache {
+	return s.updateCache(c, m, servers)
+}
