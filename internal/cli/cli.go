@@ -76,8 +76,8 @@ func Main(ctx context.Context, args []string, getenv func(string) string, stdout
 	return exitFailure
 }
 
-// name is the binary's, GatewaysName the one under which it is only what it does for
-// gateways, on machines without the charm.
+// name is the binary's. GatewaysName is the one under which it is only what it does for gateways,
+// on machines without the charm.
 const (
 	name         = "ovn-central-operator"
 	GatewaysName = "ovn-gateways"

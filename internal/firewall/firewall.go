@@ -27,7 +27,7 @@ var (
 // Changes are the rules that came and went, as a person would type them.
 type Changes struct{ Added, Deleted []string }
 
-// Firewall is the host's.
+// Firewall is ufw on this host.
 type Firewall struct{ Runner run.Runner }
 
 // Initialize switches ufw on, with everything allowed that no rule forbids, so that

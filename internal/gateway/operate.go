@@ -74,7 +74,7 @@ func (e *MisplacedError) Error() string {
 	return fmt.Sprintf("%d ports are not bound as expected after %s", len(e.Ports), e.Wait)
 }
 
-// Status looks how gateways are spread.
+// Status reads both databases and says how gateways are spread ([schedule.Evaluate]).
 func (s *Service) Status(ctx context.Context, o schedule.Options) (schedule.Status, error) {
 	inventory, err := s.Observe(ctx)
 	if err != nil {

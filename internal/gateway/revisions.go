@@ -50,8 +50,8 @@ const (
 	cutShortTimeout = 10 * time.Second
 )
 
-// Tag tags the revision that an operation leaves behind. It is told, and no failure of the operation,
-// where it can't.
+// Tag tags the revision that an operation leaves behind. Where it can't, a line of progress says so:
+// the operation has not failed.
 func (s *Service) Tag(ctx context.Context, e Ended) {
 	timeout := tagTimeout
 	if ctx.Err() != nil {

@@ -91,7 +91,8 @@ type Decision struct {
 	Swap Swap
 }
 
-// Beat is how often an agent asks the others, and confirms that it sees the database.
+// Beat is how often an agent asks the others, and confirms that it sees the database: four times
+// in each TTL.
 func (e *Election) Beat() time.Duration { return e.TTL / 4 }
 
 // Holder is the record's holder and its address; ok is false where that isn't known now.

@@ -53,7 +53,7 @@ const (
 // ErrMalformed is returned for a value that is not a record.
 var ErrMalformed = errors.New("not a lease record")
 
-// Parse reads a record; the empty string is the absent one.
+// Parse reads a record; the empty string is the absent one. The error wraps [ErrMalformed].
 func Parse(value string) (Record, error) {
 	var r Record
 	if value == "" {

@@ -158,7 +158,7 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *mai
 	return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: []maintenance.Node{n}, Unknown: x.charm.Unknown}, refused
 }
 
-// Cordon has nothing new be put on a node; what is there stays.
+// Cordon keeps new gateways from a node; what is there stays.
 func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Status {
 	x, n, refused := s.findIn(ctx, id)
 	switch {

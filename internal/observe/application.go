@@ -180,8 +180,8 @@ func (m Application) Goes() bool { return m.Dying(m.Unit) && !m.OthersStay() }
 // Juju could not be asked, others stay.
 func (m Application) OthersStay() bool { return OthersStay(m.Goal, m.Unit) }
 
-// OthersStay is the same, where only goal-state is at hand; nil, since Juju could not be
-// asked, means that others stay.
+// OthersStay is [Application.OthersStay] where only goal-state is at hand; nil, since Juju could
+// not be asked, means that others stay.
 func OthersStay(goal map[string]juju.UnitGoal, unit string) bool {
 	if goal == nil {
 		return true

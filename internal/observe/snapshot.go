@@ -9,7 +9,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 )
 
-// Snapshot is all that a hook or an action begins with.
+// Snapshot is all that a hook or an action begins with. It is made once, and not changed: what is
+// observed later is another one ([Observer.Refresh]).
 type Snapshot struct {
 	Servers map[ovndb.Database]ServerState
 	// Own is what this unit is to publish.

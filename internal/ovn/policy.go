@@ -119,7 +119,7 @@ func (p Policy) register(ctx context.Context) error {
 	return err
 }
 
-// Allow takes that back. The program stays: without a policy it forbids nothing.
+// Allow takes back what [Policy.Forbid] has done. The program stays: without a policy it forbids nothing.
 func (p Policy) Allow() error {
 	for _, file := range []string{p.file(), p.needrestart()} {
 		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +129,7 @@ func (p Policy) Allow() error {
 	return nil
 }
 
-// Remove takes the program away too.
+// Remove is [Policy.Allow], and takes the program away too.
 func (p Policy) Remove(ctx context.Context) error {
 	err := p.Allow()
 	if _, missing := os.Stat(p.program()); missing != nil {

@@ -99,7 +99,7 @@ type LogEnd struct {
 	Damage string
 }
 
-// LogEnd reads as [Files.Log] does.
+// LogEnd says how far the log in the file of database d goes. It reads as [Files.Log] does.
 func (f Files) LogEnd(ctx context.Context, d ovndb.Database) (LogEnd, error) {
 	scan, _, err := f.scan(ctx, d)
 	if err != nil {

@@ -30,7 +30,7 @@ func (f Files) Extract(ctx context.Context, d ovndb.Database, to string) error {
 	return err
 }
 
-// ExtractUpTo does so with the entries up to index, or up to those that the file begins
+// ExtractUpTo is [Files.Extract] of the entries up to index, or up to those that the file begins
 // with. It returns the index of the newest that it has taken.
 func (f Files) ExtractUpTo(ctx context.Context, d ovndb.Database, index uint64, to string) (last uint64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, FileSize(f.Paths, d)))

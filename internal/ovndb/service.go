@@ -3,8 +3,8 @@ package ovndb
 // Service is a unit of the ovn-central package, by its name without ".service".
 type Service string
 
-// The units of the package. Umbrella is an umbrella over the others; stopping it
-// returns before they are down.
+// The units of the package. Umbrella stands for the others; stopping it returns before they are
+// down.
 const (
 	Umbrella         Service = "ovn-central"
 	NorthboundServer Service = "ovn-ovsdb-server-nb"

@@ -126,7 +126,7 @@ func (e reworded) Error() string { return e.text }
 func (e reworded) Unwrap() error { return e.error }
 
 // ClientTLS is how the unit speaks to servers of its CA, with its own certificate. It
-// is read again after [Dialer.ForgetServers].
+// is read again after [Dialer.Forget].
 func (d *Dialer) ClientTLS() (*tls.Config, error) { return d.tls() }
 
 // ServerTLS is how the unit serves clients that have a certificate of its CA.

@@ -16,7 +16,7 @@ import (
 const northdInterval = 50 * time.Millisecond
 
 // Waiting is told, at each look, up to which nb_cfg ovn-northd has followed, and up to which it was
-// asked to; nil need not be.
+// asked to. It may be nil.
 type Waiting func(followed, asked int64)
 
 // SyncNorthd has ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and

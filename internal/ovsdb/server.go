@@ -40,7 +40,8 @@ type ServerState struct {
 	Index uint64
 }
 
-// Server asks the server at the first endpoint that answers for its state.
+// Server asks the server at the first endpoint that answers for its state. Errors are those of
+// [Dialer.Member] and [Member.State].
 func (d *Dialer) Server(ctx context.Context, db ovndb.Database, endpoints ...string) (ServerState, error) {
 	m, err := d.Member(ctx, db, endpoints...)
 	if err != nil {

@@ -13,8 +13,8 @@ const (
 	longestPatience = 3 * time.Minute
 )
 
-// Patience is how long to wait for a server of a database whose file has so many
-// bytes, where base is enough for a small one.
+// Patience is how long to wait for a server of a database whose file has size bytes, where base is
+// enough for a small one: a second more for each 4 MiB, and at most 3 minutes more.
 func Patience(base time.Duration, size int64) time.Duration {
 	seconds := max(size, 0) / bytesPerSecond
 	return base + time.Duration(min(seconds, int64(longestPatience/time.Second)))*time.Second

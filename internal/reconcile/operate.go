@@ -108,10 +108,11 @@ func (u *Reconciler) HoldNorthd(ctx context.Context) error {
 	return u.Services.Mask(ctx, ovndb.Northd)
 }
 
-// ReleaseNorthd ends that. It is started as the unit converges.
+// ReleaseNorthd ends what [Reconciler.HoldNorthd] has begun. The service is started as the unit
+// converges.
 func (u *Reconciler) ReleaseNorthd() error { return u.noteNorthdHeld(false) }
 
-// NorthdHeld says whether it is kept from running.
+// NorthdHeld says whether this unit's ovn-northd is kept from running.
 func (u *Reconciler) NorthdHeld() (bool, error) {
 	r, err := u.loadRecord()
 	return r.NorthdHeld, err

@@ -24,7 +24,8 @@ type RecoverRequest struct {
 	// Force is as in [recovery.Request].
 	Force bool
 	// Backup is the directory of a backup; empty recovers from this unit's file.
-	Backup            string
+	Backup string
+	// Confirmed is i-really-mean-it; DryRun judges and shows, and changes nothing.
 	Confirmed, DryRun bool
 }
 

@@ -18,7 +18,8 @@ import (
 // RejoinRequest is what an operator asks for.
 type RejoinRequest struct {
 	// Databases are those that are meant; none is all whose file is damaged, or data differ.
-	Databases         []ovndb.Database
+	Databases []ovndb.Database
+	// Confirmed and DryRun are as in [RecoverRequest].
 	Confirmed, DryRun bool
 }
 

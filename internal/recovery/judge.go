@@ -21,7 +21,7 @@ type Verdict struct {
 	Plan []string
 }
 
-// Judge says what is to be said of a request r of this unit.
+// Judge says what stands against a request r of this unit, what it waits for, and what it would do.
 func (s State) Judge(r Request) Verdict {
 	var v Verdict
 	refuse := func(format string, args ...any) {

@@ -46,7 +46,7 @@ type Step struct {
 	Waiting string
 }
 
-// Next decides. Nothing is done for a request of a unit whose data could not be read; what
+// Next is this unit's next step for the database. Nothing is done for a request of a unit whose data could not be read; what
 // was stopped for it stays so.
 func (s State) Next() Step {
 	all := s.standing()

@@ -39,7 +39,7 @@ type UnitState struct {
 	// Clients is about how many clients each of its servers has; one that is not in it was
 	// not counted.
 	Clients map[ovndb.Database]int
-	// Withdrawn is the cluster that it has claimed and then put away; see [PublishClusters].
+	// Withdrawn is the cluster that it has claimed and then put away; see [Claim].
 	Withdrawn raft.ID
 	// Requests are the recoveries that it was asked for, Copies how far its copies go;
 	// these only where one was asked for of any unit, or its server knows no leader.
@@ -83,7 +83,7 @@ const (
 	keyNoRoom  = "-no-room"
 )
 
-// Databag is the deployment as the unit's data, in full: a key that does not apply
+// Databag is the state as the unit's data, in full: a key that does not apply
 // has an empty value, by which Juju deletes it.
 func (d UnitState) Databag() map[string]string {
 	databag := map[string]string{

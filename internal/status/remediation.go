@@ -12,8 +12,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// NoQuorumRemediation are those where this unit's server has no leader. No member is named as
-// dead: this unit may be the one that is cut off.
+// NoQuorumRemediation is what to do where this unit's server has no leader, a line for each way
+// out. No member is named as dead: this unit may be the one that is cut off.
 func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string {
 	// A leader that does not answer is leaving, or soon followed by another: no member is
 	// to be kicked for that.
@@ -28,7 +28,7 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 	}
 }
 
-// LostQuorumRemediation is the one where no unit has a leader.
+// LostQuorumRemediation is what to do where no unit has a leader, in one line.
 func LostQuorumRemediation(m observe.Application) string {
 	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + recoveryPlanCommand(m) +
 		" (docs/how-to/recover-quorum.md)"
@@ -54,7 +54,7 @@ type blocker struct {
 	noted string
 }
 
-// Remediations is the same for both databases, with one way out for each unit: one
+// Remediations is [Remediation] for both databases, with one way out for each unit: one
 // command does for both.
 func Remediations(refusals []*raft.Refusal, clusters Views, m observe.Application) []string {
 	if by := changedByAnother(clusters, m.Unit); by != "" {

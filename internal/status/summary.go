@@ -16,7 +16,7 @@ import (
 // they did with the Python charm (wait_for_application_states of zaza's model.py).
 const ready = "Unit is ready ("
 
-// Ready is the message of an active unit.
+// Ready is the message of an active unit; text says more of it, in brackets.
 func Ready(text string) string { return ready + text + ")" }
 
 // Summary is what a unit says of its clusters in its workload status.

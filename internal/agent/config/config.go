@@ -32,7 +32,8 @@ const (
 // MaxHoldDown is the largest [Config.HoldDown]: a chassis that has been gone for a day is.
 const MaxHoldDown = 24 * time.Hour
 
-// What holds where nothing is said. Document 003 gives the TTL and the port.
+// What holds where nothing is said. Document 003 gives the TTL and the port; the hold-down is our
+// own choice.
 const (
 	DefaultTTL      = 5 * time.Second
 	DefaultHoldDown = 2 * time.Minute

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Seconds is a duration as a person reads it.
+// Seconds is a duration of s seconds as a person reads it.
 func Seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {

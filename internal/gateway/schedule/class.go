@@ -43,7 +43,7 @@ const (
 	ConditionLost      Condition = "gateway-unknown"   // it is of external ports, whose router's gateway is not there
 )
 
-// Conditions are all of them, and of how many gateways each is true.
+// Conditions has every condition, with how many gateways it is true of.
 func Conditions(s State) map[Condition]int {
 	count := map[Condition]int{ConditionUnhosted: 0, ConditionSingle: 0, ConditionInvalid: 0, ConditionMisplaced: 0, ConditionLost: 0}
 	note := func(c Condition, isSo bool) {

@@ -13,7 +13,7 @@ import (
 const (
 	DefaultTimeout = 3600 * time.Second
 	DefaultGrace   = 1800 * time.Second
-	// MaxTimeout is what a command waits at most.
+	// MaxTimeout is the longest that a command waits.
 	MaxTimeout = 9000 * time.Second
 )
 

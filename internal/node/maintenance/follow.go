@@ -58,7 +58,7 @@ type Recheck struct {
 	pause time.Duration
 }
 
-// Due is told where the drain is.
+// Due is told where the drain is at now, and says whether to ask.
 func (r *Recheck) Due(p Progress, now time.Time) bool {
 	switch {
 	case len(p.Unbound) == 0:

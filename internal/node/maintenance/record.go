@@ -129,7 +129,7 @@ type Change struct {
 	Drop []string
 }
 
-// Cordon is the change that has nothing new be put on a chassis.
+// Cordon is the change that keeps new gateways from a chassis.
 func Cordon(chassis string, n Note) Change {
 	return Change{Set: map[string]string{cordonKey + chassis: cordoned, cordonNoteKey + chassis: text(n)}}
 }
