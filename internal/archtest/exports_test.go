@@ -2,9 +2,15 @@ package archtest
 
 import (
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"io"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,65 +18,103 @@ import (
 )
 
 // called are methods that libraries call by interfaces of their own.
-var called = []string{
-	"Enabled", "Error", "Format", "Handle", "Is", "LogValue", "MarshalJSON", "MarshalText", "ServeHTTP",
-	"String", "Unwrap", "UnmarshalJSON", "UnmarshalText", "UnmarshalYAML", "MarshalYAML", "WithAttrs", "WithGroup", "Write", "Collect", "Describe",
-	"CloneModel", "CloneModelInto", "EqualsModel", // of libovsdb's rows
-}
+var called = strings.Fields("Accept Close Collect Describe Enabled Error Format Handle Is LogValue MarshalJSON MarshalText Read " +
+	"ServeHTTP Set String Type Unwrap UnmarshalJSON UnmarshalText WithAttrs WithGroup Write CloneModel CloneModelInto EqualsModel")
 
-// What only tests call is no part of the program. The linker's view (deadcode) does not show
-// methods, which reflection may reach.
-func TestNothingIsExportedForTestsAlone(t *testing.T) {
-	var files []source
+// What only tests call is no part of the program, and what no other package calls is not to be
+// exported. The linker's view (deadcode) shows neither: reflection may reach methods.
+func TestFunctionsAreExportedForOtherPackages(t *testing.T) {
+	compiled := map[string]string{}
+	for line := range strings.Lines(string(goList(t, "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}}", "./cmd/...", "./internal/..."))) {
+		path, file, _ := strings.Cut(strings.TrimSpace(line), " ")
+		compiled[path] = file
+	}
+	c := calls{token.NewFileSet(), map[string]string{}, map[string]bool{}}
+	load := importer.ForCompiler(c.set, "gc", func(path string) (io.ReadCloser, error) { return os.Open(compiled[path]) })
 	for _, p := range list(t) {
-		if p.isProduct() {
-			files = append(files, sources(t, p)...)
-		}
-	}
-	assert.Empty(t, namedByTestsAlone(t, files))
-}
-
-func TestExportForTestsAloneIsSeen(t *testing.T) {
-	files := []source{
-		{name: "a.go", text: []byte("package a\nfunc Used() {}\nfunc Tested() {}\nfunc (s S) Read() { Used() }\nfunc (s S) String() string { return \"\" }\n")},
-		{name: "a_test.go", test: true, text: []byte("package a\nfunc f(s S) { Tested(); s.Read() }\n")},
-	}
-	assert.Equal(t, []string{"a.go: Read", "a.go: Tested"}, namedByTestsAlone(t, files))
-}
-
-// namedByTestsAlone lists functions and methods whose exported names stand nowhere but in
-// their declarations and in tests.
-func namedByTestsAlone(t *testing.T, files []source) []string {
-	t.Helper()
-	declared, named := map[string]string{}, map[string]bool{}
-	for _, f := range files {
-		if f.test {
-			continue
-		}
-		tree, err := parser.ParseFile(token.NewFileSet(), f.name, f.text, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		names := map[*ast.Ident]bool{}
-		for _, d := range tree.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok {
-				names[fn.Name] = true
-				if fn.Name.IsExported() && (fn.Recv == nil || !slices.Contains(called, fn.Name.Name)) {
-					declared[fn.Name.Name] = f.name
-				}
+		var product []*ast.File
+		for _, f := range sources(t, p) {
+			if p.isProduct() && !f.test {
+				product = append(product, c.parse(t, f.name, f.text))
+			} else if !p.isProduct() || slices.Contains(p.XTestGoFiles, filepath.Base(f.name)) {
+				c.parse(t, "", f.text)
 			}
 		}
-		ast.Inspect(tree, func(n ast.Node) bool {
-			if id, ok := n.(*ast.Ident); ok && !names[id] {
-				named[id.Name] = true
-			}
-			return true
-		})
+		c.check(t, p.ImportPath, product, load)
 	}
-	var found []string
-	for name, file := range declared {
-		if !named[name] {
-			found = append(found, file+": "+name)
+	assert.Empty(t, c.wrong())
+}
+
+func TestFunctionThatIsExportedForNoOtherPackageIsSeen(t *testing.T) {
+	c := calls{token.NewFileSet(), map[string]string{}, map[string]bool{}}
+	const text = "package a\ntype S struct{}\nfunc (S) Get() int { return Own() }\ntype T struct{ S }\nfunc (T) Get() int { return 0 }\n" +
+		"type named interface{ Name() }\nfunc (T) Name() {}\nfunc Own() int { return Named() }\nfunc Named() int { return S{}.Get() }\n"
+	c.check(t, module+"/internal/a", []*ast.File{c.parse(t, "a.go", []byte(text))}, nil)
+	c.parse(t, "", []byte("package b\nvar _ = a.T{}.Get() + a.Named()\n"))
+	assert.ElementsMatch(t, []string{"a.go: a.Own: no other package uses it", "a.go: a.T.Get: only tests use it"}, c.wrong())
+}
+
+// calls has where each exported function is declared, and what is known: which functions the product
+// uses, which of them another package does, and the names in tests of others and of interfaces' methods.
+type calls struct {
+	set      *token.FileSet
+	declared map[string]string
+	known    map[string]bool
+}
+
+// parse reads a file; without a name, one that is outside of the packages that it tests.
+func (c calls) parse(t *testing.T, name string, text []byte) *ast.File {
+	tree, err := parser.ParseFile(c.set, name, text, parser.SkipObjectResolution)
+	require.NoError(t, err)
+	ast.Inspect(tree, func(n ast.Node) bool {
+		if id, is := n.(*ast.Ident); is && name == "" {
+			c.known["test "+id.Name] = true
+		}
+		return true
+	})
+	return tree
+}
+
+func (c calls) check(t *testing.T, path string, files []*ast.File, load types.Importer) {
+	info := &types.Info{Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{}}
+	p, err := (&types.Config{Importer: load}).Check(path, c.set, files, info)
+	require.NoError(t, err)
+	for id, o := range info.Defs {
+		if key, of := function(o); of != nil && types.IsInterface(of) {
+			c.known["interface "+id.Name] = true
+		} else if key != "" && o.Exported() {
+			c.declared[key] = c.set.Position(id.Pos()).Filename
 		}
 	}
-	slices.Sort(found)
-	return found
+	for _, o := range info.Uses {
+		if key, _ := function(o); key != "" {
+			c.known["used "+key], c.known["elsewhere "+key] = true, c.known["elsewhere "+key] || o.Pkg() != p
+		}
+	}
+}
+
+// function names a function of internal/, and gives the type of which it is a method.
+func function(o types.Object) (key string, of types.Type) {
+	f, is := o.(*types.Func)
+	if !is || f.Pkg() == nil || local(f.Pkg().Path()) == "" {
+		return "", nil
+	}
+	if r := f.Origin().Signature().Recv(); r != nil {
+		of = r.Type()
+		key = strings.TrimPrefix(types.TypeString(of, func(*types.Package) string { return "" }), "*") + "."
+	}
+	return local(f.Pkg().Path()) + "." + key + f.Name(), of
+}
+
+func (c calls) wrong() (all []string) {
+	for key, file := range c.declared {
+		switch name := key[strings.LastIndex(key, ".")+1:]; {
+		case slices.Contains(called, name), c.known["interface "+name]:
+		case !c.known["used "+key]:
+			all = append(all, file+": "+key+": only tests use it")
+		case !c.known["elsewhere "+key] && !c.known["test "+name]:
+			all = append(all, file+": "+key+": no other package uses it")
+		}
+	}
+	return all
 }
