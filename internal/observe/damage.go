@@ -14,7 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// DamagedPrefix, followed by a full server ID, is the key in external_ids of
+// DamagedPrefix is, with a full server ID behind it, the key in external_ids of
 // NB_Global and SB_Global that says of a member that it has lost entries of its log:
 // it stands there from when its own unit has found that it can't be mended until it
 // was, so that it is down for every unit (rule R0). No other way reaches all units.

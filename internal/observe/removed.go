@@ -9,7 +9,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// RemovedPrefix, followed by a full server ID, is the key in external_ids of NB_Global and SB_Global
+// RemovedPrefix is, with a full server ID behind it, the key in external_ids of NB_Global and SB_Global
 // that says which unit's server was removed, when and by which unit. It outlives the unit and its
 // relation, so that a server that was down when it was kicked can learn of it.
 const RemovedPrefix = "ovn-central:removed/"
