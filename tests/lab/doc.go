@@ -21,7 +21,7 @@
 // hook is retried when it is asked for.
 //
 // A program that uses the package, a test's too, is itself run under the names
-// of the hook tools, of systemctl and of the guard; its main, or TestMain, calls
+// of systemctl and of the guard; its main, or TestMain, calls
 // [Intercept] first:
 //
 //	func TestMain(m *testing.M) { lab.Intercept(); os.Exit(m.Run()) }

@@ -17,7 +17,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
@@ -56,9 +55,9 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 	var sla, meter bool
 	l.model.Do(func(s *model.State) { version, sla, meter = s.JujuVersion, !s.Since(4, 0), !s.Since(3, 6) })
 	vars := []string{
-		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hookclient.ContextVariable + "=" + c.ID,
+		"CHARM_DIR=" + u.CharmDir(), "JUJU_CHARM_DIR=" + u.CharmDir(), hooktool.ContextVariable + "=" + c.ID,
 		"JUJU_HOOK_NAME=" + hook,
-		hookclient.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
+		hooktool.SocketVariable + "=" + u.socket(), "JUJU_AGENT_SOCKET_NETWORK=unix",
 		"JUJU_UNIT_NAME=" + u.name, "JUJU_MODEL_UUID=deadbeef-0bad-400d-8000-4b1d0d06f00d", "JUJU_MODEL_NAME=lab",
 		"JUJU_API_ADDRESSES=" + address4(reservedHost) + ":17070",
 		fmt.Sprintf("JUJU_MACHINE_ID=%d", u.number), "JUJU_PRINCIPAL_UNIT=", "JUJU_AVAILABILITY_ZONE=",

@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"bytes"
 	"context"
+	_ "embed"
 	"errors"
 	"fmt"
 	"os"
@@ -9,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
 // LayOut makes dir the charm's directory, as Juju unpacks it, from a checkout at
@@ -35,14 +37,24 @@ func LayOut(ctx context.Context, dir, root, binary string) error {
 }
 
 // BuildTools builds the program for [Options].Program from a checkout at root, and
-// beside it the one that plays what hooks call most, Juju's hook tools above all: a test
-// that is built with the race detector is slow as such a tool, of which a hook calls dozens.
+// beside it the one that hooks call: labs that have both need not compile it.
 func BuildTools(ctx context.Context, root, out string) error {
-	compiler := exec.CommandContext(ctx, "cc", "-O2", "-static", "-s", "-o", hookclient.InC(out), filepath.Join(root, "tests/lab/hooktool/hooktool.c"))
-	compiler.Stderr = os.Stderr
-	err := errors.Join(build(ctx, root, "./tests/lab/cmd/ovn-lab-tools", out), compiler.Run())
+	err := build(ctx, root, "./tests/lab/cmd/ovn-lab-tools", out)
 	if err != nil {
 		return fmt.Errorf("cannot build the lab's tools: %w", err)
+	}
+	return compileClient(ctx, out)
+}
+
+//go:embed hooktool/hooktool.c
+var clientSource []byte
+
+// compileClient compiles the program that hooks call, beside the one in Go.
+func compileClient(ctx context.Context, program string) error {
+	compiler := exec.CommandContext(ctx, "cc", "-O2", "-static", "-s", "-o", hooktool.Client(program), "-x", "c", "-")
+	compiler.Stdin, compiler.Stderr = bytes.NewReader(clientSource), os.Stderr
+	if err := compiler.Run(); err != nil {
+		return fmt.Errorf("cannot compile the lab's hook tools: %w", err)
 	}
 	return nil
 }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
@@ -40,7 +40,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if err := l.takeLock(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.furnish(o); err != nil {
+	if err := l.furnish(ctx, o); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
 	if l.guard, err = machine.StartGuard(l.program, l.dir); err != nil {
@@ -64,27 +64,27 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 // programIn is the program that plays the tools of the lab in dir.
 func programIn(dir string) string { return filepath.Join(dir, "ovn-lab") }
 
-// furnish fills the lab's directory: the charm, and under the names of the hook tools
-// the program that was built for them, or else the one that plays everything.
-func (l *Lab) furnish(o Options) error {
+// furnish fills the lab's directory: the charm, and the programs, of which the one in C has the
+// names of the hook tools.
+func (l *Lab) furnish(ctx context.Context, o Options) error {
 	if err := copyTree(o.Charm, l.charmDir()); err != nil {
 		return err
 	}
 	if err := linkOrCopy(o.Program, l.program); err != nil {
 		return err
 	}
-	tool := l.program
-	if _, err := os.Stat(hookclient.InC(o.Program)); err == nil {
-		tool = hookclient.InC(l.program)
-		if err := linkOrCopy(hookclient.InC(o.Program), tool); err != nil {
-			return err
-		}
+	err := linkOrCopy(hooktool.Client(o.Program), hooktool.Client(l.program))
+	if errors.Is(err, fs.ErrNotExist) {
+		err = compileClient(ctx, l.program)
+	}
+	if err != nil {
+		return err
 	}
 	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
 		return err
 	}
 	for _, name := range hooktool.NamesIn(*o.Ways) {
-		if err := os.Symlink(tool, filepath.Join(l.toolsDir(), name)); err != nil {
+		if err := os.Symlink(hooktool.Client(l.program), filepath.Join(l.toolsDir(), name)); err != nil {
 			return err
 		}
 	}

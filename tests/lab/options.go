@@ -61,8 +61,8 @@ type Options struct {
 	// HookTimeout is when a hook or action is killed; 5 minutes. Juju has no such
 	// limit.
 	HookTimeout time.Duration
-	// Program is a built tests/lab/cmd/ovn-lab-tools, which then plays the tools. Empty:
-	// this program, which must have called [Intercept].
+	// Program is what [BuildTools] has built, which then plays the tools. Empty:
+	// this program, which must have called [Intercept], and a C compiler.
 	Program string
 }
 

@@ -7,11 +7,10 @@ import (
 	"io/fs"
 	"net"
 	"os"
-	"strings"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 )
@@ -40,7 +39,7 @@ var neverKill = killPlan{}
 const callTimeout = 10 * time.Second
 
 // server answers the hook tools of one run of the charm, and is the machine's
-// stand-ins for it where they are played in C.
+// stand-ins for it.
 type server struct {
 	listener net.Listener
 	machine  *machine.Machine
@@ -92,18 +91,16 @@ func (s *server) answer(connection net.Conn) {
 	switch {
 	case s.ends(request):
 		connection.Close()
-	case request.Name == hookclient.CallReport:
-		reply(connection, hookclient.Response{})
-	case request.Name == hookclient.StandIn:
+	case slices.Contains(hooktool.Names(), request.Name):
+		reply(connection, s.run(request))
+	default:
 		// It is finished, and its asker told, whatever becomes of the hook: close doesn't
 		// wait for it, since systemctl may wait for minutes.
-		go func() { reply(connection, s.standIn(request)) }()
-	default:
-		reply(connection, s.run(request))
+		go func() { reply(connection, s.machine.Answer(request)) }()
 	}
 }
 
-func receive(connection net.Conn) (request hookclient.Request, err error) {
+func receive(connection net.Conn) (request hooktool.Request, err error) {
 	if err := connection.SetDeadline(time.Now().Add(callTimeout)); err != nil {
 		return request, err
 	}
@@ -115,28 +112,18 @@ func receive(connection net.Conn) (request hookclient.Request, err error) {
 }
 
 // reply ends the talk. A client that is gone needs no answer.
-func reply(connection net.Conn, response hookclient.Response) {
+func reply(connection net.Conn, response hooktool.Response) {
 	defer connection.Close()
 	if connection.SetDeadline(time.Now().Add(callTimeout)) == nil {
 		_, _ = connection.Write(response.Marshal())
 	}
 }
 
-// standIn is the stand-in that a client asks for.
-func (s *server) standIn(request hookclient.Request) hookclient.Response {
-	if len(request.Args) == 0 {
-		return hookclient.Response{Code: 1, Stderr: "ERROR no stand-in is named\n"}
-	}
-	var out, errs strings.Builder
-	code := s.machine.StandIn(request.Args[0], request.Args[1:], &out, &errs)
-	return hookclient.Response{Code: code, Stdout: out.String(), Stderr: errs.String()}
-}
-
 // run answers a hook tool, unless its call is to fail.
-func (s *server) run(request hookclient.Request) hookclient.Response {
+func (s *server) run(request hooktool.Request) hooktool.Response {
 	if s.plan.refuse != nil {
 		if err := s.plan.refuse(request.Call()); err != nil {
-			return hookclient.Response{Code: 1, Stderr: "ERROR " + err.Error() + "\n"}
+			return hooktool.Response{Code: 1, Stderr: "ERROR " + err.Error() + "\n"}
 		}
 	}
 	return s.context.Run(request)
@@ -144,7 +131,7 @@ func (s *server) run(request hookclient.Request) hookclient.Response {
 
 // ends counts the call and says whether the hook dies of it. A tool that asks
 // again with its input is one call.
-func (s *server) ends(request hookclient.Request) bool {
+func (s *server) ends(request hooktool.Request) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.killed {

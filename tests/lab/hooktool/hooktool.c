@@ -1,10 +1,8 @@
 /*
- * Plays the hook tool by whose name it is called, as package hookclient does: sends its
- * arguments over the socket that the hook's environment names, and prints the answer.
- *
- * It plays those programs of a machine too that hooks call most, such as systemctl: the lab
- * runs the stand-in itself, and this prints what it said. Where there is no hook, it becomes
- * the program in Go beside it, which plays all that a machine has.
+ * Plays the program by whose name it is called, a hook tool of Juju's, or one that a machine has
+ * in place of the system's, such as systemctl: sends its arguments over the socket that the hook's
+ * environment names, and prints what the lab answers (package hooktool). Where there is no hook, it
+ * becomes the program in Go beside it, which plays those of the machine.
  *
  * It is in C for one reason. A hook calls dozens of tools, each a process of its own, and
  * the tests run tens of thousands of hooks: a program in Go spends three times as long on
@@ -20,17 +18,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The name of this program is that of the one in Go and this (hookclient.InC). */
+/* The name of this program is that of the one in Go and this (hooktool.Client). */
 #define SUFFIX "-hook-tool"
 
-/* The stand-ins that the lab runs for hooks: machine.inLab. */
-static const char *const stand_ins[] = {"dpkg-query", "systemctl", "ufw", NULL};
-
-/* How long an answer is waited for, in seconds. */
-enum {
-	TOOL_LIMIT = 60,
-	STAND_IN_LIMIT = 600, /* systemctl waits for services */
-};
+/* How long an answer is waited for, in seconds: systemctl waits for services. */
+#define LIMIT 600
 
 struct text {
 	char *bytes;
@@ -132,10 +124,10 @@ static void write_all(int fd, struct text t)
 }
 
 /* A socket that is connected, or -1. */
-static int dial(const char *path, time_t seconds)
+static int dial(const char *path)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	struct timeval limit = {.tv_sec = seconds};
+	struct timeval limit = {.tv_sec = LIMIT};
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || strlen(path) >= sizeof to.sun_path)
@@ -172,16 +164,7 @@ static int print(struct answer a)
 	return number(a.code);
 }
 
-static const char *need(const char *variable)
-{
-	const char *value = getenv(variable);
-
-	if (!value || !*value)
-		fail("%s not set", variable);
-	return value;
-}
-
-static struct text request(const char *context, const char *dir, const char *name, const char *flag, struct text input)
+static struct text request(const char *context, const char *dir, const char *name, const char *flag, struct text input, char **argv)
 {
 	struct text all = {0};
 
@@ -190,17 +173,24 @@ static struct text request(const char *context, const char *dir, const char *nam
 	append_field(&all, name, strlen(name));
 	append_field(&all, flag, strlen(flag));
 	append_field(&all, input.bytes, input.size);
+	while (*++argv)
+		append_field(&all, *argv, strlen(*argv));
 	return all;
 }
 
-static void append_args(struct text *request, char **argv)
+static int is(struct text t, const char *word)
 {
-	while (*++argv)
-		append_field(request, *argv, strlen(*argv));
+	return t.size == strlen(word) && !memcmp(t.bytes, word, t.size);
+}
+
+static void become(const char *program, char **argv)
+{
+	execv(program, argv);
+	fail("cannot run %s: %s", program, strerror(errno));
 }
 
 /* Becomes the program in Go, which finds its machine by the name that it is called by. */
-static int become_go(char **argv)
+static void become_go(char **argv)
 {
 	char program[PATH_MAX];
 	ssize_t size = readlink("/proc/self/exe", program, sizeof program) - (ssize_t)strlen(SUFFIX);
@@ -208,62 +198,36 @@ static int become_go(char **argv)
 	if (size <= 0 || memcmp(program + size, SUFFIX, strlen(SUFFIX)))
 		fail("cannot tell the program beside this one");
 	program[size] = 0;
-	execv(program, argv);
-	fail("cannot run %s: %s", program, strerror(errno));
-	return 1;
-}
-
-static int stand_in(const char *name, char **argv)
-{
-	const char *context = getenv("JUJU_CONTEXT_ID"), *socket = getenv("JUJU_AGENT_SOCKET_ADDRESS");
-	struct text all, none = {0};
-	struct answer a;
-	int fd;
-
-	if (!context || !*context || !socket || !*socket)
-		return become_go(argv);
-	fd = dial(socket, STAND_IN_LIMIT);
-	if (fd < 0)
-		return become_go(argv); /* the hook has ended, and this is what it left behind */
-	all = request(context, "", "!stand-in", "", none);
-	append_field(&all, name, strlen(name));
-	append_args(&all, argv);
-	return exchange(fd, all, &a) ? print(a) : 1;
-}
-
-static int hook_tool(const char *name, char **argv)
-{
-	const char *context = need("JUJU_CONTEXT_ID"), *socket = need("JUJU_AGENT_SOCKET_ADDRESS");
-	char *dir = getcwd(NULL, 0);
-	struct text all, input = {0};
-	struct answer a;
-	const char *flag = "";
-
-	if (!dir)
-		fail("cannot tell the working directory: %s", strerror(errno));
-	for (;;) {
-		int fd = dial(socket, TOOL_LIMIT);
-
-		if (fd < 0)
-			fail("cannot connect to %s: %s", socket, strerror(errno));
-		all = request(context, dir, name, flag, input);
-		append_args(&all, argv);
-		if (!exchange(fd, all, &a))
-			fail("EOF");
-		if (!a.wants.size || *flag)
-			return print(a);
-		flag = "stdin";
-		input = read_all(STDIN_FILENO);
-	}
+	become(program, argv);
 }
 
 int main(int argc, char **argv)
 {
 	const char *name = strrchr(*argv, '/') ? strrchr(*argv, '/') + 1 : *argv;
+	const char *context = getenv("JUJU_CONTEXT_ID"), *socket = getenv("JUJU_AGENT_SOCKET_ADDRESS"), *flag = "";
+	char *dir = getcwd(NULL, 0);
+	struct text input = {0};
+	struct answer a;
 
 	(void)argc;
-	for (const char *const *other = stand_ins; *other; other++)
-		if (!strcmp(name, *other))
-			return stand_in(name, argv);
-	return hook_tool(name, argv);
+	if (!dir)
+		fail("cannot tell the working directory: %s", strerror(errno));
+	if (!context || !*context || !socket || !*socket)
+		become_go(argv);
+	for (;;) {
+		int fd = dial(socket);
+
+		if (fd < 0)
+			become_go(argv); /* the hook has ended, and this is what it left behind */
+		if (!exchange(fd, request(context, dir, name, flag, input, argv), &a))
+			fail("EOF");
+		if (is(a.wants, "exec")) {
+			a.out.bytes[a.out.size] = 0; /* what follows has been read */
+			become(a.out.bytes, argv);
+		}
+		if (!is(a.wants, "stdin") || *flag)
+			return print(a);
+		flag = "stdin";
+		input = read_all(STDIN_FILENO);
+	}
 }

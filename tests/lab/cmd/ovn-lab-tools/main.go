@@ -1,8 +1,7 @@
 // Command ovn-lab-tools plays, by the name it is called by, what a machine of the
-// lab has in place of the system's programs: systemctl, dpkg-query and their like.
-// It is a program of its own since a hook calls many of them, and this one has
-// next to nothing to load. Hook tools are played by tests/lab/hooktool, and so are, for
-// hooks, dpkg-query, systemctl and ufw: outside of hooks it becomes this program.
+// lab has in place of the system's programs, where no hook calls it: systemctl, dpkg-query and their
+// like; and the machine's init. It is a program of its own since there are many of them, and
+// this one has next to nothing to load.
 package main
 
 import (

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
@@ -116,7 +115,7 @@ func New(m *model.Model, unit string, h model.Hook) *Context {
 // call is one run of a tool.
 type call struct {
 	*Context
-	request hookclient.Request
+	request Request
 	stdout  bytes.Buffer
 }
 
@@ -125,7 +124,7 @@ var errNeedStdin = errors.New("the tool's input is needed")
 
 // Run runs one tool. Exit codes are Juju's: 1 for an error of the run, 2 for
 // one of the arguments.
-func (c *Context) Run(request hookclient.Request) hookclient.Response {
+func (c *Context) Run(request Request) Response {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	tool := tools[request.Name]
@@ -142,19 +141,19 @@ func (c *Context) Run(request hookclient.Request) hookclient.Response {
 	err := tool(this)
 	switch {
 	case errors.Is(err, errNeedStdin):
-		return hookclient.Response{NeedStdin: true}
+		return Response{Wants: WantsStdin}
 	case err != nil:
 		return refusal(err)
 	}
-	return hookclient.Response{Stdout: this.stdout.String()}
+	return Response{Stdout: this.stdout.String()}
 }
 
-func refusal(err error) hookclient.Response {
+func refusal(err error) Response {
 	code := 1
 	if errors.As(err, new(errUsage)) {
 		code = 2
 	}
-	return hookclient.Response{Code: code, Stderr: fmt.Sprintf("ERROR %v\n", err)}
+	return Response{Code: code, Stderr: fmt.Sprintf("ERROR %v\n", err)}
 }
 
 // Commit writes what was held back. Juju does so only when the hook, or the

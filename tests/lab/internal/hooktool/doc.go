@@ -1,5 +1,5 @@
 // Package hooktool is the lab's set of Juju hook tools. A hook calls a tool by its name;
-// the tool's client (package hookclient) sends its arguments over the socket that the
+// the tool's client (tests/lab/hooktool) sends its arguments over the socket that the
 // hook's environment names, and [Context.Run] answers from the model, with the answers,
 // error texts and exit codes of Juju 3.6's jujuc. Of each tool there are the forms in
 // which the charm calls it.

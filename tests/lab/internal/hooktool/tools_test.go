@@ -8,7 +8,6 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
@@ -49,7 +48,7 @@ func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
 	m := newModel()
 	read := func(h model.Hook) string {
 		m.Do(func(s *model.State) { s.Begin("ovn-central/0", h) })
-		got := New(m, "ovn-central/0", h).Run(hookclient.Request{Dir: "/", Name: "relation-get", Args: []string{"--format=json", "-r", "1", "-", "ovn-central/1"}})
+		got := New(m, "ovn-central/0", h).Run(Request{Dir: "/", Name: "relation-get", Args: []string{"--format=json", "-r", "1", "-", "ovn-central/1"}})
 		return got.Stdout
 	}
 	write := func(value string) {
@@ -66,7 +65,7 @@ func TestMembersDataIsKeptUntilTheirNextHook(t *testing.T) {
 func TestFormThatNoTestNeedsIsRefused(t *testing.T) {
 	for _, call := range []string{"is-leader", "leader-get --format=json l", "goal-state --format=yaml", "relation-ids --format=json", "open-port 1 2", "juju-log"} {
 		words := strings.Fields(call)
-		got := newTestContext("ovn-central/0", changed).Run(hookclient.Request{Name: words[0], Args: words[1:]})
+		got := newTestContext("ovn-central/0", changed).Run(Request{Name: words[0], Args: words[1:]})
 		assert.Equal(t, 2, got.Code, call)
 		assert.Empty(t, got.Stdout, call)
 	}
@@ -76,8 +75,8 @@ func TestLogNamesTheRelation(t *testing.T) {
 	c := newTestContext("ovn-central/0", changed)
 	var got []string
 	c.Log = func(level, message string) { got = append(got, level+" "+message) }
-	c.Run(hookclient.Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "DEBUG", "two", "words"}})
-	c.Run(hookclient.Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "LOUD", "x"}})
+	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "DEBUG", "two", "words"}})
+	c.Run(Request{Dir: "/", Name: "juju-log", Args: []string{"-l", "LOUD", "x"}})
 	assert.Equal(t, []string{"DEBUG ovsdb-peer:1: two words", `WARNING Specified log level of "LOUD" is not valid`, "INFO ovsdb-peer:1: x"}, got)
 }
 
@@ -101,7 +100,7 @@ func TestRelationThatGoesIsListedUntilAllHaveDeparted(t *testing.T) {
 			s.Units["ovn-central/0"].Uniter.Relations[r.ID] = member
 			r.Dying = true
 		})
-		got := New(m, "ovn-central/0", model.Hook{}).Run(hookclient.Request{Dir: "/", Name: "relation-ids", Args: []string{"--format=json", "ovsdb"}})
+		got := New(m, "ovn-central/0", model.Hook{}).Run(Request{Dir: "/", Name: "relation-ids", Args: []string{"--format=json", "ovsdb"}})
 		return got.Stdout
 	}
 	assert.Equal(t, "[\"ovsdb:2\"]\n", ids("3.6.11", 1))

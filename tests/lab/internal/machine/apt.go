@@ -173,7 +173,7 @@ func (t *tool) build(name, version string) error {
 	if err != nil {
 		return err
 	}
-	return exec.Command("/usr/bin/dpkg-deb", "--build", "--root-owner-group", dir, name+"_"+candidate+"_all.deb").Run()
+	return exec.Command("/usr/bin/dpkg-deb", "--build", "--root-owner-group", dir, filepath.Join(t.dir, name+"_"+candidate+"_all.deb")).Run()
 }
 
 // candidate is the version that an installation would bring: the newest.

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
 // Machine is one unit's machine, or the lab's hub, which has no services. Its
@@ -38,9 +38,8 @@ type Machine struct {
 
 const fileName = "machine.json"
 
-// Create makes the machine's directories and the links by which program, or the one
-// in C beside it, plays the programs of standIns and the wrappers of OVN's tools. It
-// is off.
+// Create makes the machine's directories and the links by which the client beside program
+// plays the programs of standIns and the wrappers of OVN's tools. It is off.
 func Create(m *Machine, program string) error {
 	for _, dir := range []string{
 		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.pidDir(), m.wantsDir(),
@@ -50,20 +49,15 @@ func Create(m *Machine, program string) error {
 			return fmt.Errorf("cannot make the machine: %w", err)
 		}
 	}
-	links := map[string]string{}
+	var links []string
 	for tool := range standIns {
-		links[filepath.Join(m.BinDir(), tool)] = program
-	}
-	if inC := hookclient.InC(program); exists(inC) {
-		for _, tool := range inLab {
-			links[filepath.Join(m.BinDir(), tool)] = inC
-		}
+		links = append(links, filepath.Join(m.BinDir(), tool))
 	}
 	for _, tool := range wrapped {
-		links[filepath.Join(m.TracedDir(), tool)] = program
+		links = append(links, filepath.Join(m.TracedDir(), tool))
 	}
-	for link, target := range links {
-		if err := os.Symlink(target, link); err != nil {
+	for _, link := range links {
+		if err := os.Symlink(hooktool.Client(program), link); err != nil {
 			return fmt.Errorf("cannot make the machine: %w", err)
 		}
 	}
@@ -88,11 +82,6 @@ func (m *Machine) CopyDisk(from *Machine) error {
 		}
 	}
 	return nil
-}
-
-func exists(file string) bool {
-	_, err := os.Stat(file)
-	return err == nil
 }
 
 func (m *Machine) save() error {

@@ -1,16 +1,16 @@
 package machine
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"syscall"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
-// Play plays a hook tool, systemctl, a stand-in, a wrapper or the guard where this
+// Play plays systemctl, another stand-in, a wrapper or the guard where this
 // program was called by such a name, and then ends it. Otherwise it returns.
 func Play() {
 	argv0, args := os.Args[0], os.Args[1:]
@@ -18,13 +18,14 @@ func Play() {
 	switch {
 	case name == guardName:
 		exit(guardMain(args))
-	case slices.Contains(traced, name):
-		exit(tracedMain(argv0, args))
+	case standIns[name] != nil || slices.Contains(wrapped, name):
+		exit(outside(argv0, args))
 	case slices.Contains(hooktool.Names(), name):
-		exit(hookclient.Main(name, args))
+		fmt.Fprintf(os.Stderr, "ERROR %s not set\n", hooktool.ContextVariable) // or its hook has ended
+		exit(exitFailure)
 	}
 }
 
 // exit ends the program at once: os.Exit of one that is built with -race takes
-// a second (atexit_sleep_ms), for every hook tool.
+// a second (atexit_sleep_ms), for every program.
 func exit(code int) { syscall.Exit(code) }

@@ -2,10 +2,8 @@ package machine
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,7 +11,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hookclient"
+	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
 // wrapped are the programs of OVN that have a wrapper, which tells the lab of the
@@ -21,10 +19,11 @@ import (
 // whose calls are counted.
 var wrapped = []string{"ovs-appctl", "ovn-appctl", "ovsdb-tool", "ovsdb-client", "ovn-nbctl", "ovn-sbctl"}
 
-// tool is one call of a stand-in: on which machine, with which arguments.
+// tool is one call of a stand-in: on which machine, with which arguments, in which directory (empty:
+// this process's).
 type tool struct {
 	*Machine
-	name      string
+	name, dir string
 	out, errs io.Writer
 }
 
@@ -48,15 +47,6 @@ var standIns = map[string]func(*tool, []string) int{
 	"reboot": (*tool).refuse, "shutdown": (*tool).refuse, "poweroff": (*tool).refuse,
 }
 
-// inLab are the stand-ins that hooks call most. Where the program in C is there, it is
-// called by these names, and the lab runs them in its own process: StandIn. They have
-// nothing to do with the process that they run in. hooktool.c has the same names.
-var inLab = []string{"dpkg-query", "systemctl", "ufw"}
-
-// traced are the programs by whose names the lab's program is called on a machine:
-// wrappers and stand-ins. Their calls by a hook are reported.
-var traced = slices.Concat(wrapped, slices.Collect(maps.Keys(standIns)))
-
 // refuse is a program that nothing here stands in for.
 func (t *tool) refuse([]string) int {
 	fmt.Fprintf(t.errs, "%s: the lab has no such program\n", t.name)
@@ -67,14 +57,23 @@ func (t *tool) systemctl(args []string) int {
 	return t.Systemctl(context.Background(), t.out, t.errs, args)
 }
 
-// StandIn is the stand-in name, in this process. What it does is finished, whatever
-// becomes of the one that asked for it.
-func (m *Machine) StandIn(name string, args []string, out, errs io.Writer) int {
-	run := (*tool).refuse
-	if slices.Contains(inLab, name) {
-		run = standIns[name]
+// Answer plays a stand-in for a hook, in this process: what it does is finished, whatever becomes of the
+// one that asked for it. One that asks for a program with a wrapper is to become that.
+func (m *Machine) Answer(r hooktool.Request) hooktool.Response {
+	if slices.Contains(wrapped, r.Name) {
+		path, err := m.realPath(r.Name)
+		if err != nil {
+			return hooktool.Response{Code: exitFailure, Stderr: err.Error() + "\n"}
+		}
+		return hooktool.Response{Stdout: path, Wants: hooktool.WantsExec}
 	}
-	return run(&tool{m, name, out, errs}, args)
+	run := standIns[r.Name]
+	if run == nil {
+		run = (*tool).refuse
+	}
+	var out, errs strings.Builder
+	code := run(&tool{m, r.Name, r.Dir, &out, &errs}, r.Args)
+	return hooktool.Response{Code: code, Stdout: out.String(), Stderr: errs.String()}
 }
 
 // realPath is where the system has a program.
@@ -92,35 +91,17 @@ func ofLink(argv0 string) (*Machine, error) {
 	return Load(filepath.Dir(filepath.Dir(path)))
 }
 
-// report tells the lab, where a hook is being run, that its charm called name.
-// False means that the hook is to be killed, and nothing may be done.
-func report(name string, args []string) bool {
-	socket, id := os.Getenv(hookclient.SocketVariable), os.Getenv(hookclient.ContextVariable)
-	if socket == "" || id == "" {
-		return true
-	}
-	_, err := hookclient.Ask(socket, hookclient.Request{Context: id, Name: hookclient.CallReport, Args: append([]string{name}, args...)})
-	return !errors.Is(err, io.EOF)
-}
-
-// tracedMain is a stand-in, or a wrapper: that one returns only where the real
-// program can't be run, or must not be. argv0 is how it was called, which says whose
-// machine it is on.
-func tracedMain(argv0 string, args []string) int {
-	name := filepath.Base(argv0)
-	if !report(name, args) {
-		return exitFailure
-	}
+// outside is a stand-in that no hook calls, or a wrapper that a hook has left behind: that one returns
+// only where the real program can't be run. argv0 is how it was called, which says whose machine it is on.
+func outside(argv0 string, args []string) int {
 	m, err := ofLink(argv0)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitFailure
 	}
+	name := filepath.Base(argv0)
 	if run := standIns[name]; run != nil {
-		// What was asked for is finished, whatever becomes of the asker: when the hook's
-		// process group is killed, this process isn't in it.
-		_, _ = syscall.Setsid()
-		return run(&tool{m, name, os.Stdout, os.Stderr}, args)
+		return run(&tool{m, name, "", os.Stdout, os.Stderr}, args)
 	}
 	path, err := m.realPath(name)
 	if err == nil {

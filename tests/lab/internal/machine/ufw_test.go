@@ -57,7 +57,7 @@ func TestUfwSaysWhatTheRealOneSays(t *testing.T) {
 	m := newMachine(t)
 	for _, line := range ufwCommands {
 		var said strings.Builder
-		code := (&tool{m, "ufw", &said, &said}).ufw(strings.Fields(line))
+		code := (&tool{m, "ufw", "", &said, &said}).ufw(strings.Fields(line))
 		got = append(got, strings.TrimRight(line+"\n= "+string(rune('0'+code))+"\n"+said.String(), "\n"))
 	}
 	require.Len(t, want, len(got))

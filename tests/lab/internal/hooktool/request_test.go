@@ -1,0 +1,123 @@
+package hooktool
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// server answers clients as answer says, which gets what was sent.
+func server(t *testing.T, answer func(text []byte) []byte) (socket string) {
+	t.Helper()
+	socket = filepath.Join(t.TempDir(), "s")
+	listener, err := net.Listen("unix", socket)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			text, _ := io.ReadAll(connection)
+			_, _ = connection.Write(answer(text))
+			connection.Close()
+		}
+	}()
+	return socket
+}
+
+// newClient is the client, with a shell as the program beside it.
+func newClient(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "program")
+	require.NoError(t, os.Symlink("/bin/sh", program))
+	said, err := exec.CommandContext(t.Context(), "cc", "-O2", "-static", "-Wall", "-Wextra", "-Werror", "-o", Client(program), "../../hooktool/hooktool.c").CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return Client(program)
+}
+
+func TestRequestsAndAnswersArriveAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	program := newClient(t)
+	stdin, empty := strings.Repeat("key: \"a:b\"\n", 1<<17), ""
+	for _, want := range []Request{
+		{Context: "c", Dir: "/", Name: "is-leader", Args: []string{}},
+		{Context: "c", Dir: "/", Name: "systemctl", Args: []string{"is-active", "", "a b"}},
+		{Context: "c", Dir: "/", Name: "relation-set", Args: []string{"--file", "-", "", "a=1:2\nü"}, Stdin: &stdin},
+		{Context: "c", Dir: "/", Name: "relation-set", Args: []string{"--file", "-"}, Stdin: &empty},
+	} {
+		answers := Response{Code: 2, Stdout: strings.Repeat("o", 1<<20), Stderr: "ERROR 1:2\n"}
+		var got Request
+		socket := server(t, func(text []byte) []byte {
+			assert.NoError(t, got.Unmarshal(text))
+			if want.Stdin != nil && got.Stdin == nil {
+				return (&Response{Wants: WantsStdin}).Marshal()
+			}
+			return answers.Marshal()
+		})
+		tool := exec.CommandContext(t.Context(), program, want.Args...)
+		tool.Args[0], tool.Dir, tool.Stdin = "/tools/"+want.Name, want.Dir, strings.NewReader(stdin)
+		tool.Env = []string{ContextVariable + "=" + want.Context, SocketVariable + "=" + socket}
+		if want.Stdin != nil {
+			tool.Stdin = strings.NewReader(*want.Stdin)
+		}
+		var out, errs bytes.Buffer
+		tool.Stdout, tool.Stderr = &out, &errs
+		_ = tool.Run() // its exit code is that of the answer
+		assert.Equal(t, answers, Response{Code: tool.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String()})
+		assert.Equal(t, want, got)
+		assert.Equal(t, strings.Join(append([]string{want.Name}, want.Args...), " "), got.Call())
+	}
+}
+
+// A hook that is to be killed gets no answer, or the beginning of one: nothing may be done.
+func TestConnectionThatEndsWithoutAnAnswerIsTheEnd(t *testing.T) {
+	t.Parallel()
+	program := newClient(t)
+	whole := (&Response{Stdout: "12345"}).Marshal()
+	for n := range whole {
+		tool := exec.CommandContext(t.Context(), program, "-c", "echo done")
+		tool.Env = []string{ContextVariable + "=c", SocketVariable + "=" + server(t, func([]byte) []byte { return whole[:n] })}
+		said, err := tool.CombinedOutput()
+		require.Error(t, err)
+		assert.Equal(t, "ERROR EOF\n", string(said), "%q", whole[:n])
+	}
+	for _, text := range []string{"99999999999999999999:", "-1:", "1", "1:ab", ":", "5:12345"} {
+		require.Error(t, new(Request).Unmarshal([]byte(text)), text)
+	}
+}
+
+// showsItself is a script that prints its command line, and ends with 5.
+const showsItself = `tr '\0' , < /proc/$$/cmdline; exit 5`
+
+// Without a hook, or when it has ended, the client is the program beside it; it becomes another one
+// where the answer says so.
+func TestClientBecomesAnotherProgram(t *testing.T) {
+	t.Parallel()
+	program := newClient(t)
+	become := server(t, func([]byte) []byte { return (&Response{Stdout: "/bin/sh", Wants: WantsExec}).Marshal() })
+	for name, env := range map[string][]string{
+		"no hook":            {},
+		"no socket":          {ContextVariable + "=c"},
+		"no context":         {ContextVariable + "=", SocketVariable + "=" + t.TempDir()},
+		"the hook has ended": {ContextVariable + "=c", SocketVariable + "=" + filepath.Join(t.TempDir(), "gone")},
+		"another":            {ContextVariable + "=c", SocketVariable + "=" + become},
+	} {
+		tool := exec.CommandContext(t.Context(), program, "-c", showsItself, "a b")
+		tool.Args[0] = "/machine/bin/ufw"
+		tool.Env = append(env, "PATH=/usr/bin:/bin")
+		said, err := tool.CombinedOutput()
+		require.Error(t, err, name)
+		assert.Equal(t, 5, tool.ProcessState.ExitCode(), name)
+		assert.Equal(t, "/machine/bin/ufw,-c,"+showsItself+",a b,", string(said), name)
+	}
+}
