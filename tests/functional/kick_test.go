@@ -255,7 +255,7 @@ func TestServerThatWasKickedWhileDownCanStillLeave(t *testing.T) {
 				}
 			}
 			if restarted {
-				require.NoError(t, u.RestartAgent())
+				u.RestartAgent()
 			}
 			m.remove(u)
 			left, live := leftFiles(t, u)

@@ -95,7 +95,7 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, ki
 	addOutput(c.Action.Results, "stderr", run.stderr)
 	result.Results = flatten("", c.Action.Results)
 	l.tellRemotes()
-	return result, Killed{Killed: run.killed, Calls: run.calls}, l.model.Save()
+	return result, Killed{Killed: run.killed, Calls: run.calls}, nil
 }
 
 // addOutput adds what the action printed, in lines: Juju loses what follows the

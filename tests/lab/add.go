@@ -98,15 +98,15 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	l.mu.Lock()
 	l.units[u.name] = u
 	l.mu.Unlock()
-	if err := l.model.Save(); err != nil || o.Fresh {
-		return u, err
+	if o.Fresh {
+		return u, nil
 	}
 	return u, u.layOut(ctx)
 }
 
 // others is the address of the other family, in a lab with both.
 func (l *Lab) others(host int) []string {
-	if len(l.hub.Others) == 0 {
+	if !l.o.IPv6 {
 		return nil
 	}
 	return []string{address6(host)}
@@ -116,10 +116,9 @@ func (l *Lab) others(host int) []string {
 // there.
 func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
-		Dir: filepath.Join(l.dir, unitDir(added.Number)), Lab: l.dir, Address: added.Address,
-		Port: firstHost + added.Number, Restart: l.hub.Restart, StartInterval: l.hub.StartInterval, Bare: o.Fresh,
+		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Address,
+		Port: firstHost + added.Number, Restart: l.o.Restart, StartInterval: l.o.StartInterval, Bare: o.Fresh, QuietNorthd: !o.Fresh && !l.o.Northd,
 	}
-	l.model.Do(func(s *model.State) { m.QuietNorthd = !o.Fresh && !s.Northd })
 	m.Others = l.others(m.Port)
 	err := machine.Create(m, l.program)
 	if err == nil && !o.Fresh {

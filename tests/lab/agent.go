@@ -161,7 +161,7 @@ func (l *Lab) Settle(ctx context.Context) error { return l.settle(ctx, l.Units()
 // added without hooks waits for Settle. In a held lab nothing happens by itself.
 func (l *Lab) settleStarted(ctx context.Context) error {
 	if l.held.Load() {
-		return l.model.Save()
+		return nil
 	}
 	var units []*Unit
 	for _, u := range l.Units() {

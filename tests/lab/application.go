@@ -196,7 +196,7 @@ func (a *Application) Exec(ctx context.Context, unit, program string, args ...st
 
 // RestartAgent implements [cluster.Application].
 func (a *Application) RestartAgent(_ context.Context, unit string) error {
-	return a.to(unit, (*Unit).RestartAgent)
+	return a.to(unit, func(u *Unit) error { u.RestartAgent(); return nil })
 }
 
 // PowerOff implements [cluster.Application].

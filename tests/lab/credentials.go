@@ -21,69 +21,33 @@ const validity = 365 * 24 * time.Hour
 // clientName is the common name of the lab's client.
 const clientName = "ovn-lab"
 
-// ahead is how many certificates are issued before the authority's key, which is
-// kept nowhere, ends with its program: so many units an opened lab can lay out.
-const ahead = 32
-
 // CA is the authority that has issued the certificates of the units which the lab
-// laid out. It plays vault for the others too. A lab that was opened has none.
+// laid out. It plays vault for the others too.
 func (l *Lab) CA() *vault.CA { return l.ca }
 
 // ClientCredentials are those by which a client connects to any unit.
-func (l *Lab) ClientCredentials() Credentials { return l.credentials(clientName) }
-
-func (l *Lab) credentials(name string) Credentials {
-	base := filepath.Join(l.dir, "certificates", name)
-	return Credentials{Key: base + ".key", Certificate: base + ".crt", CA: filepath.Join(l.dir, "certificates", "ca.crt")}
+func (l *Lab) ClientCredentials() Credentials {
+	base := filepath.Join(l.o.Dir, "client")
+	return Credentials{Key: base + ".key", Certificate: base + ".crt", CA: base + "-ca.crt"}
 }
 
 // foundCA makes the authority and the client's certificate.
 func (l *Lab) foundCA() error {
 	l.ca = vault.New("ovn-lab-ca")
-	c := l.ClientCredentials()
-	if err := os.MkdirAll(filepath.Dir(c.CA), 0o755); err != nil {
-		return fmt.Errorf("cannot make the lab's authority: %w", err)
-	}
-	if err := os.WriteFile(c.CA, []byte(l.ca.PEM()), 0o644); err != nil {
-		return fmt.Errorf("cannot make the lab's authority: %w", err)
-	}
-	return l.issue(clientName)
+	certificate, key := l.issue(clientName)
+	return l.install(l.ClientCredentials(), certificate, key)
 }
 
-// issue makes a key and certificate for a name and addresses, unless they were
-// made before. The first address names the files where there is no other name.
-func (l *Lab) issue(name string, addresses ...string) error {
-	c := l.credentials(name)
-	if _, err := os.Stat(c.Certificate); err == nil {
-		return nil
-	}
-	if l.ca == nil {
-		return fmt.Errorf("cannot issue a certificate for %s: the authority ended with the program that made the lab", name)
-	}
+// issue makes a certificate, and its key, for a name and addresses.
+func (l *Lab) issue(name string, addresses ...string) (certificate, key string) {
 	now := time.Now()
-	certificate, key := l.ca.Issue(name, addresses, now.Add(-time.Minute), now.Add(validity))
-	err := errors.Join(os.WriteFile(c.Key, []byte(key), 0o600), os.WriteFile(c.Certificate, []byte(certificate), 0o644))
-	if err != nil {
-		return fmt.Errorf("cannot issue a certificate for %s: %w", name, err)
-	}
-	return nil
+	return l.ca.Issue(name, addresses, now.Add(-time.Minute), now.Add(validity))
 }
 
-// issueAhead issues the certificates of the units that have none, and of those that
-// may come after [Open].
-func (l *Lab) issueAhead() error {
-	if l.ca == nil {
-		return nil
-	}
-	last := 0
-	for _, u := range l.Units() {
-		last = max(last, u.number)
-	}
-	for host := firstHost; host < firstHost+last+ahead; host++ {
-		addresses := []string{address4(host), address6(host)}
-		if err := l.issue(addresses[0], addresses...); err != nil {
-			return err
-		}
+func (l *Lab) install(c Credentials, certificate, key string) error {
+	err := errors.Join(os.WriteFile(c.Key, []byte(key), 0o600), os.WriteFile(c.Certificate, []byte(certificate), 0o644), os.WriteFile(c.CA, []byte(l.ca.PEM()), 0o644))
+	if err != nil {
+		return fmt.Errorf("cannot install a certificate: %w", err)
 	}
 	return nil
 }
@@ -105,21 +69,10 @@ func own(m *machine.Machine) Credentials {
 	}
 }
 
-// installCredentials issues a unit's certificate and puts the files in place.
+// installCredentials puts the files of a unit's certificate in place, which is issued once.
 func (u *Unit) installCredentials() error {
-	addresses := append([]string{u.Address()}, u.machine.Others...)
-	if err := u.lab.issue(u.Address(), addresses...); err != nil {
-		return err
+	if u.certificate == "" {
+		u.certificate, u.key = u.lab.issue(u.Address(), append([]string{u.Address()}, u.machine.Others...)...)
 	}
-	from, to := u.lab.credentials(u.Address()), own(u.machine)
-	for source, target := range map[string]string{from.Key: to.Key, from.Certificate: to.Certificate, from.CA: to.CA} {
-		text, err := os.ReadFile(source)
-		if err == nil {
-			err = os.WriteFile(target, text, 0o600)
-		}
-		if err != nil {
-			return fmt.Errorf("cannot install the certificate of %s: %w", u.name, err)
-		}
-	}
-	return errors.Join(os.Chmod(to.Certificate, 0o644), os.Chmod(to.CA, 0o644))
+	return u.lab.install(own(u.machine), u.certificate, u.key)
 }

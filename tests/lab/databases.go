@@ -8,10 +8,8 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
 // schemaDir is where the ovn-common package has the schemas.
@@ -121,9 +119,7 @@ func (u *Unit) awaitMember(ctx context.Context, db DB) error {
 }
 
 func (u *Unit) create(ctx context.Context, db DB) error {
-	var timer time.Duration
-	u.lab.model.Do(func(s *model.State) { timer = s.ElectionTimer })
-	_, err := u.tool(ctx, "--election-timer="+strconv.FormatInt(timer.Milliseconds(), 10), "create-cluster", u.DBFile(db),
+	_, err := u.tool(ctx, "--election-timer="+strconv.FormatInt(u.lab.o.ElectionTimer.Milliseconds(), 10), "create-cluster", u.DBFile(db),
 		schemaDir+"/ovn-"+string(db)+".ovsschema", u.machine.Raft(db))
 	return err
 }

@@ -87,5 +87,5 @@ func (l *Lab) Destroy(u *Unit) error {
 		return errors.New("cannot remove " + u.name + ": it is gone")
 	}
 	l.model.Do(func(s *model.State) { s.Destroy(u.name) })
-	return l.model.Save()
+	return nil
 }

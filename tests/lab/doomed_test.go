@@ -48,7 +48,7 @@ func TestUnitIsGoneWhileItsStopRuns(t *testing.T) {
 			require.NoError(t, err)
 			u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 			require.NoError(t, err)
-			require.NoError(t, u.RestartAgent())
+			u.RestartAgent()
 			before := len(u.Hooks())
 			err = l.RemoveUnit(ctx(t), u, lab.RemoveOptions{})
 			if test.stays {

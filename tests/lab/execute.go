@@ -91,7 +91,7 @@ func (l *Lab) path(u *Unit, traced bool) string {
 // execute runs the charm's dispatch, or another command, to its end, answering its hook
 // tools.
 func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []string, kill killPlan, command ...string) outcome {
-	ctx, cancel := context.WithTimeout(ctx, l.timeout)
+	ctx, cancel := context.WithTimeout(ctx, l.o.HookTimeout)
 	defer cancel()
 	out, err := l.openLog(u, c)
 	if err != nil {

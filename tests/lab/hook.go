@@ -67,7 +67,7 @@ func (l *Lab) runHook(ctx context.Context, u *Unit, h model.Hook, env []string, 
 		how, err = " (gone)", fmt.Errorf("%s: %w", u.name, errGone)
 	}
 	u.look(func(known *model.Unit) { known.History = append(known.History, h.String()+how) })
-	return killed, errors.Join(err, l.model.Save())
+	return killed, err
 }
 
 // relationVariables are what only hooks of a relation have.

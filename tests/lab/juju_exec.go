@@ -40,5 +40,5 @@ func (l *Lab) execScript(ctx context.Context, u *Unit, script string) (string, e
 	}
 	c.Commit()
 	l.tellRemotes()
-	return string(run.stdout), l.model.Save()
+	return string(run.stdout), nil
 }

@@ -2,15 +2,12 @@ package lab
 
 import (
 	"fmt"
-	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/juju/charm/v12"
 
@@ -23,18 +20,14 @@ import (
 // methods may be called from several goroutines; hooks and actions of one unit
 // run one at a time, as under Juju.
 type Lab struct {
-	dir     string
+	o       Options
 	model   *model.Model
 	charm   *charm.CharmDir
-	timeout time.Duration
 	program string
 	guard   *machine.Guard
 	hub     *machine.Machine // whom all machines are connected to
-	ca      *vault.CA        // nil in a lab that was opened
-	lock    *os.File
-
-	logMu sync.Mutex
-	log   io.Writer
+	ca      *vault.CA
+	logMu   sync.Mutex
 
 	mu    sync.Mutex
 	units map[string]*Unit // those that were removed too
@@ -44,9 +37,9 @@ type Lab struct {
 }
 
 // Dir is the lab's directory.
-func (l *Lab) Dir() string { return l.dir }
+func (l *Lab) Dir() string { return l.o.Dir }
 
-func (l *Lab) toolsDir() string { return filepath.Join(l.dir, "tools") }
+func (l *Lab) toolsDir() string { return filepath.Join(l.o.Dir, "tools") }
 
 // Units are those in the model, dying ones too, by number. One whose machine is
 // still being made is not among them yet.
@@ -115,10 +108,10 @@ func (l *Lab) Remotes(db DB) string {
 
 // logf writes one line to the lab's log.
 func (l *Lab) logf(format string, args ...any) {
-	if l.log == nil {
+	if l.o.Log == nil {
 		return
 	}
 	l.logMu.Lock()
 	defer l.logMu.Unlock()
-	fmt.Fprintf(l.log, format+"\n", args...)
+	fmt.Fprintf(l.o.Log, format+"\n", args...)
 }

@@ -105,14 +105,12 @@ func (u *Unit) announce(ctx context.Context) error {
 			}
 		}
 	})
-	return u.lab.model.Save()
+	return nil
 }
 
 // refreshNorthd tells every ovn-northd of the clusters' members, by the file that
 // the packages' ovn-ctl reads, and restarts those whose file changed.
 func (l *Lab) refreshNorthd(ctx context.Context) error {
-	run := false
-	l.model.Do(func(s *model.State) { run = s.Northd })
 	for _, u := range slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u.machine.Bare || !u.Running(NB) }) {
 		file, params := u.machine.NorthdParams(), u.northdParams()
 		if old, _ := os.ReadFile(file); string(old) == params {
@@ -121,7 +119,7 @@ func (l *Lab) refreshNorthd(ctx context.Context) error {
 		if err := os.WriteFile(file, []byte(params), 0o644); err != nil {
 			return fmt.Errorf("cannot set up ovn-northd: %w", err)
 		}
-		if !run {
+		if !l.o.Northd {
 			continue
 		}
 		if _, code, err := u.Systemctl(ctx, "restart", machine.Northd); err != nil || code != 0 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -74,31 +73,6 @@ func TestGuardCleansUpAfterAnOwnerThatIsKilled(t *testing.T) {
 	assert.Empty(t, processesOf(t, dir))
 }
 
-func TestDetachedLabGoesOnAndIsOpenedAgain(t *testing.T) {
-	l, err := lab.New(ctx(t), lab.Options{Charm: newCharm(t, scripts{"update-status": "leader-set n=1"})})
-	require.NoError(t, err)
-	u, err := l.AddUnit(ctx(t))
-	require.NoError(t, err)
-	require.NoError(t, l.Detach())
-	assert.True(t, u.Running(lab.NB))
-
-	l, err = lab.Open(ctx(t), l.Dir(), nil)
-	require.NoError(t, err)
-	defer func() { assert.NoError(t, l.Close()) }()
-	short, cancel := contextOf(t, 100*time.Millisecond)
-	defer cancel()
-	_, err = lab.Open(short, l.Dir(), nil)
-	require.Error(t, err, "a lab has one owner at a time")
-	u, err = l.Unit("ovn-central/0")
-	require.NoError(t, err)
-	require.NoError(t, l.UpdateStatus(ctx(t)))
-	assert.Equal(t, "1", l.LeaderSettings()["n"])
-	second, err := l.AddUnit(ctx(t))
-	require.NoError(t, err)
-	assert.Equal(t, "ovn-central/1", second.Name())
-	assert.Equal(t, 2, rows(t, u, lab.SB))
-}
-
 func TestLabsThatCantBeMade(t *testing.T) {
 	good := newCharm(t, nil)
 	full := t.TempDir()
@@ -124,8 +98,6 @@ func TestLabsThatCantBeMade(t *testing.T) {
 			require.ErrorContains(t, err, test.err)
 		})
 	}
-	_, err := lab.Open(ctx(t), t.TempDir(), nil)
-	require.ErrorContains(t, err, "there is none in")
 }
 
 func TestCharmsOutputIsKeptAndShown(t *testing.T) {

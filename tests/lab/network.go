@@ -24,11 +24,11 @@ func address4(host int) string { return fmt.Sprintf("%s.%d", network, host) }
 func address6(host int) string { return fmt.Sprintf("%s%d", network6, host) }
 
 // bootHub makes the network that the machines are connected to.
-func (l *Lab) bootHub(ctx context.Context, o Options) error {
+func (l *Lab) bootHub(ctx context.Context) error {
 	l.hub = &machine.Machine{
-		Dir: filepath.Join(l.dir, machine.HubDir), Lab: l.dir, Address: address4(reservedHost), Restart: o.Restart, StartInterval: o.StartInterval,
+		Dir: filepath.Join(l.o.Dir, machine.HubDir), Lab: l.o.Dir, Address: address4(reservedHost),
 	}
-	if o.IPv6 {
+	if l.o.IPv6 {
 		l.hub.Others = []string{address6(reservedHost)}
 	}
 	if err := machine.Create(l.hub, l.program); err != nil {

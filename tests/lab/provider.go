@@ -2,13 +2,7 @@ package lab
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"slices"
 	"strings"
-
-	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
 // RelateCA relates the application to one that issues certificates of [Lab.CA],
@@ -25,40 +19,18 @@ const (
 	caApp      = "vault"
 )
 
-// answerAgain goes on with RelateCA in a lab that was opened, as long as there are
-// certificates that were issued ahead.
-func (l *Lab) answerAgain() {
-	related := false
-	l.model.Do(func(s *model.State) {
-		related = slices.ContainsFunc(s.Relations, func(r *model.Relation) bool { return r.Name == caEndpoint && r.Remote == caApp })
-	})
-	if related {
-		l.OnRemote(caEndpoint, l.issued)
-	}
-}
-
 func (l *Lab) issued(unit string, request map[string]string) map[string]string {
 	u, err := l.Unit(unit)
 	if err != nil {
 		return nil
 	}
-	files := l.credentials(u.Address())
-	key, err := os.ReadFile(files.Key)
-	if l.ca != nil && (u.machine.Bare || errors.Is(err, fs.ErrNotExist)) {
-		answer, err := l.ca.Answer(unit, request)
-		if err != nil {
-			l.logf("vault: %v", err)
-		}
-		return answer
+	if u.certificate != "" {
+		name := strings.ReplaceAll(unit, "/", "_")
+		return map[string]string{"ca": l.ca.PEM(), name + ".server.cert": u.certificate, name + ".server.key": u.key}
 	}
-	certificate, err2 := os.ReadFile(files.Certificate)
-	authority, err3 := os.ReadFile(files.CA)
-	if err := errors.Join(err, err2, err3); err != nil {
+	answer, err := l.ca.Answer(unit, request)
+	if err != nil {
 		l.logf("vault: %v", err)
-		return nil
 	}
-	name := strings.ReplaceAll(unit, "/", "_")
-	return map[string]string{
-		"ca": string(authority), name + ".server.cert": string(certificate), name + ".server.key": string(key),
-	}
+	return answer
 }

@@ -50,9 +50,9 @@ func (l *Lab) charmDir() string {
 
 func (l *Lab) charmVersion(version int) string {
 	if version == 0 {
-		return filepath.Join(l.dir, "charm")
+		return filepath.Join(l.o.Dir, "charm")
 	}
-	return filepath.Join(l.dir, fmt.Sprintf("charm-%d", version))
+	return filepath.Join(l.o.Dir, fmt.Sprintf("charm-%d", version))
 }
 
 // unpack replaces the files of the charm that a unit has by those of the

@@ -48,7 +48,7 @@ func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 		// It is reported by what goes on with the unit.
 		err = nil
 	}
-	return errors.Join(others, err, l.model.Save())
+	return errors.Join(others, err)
 }
 
 func isStop(h model.Hook) bool { return h.Kind == model.Stop || h.Kind == model.Remove }
@@ -67,8 +67,7 @@ func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
 // takeAway is the end of a unit: it leaves the model, and its machine is off.
 func (l *Lab) takeAway(ctx context.Context, u *Unit) error {
 	l.forget(u)
-	err := u.machine.KillAll()
-	return errors.Join(err, l.model.Save(), l.refreshNorthd(ctx))
+	return errors.Join(u.machine.KillAll(), l.refreshNorthd(ctx))
 }
 
 func (l *Lab) destroyNow(ctx context.Context, u *Unit) error {

@@ -78,7 +78,7 @@ func (l *Lab) Configure(ctx context.Context, values map[string]string) error {
 	}
 	l.model.Do(func(s *model.State) { s.Configure(settings) })
 	if l.held.Load() {
-		return l.model.Save()
+		return nil
 	}
 	return l.Settle(ctx)
 }

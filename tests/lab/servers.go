@@ -191,7 +191,7 @@ func (u *Unit) Cut(off bool) error { return u.machine.Cut(context.Background(), 
 // stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })
-	return errors.Join(u.machine.KillAll(), u.lab.model.Save())
+	return u.machine.KillAll()
 }
 
 // PowerOn is the machine's next boot: the services that are enabled start, and so

@@ -33,6 +33,8 @@ type Unit struct {
 	context atomic.Pointer[hooktool.Context]
 	// last is what the model knew when the unit was removed.
 	last *model.Unit
+	// certificate and key are those with which the lab has laid the unit out; empty where it has not.
+	certificate, key string
 }
 
 func newUnit(l *Lab, u *model.Unit, m *machine.Machine) *Unit {
@@ -193,7 +195,6 @@ func (u *Unit) OpenedPorts() (ports []string) {
 
 // RestartAgent restarts the unit's agent. When the unit is removed after that,
 // its peer relations break, and relation-ids is empty in stop.
-func (u *Unit) RestartAgent() error {
+func (u *Unit) RestartAgent() {
 	u.lab.model.Do(func(s *model.State) { s.RestartAgent(u.name) })
-	return u.lab.model.Save()
 }

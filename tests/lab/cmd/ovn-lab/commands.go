@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 	"time"
 
@@ -27,15 +28,20 @@ func upCommand(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o.Dir, o.Log = g.dir, g.log(cmd)
-			l, err := lab.New(cmd.Context(), o)
-			if err != nil {
+			if !g.keeper {
+				return g.start(cmd)
+			}
+			o.Dir, o.Log = g.dir, g
+			if g.lab, err = lab.New(cmd.Context(), o); err != nil {
 				return err
 			}
-			if err = l.Configure(cmd.Context(), values); err == nil {
-				_, err = l.AddUnitsWith(cmd.Context(), units, added)
+			if g.listener, err = net.Listen("unix", socketIn(g.lab.Dir())); err != nil {
+				return errors.Join(err, g.lab.Close())
 			}
-			return errors.Join(err, l.Detach())
+			if err = g.lab.Configure(cmd.Context(), values); err == nil {
+				_, err = g.lab.AddUnitsWith(cmd.Context(), units, added)
+			}
+			return err
 		},
 	}
 	cmd.Flags().StringVar(&o.Charm, "charm", "", "the charm's directory: dispatch, metadata.yaml and so on")
@@ -64,16 +70,10 @@ func pairs(args []string) (map[string]string, error) {
 }
 
 func downCommand(g *global) *cobra.Command {
-	return &cobra.Command{
-		Use: "down", Short: "Ends the lab: kills its servers, removes its directory", Args: needs(cobra.NoArgs, ""),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			l, err := lab.Open(cmd.Context(), g.dir, nil)
-			if err != nil {
-				return err
-			}
-			return l.Close()
-		},
-	}
+	return labCommand(g, "down", "Ends the lab: kills its servers, removes its directory", needs(cobra.NoArgs, ""),
+		func(_ *cobra.Command, l *lab.Lab, _ []string) error {
+			return errors.Join(g.listener.Close(), l.Close())
+		})
 }
 
 func addUnitCommand(g *global) *cobra.Command {

@@ -11,12 +11,10 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
 func TestMain(m *testing.M) {
-	lab.Intercept()
+	intercept()
 	os.Exit(m.Run())
 }
 
@@ -38,7 +36,7 @@ func (s shell) try(command string) (stdout, stderr string, code int) {
 	ctx, cancel := context.WithTimeout(s.t.Context(), 3*time.Minute)
 	defer cancel()
 	var out, errs bytes.Buffer
-	code = run(ctx, append([]string{"--dir", s.dir}, strings.Fields(command)...), &out, &errs)
+	code = run(ctx, &global{}, append([]string{"--dir", s.dir}, strings.Fields(command)...), &out, &errs)
 	return out.String(), errs.String(), code
 }
 
@@ -160,7 +158,7 @@ func TestInterruptedCommandEndsItsHookAndKeepsTheLab(t *testing.T) {
 		cancel()
 	}()
 	var out, errs bytes.Buffer
-	assert.Equal(t, exitInterrupted, run(ctx, []string{"--dir", s.dir, "update-status"}, &out, &errs))
+	assert.Equal(t, exitInterrupted, run(ctx, &global{}, []string{"--dir", s.dir, "update-status"}, &out, &errs))
 	assert.Contains(t, errs.String(), "hook was killed")
 	assert.Contains(t, s.run("status"), "ovn-central/0*")
 }

@@ -3,9 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -14,14 +14,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-// global are the options of every command.
+// global are the options of every command, and what was typed.
 type global struct {
 	dir     string
 	verbose bool
+	args    []string
+	// The keeper has the lab, and the socket by which it is handed commands.
+	keeper   bool
+	lab      *lab.Lab
+	listener net.Listener
+	errors   io.Writer // of the command that is being run
 }
 
-func newRoot() *cobra.Command {
-	g := &global{}
+func newRoot(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ovn-lab",
 		Short: "Plays Juju on one machine, with real OVN databases",
@@ -70,22 +75,24 @@ EXIT STATUS
 	return root
 }
 
-// log is where the charm's output goes.
-func (g *global) log(cmd *cobra.Command) io.Writer {
+// Write shows what the charm logs, where that is asked for.
+func (g *global) Write(text []byte) (int, error) {
 	if g.verbose {
-		return cmd.ErrOrStderr()
+		return g.errors.Write(text)
 	}
-	return nil
+	return len(text), nil
 }
 
-// with opens the lab, runs f and lets go of the lab again.
+// with does something to the lab, or hands the command to its keeper.
 func (g *global) with(cmd *cobra.Command, f func(*lab.Lab) error) error {
-	l, err := lab.Open(cmd.Context(), g.dir, g.log(cmd))
-	if err != nil {
-		return err
+	if g.keeper {
+		return f(g.lab)
 	}
-	err = f(l)
-	return errors.Join(err, l.Detach())
+	connection, err := net.Dial("unix", socketIn(g.dir))
+	if err != nil {
+		return fmt.Errorf("cannot open the lab: there is none in %s", g.dir)
+	}
+	return g.hand(cmd, connection)
 }
 
 // labCommand is a command that does something to the lab.

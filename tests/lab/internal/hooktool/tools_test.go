@@ -1,7 +1,6 @@
 package hooktool
 
 import (
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -33,7 +32,7 @@ func newModel() *model.Model {
 	}
 	s.Units["ovn-central/0"].Uniter.Relations[1].Members = map[string]int{"ovn-central/1": 1, "ovn-central/2": 1}
 	s.Destroy("ovn-central/2")
-	return model.New(os.TempDir(), s)
+	return model.New(s)
 }
 
 func newTestContext(unit string, h model.Hook) *Context {

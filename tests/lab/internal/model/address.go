@@ -9,12 +9,12 @@ import (
 // Networks are the addresses of a unit's machine as Juju knows them.
 type Networks struct {
 	// Addresses are all of the machine; empty: only the preferred one.
-	Addresses []string `json:"addresses,omitempty"`
+	Addresses []string
 	// Bindings are the addresses in the space that an endpoint is bound to; all of
 	// the machine where an endpoint has none here.
-	Bindings map[string][]string `json:"bindings,omitempty"`
+	Bindings map[string][]string
 	// AddressVersion grows with every change: the agent then runs config-changed.
-	AddressVersion int `json:"address_version,omitempty"`
+	AddressVersion int
 }
 
 // AddressesOf are the unit's addresses for a binding, the one to publish first.

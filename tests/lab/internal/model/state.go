@@ -11,140 +11,137 @@ import (
 
 // Status is a status word with its message, of a workload or of an agent.
 type Status struct {
-	Status  string    `json:"status"`
-	Message string    `json:"message,omitempty"`
-	Since   time.Time `json:"since"`
+	Status  string
+	Message string
+	Since   time.Time
 }
 
-// State is the whole model. It is data: [Model] guards and stores it.
+// State is the whole model. It is data: [Model] guards it.
 type State struct {
-	App           string        `json:"app"`
-	JujuVersion   string        `json:"juju_version"`
-	Ways          Ways          `json:"ways"`
-	ElectionTimer time.Duration `json:"election_timer"`
-	Northd        bool          `json:"northd,omitempty"`
-	HookTimeout   time.Duration `json:"hook_timeout"`
-	RetryScale    float64       `json:"retry_scale"`
+	App         string
+	JujuVersion string
+	Ways        Ways
+	RetryScale  float64
 
-	NextUnit     int `json:"next_unit"`
-	NextAction   int `json:"next_action"`
-	LastRelation int `json:"last_relation,omitempty"` // IDs aren't used twice
+	NextUnit     int
+	NextAction   int
+	LastRelation int // IDs aren't used twice
 
-	Leader          string            `json:"leader,omitempty"`
-	LeaderSettings  map[string]string `json:"leader_settings"`
-	LeaderVersion   int               `json:"leader_version"`
-	AppDying        bool              `json:"app_dying,omitempty"`
-	WorkloadVersion string            `json:"workload_version,omitempty"`
-	Config          map[string]any    `json:"config"`
-	ConfigVersion   int               `json:"config_version"`
+	Leader          string
+	LeaderSettings  map[string]string
+	LeaderVersion   int
+	AppDying        bool
+	WorkloadVersion string
+	Config          map[string]any
+	ConfigVersion   int
 	// CharmVersion grows when the charm is refreshed.
-	CharmVersion int `json:"charm_version,omitempty"`
+	CharmVersion int
 
-	Relations []*Relation      `json:"relations"`
-	Units     map[string]*Unit `json:"units"`
+	Relations []*Relation
+	Units     map[string]*Unit
 
 	clock func() time.Time // nil: time.Now
 }
 
 // Relation is who is in a relation and what they said.
 type Relation struct {
-	ID   int    `json:"id"`
-	Name string `json:"name"` // our endpoint
+	ID   int
+	Name string // our endpoint
 	// Dying is set when the relation is being removed.
-	Dying bool            `json:"dying,omitempty"`
-	App   Bag             `json:"app"`
-	Units map[string]*Bag `json:"units"`
+	Dying bool
+	App   Bag
+	Units map[string]*Bag
 	// Remote is the other application, which tests play. A peer relation has none.
-	Remote      string          `json:"remote,omitempty"`
-	RemoteApp   Bag             `json:"remote_app"`
-	RemoteUnits map[string]*Bag `json:"remote_units,omitempty"`
-	Since       time.Time       `json:"since"` // it was related
+	Remote      string
+	RemoteApp   Bag
+	RemoteUnits map[string]*Bag
+	Since       time.Time // it was related
 }
 
 // Bag is the data that one unit, or the application, put on a relation. A
 // unit's bag stays when the unit has left: Juju keeps it readable.
 type Bag struct {
-	Settings map[string]string `json:"settings"`
+	Settings map[string]string
 	// Version grows with every real change; agents compare it with the version
 	// of their last -changed hook.
-	Version int `json:"version"`
+	Version int
 	// InScope is whether the unit is (still) in the relation.
-	InScope bool `json:"in_scope,omitempty"`
+	InScope bool
 	// Noted is the newest version that is on its way to the agents, which hear of it
 	// at Until, and of Before by then: [Ways].Late.
-	Noted  int       `json:"noted,omitempty"`
-	Before int       `json:"before,omitempty"`
-	Until  time.Time `json:"until,omitzero"`
+	Noted  int
+	Before int
+	Until  time.Time
 }
 
 // Unit is one unit of the application, and its machine's addresses.
 type Unit struct {
-	Name    string `json:"name"`
-	Number  int    `json:"number"`
-	Address string `json:"address"` // the preferred one
+	Name    string
+	Number  int
+	Address string // the preferred one
 	// Networks has the addresses, and so [Unit.AddressesOf].
 	Networks
-	Dying    bool     `json:"dying,omitempty"`
-	Lost     bool     `json:"lost,omitempty"` // the machine is off
-	Workload Status   `json:"workload"`
-	Agent    Status   `json:"agent"`
-	Ports    []string `json:"ports,omitempty"`
-	Uniter   Uniter   `json:"uniter"`
+	Dying    bool
+	Lost     bool // the machine is off
+	Workload Status
+	Agent    Status
+	Ports    []string
+	Uniter   Uniter
 	// GoneAt is when the unit is out of the model; zero: when its hooks have run.
-	GoneAt time.Time `json:"gone_at,omitzero"`
+	GoneAt time.Time
 	// History names every hook that was run, in order, with how it ended.
-	History []string `json:"history,omitempty"`
+	History []string
 }
 
 // Uniter is what the unit's agent remembers.
 type Uniter struct {
-	Installed bool `json:"installed,omitempty"`
-	Started   bool `json:"started,omitempty"`
-	Stopped   bool `json:"stopped,omitempty"`
-	Removed   bool `json:"removed,omitempty"`
+	Installed bool
+	Started   bool
+	Stopped   bool
+	Removed   bool
 	// Leader is whether leader-elected was queued here.
-	Leader bool `json:"leader,omitempty"`
+	Leader bool
 	// LeaderVersion is kept in the agent's memory only.
-	LeaderVersion  int  `json:"leader_version,omitempty"`
-	ConfigVersion  int  `json:"config_version,omitempty"`
-	AddressVersion int  `json:"address_version,omitempty"`
-	CharmVersion   int  `json:"charm_version,omitempty"`
-	StatusSet      bool `json:"status_set,omitempty"`
+	LeaderVersion  int
+	ConfigVersion  int
+	AddressVersion int
+	CharmVersion   int
+	StatusSet      bool
 	// Rebooted is set until start has run on the machine that came back.
-	Rebooted bool `json:"rebooted,omitempty"`
+	Rebooted bool
 	// Queued is a hook that has to run before any other.
-	Queued *Hook `json:"queued,omitempty"`
+	Queued *Hook
 	// Failure is set while Queued failed and waits to be resolved.
-	Failure *Failure `json:"failure,omitempty"`
+	Failure *Failure
 	// Relations has the relations that the agent knows, by their ID.
-	Relations map[int]*Membership `json:"relations"`
+	Relations map[int]*Membership
 }
 
 // Failure is how a hook failed.
 type Failure struct {
-	Hook     string `json:"hook"`
-	ExitCode int    `json:"exit_code"`
+	Hook     string
+	ExitCode int
 	// Output is the end of what the charm wrote and logged.
-	Output string `json:"output"`
+	Output string
 }
 
 // Membership is what an agent knows of one relation.
 type Membership struct {
-	Created bool `json:"created,omitempty"`
+	Created bool
 	// Peer is whether the agent knows that this is a peer relation. An agent
 	// that restarted doesn't, and so breaks the relation when its unit goes.
-	Peer bool `json:"peer,omitempty"`
+	Peer bool
 	// Forgotten is whether the agent restarted, and doesn't know the other
 	// application: -broken then doesn't say it.
-	Forgotten      bool                         `json:"forgotten,omitempty"`
-	ChangedPending string                       `json:"changed_pending,omitempty"`
-	Members        map[string]int               `json:"members"`
-	AppVersion     int                          `json:"app_version,omitempty"`
-	Seen           map[string]map[string]string `json:"seen"` // the agent's cache of members' data
+	Forgotten      bool
+	ChangedPending string
+	Members        map[string]int
+	AppVersion     int
+	Seen           map[string]map[string]string // the agent's cache of members' data
 	// Joined is when the last -joined ran, or the unit entered.
-	Joined time.Time `json:"joined,omitzero"`
+	Joined time.Time
 	// Gone are the members of whose end the agent has heard: [Ways].PeersStay.
-	Gone map[string]bool `json:"gone,omitempty"`
+	Gone map[string]bool
 }
 
 // Relation finds a relation by its number, or returns nil.

@@ -25,16 +25,16 @@ const (
 
 // Hook is one hook to run, with its relation's context where it has one.
 type Hook struct {
-	Kind       string `json:"kind"`
-	RelationID int    `json:"relation_id,omitempty"`
-	Relation   string `json:"relation,omitempty"`
-	RemoteUnit string `json:"remote_unit,omitempty"`
-	RemoteApp  string `json:"remote_app,omitempty"`
-	Departing  string `json:"departing,omitempty"`
+	Kind       string
+	RelationID int
+	Relation   string
+	RemoteUnit string
+	RemoteApp  string
+	Departing  string
 	// Version is of what the hook is about: the remote data, the leader's settings,
 	// the configuration.
-	Version        int `json:"version,omitempty"`
-	AddressVersion int `json:"address_version,omitempty"` // with config-changed
+	Version        int
+	AddressVersion int // with config-changed
 }
 
 // Name is the hook's name as the charm sees it.

@@ -12,22 +12,22 @@ import (
 type Ways struct {
 	// PeersStay: the units that remain get no -departed for a peer, and
 	// relation-list goes on naming it, until their agent restarts (juju/juju issue 23326).
-	PeersStay bool `json:"peers_stay,omitempty"`
+	PeersStay bool
 	// NoLeaderSettings: there is no leader-get, no leader-set, and no hook about them.
-	NoLeaderSettings bool `json:"no_leader_settings,omitempty"`
+	NoLeaderSettings bool
 	// Late is how long it takes until an agent hears of what other units wrote on a
 	// relation, and of their entry. What they wrote can be read before.
-	Late time.Duration `json:"late,omitempty"`
+	Late time.Duration
 	// JoinsApart is how long after one -joined on a relation an agent runs the next,
 	// and after its own entry the first: relation-list grows with each, while
 	// goal-state names all units from the beginning.
-	JoinsApart time.Duration `json:"joins_apart,omitempty"`
+	JoinsApart time.Duration
 	// GoneAfter is how long after a dying unit has left its last relation it is out of
 	// the model, whatever its hooks are at; its machine follows after the same time.
 	// A `stop` that fails isn't tried again. 0: never, the model waits for its `remove`.
-	GoneAfter time.Duration `json:"gone_after,omitempty"`
+	GoneAfter time.Duration
 	// StatusCut is how many bytes of a status message `juju status` shows.
-	StatusCut int `json:"status_cut,omitempty"`
+	StatusCut int
 }
 
 // statusCut is maxMessageLength of cmd/juju/status/output_tabular.go, from 2.9 to 4.0.
@@ -64,7 +64,7 @@ func (s *State) time() time.Time {
 	if s.clock != nil {
 		return s.clock()
 	}
-	return time.Now().UTC().Round(0) // as it comes back from the file
+	return time.Now()
 }
 
 // heard is the version of a bag that agents have heard of by now; 0: of none. All
