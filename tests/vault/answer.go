@@ -1,6 +1,7 @@
 package vault
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net"
@@ -22,8 +23,8 @@ type pair struct {
 // the unit of a client published, as the charm does: a certificate is issued when
 // it is first asked for and again when the SANs change; otherwise the answer is
 // the same, byte for byte. A unit that has not asked gets the CA. unit is the
-// client's name, which counts where the request doesn't say one. Requests for
-// certificates of clients (client_cert_requests) aren't answered.
+// client's name, which counts where the request doesn't say one. Requests as one JSON
+// object (cert_requests), and for certificates of clients, aren't answered.
 //
 // Source: provides.py and tls_certificates_common.py of interface-tls-certificates,
 // publish_ca_info and create_certs of charm-vault's src/reactive/vault_handlers.py.
@@ -42,7 +43,8 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 	bag["client.cert"], bag["client.key"] = global.cert, global.key
 
 	if cn := requestBag["common_name"]; cn != "" {
-		sans, err := list(requestBag["sans"])
+		var sans []string
+		err := json.Unmarshal([]byte(cmp.Or(requestBag["sans"], "[]")), &sans)
 		if err == nil {
 			err = valid(append(sans, cn))
 		}
@@ -52,44 +54,7 @@ func (c *CA) Answer(unit string, requestBag map[string]string) (providerBag map[
 		p := c.first(request{unit, cn}, sans)
 		bag[unit+".server.cert"], bag[unit+".server.key"] = p.cert, p.key
 	}
-	answers, err := c.collection(unit, requestBag["cert_requests"], requestBag["common_name"])
-	if err != nil {
-		return nil, fmt.Errorf("cannot answer %s: cert_requests: %w", unit, err)
-	}
-	if answers != "" {
-		bag[unit+".processed_requests"] = answers
-	}
 	return bag, nil
-}
-
-// collection answers the requests that come as one JSON object. The one whose
-// name is that of the request with keys of its own has its answer there.
-func (c *CA) collection(unit, text, topLevel string) (string, error) {
-	if text == "" {
-		return "", nil
-	}
-	var asked map[string]struct {
-		SANs []string `json:"sans"`
-	}
-	if err := json.Unmarshal([]byte(text), &asked); err != nil {
-		return "", err
-	}
-	answers := map[string]map[string]string{}
-	for cn, r := range asked {
-		if cn == topLevel {
-			continue
-		}
-		if err := valid(append(r.SANs, cn)); err != nil {
-			return "", err
-		}
-		p := c.pair(request{unit, cn}, r.SANs)
-		answers[cn] = map[string]string{"cert": p.cert, "key": p.key}
-	}
-	if len(answers) == 0 {
-		return "", nil
-	}
-	b, err := json.Marshal(answers)
-	return string(b), err
 }
 
 // first is the answer to the request with keys of its own. These don't name the
@@ -135,12 +100,4 @@ func valid(names []string) error {
 		}
 	}
 	return nil
-}
-
-func list(text string) (sans []string, err error) {
-	if text == "" {
-		return nil, nil
-	}
-	err = json.Unmarshal([]byte(text), &sans)
-	return sans, err
 }

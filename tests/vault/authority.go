@@ -3,6 +3,7 @@
 package vault
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -74,12 +75,7 @@ func New(name string) *CA { return NewWith(name, Options{}) }
 
 // NewWith is New with options.
 func NewWith(name string, o Options) *CA {
-	if o.TTL == 0 {
-		o.TTL = DefaultTTL
-	}
-	if o.CATTL == 0 {
-		o.CATTL = DefaultCATTL
-	}
+	o.TTL, o.CATTL = cmp.Or(o.TTL, DefaultTTL), cmp.Or(o.CATTL, DefaultCATTL)
 	if o.Now == nil {
 		o.Now = time.Now
 	}
