@@ -115,7 +115,7 @@ func newScene(t *testing.T, s scripts) *scene {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "juju")
 	require.NoError(t, err)
-	c, err := controller.New(controller.Options{Dir: dir, Charm: charmDir(t, s)})
+	c, err := controller.New(dir, charmDir(t, s))
 	require.NoError(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	served := make(chan error, 1)
@@ -255,13 +255,4 @@ func (s *scene) gone(unit string) (gone bool) {
 }
 
 // hooks are those that a unit has run.
-func (s *scene) hooks(unit string) (hooks []string) {
-	s.Look(func(state controller.State) {
-		u := state.Units[unit]
-		if u == nil {
-			u = state.Gone[unit]
-		}
-		hooks = append(hooks, u.Hooks...)
-	})
-	return hooks
-}
+func (s *scene) hooks(unit string) []string { return s.Hooks()[unit] }

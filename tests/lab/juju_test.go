@@ -20,12 +20,14 @@ func TestLabAnswersAsJuju(t *testing.T) {
 	for _, file := range recorded.Files {
 		stories, err := recorded.Read("testdata/juju", file)
 		require.NoError(t, err)
+		require.NotEmpty(t, stories, file)
 		for _, told := range stories {
 			t.Run(strings.TrimSuffix(file, ".json")+"/"+told.Name, func(t *testing.T) {
 				t.Parallel()
 				l := newLab(t, lab.Options{Charm: newCharm(t, told.Scripts), JujuVersion: "3.5.0"})
 				juju := &told35{t: t, Lab: l, units: map[string]*lab.Unit{}}
 				for i, step := range told.Steps {
+					require.Equal(t, step.At != nil, len(step.Answers) > 0, "step %d: calls are at a hook", i+1)
 					got, err := recorded.Take(juju, step)
 					require.NoError(t, err)
 					want := step.Outcome()

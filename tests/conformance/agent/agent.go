@@ -88,7 +88,7 @@ func Run(ctx context.Context, c Config) error {
 		SecretExpiryWatcherFunc: noTrigger,
 		DataDir:                 c.DataDir,
 		Downloader:              archives{connection, c.ArchiveDir},
-		MachineLock:             newMachineLock(),
+		MachineLock:             make(machineLock, 1),
 		CharmDirGuard:           openGuard{},
 		UpdateStatusSignal:      connection.updateStatus(),
 		HookRetryStrategy:       c.Retry,

@@ -57,8 +57,6 @@ func (a archives) Download(r downloader.Request) (string, error) {
 // machineLock keeps hooks and actions apart.
 type machineLock chan struct{}
 
-func newMachineLock() machineLock { return make(machineLock, 1) }
-
 // Acquire implements [machinelock.Lock].
 func (l machineLock) Acquire(spec machinelock.Spec) (func(), error) {
 	select {

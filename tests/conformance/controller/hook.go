@@ -4,11 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/juju/juju/core/life"
 	"github.com/juju/juju/rpc/params"
 )
-
-func lifeValue(text string) life.Value { return life.Value(text) }
 
 var hookMethods = map[string]method{
 	"Uniter.CommitHookChanges": plain(commit),
@@ -55,15 +52,15 @@ func commit(s session, args params.CommitHookChangesArgs) (any, error) {
 }
 
 func (u *Unit) commitPorts(opened, closed []params.EntityPortRange) {
+	ranged := func(p params.EntityPortRange) params.PortRange {
+		return params.PortRange{FromPort: p.FromPort, ToPort: p.ToPort, Protocol: p.Protocol}
+	}
 	for _, p := range closed {
-		u.Ports = slices.DeleteFunc(u.Ports, func(known params.PortRange) bool {
-			return known.FromPort == p.FromPort && known.ToPort == p.ToPort && known.Protocol == p.Protocol
-		})
+		u.Ports = slices.DeleteFunc(u.Ports, func(known params.PortRange) bool { return known == ranged(p) })
 	}
 	for _, p := range opened {
-		one := params.PortRange{FromPort: p.FromPort, ToPort: p.ToPort, Protocol: p.Protocol}
-		if !slices.Contains(u.Ports, one) {
-			u.Ports = append(u.Ports, one)
+		if !slices.Contains(u.Ports, ranged(p)) {
+			u.Ports = append(u.Ports, ranged(p))
 		}
 	}
 }

@@ -7,6 +7,7 @@ package controller
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -109,20 +110,10 @@ func newBag() *Bag { return &Bag{Settings: map[string]string{}} }
 
 // write changes settings; an empty value deletes its key.
 func (b *Bag) write(changes map[string]string) {
-	changed := false
-	for key, value := range changes {
-		old, had := b.Settings[key]
-		switch {
-		case value == "" && had:
-			delete(b.Settings, key)
-		case value != "" && old != value:
-			b.Settings[key] = value
-		default:
-			continue
-		}
-		changed = true
-	}
-	if changed {
+	before := maps.Clone(b.Settings)
+	maps.Copy(b.Settings, changes)
+	maps.DeleteFunc(b.Settings, func(_, value string) bool { return value == "" })
+	if !maps.Equal(before, b.Settings) {
 		b.Version++
 	}
 }

@@ -13,19 +13,11 @@ import (
 	"github.com/juju/charm/v12"
 )
 
-// Options say what model to make.
-type Options struct {
-	// Dir is where the charm's archives and the state are kept. The agents read the
-	// archives there.
-	Dir string
-	// Charm is the charm's directory.
-	Charm string
-}
-
-// New makes a model with an application without units, and its peer relations.
-func New(o Options) (*Controller, error) {
-	c := &Controller{dir: o.Dir, changed: make(chan struct{}), watches: map[string]*watch{}}
-	ch, archive, err := c.pack(o.Charm, 0)
+// New makes a model with an application, of the charm in a directory, without units, and its peer
+// relations. The charm's archives and the state are kept in dir; the agents read the archives there.
+func New(dir, charmDir string) (*Controller, error) {
+	c := &Controller{dir: dir, changed: make(chan struct{}), watches: map[string]*watch{}}
+	ch, archive, err := c.pack(charmDir, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -61,17 +61,10 @@ func (c *Controller) Unrelate(id int) error {
 // RemoteSet writes data of the other side: of a unit, or of the application.
 func (c *Controller) RemoteSet(id int, unit string, data map[string]string) error {
 	return c.with(id, func(_ *State, r *Relation) error {
-		switch {
-		case r.peer():
+		if r.peer() {
 			return fmt.Errorf("relation %d is a peer relation", id)
-		case unit == "" || unit == r.Remote:
-			r.RemoteApp.write(data)
-		case r.RemoteUnits[unit] == nil:
-			return fmt.Errorf("unit %q is not in relation %d", unit, id)
-		default:
-			r.RemoteUnits[unit].write(data)
 		}
-		return nil
+		return r.writeAs(unit, r.Remote, r.RemoteApp, r.RemoteUnits, data)
 	})
 }
 
@@ -92,14 +85,19 @@ func (c *Controller) RemoteUnits(id int, units ...string) error {
 // before this one had written it.
 func (c *Controller) SetData(id int, unit string, data map[string]string) error {
 	return c.with(id, func(s *State, r *Relation) error {
-		switch {
-		case unit == "" || unit == s.App:
-			r.App.write(data)
-		case r.Units[unit] == nil:
-			return fmt.Errorf("unit %q is not in relation %d", unit, id)
-		default:
-			r.Units[unit].write(data)
-		}
-		return nil
+		return r.writeAs(unit, s.App, r.App, r.Units, data)
 	})
+}
+
+// writeAs writes data of a unit of one side, or of its application.
+func (r *Relation) writeAs(unit, app string, ofApp *Bag, ofUnits map[string]*Bag, data map[string]string) error {
+	bag := ofUnits[unit]
+	if unit == "" || unit == app {
+		bag = ofApp
+	}
+	if bag == nil {
+		return fmt.Errorf("unit %q is not in relation %d", unit, r.ID)
+	}
+	bag.write(data)
+	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/juju/juju/core/life"
 	"github.com/juju/juju/rpc/params"
 )
 
@@ -36,7 +37,7 @@ func (s session) relationByTag(tag string) (*Relation, error) {
 func (s session) describe(r *Relation) params.RelationResult {
 	e := r.Endpoint
 	return params.RelationResult{
-		Life: lifeValue(r.Life), Id: r.ID, Key: r.key(s.state.App), OtherApplication: r.other(s.state.App),
+		Life: life.Value(r.Life), Id: r.ID, Key: r.key(s.state.App), OtherApplication: r.other(s.state.App),
 		Endpoint: params.Endpoint{ApplicationName: s.state.App, Relation: params.CharmRelation{
 			Name: e.Name, Role: string(e.Role), Interface: e.Interface, Optional: e.Optional, Limit: e.Limit, Scope: string(e.Scope),
 		}},

@@ -101,17 +101,17 @@ func Dial(dir string) *Remote {
 
 // Call implements [Caller].
 func (r *Remote) Call(ctx context.Context, request Request) (response Response) {
-	if err := r.post(ctx, request, &response); err != nil {
+	text, err := json.Marshal(request)
+	if err == nil {
+		err = r.post(ctx, text, &response)
+	}
+	if err != nil {
 		return Response{Error: &params.Error{Message: err.Error()}}
 	}
 	return response
 }
 
-func (r *Remote) post(ctx context.Context, question Request, answer *Response) error {
-	text, err := json.Marshal(question)
-	if err != nil {
-		return err
-	}
+func (r *Remote) post(ctx context.Context, text []byte, answer *Response) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://controller/call", bytes.NewReader(text))
 	if err != nil {
 		return err

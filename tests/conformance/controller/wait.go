@@ -51,7 +51,10 @@ func (c *Controller) wait(ctx context.Context, r Request) (any, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if u := c.state.Units[r.Unit]; u != nil {
-			u.note(r.Request, hook)
+			u.running = hook
+			if r.Request == "Ran" {
+				u.running, u.Hooks = "", append(u.Hooks, hook)
+			}
 			c.save()
 		}
 		return struct{}{}, nil
@@ -76,16 +79,6 @@ func (c *Controller) stays(ctx context.Context, r Request) error {
 		u.agent, u.running = "", ""
 	}
 	return context.Cause(ctx)
-}
-
-// note keeps the history of hooks.
-func (u *Unit) note(what, hook string) {
-	if what == "Runs" {
-		u.running = hook
-		return
-	}
-	u.running = ""
-	u.Hooks = append(u.Hooks, hook)
 }
 
 // claim makes a unit the leader where there is none.

@@ -44,7 +44,7 @@ func run(ctx context.Context, args []string) error {
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
-		c, err := controller.New(controller.Options{Dir: *dir, Charm: *charm})
+		c, err := controller.New(*dir, *charm)
 		if err != nil {
 			return err
 		}

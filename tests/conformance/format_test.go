@@ -1,4 +1,4 @@
-package recorded
+package conformance_test
 
 import (
 	"bytes"
@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/ovn-central/ovn-central-operator/tests/conformance/recorded"
 )
 
 // width is how long a line of a recording may be before it is broken up.
@@ -15,9 +17,9 @@ const width = 160
 // but those around it.
 var plain = regexp.MustCompile(`^[\[{]?("(\\.|[^"\\])*"|[^"\[\]{}])*[\]}]?$`)
 
-// Format writes stories such that a person can read and compare them: what fits on a line
+// format writes stories such that a person can read and compare them: what fits on a line
 // stands on one, and so does what has no parts of its own, like an answer.
-func Format(stories []Story) ([]byte, error) {
+func format(stories []recorded.Story) ([]byte, error) {
 	var compact, b bytes.Buffer
 	encoder := json.NewEncoder(&compact)
 	encoder.SetEscapeHTML(false)
