@@ -55,7 +55,7 @@ func (s *story) certify() error {
 		return err
 	}
 	s.tell(fmt.Sprintf("settled after %.1f s", time.Since(begun).Seconds()))
-	s.writer = s.StartWriter(s.ctx, lab.WriterOptions{})
+	s.writer = s.StartWriter(s.ctx, 0)
 	s.tell("From here on a client writes to both databases all the time.")
 	if err := s.status(); err != nil {
 		return err

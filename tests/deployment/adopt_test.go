@@ -187,7 +187,7 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 		require.Equal(t, `"`+u.Address()+`"`, before.addresses[u.Name()], "the premise")
 	}
 	called := calledPrograms(units)
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
+	w := c.StartWriter(t.Context(), 0)
 
 	// Settings that are those of another cluster change nothing either.
 	wrong := "11111111-2222-4333-8444-555555555555"

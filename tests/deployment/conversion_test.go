@@ -54,7 +54,7 @@ func TestSchemaIsConvertedOnceEveryServerWasRestarted(t *testing.T) {
 	upgradeOffered(t, units...)
 	require.NoError(t, c.Configure(t.Context(), archive(1)))
 	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
-	w := c.StartWriter(t.Context(), lab.WriterOptions{Interval: 100 * time.Millisecond})
+	w := c.StartWriter(t.Context(), 100*time.Millisecond)
 	for i, u := range units {
 		require.NoError(t, c.UpdateStatus(t.Context()))
 		assert.NotContains(t, schemas(t, units...), lab.NewerSchema, "%d of 3 were restarted", i)

@@ -24,7 +24,7 @@ import (
 func TestTwoUnitsJoinAtOnce(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
+	w := c.StartWriter(t.Context(), 0)
 	units = append(units, c.addFresh(t, 2)...)
 	c.requireOneCluster(t, units...)
 	lossless(t, w)

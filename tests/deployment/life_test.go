@@ -25,7 +25,7 @@ func TestLifeOfAnApplication(t *testing.T) {
 		Limit: 10 * time.Minute, Every: 500 * time.Millisecond, Out: t.Output(),
 		Served: func(context.Context) error {
 			if w == nil {
-				w = c.StartWriter(t.Context(), lab.WriterOptions{})
+				w = c.StartWriter(t.Context(), 0)
 			}
 			return nil
 		},

@@ -13,7 +13,7 @@ import (
 func TestPausedUnitStaysDownUntilItIsResumed(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 3, lab.Options{})
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
+	w := c.StartWriter(t.Context(), 0)
 	paused, err := c.RaftLeader(t.Context(), lab.NB)
 	require.NoError(t, err)
 	others := slices.DeleteFunc(slices.Clone(units), func(u *lab.Unit) bool { return u == paused })

@@ -74,7 +74,7 @@ func TestAllUnitsAreReplacedAndTheDataStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, old := deployed(t, test.n, lab.Options{JujuVersion: test.juju})
-			w := c.StartWriter(t.Context(), lab.WriterOptions{})
+			w := c.StartWriter(t.Context(), 0)
 			for _, u := range old[:test.gone] {
 				require.NoError(t, c.RemoveUnit(t.Context(), u, lab.RemoveOptions{}))
 			}

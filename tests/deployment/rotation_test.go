@@ -32,7 +32,7 @@ func TestCertificatesAreRenewedAndTheCAChangesUnderServersThatRun(t *testing.T) 
 			c.follow(t, u, 6641, "OVN_Northbound", "NB_Global", "external_ids", old),
 			c.follow(t, u, 16642, "OVN_Southbound", "SB_Global", "external_ids", old))
 	}
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
+	w := c.StartWriter(t.Context(), 0)
 
 	// The same authority issues again.
 	locks, seen := c.holders(t, units[0]), watchCertificates(t, units)

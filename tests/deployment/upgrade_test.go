@@ -142,7 +142,7 @@ func TestNewerPackagesComeToOneUnitAfterTheOtherFollowersFirst(t *testing.T) {
 
 	require.NoError(t, second.HoldDpkgLock(1)) // somebody else's apt, for a while
 	called, down := calledPrograms(units), watchServers(units)
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
+	w := c.StartWriter(t.Context(), 0)
 	c.updateStatus(t, units...)
 	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) && c.allActive() })
 	down.end()

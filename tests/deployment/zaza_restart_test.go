@@ -60,7 +60,7 @@ func TestRestartsThatPackagesAskForOnEachUnitAreMadeOneUnitAfterTheOther(t *test
 
 	// check_clear_restarts.
 	down := watchServers(units)
-	w := c.StartWriter(t.Context(), lab.WriterOptions{})
+	w := c.StartWriter(t.Context(), 0)
 	for _, u := range units {
 		c.act(t, u, "restart-services", "deferred-only=true")
 	}

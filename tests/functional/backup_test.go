@@ -44,7 +44,7 @@ func readManifest(t *testing.T, dir string) (m manifest) {
 // any unit makes it: the leader, a follower, and one whose servers are down.
 func TestBackupHasWhatWasAcknowledgedBeforeIt(t *testing.T) {
 	m := deploy(t, 3)
-	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	w := m.StartWriter(t.Context(), 0)
 	for _, u := range m.units {
 		name := "before-" + strings.ReplaceAll(u.Name(), "/", "-")
 		_, err := u.Exec(t.Context(), "ovn-nbctl", "--timeout=30", "--db="+m.Remotes(lab.NB), "ls-add", name)
@@ -104,7 +104,7 @@ func (m *model) requireManifest(dir string, u *lab.Unit) {
 // was taken of notices nothing.
 func TestBackupIsRestoredIntoAnotherApplicationThatIsEmpty(t *testing.T) {
 	m := deploy(t, 3)
-	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	w := m.StartWriter(t.Context(), 0)
 	m.eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 5 && w.Acknowledged(lab.SB) > 5 })
 	dir := m.act(m.units[1], "backup")["backup"]
 	rows := written.FindAllString(m.switches(dir), -1)

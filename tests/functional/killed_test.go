@@ -95,7 +95,7 @@ func TestRejoinIsFinishedByTheSameCommandWhereverItWasKilled(t *testing.T) {
 	require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
 	require.Contains(t, u.Workload().Message, "nb: its file can't be read; run: juju run "+u.Name()+" rejoin database=nb")
 
-	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	w := m.StartWriter(t.Context(), 0)
 	m.Hold(true)
 	m.killedAtCalls(max(1, 24/exploretest.Factor(t)), allMembers(m, m.units...), func(call int) bool {
 		ran, err := m.RunActionKilledAt(t.Context(), u, call, "rejoin", "i-really-mean-it=true")

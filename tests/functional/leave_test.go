@@ -17,7 +17,7 @@ func TestFollowerLeavesBothClusters(t *testing.T) {
 	m := deploy(t, 3)
 	m.sameLeader()
 	u := m.followers()[0]
-	w := m.StartWriter(t.Context(), lab.WriterOptions{})
+	w := m.StartWriter(t.Context(), 0)
 	m.remove(u)
 	w.Stop()
 	m.requireMembers(m.rest()...)
@@ -43,7 +43,7 @@ func TestLeaderLeavesBothClusters(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			m := deployWith(t, 3, lab.Options{ElectionTimer: timer})
 			u := m.sameLeader()
-			w := m.StartWriter(t.Context(), lab.WriterOptions{})
+			w := m.StartWriter(t.Context(), 0)
 			m.remove(u)
 			w.Stop()
 			m.verified(w)

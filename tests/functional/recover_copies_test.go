@@ -20,7 +20,7 @@ func TestRecoverKeepsWhatAMajorityOfTheSurvivingCopiesHad(t *testing.T) {
 		m.makeLeader(lost[0], db)
 	}
 	ended := m.watchServed()
-	w := m.StartWriter(t.Context(), lab.WriterOptions{Interval: time.Second})
+	w := m.StartWriter(t.Context(), time.Second)
 	m.eventually("writes that both have stored", func() bool {
 		both := m.storedByMost(left...)
 		return len(both[lab.NB]) > 0 && len(both[lab.SB]) > 0

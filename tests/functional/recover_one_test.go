@@ -27,7 +27,7 @@ func TestOneDatabaseIsRecoveredWhileTheOtherIsServed(t *testing.T) {
 	old, err := m.status(kept, lab.SB)
 	require.NoError(t, err)
 	ended := m.watchServed()
-	w := m.StartWriter(t.Context(), lab.WriterOptions{Interval: time.Second})
+	w := m.StartWriter(t.Context(), time.Second)
 	m.eventually("writes", func() bool { return w.Acknowledged(lab.NB) > 3 && w.Acknowledged(lab.SB) > 3 })
 
 	m.Hold(true)

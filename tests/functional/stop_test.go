@@ -106,7 +106,7 @@ func TestServerThatLostItsSocketsIsStoppedWhereTheOthersCanDoWithoutIt(t *testin
 				require.NoError(t, err)
 				pids[db] = pid
 			}
-			w := m.StartWriter(t.Context(), lab.WriterOptions{})
+			w := m.StartWriter(t.Context(), 0)
 			require.NoError(t, spoil(u))
 			require.NoError(t, m.BeginRemoval(t.Context(), u))
 			m.remove(u)
@@ -269,7 +269,7 @@ func TestLeaveAndKickAreProvedUnderASteadyWriteLoad(t *testing.T) {
 	ctx := t.Context()
 	var load []*lab.Writer
 	for range 4 {
-		load = append(load, m.StartWriter(ctx, lab.WriterOptions{Interval: time.Millisecond}))
+		load = append(load, m.StartWriter(ctx, time.Millisecond))
 	}
 	m.vanish(gone)
 	m.requireDown(gone)

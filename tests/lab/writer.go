@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,12 +11,9 @@ import (
 	"time"
 )
 
-// WriterOptions are those of [Lab.StartWriter].
-type WriterOptions struct {
-	// Interval is the least time between two writes to one database; half a second. Each write
-	// costs a client process, and makes ovn-northd compute everything anew.
-	Interval time.Duration
-}
+// writePause is the least time between two writes to one database. Each write
+// costs a client process, and makes ovn-northd compute everything anew.
+const writePause = 500 * time.Millisecond
 
 // Writes is what became of a writer's writes to one database.
 type Writes struct {
@@ -35,17 +33,17 @@ type Writes struct {
 // ports of whichever units are in the model.
 type Writer struct {
 	lab   *Lab
-	stop  chan struct{}
-	once  sync.Once
+	stop  context.CancelFunc
 	group sync.WaitGroup
-	rows  map[DB]*rows
 	// name begins its rows: those of another writer would hide what it lost, and
 	// ovn-nbctl refuses a name that is there.
 	name string
+
+	mu   sync.Mutex
+	rows map[DB]*rows
 }
 
 type rows struct {
-	mu           sync.Mutex
 	acknowledged []string
 	times        []time.Time // of the acknowledgements
 	failed       int
@@ -72,80 +70,62 @@ var (
 )
 
 // StartWriter starts to write to both databases, until [Writer.Stop] or the end
-// of ctx.
-func (l *Lab) StartWriter(ctx context.Context, o WriterOptions) *Writer {
-	if o.Interval == 0 {
-		o.Interval = 500 * time.Millisecond
-	}
-	w := &Writer{lab: l, stop: make(chan struct{}), rows: map[DB]*rows{NB: {}, SB: {}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
+// of ctx. Two writes to one database are so long apart, at least; 0 is half a second.
+func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
+	going, stop := context.WithCancel(ctx)
+	w := &Writer{lab: l, stop: stop, rows: map[DB]*rows{NB: {}, SB: {}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
 	for _, db := range Databases {
-		w.group.Go(func() { w.write(ctx, db, o.Interval) })
+		w.group.Go(func() { w.write(ctx, going, db, cmp.Or(pause, writePause)) })
 	}
 	return w
 }
 
-func (w *Writer) write(ctx context.Context, db DB, interval time.Duration) {
+// write writes until going ends. A write that is under way is ended by ctx alone.
+func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
 	mine := w.rows[db]
-	ticker := time.NewTicker(interval)
+	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
 	last := time.Now()
-	for n := 0; !w.stopped(ctx); n++ {
+	for n := 0; going.Err() == nil; n++ {
 		row := fmt.Sprintf("%s-%d", w.name, n)
 		_, err := w.client(ctx, db, insert[db](row))
-		now := time.Now()
-		mine.mu.Lock()
-		if err == nil {
-			mine.acknowledged = append(mine.acknowledged, row)
-			mine.times = append(mine.times, now)
+		w.mu.Lock()
+		if now := time.Now(); err == nil {
+			mine.acknowledged, mine.times = append(mine.acknowledged, row), append(mine.times, now)
 			mine.longest = max(mine.longest, now.Sub(last))
 			last = now
 		} else {
 			mine.failed++
 		}
-		mine.mu.Unlock()
+		w.mu.Unlock()
 		select {
 		case <-ticker.C:
-		case <-w.stop:
-		case <-ctx.Done():
+		case <-going.Done():
 		}
 	}
-	mine.mu.Lock()
-	defer mine.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	mine.longest = max(mine.longest, time.Since(last))
 }
 
-// Acknowledged is how many writes to db have been acknowledged so far.
-func (w *Writer) Acknowledged(db DB) int {
-	mine := w.rows[db]
-	mine.mu.Lock()
-	defer mine.mu.Unlock()
-	return len(mine.acknowledged)
+// soFar is what has become of the writes to db.
+func (w *Writer) soFar(db DB) rows {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return *w.rows[db]
 }
+
+// Acknowledged is how many writes to db have been acknowledged so far.
+func (w *Writer) Acknowledged(db DB) int { return len(w.soFar(db).acknowledged) }
 
 // Acknowledgement is which row was acknowledged, and when, as number n of db.
 func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
-	mine := w.rows[db]
-	mine.mu.Lock()
-	defer mine.mu.Unlock()
+	mine := w.soFar(db)
 	return mine.acknowledged[n], mine.times[n]
 }
 
 // Unacknowledged is how many writes to db have failed so far.
-func (w *Writer) Unacknowledged(db DB) int {
-	mine := w.rows[db]
-	mine.mu.Lock()
-	defer mine.mu.Unlock()
-	return mine.failed
-}
-
-func (w *Writer) stopped(ctx context.Context) bool {
-	select {
-	case <-w.stop:
-		return true
-	default:
-		return ctx.Err() != nil
-	}
-}
+func (w *Writer) Unacknowledged(db DB) int { return w.soFar(db).failed }
 
 // client runs one of OVN's clients against all members; it finds the leader.
 func (w *Writer) client(ctx context.Context, db DB, command []string) (string, error) {
@@ -158,7 +138,7 @@ func (w *Writer) client(ctx context.Context, db DB, command []string) (string, e
 
 // Stop ends the writing, after the writes that are under way.
 func (w *Writer) Stop() {
-	w.once.Do(func() { close(w.stop) })
+	w.stop()
 	w.group.Wait()
 }
 
@@ -173,7 +153,7 @@ func (w *Writer) Verify(ctx context.Context) (map[DB]Writes, error) {
 			return nil, fmt.Errorf("cannot read back what was written to %s: %w", db, err)
 		}
 		there := rowsOf(text)
-		mine := w.rows[db]
+		mine := w.soFar(db)
 		writes := Writes{Acknowledged: len(mine.acknowledged), Unacknowledged: mine.failed, LongestGap: mine.longest}
 		for n, row := range mine.acknowledged {
 			if !there[row] {
@@ -189,7 +169,7 @@ func (w *Writer) Verify(ctx context.Context) (map[DB]Writes, error) {
 // Copy are the rows that one unit's server has of a database, whether or not it leads. It
 // must know a leader: clients stay connected to no other.
 func (l *Lab) Copy(ctx context.Context, u *Unit, db DB) (map[string]bool, error) {
-	args := []string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + u.machine.Socket(db)}
+	args := []string{"--timeout=" + writeTimeout, "--no-leader-only", "--db=unix:" + u.Machine.Socket(db)}
 	text, err := u.Exec(ctx, list[db][0], append(args, list[db][1:]...)...)
 	return rowsOf(text), err
 }

@@ -14,7 +14,7 @@ import (
 func TestWriterLosesNothingWhenTheLeaderDies(t *testing.T) {
 	t.Parallel()
 	l, _ := withUnits(t, 3, false, nil)
-	w := l.StartWriter(ctx(t), lab.WriterOptions{Interval: 10 * time.Millisecond})
+	w := l.StartWriter(ctx(t), 10*time.Millisecond)
 	leader, err := l.RaftLeader(ctx(t), lab.NB)
 	require.NoError(t, err)
 	await(t, func() bool { return w.Acknowledged(lab.NB) > 10 && w.Acknowledged(lab.SB) > 10 })
@@ -35,7 +35,7 @@ func TestWriterLosesNothingWhenTheLeaderDies(t *testing.T) {
 func TestWriterSeesWhatIsLost(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, false, nil)
-	w := l.StartWriter(ctx(t), lab.WriterOptions{Interval: 10 * time.Millisecond})
+	w := l.StartWriter(ctx(t), 10*time.Millisecond)
 	await(t, func() bool { return w.Acknowledged(lab.NB) > 3 && w.Acknowledged(lab.SB) > 3 })
 	w.Stop()
 	names, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "--bare", "--columns=name", "list", "Logical_Switch")
@@ -53,7 +53,7 @@ func TestWriterSeesWhatIsLost(t *testing.T) {
 func TestWriterCountsWhatWasNotAcknowledged(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, false, nil)
-	w := l.StartWriter(ctx(t), lab.WriterOptions{})
+	w := l.StartWriter(ctx(t), 0)
 	await(t, func() bool { return w.Acknowledged(lab.SB) > 0 })
 	require.NoError(t, units[0].Kill(lab.SB))
 	await(t, func() bool { return w.Unacknowledged(lab.SB) > 0 })

@@ -127,7 +127,7 @@ func newWorld(ctx context.Context, s Schedule, charm Charm, log io.Writer) (_ *w
 	if s.Disasters() > 0 {
 		w.watch(ctx)
 	}
-	w.writer = w.StartWriter(ctx, lab.WriterOptions{Interval: time.Second})
+	w.writer = w.StartWriter(ctx, time.Second)
 	return w, nil
 }
 
