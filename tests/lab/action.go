@@ -57,16 +57,10 @@ func (l *Lab) act(ctx context.Context, u *Unit, action string, args []string, ki
 	if err != nil {
 		return ActionResult{}, Killed{}, err
 	}
-	if err := u.acquire(ctx); err != nil {
-		return ActionResult{}, Killed{}, err
+	if _, err := u.take(ctx); err != nil {
+		return ActionResult{}, Killed{}, fmt.Errorf("cannot run %s on %s: %w", action, u.name, err)
 	}
 	defer u.release()
-	switch next := u.pending(); {
-	case next.gone:
-		return ActionResult{}, Killed{}, fmt.Errorf("cannot run %s: unit %q not found", action, u.name)
-	case next.lost:
-		return ActionResult{}, Killed{}, fmt.Errorf("cannot run %s on %s: %w", action, u.name, ErrLost)
-	}
 	id := ""
 	l.model.Do(func(s *model.State) {
 		id = strconv.Itoa(s.NextAction)

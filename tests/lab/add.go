@@ -128,7 +128,7 @@ func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) 
 		err = m.Boot(ctx, l.program)
 	}
 	if err == nil && o.Disk != nil {
-		err = m.CopyDisk(o.Disk.machine)
+		err = m.CopyDisk(o.Disk.Machine)
 	}
 	if err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 // itself puts on relations follows.
 func (l *Lab) SetAddress(ctx context.Context, u *Unit, addresses ...string) error {
 	for _, address := range addresses {
-		if err := u.machine.AddAddress(ctx, address); err != nil {
+		if err := u.Machine.AddAddress(ctx, address); err != nil {
 			return fmt.Errorf("cannot change the addresses of %s: %w", u.name, err)
 		}
 	}

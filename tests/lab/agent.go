@@ -52,32 +52,30 @@ func (u *Unit) pending() (p pending) {
 // drive runs the unit's hooks one after another until there is none, or until
 // stop says that the next one is not to be run. A hook that failed before is run
 // only where retry is set, and only as the first.
-func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Hook) bool) (ran int, err error) { //nolint:unparam // for who waits for a hook
+func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Hook) bool) error {
 	if err := u.acquire(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	defer u.release()
 	for {
 		if at := u.doomed(); !at.IsZero() {
-			last, err := l.perish(ctx, u, at)
-			return ran + last, err
+			return l.perish(ctx, u, at)
 		}
 		next := u.pending()
 		switch {
 		case next.gone:
-			return ran, nil
+			return nil
 		case next.lost:
-			return ran, fmt.Errorf("cannot run hooks of %s: %w", u.name, ErrLost)
+			return fmt.Errorf("cannot run hooks of %s: %w", u.name, ErrLost)
 		case next.failed != nil && !retry:
-			return ran, next.failed
+			return next.failed
 		case !next.any || stop != nil && stop(next.hook):
-			return ran, nil
+			return nil
 		}
 		retry = false
 		if _, err := l.runHook(ctx, u, next.hook, nil, neverKill); err != nil {
-			return ran, err
+			return err
 		}
-		ran++
 	}
 }
 
@@ -144,12 +142,11 @@ func (u *Unit) due() bool {
 // runNext runs one hook of a unit, where one is due.
 func (l *Lab) runNext(ctx context.Context, u *Unit) error {
 	begun := false
-	_, err := l.drive(ctx, u, false, func(model.Hook) bool {
+	return l.drive(ctx, u, false, func(model.Hook) bool {
 		stop := begun || u.Dying()
 		begun = true
 		return stop
 	})
-	return err
 }
 
 // Settle runs everything that the agents of the units have to do: new units are

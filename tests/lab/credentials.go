@@ -72,7 +72,7 @@ func own(m *machine.Machine) Credentials {
 // installCredentials puts the files of a unit's certificate in place, which is issued once.
 func (u *Unit) installCredentials() error {
 	if u.certificate == "" {
-		u.certificate, u.key = u.lab.issue(u.Address(), append([]string{u.Address()}, u.machine.Others...)...)
+		u.certificate, u.key = u.lab.issue(u.Address(), append([]string{u.Address()}, u.Machine.Others...)...)
 	}
-	return u.lab.install(own(u.machine), u.certificate, u.key)
+	return u.lab.install(own(u.Machine), u.certificate, u.key)
 }

@@ -48,7 +48,7 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 			}
 			var remotes []string
 			for _, member := range through {
-				remotes = append(remotes, member.machine.Raft(db))
+				remotes = append(remotes, member.Machine.Raft(db))
 			}
 			err = u.join(ctx, JoinOptions{DB: db, ClusterID: cid, Remotes: remotes})
 			if err != nil {
@@ -120,7 +120,7 @@ func (u *Unit) awaitMember(ctx context.Context, db DB) error {
 
 func (u *Unit) create(ctx context.Context, db DB) error {
 	_, err := u.tool(ctx, "--election-timer="+strconv.FormatInt(u.lab.o.ElectionTimer.Milliseconds(), 10), "create-cluster", u.DBFile(db),
-		schemaDir+"/ovn-"+string(db)+".ovsschema", u.machine.Raft(db))
+		schemaDir+"/ovn-"+string(db)+".ovsschema", u.Machine.Raft(db))
 	return err
 }
 
@@ -151,7 +151,7 @@ func (u *Unit) join(ctx context.Context, o JoinOptions) error {
 	if o.ClusterID != "" {
 		args = append(args, "--cid="+o.ClusterID)
 	}
-	args = append(args, "join-cluster", u.DBFile(o.DB), o.DB.Schema(), u.machine.Raft(o.DB))
+	args = append(args, "join-cluster", u.DBFile(o.DB), o.DB.Schema(), u.Machine.Raft(o.DB))
 	_, err := u.tool(ctx, append(args, o.Remotes...)...)
 	return err
 }

@@ -31,7 +31,7 @@ func (u *Unit) doomed() (at time.Time) {
 // is held. It leaves the model when its time has come; from then on its hook tools
 // are refused, and its machine goes, with what runs there, after the same time
 // again. A hook that fails isn't run a second time.
-func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (ran int, err error) {
+func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (err error) {
 	gone := make(chan struct{})
 	timer := time.AfterFunc(time.Until(at), func() { l.forget(u); close(gone) })
 	hooks, cancel := context.WithTimeoutCause(ctx, time.Until(at)+l.goneAfter(), errGone)
@@ -44,7 +44,6 @@ func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (ran int, err e
 		if _, err = l.runHook(hooks, u, next.hook, nil, neverKill); err != nil {
 			break
 		}
-		ran++
 	}
 	if failed := (*HookError)(nil); errors.Is(err, errGone) || errors.As(err, &failed) {
 		err = nil // nothing comes of it
@@ -56,10 +55,10 @@ func (l *Lab) perish(ctx context.Context, u *Unit, at time.Time) (ran int, err e
 		case <-gone:
 		case <-ctx.Done():
 			timer.Stop()
-			return ran, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
-	return ran, errors.Join(err, l.takeAway(ctx, u))
+	return errors.Join(err, l.takeAway(ctx, u))
 }
 
 func (l *Lab) goneAfter() (after time.Duration) {

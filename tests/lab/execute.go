@@ -74,16 +74,16 @@ func (l *Lab) environment(u *Unit, c *hooktool.Context, dispatch string) []strin
 	if meter {
 		vars = append(vars, "JUJU_METER_STATUS=AMBER", "JUJU_METER_INFO=not set")
 	}
-	return append(vars, u.machine.Environment()...)
+	return append(vars, u.Machine.Environment()...)
 }
 
-func (u *Unit) socket() string { return filepath.Join(u.machine.Dir, "agent.socket") }
+func (u *Unit) socket() string { return filepath.Join(u.Machine.Dir, "agent.socket") }
 
 // path is the hook's PATH: hook tools, systemctl, the system.
 func (l *Lab) path(u *Unit, traced bool) string {
-	dirs := []string{l.toolsDir(), u.machine.SystemPath()}
+	dirs := []string{l.toolsDir(), u.Machine.SystemPath()}
 	if traced {
-		dirs = append([]string{u.machine.TracedDir()}, dirs...)
+		dirs = append([]string{u.Machine.TracedDir()}, dirs...)
 	}
 	return "PATH=" + strings.Join(dirs, ":")
 }
@@ -111,7 +111,7 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = pipeGrace
-	if err := u.machine.Enter(cmd); err != nil {
+	if err := u.Machine.Enter(cmd); err != nil {
 		return outcome{err: err}
 	}
 
@@ -124,8 +124,8 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 		return outcome{err: err}
 	}
 	served.begin()
-	if _, err := u.machine.Record("hook", cmd.Process.Pid, true); err == nil {
-		defer u.machine.Forget("hook")
+	if _, err := u.Machine.Record("hook", cmd.Process.Pid, true); err == nil {
+		defer u.Machine.Forget("hook")
 	}
 	err = cmd.Wait()
 	result := outcome{code: cmd.ProcessState.ExitCode(), output: out.tail(), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
@@ -156,7 +156,7 @@ type hookLog struct {
 }
 
 func (l *Lab) openLog(u *Unit, c *hooktool.Context) (*hookLog, error) {
-	file, err := os.OpenFile(filepath.Join(u.machine.Dir, "hooks.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	file, err := os.OpenFile(filepath.Join(u.Machine.Dir, "hooks.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}

@@ -127,16 +127,12 @@ func (u *Unit) find(name string, env []string) model.Hook {
 
 // run runs one hook by name, in or out of order.
 func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill killPlan) (Killed, error) {
-	if err := u.acquire(ctx); err != nil {
-		return Killed{}, err
+	next, err := u.take(ctx)
+	if err != nil {
+		return Killed{}, fmt.Errorf("cannot run %s of %s: %w", name, u.name, err)
 	}
 	defer u.release()
-	switch next := u.pending(); {
-	case next.gone:
-		return Killed{}, fmt.Errorf("cannot run %s: unit %q not found", name, u.name)
-	case next.lost:
-		return Killed{}, fmt.Errorf("cannot run %s of %s: %w", name, u.name, ErrLost)
-	case next.failed != nil && next.failed.Hook != name:
+	if next.failed != nil && next.failed.Hook != name {
 		return Killed{}, fmt.Errorf("cannot run %s: %w", name, next.failed)
 	}
 	return l.runHook(ctx, u, u.find(name, env), env, kill)

@@ -20,16 +20,10 @@ func (l *Lab) JujuExec(ctx context.Context, u *Unit, script string) (string, err
 }
 
 func (l *Lab) execScript(ctx context.Context, u *Unit, script string) (string, error) {
-	if err := u.acquire(ctx); err != nil {
+	if _, err := u.take(ctx); err != nil {
 		return "", err
 	}
 	defer u.release()
-	switch next := u.pending(); {
-	case next.gone:
-		return "", fmt.Errorf("unit %q not found", u.name)
-	case next.lost:
-		return "", ErrLost
-	}
 	c := l.newContext(u, model.Hook{})
 	run := l.execute(ctx, u, c, l.environment(u, c, ""), neverKill, "/bin/bash", "-c", script)
 	switch {

@@ -21,7 +21,7 @@ func (u *Unit) layOut(ctx context.Context) error {
 	if err := u.installCredentials(); err != nil {
 		return err
 	}
-	if err := os.WriteFile(u.machine.Defaults(), []byte(u.defaults()), 0o644); err != nil {
+	if err := os.WriteFile(u.Machine.Defaults(), []byte(u.defaults()), 0o644); err != nil {
 		return fmt.Errorf("cannot lay out %s: %w", u.name, err)
 	}
 	_, code, err := u.Systemctl(ctx, "--quiet", "unmask", machine.Umbrella, NB.Service(), SB.Service())
@@ -44,7 +44,7 @@ func (u *Unit) defaults() string {
 			}
 		}
 	}
-	files := own(u.machine)
+	files := own(u.Machine)
 	var lines []string
 	for _, db := range Databases {
 		for _, option := range [][2]string{
@@ -66,7 +66,7 @@ func (u *Unit) defaults() string {
 
 // northdParams is what ovn-ctl gives ovn-northd, in the template's lines.
 func (u *Unit) northdParams() string {
-	files := own(u.machine)
+	files := own(u.Machine)
 	return fmt.Sprintf("--ovnnb-db=%s\n--ovnsb-db=%s\n-c %s\n-C %s\n-p %s\n",
 		u.lab.Remotes(NB), u.lab.Remotes(SB), files.Certificate, files.CA, files.Key)
 }
@@ -76,7 +76,7 @@ func (u *Unit) northdParams() string {
 // role.
 func (u *Unit) listen(ctx context.Context, db DB) error {
 	args := []string{
-		"--timeout=10", "--db=unix:" + u.machine.Socket(db), fmt.Sprintf("--inactivity-probe=%d", inactivityProbe),
+		"--timeout=10", "--db=unix:" + u.Machine.Socket(db), fmt.Sprintf("--inactivity-probe=%d", inactivityProbe),
 		"set-connection", fmt.Sprintf("pssl:%d", db.ClientPort()),
 	}
 	if db == SB {
@@ -111,8 +111,8 @@ func (u *Unit) announce(ctx context.Context) error {
 // refreshNorthd tells every ovn-northd of the clusters' members, by the file that
 // the packages' ovn-ctl reads, and restarts those whose file changed.
 func (l *Lab) refreshNorthd(ctx context.Context) error {
-	for _, u := range slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u.machine.Bare || !u.Running(NB) }) {
-		file, params := u.machine.NorthdParams(), u.northdParams()
+	for _, u := range slices.DeleteFunc(l.Units(), func(u *Unit) bool { return u.Machine.Bare || !u.Running(NB) }) {
+		file, params := u.Machine.NorthdParams(), u.northdParams()
 		if old, _ := os.ReadFile(file); string(old) == params {
 			continue
 		}

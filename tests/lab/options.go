@@ -25,6 +25,9 @@ const (
 // Databases are both, Northbound first.
 var Databases = machine.Databases
 
+// NewerSchema is the version of the schemas that come with a newer version of OVN's packages.
+const NewerSchema = machine.NewerSchema
+
 // Options say what kind of lab to make. Only Charm is needed.
 type Options struct {
 	// Dir is where everything is kept. It must not exist, or be empty, and its

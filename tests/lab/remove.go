@@ -25,11 +25,11 @@ type RemoveOptions struct {
 // goes on where the unit isn't in error. Where the model doesn't wait for those
 // hooks, by [Ways].GoneAfter, the unit is gone when it returns, whatever they did.
 func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
-	if o.Force {
-		return l.destroyNow(ctx, u)
-	}
 	if u.Removed() {
 		return fmt.Errorf("cannot remove %s: unit %q not found", u.name, u.name)
+	}
+	if o.Force {
+		return l.end(ctx, u)
 	}
 	begun := l.BeginRemoval(ctx, u)
 	if errors.Is(begun, ErrLost) {
@@ -43,7 +43,7 @@ func (l *Lab) RemoveUnit(ctx context.Context, u *Unit, o RemoveOptions) error {
 func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 	l.model.Do(func(s *model.State) { s.Destroy(u.name) })
 	others := l.settleStarted(ctx)
-	_, err := l.drive(ctx, u, false, isStop)
+	err := l.drive(ctx, u, false, isStop)
 	if hook := (*HookError)(nil); errors.As(err, &hook) {
 		// It is reported by what goes on with the unit.
 		err = nil
@@ -55,9 +55,14 @@ func isStop(h model.Hook) bool { return h.Kind == model.Stop || h.Kind == model.
 
 // finish runs the last hooks of a dying unit and takes its machine away.
 func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
-	if _, err := l.drive(ctx, u, retry, nil); err != nil {
+	if err := l.drive(ctx, u, retry, nil); err != nil {
 		return err
 	}
+	return l.end(ctx, u)
+}
+
+// end takes a unit away, and has the others hear of it.
+func (l *Lab) end(ctx context.Context, u *Unit) error {
 	if err := l.takeAway(ctx, u); err != nil {
 		return err
 	}
@@ -67,17 +72,7 @@ func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {
 // takeAway is the end of a unit: it leaves the model, and its machine is off.
 func (l *Lab) takeAway(ctx context.Context, u *Unit) error {
 	l.forget(u)
-	return errors.Join(u.machine.KillAll(), l.refreshNorthd(ctx))
-}
-
-func (l *Lab) destroyNow(ctx context.Context, u *Unit) error {
-	if u.Removed() {
-		return fmt.Errorf("cannot remove %s: unit %q not found", u.name, u.name)
-	}
-	if err := l.takeAway(ctx, u); err != nil {
-		return err
-	}
-	return l.settleStarted(ctx)
+	return errors.Join(u.Machine.KillAll(), l.refreshNorthd(ctx))
 }
 
 // RemoveApplication removes the application: all units are dying at once, and
@@ -91,11 +86,7 @@ func (l *Lab) RemoveApplication(ctx context.Context) error {
 			s.Destroy(u.name)
 		}
 	})
-	before := func(u *Unit) error {
-		_, err := l.drive(ctx, u, false, isStop)
-		return err
-	}
-	failed := atOnce(units, before)
+	failed := atOnce(units, func(u *Unit) error { return l.drive(ctx, u, false, isStop) })
 	rest := slices.DeleteFunc(slices.Clone(units), func(u *Unit) bool { return failed[u] != nil })
 	for u, err := range atOnce(rest, func(u *Unit) error { return l.finish(ctx, u, false) }) {
 		failed[u] = err

@@ -24,7 +24,7 @@ func (l *Lab) Retry(ctx context.Context, u *Unit) error {
 	if u.Dying() {
 		return l.finish(ctx, u, true)
 	}
-	if _, err := l.drive(ctx, u, true, nil); err != nil {
+	if err := l.drive(ctx, u, true, nil); err != nil {
 		return err
 	}
 	return l.settleStarted(ctx)

@@ -65,7 +65,7 @@ func serve(u *Unit, c *hooktool.Context, plan killPlan, kill func() error) (*ser
 	if err != nil {
 		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
 	}
-	s := &server{listener: listener, machine: u.machine, context: c, plan: plan, kill: kill, running: make(chan struct{})}
+	s := &server{listener: listener, machine: u.Machine, context: c, plan: plan, kill: kill, running: make(chan struct{})}
 	s.group.Go(func() {
 		for {
 			connection, err := listener.Accept()

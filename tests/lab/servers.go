@@ -26,7 +26,7 @@ const commandTimeout = 2 * time.Minute
 // given [Lab.ClientCredentials]. Of a machine that is off only the disk is there:
 // the program runs in the hub's network.
 func (u *Unit) Exec(ctx context.Context, name string, args ...string) (string, error) {
-	m := u.machine
+	m := u.Machine
 	if !m.On() {
 		m = u.lab.hub
 	}
@@ -67,7 +67,7 @@ func (u *Unit) Systemctl(ctx context.Context, args ...string) (stdout string, co
 
 func (u *Unit) systemctl(ctx context.Context, args ...string) (stdout, stderr string, code int, err error) {
 	var out, errs bytes.Buffer
-	code = u.machine.Systemctl(ctx, &out, &errs, args)
+	code = u.Machine.Systemctl(ctx, &out, &errs, args)
 	return out.String(), errs.String(), code, context.Cause(ctx)
 }
 
@@ -120,7 +120,7 @@ func (u *Unit) service(ctx context.Context, verb string, db DB) error {
 
 // ServerPID is the process of the database's server.
 func (u *Unit) ServerPID(db DB) (int, error) {
-	p, alive := u.machine.Server(db)
+	p, alive := u.Machine.Server(db)
 	if !alive {
 		return 0, fmt.Errorf("the %s server of %s isn't running", db, u.name)
 	}
@@ -129,7 +129,7 @@ func (u *Unit) ServerPID(db DB) (int, error) {
 
 // Running says whether the database's server is a living process.
 func (u *Unit) Running(db DB) bool {
-	_, alive := u.machine.Server(db)
+	_, alive := u.Machine.Server(db)
 	return alive
 }
 
@@ -146,14 +146,14 @@ func (u *Unit) Hang(db DB) error { return u.signal(db, syscall.SIGSTOP) }
 func (u *Unit) Resume(db DB) error { return u.signal(db, syscall.SIGCONT) }
 
 func (u *Unit) signal(db DB, sig syscall.Signal) error {
-	p, alive := u.machine.Server(db)
+	p, alive := u.Machine.Server(db)
 	if !alive {
 		return fmt.Errorf("cannot signal the %s server of %s: it isn't running", db, u.name)
 	}
 	// Who has created a cluster has an ovn-ctl that waits for its server, or, when it
 	// has just been started, for an answer of it: half a minute.
 	p.Group = sig == syscall.SIGKILL
-	if err := u.machine.Signal(p, sig); err != nil {
+	if err := u.Machine.Signal(p, sig); err != nil {
 		return err
 	}
 	if sig == syscall.SIGKILL {
@@ -167,7 +167,7 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 // awaitEnd waits until a killed server is gone and systemctl knows it.
 func (u *Unit) awaitEnd(p machine.Process, db DB) error {
 	return await(context.Background(), func() (bool, error) {
-		noticed := u.machine.Restart || !u.active(context.Background(), db)
+		noticed := u.Machine.Restart || !u.active(context.Background(), db)
 		return !p.Alive() && noticed, fmt.Errorf("process %d didn't end", p.PID)
 	})
 }
@@ -184,14 +184,14 @@ func (u *Unit) ServerID(ctx context.Context, db DB) (string, error) {
 
 // Cut pulls the cable of the unit's machine, or with false plugs it in: what it
 // sends is lost, and nothing reaches it. Hooks run there all the same.
-func (u *Unit) Cut(off bool) error { return u.machine.Cut(context.Background(), off) }
+func (u *Unit) Cut(off bool) error { return u.Machine.Cut(context.Background(), off) }
 
 // PowerOff is the sudden end of the machine: all that runs there is killed, a hook
 // too, its network is gone, and its agent is lost until [Unit.PowerOn]. The unit
 // stays in the model.
 func (u *Unit) PowerOff() error {
 	u.lab.model.Do(func(s *model.State) { s.Lose(u.name, true) })
-	return u.machine.KillAll()
+	return u.Machine.KillAll()
 }
 
 // PowerOn is the machine's next boot: the services that are enabled start, and so
@@ -210,7 +210,7 @@ func (u *Unit) Boot(ctx context.Context) error {
 		s.Lose(u.name, false)
 		s.Reboot(u.name)
 	})
-	if err := u.machine.Boot(ctx, u.lab.program); err != nil {
+	if err := u.Machine.Boot(ctx, u.lab.program); err != nil {
 		return err
 	}
 	for _, db := range Databases {

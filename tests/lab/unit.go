@@ -19,10 +19,12 @@ type Status = model.Status
 
 // Unit is one unit and its machine. It can be asked after its removal too.
 type Unit struct {
-	lab     *Lab
-	name    string
-	number  int
-	machine *machine.Machine
+	// Machine has the unit's files, network and packages.
+	*machine.Machine
+
+	lab    *Lab
+	name   string
+	number int
 	// busy is the machine's lock: a hook or action holds it.
 	busy chan struct{}
 	// watch sees the calls of the unit's hooks and actions.
@@ -38,7 +40,7 @@ type Unit struct {
 }
 
 func newUnit(l *Lab, u *model.Unit, m *machine.Machine) *Unit {
-	return &Unit{lab: l, name: u.Name, number: u.Number, machine: m, busy: make(chan struct{}, 1)}
+	return &Unit{lab: l, name: u.Name, number: u.Number, Machine: m, busy: make(chan struct{}, 1)}
 }
 
 // OnCall lets see each call of another program that the unit's hooks and actions
@@ -58,6 +60,23 @@ func (u *Unit) watched(plan killPlan) killPlan {
 		plan.watch, plan.traced = *see, true
 	}
 	return plan
+}
+
+// take acquires the unit's machine for what is to be run there by hand, where that can be.
+func (u *Unit) take(ctx context.Context) (next pending, err error) {
+	if err := u.acquire(ctx); err != nil {
+		return next, err
+	}
+	switch next = u.pending(); {
+	case next.gone:
+		err = fmt.Errorf("unit %q not found", u.name)
+	case next.lost:
+		err = ErrLost
+	}
+	if err != nil {
+		u.release()
+	}
+	return next, err
 }
 
 // acquire waits for the unit's machine lock.
@@ -90,46 +109,19 @@ func (u *Unit) Name() string { return u.name }
 func (u *Unit) Number() int { return u.number }
 
 // Address is the machine's, in 10.99.0.0/24 unless it was told another.
-func (u *Unit) Address() string { return u.machine.Address }
+func (u *Unit) Address() string { return u.Machine.Address }
 
 // Address6 is the machine's address in fd99::/64, or empty: see [Options].
 func (u *Unit) Address6() string {
-	i := slices.IndexFunc(u.machine.Others, func(a string) bool { return strings.HasPrefix(a, network6) })
+	i := slices.IndexFunc(u.Machine.Others, func(a string) bool { return strings.HasPrefix(a, network6) })
 	if i < 0 {
 		return ""
 	}
-	return u.machine.Others[i]
+	return u.Machine.Others[i]
 }
 
-// Client is where clients reach the unit's server, without a role:
-// ssl:ADDRESS:PORT.
-func (u *Unit) Client(db DB) string { return u.machine.Client(db) }
-
-// Namespace is the file by which the unit's network is entered, by nsenter(1) or
-// setns(2). It is another one after each boot.
-func (u *Unit) Namespace() (string, error) { return u.machine.Namespace() }
-
-// RunDir is the unit's OVN_RUNDIR.
-func (u *Unit) RunDir() string { return u.machine.RunDir() }
-
-// DBDir is the unit's OVN_DBDIR. It stays when the unit is removed, until the lab
-// is closed.
-func (u *Unit) DBDir() string { return u.machine.DBDir() }
-
-// LogDir is the unit's OVN_LOGDIR.
-func (u *Unit) LogDir() string { return u.machine.LogDir() }
-
-// SysconfDir is the unit's OVN_SYSCONFDIR.
-func (u *Unit) SysconfDir() string { return u.machine.SysconfDir() }
-
 // CharmDir is the unit's copy of the charm.
-func (u *Unit) CharmDir() string { return filepath.Join(u.machine.Dir, "charm") }
-
-// DBFile is the database's file.
-func (u *Unit) DBFile(db DB) string { return u.machine.DBFile(db) }
-
-// Ctl is the control socket of the database's server.
-func (u *Unit) Ctl(db DB) string { return u.machine.Ctl(db) }
+func (u *Unit) CharmDir() string { return filepath.Join(u.Machine.Dir, "charm") }
 
 // Workload is the unit's status as `juju status` shows it: what the charm set,
 // or error while a hook has failed.

@@ -59,7 +59,7 @@ func (m *Machine) On() bool {
 }
 
 // Namespace is the file by which the machine's network is entered, for
-// nsenter(1) or setns(2).
+// nsenter(1) or setns(2). It is another one after each boot.
 func (m *Machine) Namespace() (string, error) {
 	self, on := m.Find(initRecord)
 	if !on {

@@ -62,7 +62,7 @@ func (m *Machine) Ctl(db DB) string { return filepath.Join(m.RunDir(), db.stem()
 // Socket is where clients on the machine itself connect.
 func (m *Machine) Socket(db DB) string { return filepath.Join(m.RunDir(), db.stem()+".sock") }
 
-// Client is where clients reach the machine's server.
+// Client is where clients reach the machine's server, without a role: ssl:ADDRESS:PORT.
 func (m *Machine) Client(db DB) string { return m.ssl(db.ClientPort()) }
 
 // Raft is the address of the machine's server as a member.

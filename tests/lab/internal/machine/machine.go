@@ -119,7 +119,7 @@ func Load(dir string) (*Machine, error) {
 // RunDir is OVN_RUNDIR: sockets and pid files.
 func (m *Machine) RunDir() string { return filepath.Join(m.Dir, "run") }
 
-// DBDir is OVN_DBDIR.
+// DBDir is OVN_DBDIR. It stays when the unit is removed, until the lab is closed.
 func (m *Machine) DBDir() string { return filepath.Join(m.Dir, "db") }
 
 // LogDir is OVN_LOGDIR.

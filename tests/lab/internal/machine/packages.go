@@ -70,12 +70,13 @@ func (m *Machine) ships(unit string) bool {
 	return slices.Contains(packaged, unit) && m.packages().Installed[Umbrella] != ""
 }
 
-// OfferVersion makes a newer version of OVN's packages available.
+// OfferVersion makes a newer version of OVN's packages available to apt-get. Installing it changes nothing
+// but the version, and what the maintainer's scripts do.
 func (m *Machine) OfferVersion(version string) error {
 	return m.changePackages(func(p *packages) { p.Offered = version })
 }
 
-// OfferSchemas has the newer version bring schemas that are newer, too.
+// OfferSchemas has the newer version bring schemas that are newer, too, of version [NewerSchema].
 func (m *Machine) OfferSchemas() error {
 	if err := m.layOutSchemas(""); err != nil {
 		return err
@@ -117,19 +118,19 @@ func writeSchemas(dir, version string) error {
 	return nil
 }
 
-// HoldLock has the next n calls find dpkg's lock taken.
-func (m *Machine) HoldLock(n int) error {
+// HoldDpkgLock has the next n calls of apt-get or dpkg find the lock taken.
+func (m *Machine) HoldDpkgLock(n int) error {
 	return m.changePackages(func(p *packages) { p.Busy = n })
 }
 
-// Interrupt leaves ovn-central unpacked and not configured, as a reset of the
+// InterruptDpkg leaves ovn-central unpacked and not configured, as a reset of the
 // machine in the middle of the installation does.
-func (m *Machine) Interrupt() error {
+func (m *Machine) InterruptDpkg() error {
 	return m.changePackages(func(p *packages) { p.Unconfigured = true })
 }
 
-// Versions are the packages that are installed, with their versions.
-func (m *Machine) Versions() map[string]string { return m.packages().Installed }
+// Packages are those that were installed by apt-get, with their versions.
+func (m *Machine) Packages() map[string]string { return m.packages().Installed }
 
 // Repositories are what add-apt-repository was given, in order.
 func (m *Machine) Repositories() []string { return m.packages().Repositories }
