@@ -124,10 +124,9 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 		return outcome{err: err}
 	}
 	served.begin()
-	if _, err := u.Machine.Record("hook", cmd.Process.Pid, true); err == nil {
-		defer u.Machine.Forget("hook")
-	}
+	u.hook.Store(cmd.Process)
 	err = cmd.Wait()
+	u.hook.Store(nil)
 	result := outcome{code: cmd.ProcessState.ExitCode(), output: out.tail(), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
 	result.killed, result.calls = served.end()
 	// What had ended by itself at that moment wasn't killed.

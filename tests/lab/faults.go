@@ -12,12 +12,8 @@ import (
 // may be used in what [Unit.OnCall] is given. Where none is running the error
 // wraps [os.ErrProcessDone].
 func (u *Unit) SignalHook(sig syscall.Signal) error {
-	p, running := u.Machine.Find("hook")
-	if !running {
+	if p := u.hook.Load(); p == nil || syscall.Kill(-p.Pid, sig) != nil {
 		return fmt.Errorf("cannot signal a hook of %s: %w", u.name, os.ErrProcessDone)
-	}
-	if err := u.Machine.Signal(p, sig); err != nil {
-		return fmt.Errorf("cannot signal a hook of %s: %w", u.name, err)
 	}
 	return nil
 }

@@ -152,8 +152,7 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 	}
 	// Who has created a cluster has an ovn-ctl that waits for its server, or, when it
 	// has just been started, for an answer of it: half a minute.
-	p.Group = sig == syscall.SIGKILL
-	if err := u.Machine.Signal(p, sig); err != nil {
+	if err := p.Signal(sig, sig == syscall.SIGKILL); err != nil {
 		return err
 	}
 	if sig == syscall.SIGKILL {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +32,8 @@ type Unit struct {
 	watch atomic.Pointer[func(call string)]
 	// tools decides which calls of hook tools fail.
 	tools atomic.Pointer[func(call string) error]
+	// hook is the hook or action that it is running: the leader of its process group.
+	hook atomic.Pointer[os.Process]
 	// context is that of its newest hook.
 	context atomic.Pointer[hooktool.Context]
 	// last is what the model knew when the unit was removed.

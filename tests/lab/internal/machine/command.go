@@ -39,7 +39,7 @@ func (m *Machine) Enter(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	self, on := m.Find(initRecord)
+	self, on := m.init()
 	if !on {
 		return fmt.Errorf("cannot run %s on %s: %w", filepath.Base(cmd.Path), filepath.Base(m.Dir), ErrOff)
 	}
@@ -54,14 +54,14 @@ func (m *Machine) Enter(cmd *exec.Cmd) error {
 
 // On says whether the machine is on.
 func (m *Machine) On() bool {
-	_, on := m.Find(initRecord)
+	_, on := m.init()
 	return on
 }
 
 // Namespace is the file by which the machine's network is entered, for
 // nsenter(1) or setns(2). It is another one after each boot.
 func (m *Machine) Namespace() (string, error) {
-	self, on := m.Find(initRecord)
+	self, on := m.init()
 	if !on {
 		return "", fmt.Errorf("%s: %w", filepath.Base(m.Dir), ErrOff)
 	}

@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,48 +14,50 @@ import (
 // reapTimeout bounds the wait for killed processes to be gone.
 const reapTimeout = 5 * time.Second
 
+// initFile has the process of the machine's init.
+func (m *Machine) initFile() string { return filepath.Join(m.Dir, "init.json") }
+
+// init is the process that holds the machine's network namespace, while the machine is on.
+func (m *Machine) init() (p Process, on bool) {
+	data, err := os.ReadFile(m.initFile())
+	if err != nil || json.Unmarshal(data, &p) != nil {
+		return p, false
+	}
+	return p, p.Alive()
+}
+
 // KillAll is the sudden end of the machine: every process in its network
-// namespace, every one that is recorded, and every one that a pid file in its run
-// directory names is killed and gone when it returns. Its init is the last, since
-// the namespace is the machine's as long as that holds it.
+// namespace, and every one that was started with its environment, is killed and gone when it
+// returns. Its init is the last, since the namespace is the machine's as long as that holds it.
 func (m *Machine) KillAll() error {
-	first, on := m.Find(initRecord)
+	first, on := m.init()
 	if on {
 		m.unplug()
 		// It would start again what is killed.
-		if err := m.Signal(first, syscall.SIGSTOP); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		if err := first.Signal(syscall.SIGSTOP, false); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			return err
 		}
 	}
-	var errs []error
+	var err error
 	for end := time.Now().Add(reapTimeout); ; {
-		left := m.processes()
-		if on {
-			left = append(left, first.inhabitants()...)
-		}
+		left := m.inhabitants(first)
 		if len(left) == 0 {
 			break
 		}
-		errs = m.killEach(left)
-		if len(errs) > 0 || time.Now().After(end) {
+		if err = kill(left); err != nil || time.Now().After(end) {
 			break
 		}
 	}
 	if on {
-		errs = append(errs, m.killEach([]Process{first})...)
+		err = errors.Join(err, kill([]Process{first}))
 	}
-	return errors.Join(errs...)
+	return err
 }
 
-func (m *Machine) killEach(processes []Process) (errs []error) {
+func kill(processes []Process) error {
+	var errs []error
 	for _, p := range processes {
-		var err error
-		if p.recorded {
-			err = m.Signal(p, syscall.SIGKILL)
-		} else {
-			err = syscall.Kill(p.PID, syscall.SIGKILL)
-		}
-		if err != nil && !errors.Is(err, os.ErrProcessDone) && !errors.Is(err, syscall.ESRCH) {
+		if err := syscall.Kill(p.PID, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
 			errs = append(errs, err)
 		}
 	}
@@ -63,53 +66,39 @@ func (m *Machine) killEach(processes []Process) (errs []error) {
 			errs = append(errs, fmt.Errorf("cannot end process %d", p.PID))
 		}
 	}
-	return errs
+	return errors.Join(errs...)
 }
 
-// processes lists what is recorded or has a pid file, and is alive, without the
-// init.
-func (m *Machine) processes() (found []Process) {
-	records, _ := os.ReadDir(m.pidDir())
-	for _, entry := range records {
-		if p, alive := m.Find(entry.Name()); alive && entry.Name() != initRecord {
-			p.recorded = true
-			found = append(found, p)
-		}
-	}
-	files, _ := filepath.Glob(filepath.Join(m.RunDir(), "*.pid"))
-	for _, file := range files {
-		if p, alive := m.fromPidFile(file); alive {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
-// inhabitants are the other processes in the network namespace that p holds;
-// none where that is our own. This process never counts: a thread of it may be
-// there on a visit.
-func (p Process) inhabitants() (found []Process) {
-	home, err := os.Readlink(namespaceOf(p.PID))
-	own, ownErr := os.Readlink("/proc/self/ns/net")
-	if err != nil || ownErr != nil || home == own || !p.Alive() {
-		return nil
+// inhabitants are the machine's other processes: those in the network namespace that its init holds,
+// where that is not our own, and those with its environment. This process never counts: a thread
+// of it may be there on a visit.
+func (m *Machine) inhabitants(first Process) (found []Process) {
+	home, own := network(first.PID), network(os.Getpid())
+	if home == own || !first.Alive() {
+		home = ""
 	}
 	entries, _ := os.ReadDir("/proc")
 	for _, entry := range entries {
 		pid, err := strconv.Atoi(entry.Name())
-		if err != nil || pid == p.PID || pid == os.Getpid() {
+		if err != nil || pid == first.PID || pid == os.Getpid() {
 			continue
 		}
-		if there, err := os.Readlink(namespaceOf(pid)); err != nil || there != home {
+		if (home == "" || network(pid) != home) && !m.has(pid) {
 			continue
 		}
 		if _, started, ok := stat(pid); ok {
-			if other := (Process{PID: pid, Started: started}); other.Alive() {
-				found = append(found, other)
+			if p := (Process{pid, started}); p.Alive() {
+				found = append(found, p)
 			}
 		}
 	}
 	return found
+}
+
+// network is the network namespace of a process; empty where that can't be read.
+func network(pid int) string {
+	name, _ := os.Readlink(namespaceOf(pid))
+	return name
 }
 
 // namespaceOf is the file by which a process's network namespace is entered.

@@ -42,7 +42,7 @@ const fileName = "machine.json"
 // plays the programs of standIns and the wrappers of OVN's tools. It is off.
 func Create(m *Machine, program string) error {
 	for _, dir := range []string{
-		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.pidDir(), m.wantsDir(),
+		m.RunDir(), m.DBDir(), m.LogDir(), m.ConfDir(), filepath.Dir(m.Defaults()), m.BinDir(), m.TracedDir(), m.wantsDir(),
 		filepath.Join(m.SysconfDir(), "apt", "sources.list.d"), filepath.Join(m.SysconfDir(), "apt", "trusted.gpg.d"),
 	} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -146,8 +146,6 @@ func (m *Machine) BinDir() string { return filepath.Join(m.Dir, "bin") }
 // TracedDir holds the wrappers of OVN's tools, which are on the PATH only of
 // hooks whose calls are counted.
 func (m *Machine) TracedDir() string { return filepath.Join(m.Dir, "traced") }
-
-func (m *Machine) pidDir() string { return filepath.Join(m.Dir, "pids") }
 
 // Environment tells OVN's programs, and the charm, where this machine's files
 // are.

@@ -29,9 +29,6 @@ const (
 	bridge = "lan"
 )
 
-// initRecord is the name under which the init's process is recorded.
-const initRecord = "init"
-
 // bootTimeout bounds a boot; it takes 30 ms, and up to 8 s where the guards of both servers'
 // starts wait for machines that are off; on a machine with other things to do many times that.
 const bootTimeout = 3 * time.Minute
@@ -81,7 +78,8 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 		return err
 	}
 	go func() { _ = cmd.Wait() }()
-	if _, err := m.Record(initRecord, cmd.Process.Pid, false); err != nil {
+	_, started, _ := stat(cmd.Process.Pid)
+	if err := writeJSON(m.initFile(), Process{cmd.Process.Pid, started}); err != nil {
 		return err
 	}
 	if err := m.connect(ctx, cmd.Process.Pid); err != nil {
@@ -186,7 +184,7 @@ func prefixed(address string) string {
 
 // AddAddress gives the machine one more address, of the lab's networks.
 func (m *Machine) AddAddress(ctx context.Context, address string) error {
-	self, on := m.Find(initRecord)
+	self, on := m.init()
 	if !on {
 		return fmt.Errorf("cannot add %s to %s: %w", address, filepath.Base(m.Dir), ErrOff)
 	}
@@ -224,7 +222,7 @@ func (m *Machine) unplug() {
 // hub is the process that holds the hub's network namespace.
 func (m *Machine) hub() (Process, error) {
 	hub := &Machine{Dir: filepath.Join(m.Lab, HubDir), Lab: m.Lab}
-	if p, on := hub.Find(initRecord); on {
+	if p, on := hub.init(); on {
 		return p, nil
 	}
 	return Process{}, fmt.Errorf("the lab's hub: %w", ErrOff)

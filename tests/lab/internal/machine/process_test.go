@@ -24,59 +24,39 @@ func newMachine(t *testing.T) *Machine {
 	return m
 }
 
-// sleeper starts a process whose command line has word in it.
-func sleeper(t *testing.T, word string) *exec.Cmd {
+// sleeper starts a process, with some environment, and with word in its command line.
+func sleeper(t *testing.T, word string, env ...string) Process {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", "sleep 60; :", word)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Env, cmd.SysProcAttr = append(env, "PATH=/usr/bin:/bin"), &syscall.SysProcAttr{Setpgid: true}
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 	})
-	return cmd
+	_, started, _ := stat(cmd.Process.Pid)
+	return Process{cmd.Process.Pid, started}
 }
 
-func TestOnlyTheLabsOwnProcessesAreSignalled(t *testing.T) {
+func TestOnlyTheMachinesOwnProcessesAreKilled(t *testing.T) {
 	m := newMachine(t)
-	foreign := sleeper(t, "nothing to do with it")
-	p, err := m.Record("foreign", foreign.Process.Pid, true)
-	require.NoError(t, err)
-	require.ErrorContains(t, m.Signal(p, syscall.SIGKILL), "it isn't the lab's")
-	require.Error(t, m.KillAll())
-	assert.True(t, p.Alive())
-
-	p.Started += "0"
-	assert.False(t, p.Alive(), "another process that got the number later")
-	require.ErrorIs(t, m.Signal(p, syscall.SIGKILL), os.ErrProcessDone)
-}
-
-func TestKillAllFindsRecordsAndPidFiles(t *testing.T) {
-	m := newMachine(t)
-	recorded, fromFile, foreign := sleeper(t, m.Dir+"/x"), sleeper(t, m.Dir+"/y"), sleeper(t, "z")
-	p, err := m.Record("hook", recorded.Process.Pid, true)
-	require.NoError(t, err)
-	for name, cmd := range map[string]*exec.Cmd{"a.pid": fromFile, "b.pid": foreign} {
-		require.NoError(t, os.WriteFile(filepath.Join(m.RunDir(), name), []byte(strconv.Itoa(cmd.Process.Pid)+"\n"), 0o600))
+	other := *m
+	other.Dir += "0"
+	own, foreign := sleeper(t, "x", m.Environment()...), []Process{sleeper(t, m.RunDir()), sleeper(t, "y", other.Environment()...)}
+	for name, p := range map[string]Process{"a.pid": own, "b.pid": foreign[1]} {
+		require.NoError(t, os.WriteFile(filepath.Join(m.RunDir(), name), []byte(strconv.Itoa(p.PID)+"\n"), 0o600))
+		_, found := m.fromPidFile(filepath.Join(m.RunDir(), name))
+		assert.Equal(t, p == own, found, name)
 	}
-	require.NoError(t, os.WriteFile(filepath.Join(m.RunDir(), "c.pid"), []byte("garbage"), 0o600))
 	require.NoError(t, m.KillAll())
-	assert.False(t, p.Alive(), "a zombie isn't alive")
-	state, _, _ := stat(fromFile.Process.Pid)
-	assert.Equal(t, "Z", string(state))
-	state, _, _ = stat(foreign.Process.Pid)
-	assert.NotEqual(t, "Z", string(state))
-	_, found := m.Find("hook")
-	assert.False(t, found)
+	assert.False(t, own.Alive(), "a zombie isn't alive")
+	for _, p := range foreign {
+		require.True(t, p.Alive())
+	}
+	foreign[0].Started += "0"
+	assert.False(t, foreign[0].Alive(), "another process that got the number later")
+	require.ErrorIs(t, foreign[0].Signal(syscall.SIGKILL, true), os.ErrProcessDone)
 	require.NoError(t, m.KillAll(), "again")
-}
-
-func TestRecordOfAProcessThatIsGone(t *testing.T) {
-	m := newMachine(t)
-	cmd := exec.Command("true")
-	require.NoError(t, cmd.Run())
-	_, err := m.Record("gone", cmd.Process.Pid, false)
-	require.ErrorIs(t, err, os.ErrProcessDone)
 }
 
 func TestSystemPathHasNothingOfTheLabButSystemctl(t *testing.T) {

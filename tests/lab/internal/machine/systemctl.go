@@ -72,7 +72,7 @@ func (m *Machine) dial(ctx context.Context) (net.Conn, error) {
 		if err == nil {
 			return connection, nil
 		}
-		if _, on := m.Find(initRecord); !on {
+		if _, on := m.init(); !on {
 			return nil, err
 		}
 		select {
