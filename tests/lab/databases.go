@@ -42,16 +42,11 @@ func (u *Unit) joinDatabase(ctx context.Context, db DB) error {
 		through, others := u.lab.members(ctx, db, u)
 		switch {
 		case len(through) > 0:
-			cid, err := through[0].tool(ctx, "db-cid", through[0].DBFile(db))
-			if err != nil {
-				return err
-			}
 			var remotes []string
 			for _, member := range through {
-				remotes = append(remotes, member.Machine.Raft(db))
+				remotes = append(remotes, member.Raft(db))
 			}
-			err = u.join(ctx, JoinOptions{DB: db, ClusterID: cid, Remotes: remotes})
-			if err != nil {
+			if err := u.join(ctx, JoinOptions{DB: db, Remotes: remotes}); err != nil {
 				return err
 			}
 		case others:

@@ -115,15 +115,16 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 		return outcome{err: err}
 	}
 
-	served, err := serve(u, c, kill, cmd.Cancel)
+	listener, err := u.listenForTools()
 	if err != nil {
 		return outcome{err: err}
 	}
-	defer served.close()
+	defer listener.Close()
 	if err := cmd.Start(); err != nil {
 		return outcome{err: err}
 	}
-	served.begin()
+	served := serve(u, listener, c, kill, cmd.Cancel)
+	defer served.close()
 	u.hook.Store(cmd.Process)
 	err = cmd.Wait()
 	u.hook.Store(nil)

@@ -16,14 +16,14 @@ import (
 // New makes a lab without units. The context bounds only the making.
 func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if err := o.complete(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
 	ch, err := readCharm(o.Charm)
 	if err != nil {
 		return nil, err
 	}
 	if err := o.makeDir(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
 	l := &Lab{o: o, charm: ch, program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{}}
 	defer func() {

@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -101,7 +100,7 @@ func TestLabsThatCantBeMade(t *testing.T) {
 }
 
 func TestCharmsOutputIsKeptAndShown(t *testing.T) {
-	var log syncBuffer
+	var log strings.Builder
 	l := newLab(t, lab.Options{Log: &log, Charm: newCharm(t, scripts{"update-status": "echo out; echo err >&2; juju-log -l DEBUG from the log"})})
 	u, err := l.AddUnitWith(ctx(t), lab.AddOptions{NoDatabases: true})
 	require.NoError(t, err)
@@ -112,22 +111,4 @@ func TestCharmsOutputIsKeptAndShown(t *testing.T) {
 		assert.Contains(t, text, "DEBUG from the log\n")
 	}
 	assert.Contains(t, log.String(), "ovn-central/0 update-status: err\n")
-}
-
-// syncBuffer is a buffer that goroutines share.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

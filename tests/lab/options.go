@@ -106,18 +106,16 @@ func (o *Options) complete() error {
 	o.ElectionTimer = cmp.Or(o.ElectionTimer, time.Second)
 	o.HookTimeout = cmp.Or(o.HookTimeout, 5*time.Minute)
 	if os.Geteuid() != 0 {
-		return errors.New("cannot make a lab: its machines have networks of their own, which need root: " +
+		return errors.New("its machines have networks of their own, which need root: " +
 			"run it as root, or below `unshare --user --map-root-user --net`")
 	}
 	if o.Program == "" {
 		if !intercepted {
-			return fmt.Errorf("cannot make a lab: the program didn't call lab.Intercept")
+			return errors.New("the program didn't call lab.Intercept")
 		}
 		program, err := os.Executable()
-		if err != nil {
-			return fmt.Errorf("cannot make a lab: %w", err)
-		}
 		o.Program = program
+		return err
 	}
 	return nil
 }
@@ -126,7 +124,7 @@ func (o *Options) complete() error {
 func (o *Options) makeDir() (err error) {
 	if o.Dir == "" {
 		if o.Dir, err = os.MkdirTemp("", "ovn-lab-"); err != nil {
-			return fmt.Errorf("cannot make a lab: %w", err)
+			return err
 		}
 		defer func() {
 			if err != nil {
@@ -135,21 +133,21 @@ func (o *Options) makeDir() (err error) {
 		}()
 	}
 	if o.Dir, err = filepath.Abs(o.Dir); err != nil {
-		return fmt.Errorf("cannot make a lab: %w", err)
+		return err
 	}
 	// The longest path: northd's control socket on a unit with a three-digit number.
 	if longest := filepath.Join(o.Dir, unitDir(999), "run", "ovn-northd.4194304.ctl"); len(longest) > maxSocketPath {
-		return fmt.Errorf("cannot make a lab in %s: the path is %d bytes too long for sockets", o.Dir, len(longest)-maxSocketPath)
+		return fmt.Errorf("the path of %s is %d bytes too long for sockets", o.Dir, len(longest)-maxSocketPath)
 	}
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
-		return fmt.Errorf("cannot make a lab: %w", err)
+		return err
 	}
 	entries, err := os.ReadDir(o.Dir)
 	if err != nil {
-		return fmt.Errorf("cannot make a lab: %w", err)
+		return err
 	}
 	if len(entries) > 0 {
-		return fmt.Errorf("cannot make a lab in %s: it isn't empty", o.Dir)
+		return fmt.Errorf("%s: it isn't empty", o.Dir)
 	}
 	return nil
 }

@@ -46,8 +46,6 @@ type server struct {
 	context  *hooktool.Context
 	plan     killPlan
 	kill     func() error
-	running  chan struct{} // closed when there is a process to kill
-	once     sync.Once
 	group    sync.WaitGroup
 
 	mu     sync.Mutex
@@ -55,17 +53,17 @@ type server struct {
 	killed bool
 }
 
-// serve listens on the unit's socket until close.
-func serve(u *Unit, c *hooktool.Context, plan killPlan, kill func() error) (*server, error) {
-	socket := u.socket()
-	if err := os.Remove(socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
+// listenForTools listens on the unit's socket.
+func (u *Unit) listenForTools() (net.Listener, error) {
+	if err := os.Remove(u.socket()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
 	}
-	listener, err := net.Listen("unix", socket)
-	if err != nil {
-		return nil, fmt.Errorf("cannot listen for hook tools: %w", err)
-	}
-	s := &server{listener: listener, machine: u.Machine, context: c, plan: plan, kill: kill, running: make(chan struct{})}
+	return net.Listen("unix", u.socket())
+}
+
+// serve answers until close. The process that is to be killed has been started.
+func serve(u *Unit, listener net.Listener, c *hooktool.Context, plan killPlan, kill func() error) *server {
+	s := &server{listener: listener, machine: u.Machine, context: c, plan: plan, kill: kill}
 	s.group.Go(func() {
 		for {
 			connection, err := listener.Accept()
@@ -75,11 +73,8 @@ func serve(u *Unit, c *hooktool.Context, plan killPlan, kill func() error) (*ser
 			s.group.Go(func() { s.answer(connection) })
 		}
 	})
-	return s, nil
+	return s
 }
-
-// begin says that the process has been started.
-func (s *server) begin() { s.once.Do(func() { close(s.running) }) }
 
 func (s *server) answer(connection net.Conn) {
 	request, err := receive(connection)
@@ -87,7 +82,6 @@ func (s *server) answer(connection net.Conn) {
 		connection.Close()
 		return
 	}
-	<-s.running
 	switch {
 	case s.ends(request):
 		connection.Close()
@@ -160,6 +154,5 @@ func (s *server) end() (killed bool, calls []string) {
 
 func (s *server) close() {
 	s.listener.Close()
-	s.begin()
 	s.group.Wait()
 }

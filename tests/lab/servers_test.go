@@ -21,32 +21,6 @@ func rows(t *testing.T, u *lab.Unit, db lab.DB) int {
 	return strings.Count(servers, "\n")
 }
 
-func TestUnitsBecomeMembersOfBothClusters(t *testing.T) {
-	l, units := withUnits(t, 3, false, nil)
-	for _, u := range units {
-		for _, db := range lab.Databases {
-			assert.Equal(t, 3, rows(t, u, db), "%s %s", u.Name(), db)
-			id, err := u.ServerID(ctx(t), db)
-			require.NoError(t, err)
-			text, err := u.Status(ctx(t), db)
-			require.NoError(t, err)
-			assert.Contains(t, text, "Server ID: "+id[:4]+" ("+id+")")
-			assert.Contains(t, text, "Election timer: 1000")
-		}
-	}
-	leader, err := l.RaftLeader(ctx(t), lab.NB)
-	require.NoError(t, err)
-	out, err := units[0].Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+l.Remotes(lab.NB), "list", "NB_Global")
-	require.NoError(t, err)
-	assert.Contains(t, out, "_uuid", "the row that every client needs is there")
-	out, err = units[0].Exec(ctx(t), "ovn-sbctl", "--timeout=5", "--db="+units[0].Client(lab.SB), "--no-leader-only", "list", "SB_Global")
-	require.NoError(t, err)
-	assert.Contains(t, out, "_uuid")
-	assert.Contains(t, units, leader)
-	_, err = units[0].Exec(ctx(t), "ovn-nbctl", "nonsense")
-	require.ErrorContains(t, err, "unknown command 'nonsense'")
-}
-
 // What it says of links, and of units that aren't there, is compared with the real one's in package machine.
 func TestSystemctlBehavesAsSystemd(t *testing.T) {
 	l, units := withUnits(t, 1, false, nil)

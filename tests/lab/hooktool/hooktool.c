@@ -8,9 +8,10 @@
  * the tests run tens of thousands of hooks: a program in Go spends three times as long on
  * its start as this one takes in all.
  */
+#include <err.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,23 +34,11 @@ struct answer {
 	struct text code, out, errors, wants;
 };
 
-static void fail(const char *format, ...)
-{
-	va_list args;
-
-	va_start(args, format);
-	fputs("ERROR ", stderr);
-	vfprintf(stderr, format, args);
-	fputc('\n', stderr);
-	va_end(args);
-	exit(1);
-}
-
 static void append(struct text *t, const char *bytes, size_t size)
 {
 	t->bytes = realloc(t->bytes, t->size + size + 1);
 	if (!t->bytes)
-		fail("out of memory");
+		err(1, "realloc");
 	if (size)
 		memcpy(t->bytes + t->size, bytes, size);
 	t->size += size;
@@ -82,15 +71,6 @@ static int take_field(struct text *rest, struct text *field)
 	return 1;
 }
 
-static int number(struct text digits)
-{
-	int n = 0;
-
-	for (; digits.size; digits.size--)
-		n = 10 * n + *digits.bytes++ - '0';
-	return n;
-}
-
 static struct text read_all(int fd)
 {
 	struct text all = {0};
@@ -104,7 +84,7 @@ static struct text read_all(int fd)
 		else if (errno == ECONNRESET)
 			break; /* as if it had ended: the hook is being killed */
 		else if (errno != EINTR)
-			fail("cannot read: %s", strerror(errno));
+			err(1, "cannot read");
 	}
 	return all;
 }
@@ -131,7 +111,7 @@ static int dial(const char *path)
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || strlen(path) >= sizeof to.sun_path)
-		fail("cannot make a socket to %s", path);
+		err(1, "cannot make a socket to %s", path);
 	strcpy(to.sun_path, path);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
@@ -141,27 +121,14 @@ static int dial(const char *path)
 /* Sends a request and takes the answer; false where there is none: the hook is being killed. */
 static int exchange(int fd, struct text request, struct answer *a)
 {
-	while (request.size) {
-		ssize_t n = send(fd, request.bytes, request.size, MSG_NOSIGNAL);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			break;
-		request.bytes += n;
-		request.size -= n;
-	}
+	write_all(fd, request);
 	shutdown(fd, SHUT_WR);
 	struct text rest = read_all(fd);
 	close(fd);
-	return take_field(&rest, &a->code) && take_field(&rest, &a->out) && take_field(&rest, &a->errors) && take_field(&rest, &a->wants);
-}
-
-static int print(struct answer a)
-{
-	write_all(STDOUT_FILENO, a.out);
-	write_all(STDERR_FILENO, a.errors);
-	return number(a.code);
+	if (!take_field(&rest, &a->code) || !take_field(&rest, &a->out) || !take_field(&rest, &a->errors) || !take_field(&rest, &a->wants))
+		return 0;
+	a->code.bytes[a->code.size] = a->out.bytes[a->out.size] = a->wants.bytes[a->wants.size] = 0; /* what follows has been read */
+	return 1;
 }
 
 static struct text request(const char *context, const char *dir, const char *name, const char *flag, struct text input, char **argv)
@@ -178,15 +145,11 @@ static struct text request(const char *context, const char *dir, const char *nam
 	return all;
 }
 
-static int is(struct text t, const char *word)
-{
-	return t.size == strlen(word) && !memcmp(t.bytes, word, t.size);
-}
-
 static void become(const char *program, char **argv)
 {
+	signal(SIGPIPE, SIG_DFL);
 	execv(program, argv);
-	fail("cannot run %s: %s", program, strerror(errno));
+	err(1, "cannot run %s", program);
 }
 
 /* Becomes the program in Go, which finds its machine by the name that it is called by. */
@@ -196,7 +159,7 @@ static void become_go(char **argv)
 	ssize_t size = readlink("/proc/self/exe", program, sizeof program) - (ssize_t)strlen(SUFFIX);
 
 	if (size <= 0 || memcmp(program + size, SUFFIX, strlen(SUFFIX)))
-		fail("cannot tell the program beside this one");
+		errx(1, "cannot tell the program beside this one");
 	program[size] = 0;
 	become(program, argv);
 }
@@ -210,8 +173,9 @@ int main(int argc, char **argv)
 	struct answer a;
 
 	(void)argc;
+	signal(SIGPIPE, SIG_IGN);
 	if (!dir)
-		fail("cannot tell the working directory: %s", strerror(errno));
+		err(1, "cannot tell the working directory");
 	if (!context || !*context || !socket || !*socket)
 		become_go(argv);
 	for (;;) {
@@ -220,13 +184,14 @@ int main(int argc, char **argv)
 		if (fd < 0)
 			become_go(argv); /* the hook has ended, and this is what it left behind */
 		if (!exchange(fd, request(context, dir, name, flag, input, argv), &a))
-			fail("EOF");
-		if (is(a.wants, "exec")) {
-			a.out.bytes[a.out.size] = 0; /* what follows has been read */
+			errx(1, "EOF");
+		if (!strcmp(a.wants.bytes, "exec"))
 			become(a.out.bytes, argv);
+		if (strcmp(a.wants.bytes, "stdin") || *flag) {
+			write_all(STDOUT_FILENO, a.out);
+			write_all(STDERR_FILENO, a.errors);
+			return atoi(a.code.bytes);
 		}
-		if (!is(a.wants, "stdin") || *flag)
-			return print(a);
 		flag = "stdin";
 		input = read_all(STDIN_FILENO);
 	}

@@ -50,7 +50,7 @@ func (m *Machine) Systemctl(ctx context.Context, out, errs io.Writer, args []str
 	return answer.Code
 }
 
-func (m *Machine) ask(ctx context.Context, args []string) (answer reply, err error) {
+func (m *Machine) ask(ctx context.Context, args []string) (answer Reply, err error) {
 	ctx, cancel := context.WithTimeout(ctx, jobTimeout)
 	defer cancel()
 	connection, err := m.dial(ctx)
