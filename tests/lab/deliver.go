@@ -55,20 +55,14 @@ func (l *Lab) deliver(ctx context.Context, u *Unit, name string) (string, error)
 	}
 	defer u.release()
 	var choices []model.Hook
-	var lost, leaves bool
-	l.model.Do(func(s *model.State) {
-		choices = s.Choices(u.name)
-		if known := s.Units[u.name]; known != nil {
-			lost, leaves = known.Lost, known.Dying && len(choices) == 0
-		}
-	})
+	l.model.Do(func(s *model.State) { choices = s.Choices(u.name) })
 	at := slices.IndexFunc(choices, func(h model.Hook) bool { return name == "" || h.String() == name })
 	switch {
-	case lost:
+	case u.pending().lost:
 		return "", fmt.Errorf("cannot run hooks of %s: %w", u.name, ErrLost)
 	case at < 0 && name != "":
 		return "", fmt.Errorf("cannot run %s of %s: its agent wouldn't run it now", name, u.name)
-	case leaves:
+	case at < 0 && !u.Removed() && u.Dying():
 		return "", l.takeAway(ctx, u)
 	case at < 0:
 		return "", nil

@@ -80,9 +80,6 @@ func short(t *testing.T, u *lab.Unit) string {
 	return id[:4]
 }
 
-// connect is bash for a connection to the Northbound server.
-func connect(address string) string { return "timeout 2 bash -c '</dev/tcp/" + address + "/6641'" }
-
 func TestServiceThatDiesIsStartedAgainWhereThatIsAskedFor(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, lab.Options{Restart: true, StartInterval: time.Hour})
@@ -109,28 +106,6 @@ func TestServiceThatDiesIsStartedAgainWhereThatIsAskedFor(t *testing.T) {
 	_, _, err = u.Systemctl(ctx(t), "reset-failed", "ovn-ovsdb-server-sb")
 	require.NoError(t, err)
 	require.NoError(t, u.Start(ctx(t), lab.SB))
-}
-
-func TestMachineThatIsOffDoesNotAnswer(t *testing.T) {
-	t.Parallel()
-	l, units := withUnits(t, 1, false, nil)
-	u := units[0]
-	id, err := u.ServerID(ctx(t), lab.NB)
-	require.NoError(t, err)
-	require.NoError(t, u.PowerOff())
-	_, err = l.Exec(ctx(t), "bash", "-c", connect(u.Address()))
-	require.Error(t, err)
-	off, err := u.ServerID(ctx(t), lab.NB)
-	require.NoError(t, err)
-	assert.Equal(t, id, off, "its disk can be read")
-	out, code, err := u.Systemctl(ctx(t), "is-active", "ovn-ovsdb-server-nb")
-	require.NoError(t, err)
-	assert.Equal(t, "inactive\n3", out+itoa(code))
-	require.NoError(t, u.PowerOn(ctx(t)))
-	await(t, func() bool {
-		_, err := l.Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--db="+u.Client(lab.NB), "show")
-		return err == nil
-	})
 }
 
 // A process that a hook leaves behind, in a session of its own and without a word

@@ -137,16 +137,30 @@ func TestHungServerDoesntAnswerUntilItIsResumed(t *testing.T) {
 }
 
 func TestMachineThatIsOffComesBack(t *testing.T) {
+	t.Parallel()
 	l, units := withUnits(t, 2, false, nil)
 	off := units[0]
+	id, err := off.ServerID(ctx(t), lab.NB)
+	require.NoError(t, err)
 	require.NoError(t, off.PowerOff())
+	_, err = l.Exec(ctx(t), "bash", "-c", "timeout 2 bash -c '</dev/tcp/"+off.Address()+"/6641'")
+	require.Error(t, err)
+	same, err := off.ServerID(ctx(t), lab.NB)
+	require.NoError(t, err)
+	assert.Equal(t, id, same, "its disk can be read")
+	out, code, err := off.Systemctl(ctx(t), "is-active", "ovn-ovsdb-server-nb")
+	require.NoError(t, err)
+	assert.Equal(t, "inactive\n3", out+itoa(code))
 	assert.Equal(t, "lost", off.Agent().Status)
 	assert.False(t, off.Running(lab.NB))
 	assert.Equal(t, units[1], l.Leader())
 	require.ErrorIs(t, l.RunHook(ctx(t), off, "update-status"), lab.ErrLost)
 	require.ErrorIs(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}), lab.ErrLost)
 	require.NoError(t, off.PowerOn(ctx(t)))
-	assert.True(t, off.Running(lab.SB))
+	await(t, func() bool {
+		_, err := l.Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db="+off.Client(lab.NB), "show")
+		return err == nil
+	})
 	assert.True(t, off.Dying(), "what was asked for meanwhile still holds")
 	require.NoError(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}))
 	assert.Contains(t, strings.Join(off.Hooks(), " "), "start ovsdb-peer-relation-departed ovn-central/1 ovsdb-peer-relation-broken stop remove")
