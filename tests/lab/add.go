@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -73,9 +74,9 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	var err error
 	l.model.Do(func(s *model.State) {
 		host := firstHost + s.NextUnit
-		address := o.Address
-		if address == "" {
-			address = address4(host)
+		addresses := []string{cmp.Or(o.Address, address4(host))}
+		if l.o.IPv6 {
+			addresses = append(addresses, address6(host))
 		}
 		switch {
 		case s.AppDying:
@@ -83,8 +84,7 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 		case o.Address == "" && host > lastHost:
 			err = fmt.Errorf("the lab's network has no address left")
 		default:
-			added = s.AddUnit(address)
-			added.Addresses = append([]string{address}, l.others(host)...)
+			added = s.AddUnit(addresses...)
 		}
 	})
 	if err != nil {
@@ -104,22 +104,13 @@ func (l *Lab) newUnit(ctx context.Context, o AddOptions) (*Unit, error) {
 	return u, u.layOut(ctx)
 }
 
-// others is the address of the other family, in a lab with both.
-func (l *Lab) others(host int) []string {
-	if !l.o.IPv6 {
-		return nil
-	}
-	return []string{address6(host)}
-}
-
 // furnishUnit makes the machine of a unit, turns it on, and unpacks the charm
 // there.
 func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) (*Unit, error) {
 	m := &machine.Machine{
-		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Address,
+		Dir: filepath.Join(l.o.Dir, unitDir(added.Number)), Lab: l.o.Dir, Address: added.Addresses[0], Others: added.Addresses[1:],
 		Port: firstHost + added.Number, Restart: l.o.Restart, StartInterval: l.o.StartInterval, Bare: o.Fresh, QuietNorthd: !o.Fresh && !l.o.Northd,
 	}
-	m.Others = l.others(m.Port)
 	err := machine.Create(m, l.program)
 	if err == nil && !o.Fresh {
 		err = m.LayOutPackages()

@@ -161,6 +161,7 @@ func TestMachineThatIsOffComesBack(t *testing.T) {
 		_, err := l.Exec(ctx(t), "ovn-nbctl", "--timeout=5", "--no-leader-only", "--db="+off.Client(lab.NB), "show")
 		return err == nil
 	})
+	assert.True(t, off.Running(lab.SB))
 	assert.True(t, off.Dying(), "what was asked for meanwhile still holds")
 	require.NoError(t, l.RemoveUnit(ctx(t), off, lab.RemoveOptions{}))
 	assert.Contains(t, strings.Join(off.Hooks(), " "), "start ovsdb-peer-relation-departed ovn-central/1 ovsdb-peer-relation-broken stop remove")

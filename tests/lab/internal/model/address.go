@@ -6,45 +6,27 @@ import (
 	"strings"
 )
 
-// Networks are the addresses of a unit's machine as Juju knows them.
-type Networks struct {
-	// Addresses are all of the machine; empty: only the preferred one.
-	Addresses []string
-	// Bindings are the addresses in the space that an endpoint is bound to; all of
-	// the machine where an endpoint has none here.
-	Bindings map[string][]string
-	// AddressVersion grows with every change: the agent then runs config-changed.
-	AddressVersion int
-}
-
 // AddressesOf are the unit's addresses for a binding, the one to publish first.
 func (u *Unit) AddressesOf(binding string) []string {
-	switch {
-	case len(u.Bindings[binding]) > 0:
-		return u.Bindings[binding]
-	case len(u.Addresses) > 0:
-		return u.Addresses
+	if bound := u.Bindings[binding]; len(bound) > 0 {
+		return bound
 	}
-	return []string{u.Address}
+	return u.Addresses
 }
 
 // SetAddresses changes what the machine's addresses are; the first is the
 // preferred one.
 func (s *State) SetAddresses(unit string, addresses []string) {
 	u := s.Units[unit]
-	if slices.Equal(u.AddressesOf(""), addresses) {
-		return
+	if !slices.Equal(u.Addresses, addresses) {
+		u.Addresses = slices.Clone(addresses)
+		u.AddressVersion++
 	}
-	u.Address, u.Addresses = addresses[0], slices.Clone(addresses)
-	u.AddressVersion++
 }
 
 // Bind puts an endpoint into a space where the unit has these addresses.
 func (s *State) Bind(unit, binding string, addresses []string) {
 	u := s.Units[unit]
-	if u.Bindings == nil {
-		u.Bindings = map[string][]string{}
-	}
 	u.Bindings[binding] = slices.Clone(addresses)
 	u.AddressVersion++
 }
@@ -62,8 +44,8 @@ func Subnets(addresses []string) []string {
 	return subnets
 }
 
-// settings are what Juju itself puts on a relation for a unit.
-func (Networks) settings(addresses ...string) map[string]string {
+// addressSettings are what Juju itself puts on a relation for a unit.
+func addressSettings(addresses ...string) map[string]string {
 	return map[string]string{
 		"egress-subnets":  strings.Join(Subnets(addresses), ","),
 		"ingress-address": addresses[0],
@@ -76,7 +58,7 @@ func (Networks) settings(addresses ...string) map[string]string {
 func (s *State) publishAddresses(u *Unit) {
 	for _, r := range s.Relations {
 		if bag := r.Units[u.Name]; bag != nil && bag.InScope {
-			bag.Write(u.settings(u.AddressesOf(r.Name)...))
+			bag.Write(addressSettings(u.AddressesOf(r.Name)...))
 		}
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// AddUnit puts the next unit into the model. The first one becomes leader.
-func (s *State) AddUnit(address string) *Unit {
+// AddUnit puts the next unit into the model, with its machine's addresses, the preferred one first. The first one becomes leader.
+func (s *State) AddUnit(addresses ...string) *Unit {
 	u := &Unit{
-		Name: fmt.Sprintf("%s/%d", s.App, s.NextUnit), Number: s.NextUnit, Address: address,
+		Name: fmt.Sprintf("%s/%d", s.App, s.NextUnit), Number: s.NextUnit, Addresses: addresses, Bindings: map[string][]string{},
 		Workload: Status{Status: "waiting", Message: "agent initialising", Since: time.Now()},
 		Agent:    Status{Status: "allocating", Since: time.Now()},
 		Uniter:   Uniter{Relations: map[int]*Membership{}, CharmVersion: s.CharmVersion},

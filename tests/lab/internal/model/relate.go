@@ -42,7 +42,7 @@ func (r *Relation) Enter(unit string) {
 	}
 	_, number, _ := strings.Cut(unit, "/")
 	bag.InScope = true
-	bag.Write(Networks{}.settings("192.0.2.1" + number))
+	bag.Write(addressSettings("192.0.2.1" + number))
 }
 
 // Leave is the departure of a unit of the other application.

@@ -20,7 +20,7 @@ func (s *State) enterScopes(u *Unit) {
 		u.Uniter.Relations[r.ID] = &Membership{
 			Peer: r.Peer(), Members: map[string]int{}, Seen: map[string]map[string]string{}, Joined: s.time(),
 		}
-		r.Units[u.Name] = &Bag{InScope: true, Version: 1, Settings: u.settings(u.AddressesOf(r.Name)...)}
+		r.Units[u.Name] = &Bag{InScope: true, Version: 1, Settings: addressSettings(u.AddressesOf(r.Name)...)}
 	}
 }
 

@@ -76,11 +76,15 @@ type Bag struct {
 
 // Unit is one unit of the application, and its machine's addresses.
 type Unit struct {
-	Name    string
-	Number  int
-	Address string // the preferred one
-	// Networks has the addresses, and so [Unit.AddressesOf].
-	Networks
+	Name   string
+	Number int
+	// Addresses are all of the machine, the preferred one first; Bindings are those in the space that an
+	// endpoint is bound to, where it is. AddressVersion grows with every change: the agent then runs
+	// config-changed.
+	Addresses      []string
+	Bindings       map[string][]string
+	AddressVersion int
+
 	Dying    bool
 	Lost     bool // the machine is off
 	Workload Status
