@@ -124,6 +124,6 @@ func (l *Lab) furnishUnit(ctx context.Context, added *model.Unit, o AddOptions) 
 	if err != nil {
 		return nil, err
 	}
-	u := newUnit(l, added, m)
+	u := &Unit{lab: l, name: added.Name, number: added.Number, Machine: m, busy: make(chan struct{}, 1)}
 	return u, copyTree(l.charmDir(), u.CharmDir())
 }

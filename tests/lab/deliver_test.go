@@ -1,11 +1,8 @@
 package lab_test
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -100,50 +97,6 @@ func TestUnitThatWasNeverInstalledGoesWithoutHooks(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, hook)
 	assert.True(t, units[1].Removed())
-}
-
-// Whatever the order, every agent comes to rest having seen everything.
-func TestAnyOrderEndsAtRest(t *testing.T) {
-	for seed := range uint64(8) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			deliverAtRandom(t, rand.New(rand.NewPCG(seed, 1)))
-		})
-	}
-}
-
-func deliverAtRandom(t *testing.T, random *rand.Rand) {
-	t.Helper()
-	l, units := heldLab(t, 3, scripts{"leader-elected": `relation-set -r ovsdb-peer:1 --app led="$JUJU_UNIT_NAME"`})
-	_, err := l.Relate(ctx(t), "certificates", "vault", 1)
-	require.NoError(t, err)
-	changed := false
-	for step := 0; ; step++ {
-		require.Less(t, step, 300, "it never ends")
-		var choices []func() error
-		for _, u := range units {
-			for _, hook := range l.Pending(u) {
-				choices = append(choices, func() error { return l.DeliverHook(ctx(t), u, hook) })
-			}
-		}
-		if step > 10 && !changed {
-			choices = append(choices, func() error { changed = true; return l.SetLeader(ctx(t), units[2]) })
-		}
-		if len(choices) == 0 {
-			break
-		}
-		require.NoError(t, choices[random.IntN(len(choices))]())
-	}
-	for _, u := range units {
-		hooks := strings.Join(u.Hooks(), "\n")
-		assert.Contains(t, hooks, "certificates-relation-changed vault/0")
-		for _, other := range units {
-			if other != u {
-				assert.Contains(t, hooks, "ovsdb-peer-relation-joined "+other.Name())
-			}
-		}
-		assert.Less(t, strings.Index(hooks, "config-changed"), strings.Index(hooks, "-joined"), "joins come after start")
-	}
 }
 
 func TestHookOfAMachineThatGoesOffHasFailed(t *testing.T) {

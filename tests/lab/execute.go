@@ -21,9 +21,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/model"
 )
 
-// maxOutput is how much of the end of a hook's output is kept, in bytes.
-const maxOutput = 16 << 10
-
 // pipeGrace is how long a process that the charm left behind may hold the hook's
 // output open after the hook has ended.
 const pipeGrace = time.Second
@@ -128,7 +125,7 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 	u.hook.Store(cmd.Process)
 	err = cmd.Wait()
 	u.hook.Store(nil)
-	result := outcome{code: cmd.ProcessState.ExitCode(), output: out.tail(), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
+	result := outcome{code: cmd.ProcessState.ExitCode(), output: out.text(), stdout: stdout.Bytes(), stderr: stderr.Bytes()}
 	result.killed, result.calls = served.end()
 	// What had ended by itself at that moment wasn't killed.
 	result.killed = result.killed && result.code < 0
@@ -145,13 +142,13 @@ func (l *Lab) execute(ctx context.Context, u *Unit, c *hooktool.Context, env []s
 }
 
 // hookLog takes what a hook prints and logs: to the unit's hooks.log, to the
-// lab's log, and the end of it to the error that it may become.
+// lab's log, and to the error that it may become.
 type hookLog struct {
 	mu   sync.Mutex
 	file *os.File
 	lab  *Lab
 	name string
-	end  []byte
+	all  []byte
 	line []byte
 }
 
@@ -176,10 +173,7 @@ func (h *hookLog) jujuLog(level, message string) { fmt.Fprintf(h, "%s %s\n", lev
 func (h *hookLog) Write(p []byte) (int, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.end = append(h.end, p...)
-	if excess := len(h.end) - maxOutput; excess > 0 {
-		h.end = h.end[excess:]
-	}
+	h.all = append(h.all, p...)
 	h.line = append(h.line, p...)
 	for {
 		line, rest, found := bytes.Cut(h.line, []byte{'\n'})
@@ -192,10 +186,10 @@ func (h *hookLog) Write(p []byte) (int, error) {
 	return h.file.Write(p)
 }
 
-func (h *hookLog) tail() string {
+func (h *hookLog) text() string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return string(h.end)
+	return string(h.all)
 }
 
 // Close implements [io.Closer].

@@ -33,18 +33,7 @@ func (u *Unit) Exec(ctx context.Context, name string, args ...string) (string, e
 	return u.lab.execOn(ctx, m, u.name, name, args)
 }
 
-func (l *Lab) execOn(ctx context.Context, m *machine.Machine, where, name string, args []string) (string, error) {
-	stdout, stderr, code, err := l.exec(ctx, m, name, args)
-	switch {
-	case err != nil:
-		return stdout, fmt.Errorf("cannot run %s on %s: %w", name, where, err)
-	case code != 0:
-		return stdout, fmt.Errorf("%s on %s: exit code %d: %s", name, where, code, strings.TrimSpace(stderr))
-	}
-	return stdout, nil
-}
-
-func (l *Lab) exec(ctx context.Context, m *machine.Machine, name string, args []string) (stdout, stderr string, code int, err error) {
+func (l *Lab) execOn(ctx context.Context, m *machine.Machine, where, name string, args []string) (stdout string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, commandTimeout)
 	defer cancel()
 	cmd := m.Command(ctx, name, args...)
@@ -53,22 +42,19 @@ func (l *Lab) exec(ctx context.Context, m *machine.Machine, name string, args []
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && ctx.Err() == nil {
-		return out.String(), errs.String(), exit.ExitCode(), nil
+		return out.String(), fmt.Errorf("%s on %s: exit code %d: %s", name, where, exit.ExitCode(), strings.TrimSpace(errs.String()))
 	}
-	return out.String(), errs.String(), 0, err
+	if err != nil {
+		err = fmt.Errorf("cannot run %s on %s: %w", name, where, err)
+	}
+	return out.String(), err
 }
 
 // Systemctl runs the machine's systemctl as the charm would. Of a machine that is
 // off the questions are answered from its disk: nothing runs.
 func (u *Unit) Systemctl(ctx context.Context, args ...string) (stdout string, code int, err error) {
-	stdout, _, code, err = u.systemctl(ctx, args...)
-	return stdout, code, err
-}
-
-func (u *Unit) systemctl(ctx context.Context, args ...string) (stdout, stderr string, code int, err error) {
-	var out, errs bytes.Buffer
-	code = u.Machine.Systemctl(ctx, &out, &errs, args)
-	return out.String(), errs.String(), code, context.Cause(ctx)
+	said := u.Machine.Systemctl(ctx, args)
+	return said.Out, said.Code, context.Cause(ctx)
 }
 
 // Start starts the database's server by systemctl and waits until it answers.
@@ -108,9 +94,10 @@ func (u *Unit) lastWords(db DB) string {
 func (u *Unit) Stop(ctx context.Context, db DB) error { return u.service(ctx, "stop", db) }
 
 func (u *Unit) service(ctx context.Context, verb string, db DB) error {
-	_, stderr, code, err := u.systemctl(ctx, verb, db.Service())
-	if err == nil && code != 0 {
-		err = errors.New(strings.TrimSpace(stderr))
+	said := u.Machine.Systemctl(ctx, []string{verb, db.Service()})
+	err := context.Cause(ctx)
+	if err == nil && said.Code != 0 {
+		err = errors.New(strings.TrimSpace(said.Errors))
 	}
 	if err != nil {
 		return fmt.Errorf("cannot %s the %s server of %s: %w", verb, db, u.name, err)

@@ -42,10 +42,6 @@ type Unit struct {
 	certificate, key string
 }
 
-func newUnit(l *Lab, u *model.Unit, m *machine.Machine) *Unit {
-	return &Unit{lab: l, name: u.Name, number: u.Number, Machine: m, busy: make(chan struct{}, 1)}
-}
-
 // OnCall lets see each call of another program that the unit's hooks and actions
 // make from now on, before it does anything; nil ends that. The lab may be used
 // in it, but not to run anything on this unit.

@@ -155,14 +155,14 @@ func (m *manager) adopt(pidFile string) (*child, error) {
 	return c, nil
 }
 
-// request is one call of systemctl, and reply its answer.
-type (
-	request struct{ Args []string }
-	reply   struct {
-		Out, Errors string
-		Code        int
-	}
-)
+// request is one call of systemctl.
+type request struct{ Args []string }
+
+// Reply is what systemctl says.
+type Reply struct {
+	Out, Errors string
+	Code        int
+}
 
 func (m *manager) answer(connection net.Conn) {
 	defer connection.Close()

@@ -90,7 +90,7 @@ func TestUnitsThatAreNotThere(t *testing.T) {
 	for command, test := range tests {
 		t.Run(command, func(t *testing.T) {
 			got := manager.systemctl(strings.Fields(command))
-			assert.Equal(t, reply{test.out, test.errs, test.code}, got)
+			assert.Equal(t, Reply{test.out, test.errs, test.code}, got)
 		})
 	}
 }

@@ -54,7 +54,10 @@ func (t *tool) refuse([]string) int {
 }
 
 func (t *tool) systemctl(args []string) int {
-	return t.Systemctl(context.Background(), t.out, t.errs, args)
+	said := t.Systemctl(context.Background(), args)
+	fmt.Fprint(t.out, said.Out)
+	fmt.Fprint(t.errs, said.Errors)
+	return said.Code
 }
 
 // Answer plays a stand-in for a hook, in this process: what it does is finished, whatever becomes of the

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"path/filepath"
 	"slices"
@@ -31,23 +30,20 @@ const (
 // jobTimeout bounds one call of systemctl: a start and a stop at their longest.
 const jobTimeout = defaultStartTimeout + defaultStopTimeout
 
-// Systemctl runs one systemctl command on the machine and returns its exit code.
+// Systemctl runs one systemctl command on the machine.
 // It knows the verbs that a charm needs. What was asked for is finished whatever
 // becomes of the asker. Of a machine that is off it answers questions, from the
 // disk: nothing runs.
-func (m *Machine) Systemctl(ctx context.Context, out, errs io.Writer, args []string) int {
+func (m *Machine) Systemctl(ctx context.Context, args []string) Reply {
 	answer, err := m.ask(ctx, args)
 	if err != nil && len(args) > 0 && slices.Contains([]string{"is-active", "is-enabled", "show"}, args[0]) && !m.On() {
 		answer, err = newManager(m).systemctl(args), nil
 	}
 	if err != nil {
 		// The words of a machine whose systemd isn't there.
-		fmt.Fprintln(errs, "Failed to connect to bus: No such file or directory")
-		return exitFailure
+		return Reply{Errors: "Failed to connect to bus: No such file or directory\n", Code: exitFailure}
 	}
-	_, _ = io.WriteString(out, answer.Out)
-	_, _ = io.WriteString(errs, answer.Errors)
-	return answer.Code
+	return answer
 }
 
 func (m *Machine) ask(ctx context.Context, args []string) (answer Reply, err error) {
@@ -92,10 +88,10 @@ type command struct {
 	properties                  []string
 }
 
-func (m *manager) systemctl(args []string) reply {
+func (m *manager) systemctl(args []string) Reply {
 	c := &command{manager: m}
 	code := c.run(args)
-	return reply{c.out.String(), c.errs.String(), code}
+	return Reply{c.out.String(), c.errs.String(), code}
 }
 
 func (c *command) run(args []string) int {
