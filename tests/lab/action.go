@@ -44,7 +44,7 @@ func (l *Lab) RunAction(ctx context.Context, u *Unit, action string, args ...str
 // RunActionKilledAt runs an action and kills it at its call number call, as
 // [Lab.RunHookKilledAt] does with a hook. Juju doesn't run it again.
 func (l *Lab) RunActionKilledAt(ctx context.Context, u *Unit, call int, action string, args ...string) (Killed, error) {
-	_, killed, err := l.act(ctx, u, action, args, killPlan{at: call, traced: true})
+	_, killed, err := l.act(ctx, u, action, args, killAt(call))
 	return killed, err
 }
 

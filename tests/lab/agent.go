@@ -52,12 +52,12 @@ func (u *Unit) pending() (p pending) {
 // drive runs the unit's hooks one after another until there is none, or until
 // stop says that the next one is not to be run. A hook that failed before is run
 // only where retry is set, and only as the first.
-func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Hook) bool) error {
+func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(h model.Hook, ran int) bool) error {
 	if err := u.acquire(ctx); err != nil {
 		return err
 	}
 	defer u.release()
-	for {
+	for ran := 0; ; ran++ {
 		if at := u.doomed(); !at.IsZero() {
 			return l.perish(ctx, u, at)
 		}
@@ -69,7 +69,7 @@ func (l *Lab) drive(ctx context.Context, u *Unit, retry bool, stop func(model.Ho
 			return fmt.Errorf("cannot run hooks of %s: %w", u.name, ErrLost)
 		case next.failed != nil && !retry:
 			return next.failed
-		case !next.any || stop != nil && stop(next.hook):
+		case !next.any || stop != nil && stop(next.hook, ran):
 			return nil
 		}
 		retry = false
@@ -141,12 +141,7 @@ func (u *Unit) due() bool {
 
 // runNext runs one hook of a unit, where one is due.
 func (l *Lab) runNext(ctx context.Context, u *Unit) error {
-	begun := false
-	return l.drive(ctx, u, false, func(model.Hook) bool {
-		stop := begun || u.Dying()
-		begun = true
-		return stop
-	})
+	return l.drive(ctx, u, false, func(_ model.Hook, ran int) bool { return ran > 0 || u.Dying() })
 }
 
 // Settle runs everything that the agents of the units have to do: new units are

@@ -22,16 +22,12 @@ func (u *Unit) SignalHook(sig syscall.Signal) error {
 // make from now on whether it fails: an error is what the tool prints, and it does
 // nothing. nil ends that.
 func (u *Unit) OnTool(fails func(call string) error) {
-	if fails == nil {
-		u.tools.Store(nil)
-		return
-	}
 	u.tools.Store(&fails)
 }
 
 // refusal is what a tool prints that is to fail.
 func (u *Unit) refusal(call string) error {
-	if fails := u.tools.Load(); fails != nil {
+	if fails := u.tools.Load(); fails != nil && *fails != nil {
 		return (*fails)(call)
 	}
 	return nil

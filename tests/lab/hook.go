@@ -161,7 +161,7 @@ func (l *Lab) RunHook(ctx context.Context, u *Unit, hook string, env ...string) 
 // RemoveUnit run it again. With call 0 it is never killed; Calls says what there
 // is to kill.
 func (l *Lab) RunHookKilledAt(ctx context.Context, u *Unit, hook string, call int) (Killed, error) {
-	return l.run(ctx, u, hook, nil, killPlan{at: call, traced: true})
+	return l.run(ctx, u, hook, nil, killAt(call))
 }
 
 // RunHookKilledWhen is like [Lab.RunHookKilledAt], at the first call for which when

@@ -25,7 +25,7 @@ func New(ctx context.Context, o Options) (_ *Lab, err error) {
 	if err := o.makeDir(); err != nil {
 		return nil, fmt.Errorf("cannot make a lab: %w", err)
 	}
-	l := &Lab{o: o, charm: ch, program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{}}
+	l := &Lab{o: o, charm: ch, program: filepath.Join(o.Dir, "ovn-lab"), units: map[string]*Unit{}, remotes: remotes{answers: map[string]Answer{}, told: map[string]int{}}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.Close())

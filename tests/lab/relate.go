@@ -106,9 +106,6 @@ func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *m
 // what a unit of ours has put there.
 func (l *Lab) OnRemote(endpoint string, answer Answer) {
 	l.remotes.mu.Lock()
-	if l.remotes.answers == nil {
-		l.remotes.answers, l.remotes.told = map[string]Answer{}, map[string]int{}
-	}
 	l.remotes.answers[endpoint] = answer
 	maps.DeleteFunc(l.remotes.told, func(key string, _ int) bool { return strings.HasPrefix(key, endpoint+":") })
 	l.remotes.mu.Unlock()

@@ -51,7 +51,7 @@ func (l *Lab) BeginRemoval(ctx context.Context, u *Unit) error {
 	return errors.Join(others, err)
 }
 
-func isStop(h model.Hook) bool { return h.Kind == model.Stop || h.Kind == model.Remove }
+func isStop(h model.Hook, _ int) bool { return h.Kind == model.Stop || h.Kind == model.Remove }
 
 // finish runs the last hooks of a dying unit and takes its machine away.
 func (l *Lab) finish(ctx context.Context, u *Unit, retry bool) error {

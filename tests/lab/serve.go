@@ -15,25 +15,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/machine"
 )
 
-// killPlan says at which call of another program a hook is killed: the one with
-// number at, where that is not 0, or the first for which when says true. A
+// killPlan says at which call of another program a hook is killed: the first for which when says true. A
 // traced hook's calls of OVN's tools count too. watch sees each call before it
 // does anything; refuse says why a call of a hook tool fails, which then does
 // nothing.
 type killPlan struct {
-	at     int
 	when   func(call string) bool
 	watch  func(call string)
 	refuse func(call string) error
 	traced bool
 }
 
-// due says whether the hook dies of its newest call.
-func (p killPlan) due(calls []string) bool {
-	return p.at > 0 && len(calls) >= p.at || p.when != nil && p.when(calls[len(calls)-1])
-}
-
 var neverKill = killPlan{}
+
+// killAt is the plan for the call with a number; 0 is none.
+func killAt(call int) killPlan {
+	return killPlan{traced: true, when: func(string) bool { call--; return call == 0 }}
+}
 
 // callTimeout bounds the talk with one tool, without what is done for it.
 const callTimeout = 10 * time.Second
@@ -131,13 +129,15 @@ func (s *server) ends(request hooktool.Request) bool {
 	if s.killed {
 		return true
 	}
-	if request.Stdin == nil {
-		s.calls = append(s.calls, request.Call())
-		if s.plan.watch != nil {
-			s.plan.watch(s.calls[len(s.calls)-1])
-		}
+	if request.Stdin != nil {
+		return false
 	}
-	if len(s.calls) == 0 || !s.plan.due(s.calls) {
+	call := request.Call()
+	s.calls = append(s.calls, call)
+	if s.plan.watch != nil {
+		s.plan.watch(call)
+	}
+	if s.plan.when == nil || !s.plan.when(call) {
 		return false
 	}
 	// The process may just have ended by itself: then it wasn't killed.

@@ -28,20 +28,6 @@ func TestStandInsOfAHookAreCountedAndDoWhatTheyAreAskedFor(t *testing.T) {
 	assert.Contains(t, rules, "1/tcp")
 }
 
-func TestStandInThatAHookLeftBehindWorks(t *testing.T) {
-	t.Parallel()
-	l, units := withUnits(t, 1, true, scripts{
-		"update-status": "(until [ -e ended ]; do sleep 0.01; done; ufw allow 1/tcp; ufw --force enable) > /dev/null 2>&1 &",
-	})
-	u := units[0]
-	require.NoError(t, l.RunHook(ctx(t), u, "update-status"))
-	require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "ended"), nil, 0o600))
-	await(t, func() bool {
-		rules, err := u.Exec(ctx(t), "ufw", "status", "numbered")
-		return err == nil && strings.Contains(rules, "1/tcp")
-	})
-}
-
 func TestWhatAKilledHookAskedAStandInForIsFinished(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, false, scripts{

@@ -46,16 +46,12 @@ type Unit struct {
 // make from now on, before it does anything; nil ends that. The lab may be used
 // in it, but not to run anything on this unit.
 func (u *Unit) OnCall(see func(call string)) {
-	if see == nil {
-		u.watch.Store(nil)
-		return
-	}
 	u.watch.Store(&see)
 }
 
 func (u *Unit) watched(plan killPlan) killPlan {
 	plan.refuse = u.refusal
-	if see := u.watch.Load(); see != nil {
+	if see := u.watch.Load(); see != nil && *see != nil {
 		plan.watch, plan.traced = *see, true
 	}
 	return plan

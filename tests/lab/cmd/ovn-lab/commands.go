@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -99,9 +98,10 @@ func relateCommand(g *global) *cobra.Command {
 
 func removeUnitCommand(g *global) *cobra.Command {
 	var o lab.RemoveOptions
-	cmd := unitCommand(g, "remove-unit", "Removes a unit (juju remove-unit)", func(ctx context.Context, l *lab.Lab, u *lab.Unit) error {
-		return l.RemoveUnit(ctx, u, o)
-	})
+	cmd := unitCommand(g, "remove-unit UNIT", "Removes a unit (juju remove-unit)", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, _ []string) error {
+			return l.RemoveUnit(cmd.Context(), u, o)
+		})
 	cmd.Flags().BoolVar(&o.Force, "force", false, "its machine is dead: run none of its hooks")
 	return cmd
 }
@@ -113,9 +113,10 @@ func removeApplicationCommand(g *global) *cobra.Command {
 
 func resolvedCommand(g *global) *cobra.Command {
 	var noRetry bool
-	cmd := unitCommand(g, "resolved", "Retries a failed hook (juju resolved)", func(ctx context.Context, l *lab.Lab, u *lab.Unit) error {
-		return l.Resolved(ctx, u, noRetry)
-	})
+	cmd := unitCommand(g, "resolved UNIT", "Retries a failed hook (juju resolved)", cobra.ExactArgs(1),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, _ []string) error {
+			return l.Resolved(cmd.Context(), u, noRetry)
+		})
 	cmd.Flags().BoolVar(&noRetry, "no-retry", false, "take the hook for done")
 	return cmd
 }
@@ -134,13 +135,9 @@ func configCommand(g *global) *cobra.Command {
 }
 
 func hookCommand(g *global) *cobra.Command {
-	return labCommand(g, "exec-hook UNIT HOOK", "Runs one hook, in or out of order", needs(cobra.ExactArgs(2), "UNIT HOOK"),
-		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
-			u, err := l.Unit(args[0])
-			if err != nil {
-				return err
-			}
-			return l.RunHook(cmd.Context(), u, args[1])
+	return unitCommand(g, "exec-hook UNIT HOOK", "Runs one hook, in or out of order", cobra.ExactArgs(2),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
+			return l.RunHook(cmd.Context(), u, rest[0])
 		})
 }
 
@@ -154,13 +151,9 @@ func updateStatusCommand(g *global) *cobra.Command {
 var errActionFailed = errors.New("the task failed")
 
 func runCommand(g *global) *cobra.Command {
-	cmd := labCommand(g, "run UNIT ACTION [KEY=VALUE...]", "Runs an action (juju run)", needs(cobra.MinimumNArgs(2), "UNIT ACTION [KEY=VALUE...]"),
-		func(cmd *cobra.Command, l *lab.Lab, args []string) error {
-			u, err := l.Unit(args[0])
-			if err != nil {
-				return err
-			}
-			result, err := l.RunAction(cmd.Context(), u, args[1], args[2:]...)
+	cmd := unitCommand(g, "run UNIT ACTION [KEY=VALUE...]", "Runs an action (juju run)", cobra.MinimumNArgs(2),
+		func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error {
+			result, err := l.RunAction(cmd.Context(), u, rest[0], rest[1:]...)
 			if result.ID != "" {
 				result.Print(cmd.OutOrStdout(), u)
 			}

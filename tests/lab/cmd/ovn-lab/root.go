@@ -8,6 +8,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -64,8 +66,8 @@ EXIT STATUS
 		upCommand(g), downCommand(g), statusCommand(g),
 		relateCommand(g), addUnitCommand(g), removeUnitCommand(g), removeApplicationCommand(g), resolvedCommand(g), configCommand(g),
 		runCommand(g), hookCommand(g), updateStatusCommand(g),
-		unitCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, _ *lab.Lab, u *lab.Unit) error { return u.PowerOff() }),
-		unitCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, _ *lab.Lab, u *lab.Unit) error { return u.PowerOn(ctx) }),
+		machineCommand(g, "power-off", "Takes a unit's machine away, suddenly", func(_ context.Context, u *lab.Unit) error { return u.PowerOff() }),
+		machineCommand(g, "power-on", "Boots a machine that was off", func(ctx context.Context, u *lab.Unit) error { return u.PowerOn(ctx) }),
 		serverCommand(g, "kill", "Kills a unit's database server (SIGKILL)", func(_ context.Context, u *lab.Unit, db lab.DB) error { return u.Kill(db) }),
 		serverCommand(g, "start", "Starts a unit's database server", func(ctx context.Context, u *lab.Unit, db lab.DB) error { return u.Start(ctx, db) }),
 		serverCommand(g, "stop", "Stops a unit's database server, as systemctl does", func(ctx context.Context, u *lab.Unit, db lab.DB) error { return u.Stop(ctx, db) }),
@@ -117,31 +119,33 @@ func needs(check cobra.PositionalArgs, usage string) cobra.PositionalArgs {
 
 // serverCommand is a command about one server: UNIT nb|sb.
 func serverCommand(g *global, name, short string, do func(context.Context, *lab.Unit, lab.DB) error) *cobra.Command {
-	return &cobra.Command{
-		Use: name + " UNIT nb|sb", Short: short, Args: needs(cobra.ExactArgs(2), "UNIT nb|sb"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			db := lab.DB(args[1])
-			if db != lab.NB && db != lab.SB {
-				return usageError{fmt.Errorf("%q is no database: nb or sb", args[1])}
-			}
-			return g.with(cmd, func(l *lab.Lab) error {
-				u, err := l.Unit(args[0])
-				if err != nil {
-					return err
-				}
-				return do(cmd.Context(), u, db)
-			})
-		},
+	cmd := unitCommand(g, name+" UNIT nb|sb", short, cobra.ExactArgs(2), func(cmd *cobra.Command, _ *lab.Lab, u *lab.Unit, rest []string) error {
+		return do(cmd.Context(), u, lab.DB(rest[0]))
+	})
+	cmd.PreRunE = func(_ *cobra.Command, args []string) error {
+		if !slices.Contains(lab.Databases, lab.DB(args[1])) {
+			return usageError{fmt.Errorf("%q is no database: nb or sb", args[1])}
+		}
+		return nil
 	}
+	return cmd
 }
 
-// unitCommand is a command about one unit.
-func unitCommand(g *global, name, short string, do func(context.Context, *lab.Lab, *lab.Unit) error) *cobra.Command {
-	return labCommand(g, name+" UNIT", short, needs(cobra.ExactArgs(1), "UNIT"), func(cmd *cobra.Command, l *lab.Lab, args []string) error {
+// machineCommand is a command about one unit's machine.
+func machineCommand(g *global, name, short string, do func(context.Context, *lab.Unit) error) *cobra.Command {
+	return unitCommand(g, name+" UNIT", short, cobra.ExactArgs(1), func(cmd *cobra.Command, _ *lab.Lab, u *lab.Unit, _ []string) error {
+		return do(cmd.Context(), u)
+	})
+}
+
+// unitCommand is a command about one unit, its first argument; the rest is handed on.
+func unitCommand(g *global, use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, l *lab.Lab, u *lab.Unit, rest []string) error) *cobra.Command {
+	_, usage, _ := strings.Cut(use, " ")
+	return labCommand(g, use, short, needs(args, usage), func(cmd *cobra.Command, l *lab.Lab, args []string) error {
 		u, err := l.Unit(args[0])
 		if err != nil {
 			return err
 		}
-		return do(cmd.Context(), l, u)
+		return do(cmd, l, u, args[1:])
 	})
 }

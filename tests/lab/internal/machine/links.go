@@ -50,13 +50,6 @@ func (u *unitFile) installLinks() map[string]string {
 	return links
 }
 
-// created and removed are what systemctl says of a link.
-func created(link, target string) string {
-	return fmt.Sprintf("Created symlink %s → %s.\n", link, target)
-}
-
-func removed(link string) string { return fmt.Sprintf("Removed %q.\n", link) }
-
 // setLink makes a link, or removes it, and says so where that was needed.
 func (m *Machine) setLink(link, target string, there bool) (said string, err error) {
 	file := m.path(link)
@@ -69,11 +62,11 @@ func (m *Machine) setLink(link, target string, there bool) (said string, err err
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return "", err
 		}
-		return created(link, target), os.Symlink(target, file)
+		return fmt.Sprintf("Created symlink %s → %s.\n", link, target), os.Symlink(target, file)
 	case errors.Is(err, fs.ErrNotExist):
 		return "", nil
 	}
-	return removed(link), os.Remove(file)
+	return fmt.Sprintf("Removed %q.\n", link), os.Remove(file)
 }
 
 // setEnabled makes or removes the links of [Install].

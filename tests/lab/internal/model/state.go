@@ -125,7 +125,7 @@ type Uniter struct {
 type Failure struct {
 	Hook     string
 	ExitCode int
-	// Output is the end of what the charm wrote and logged.
+	// Output is what the charm wrote and logged.
 	Output string
 }
 
