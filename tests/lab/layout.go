@@ -18,12 +18,9 @@ import (
 // root. An empty binary is built, as it is released.
 func LayOut(ctx context.Context, dir, root, binary string) error {
 	dispatch := filepath.Join(dir, "dispatch")
-	err := errors.Join(
-		copyFile(filepath.Join(root, "metadata.yaml"), filepath.Join(dir, "metadata.yaml")),
-		copyFile(filepath.Join(root, "actions.yaml"), filepath.Join(dir, "actions.yaml")),
-		copyFile(filepath.Join(root, "config.yaml"), filepath.Join(dir, "config.yaml")))
-	if err == nil {
-		err = linkHooks(filepath.Join(root, "hooks"), filepath.Join(dir, "hooks"))
+	err := linkHooks(filepath.Join(root, "hooks"), filepath.Join(dir, "hooks"))
+	for _, name := range []string{"metadata.yaml", "actions.yaml", "config.yaml"} {
+		err = errors.Join(err, copyFile(filepath.Join(root, name), filepath.Join(dir, name)))
 	}
 	if err == nil && binary != "" {
 		err = copyFile(binary, dispatch)

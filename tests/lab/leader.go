@@ -15,7 +15,7 @@ func (l *Lab) SetLeader(ctx context.Context, u *Unit) error {
 	if u.Removed() {
 		return fmt.Errorf("cannot make %s the leader: it is gone", u.name)
 	}
-	l.model.Do(func(s *model.State) { s.SetLeader(u.name) })
+	l.model.Do(func(s *model.State) { s.Leader = u.name })
 	return l.settleStarted(ctx)
 }
 

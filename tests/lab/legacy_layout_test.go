@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -13,8 +12,6 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // command is a program that ends with the test. The test program may be built
 // where only root can read it, and so are the test's own directories: others run a

@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -40,7 +41,7 @@ func TestEverythingOfAUnitRunsInItsOwnNetwork(t *testing.T) {
 		assert.Equal(t, own+"\n", read(t, u.CharmDir(), "namespace"), "hooks")
 		pid, err := u.ServerPID(lab.SB)
 		require.NoError(t, err)
-		server, err := os.Readlink(filepath.Join("/proc", itoa(pid), "ns/net"))
+		server, err := os.Readlink(filepath.Join("/proc", fmt.Sprint(pid), "ns/net"))
 		require.NoError(t, err)
 		assert.Equal(t, own, server, "services")
 		out, err := u.Exec(ctx(t), "ip", "-brief", "address", "show", "eth0")

@@ -48,33 +48,29 @@ func (l *Lab) Relate(ctx context.Context, endpoint, remoteApp string, remoteUnit
 // Unrelate is `juju remove-relation`: our units run -departed for each unit of
 // the other application, and -broken.
 func (l *Lab) Unrelate(ctx context.Context, relation int) error {
-	return l.change(ctx, relation, func(s *model.State, r *model.Relation) { s.Unrelate(r) })
+	return l.change(ctx, relation, func(s *model.State, r *model.Relation) error { s.Unrelate(r); return nil })
 }
 
 // RemoteSet is relation-set of a unit of the other application; where unit is the
 // application's name, of its leader with --app. An empty value deletes its key.
 func (l *Lab) RemoteSet(ctx context.Context, relation int, unit string, bag map[string]string) error {
-	var unknown error
-	err := l.change(ctx, relation, func(_ *model.State, r *model.Relation) {
+	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
 		switch {
 		case unit == r.Remote:
 			r.RemoteApp.Write(bag)
 		case r.RemoteUnits[unit] == nil:
-			unknown = fmt.Errorf("cannot write data of %s: it isn't in relation %d", unit, relation)
+			return fmt.Errorf("cannot write data of %s: it isn't in relation %d", unit, relation)
 		default:
 			r.RemoteUnits[unit].Write(bag)
 		}
+		return nil
 	})
-	if unknown != nil {
-		return unknown
-	}
-	return err
 }
 
 // RemoteUnits says which units of the other application are in the relation from
 // now on: new ones join, others depart.
 func (l *Lab) RemoteUnits(ctx context.Context, relation int, units ...string) error {
-	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) {
+	return l.change(ctx, relation, func(_ *model.State, r *model.Relation) error {
 		for known := range r.RemoteUnits {
 			if !slices.Contains(units, known) {
 				r.Leave(known)
@@ -83,20 +79,20 @@ func (l *Lab) RemoteUnits(ctx context.Context, relation int, units ...string) er
 		for _, unit := range units {
 			r.Enter(unit)
 		}
+		return nil
 	})
 }
 
 // change does something to a relation with another application.
-func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *model.Relation)) error {
-	found := false
+func (l *Lab) change(ctx context.Context, relation int, do func(*model.State, *model.Relation) error) error {
+	err := fmt.Errorf("relation %d not found, or a peer relation", relation)
 	l.model.Do(func(s *model.State) {
 		if r := s.Relation(relation); r != nil && !r.Peer() {
-			found = true
-			do(s, r)
+			err = do(s, r)
 		}
 	})
-	if !found {
-		return fmt.Errorf("relation %d not found, or a peer relation", relation)
+	if err != nil {
+		return err
 	}
 	return l.settleStarted(ctx)
 }

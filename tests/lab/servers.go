@@ -142,19 +142,10 @@ func (u *Unit) signal(db DB, sig syscall.Signal) error {
 	if err := p.Signal(sig, sig == syscall.SIGKILL); err != nil {
 		return err
 	}
-	if sig == syscall.SIGKILL {
-		return u.awaitEnd(p, db)
-	}
 	return await(context.Background(), func() (bool, error) {
-		return p.Reached(sig), fmt.Errorf("process %d didn't take signal %v", p.PID, sig)
-	})
-}
-
-// awaitEnd waits until a killed server is gone and systemctl knows it.
-func (u *Unit) awaitEnd(p machine.Process, db DB) error {
-	return await(context.Background(), func() (bool, error) {
-		noticed := u.Machine.Restart || !u.active(context.Background(), db)
-		return !p.Alive() && noticed, fmt.Errorf("process %d didn't end", p.PID)
+		// That it is killed systemctl is to know, too.
+		noticed := sig != syscall.SIGKILL || u.Restart || !u.active(context.Background(), db)
+		return p.Reached(sig) && noticed, fmt.Errorf("process %d didn't take signal %v", p.PID, sig)
 	})
 }
 

@@ -1,6 +1,7 @@
 package lab_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -150,7 +151,7 @@ func TestMachineThatIsOffComesBack(t *testing.T) {
 	assert.Equal(t, id, same, "its disk can be read")
 	out, code, err := off.Systemctl(ctx(t), "is-active", "ovn-ovsdb-server-nb")
 	require.NoError(t, err)
-	assert.Equal(t, "inactive\n3", out+itoa(code))
+	assert.Equal(t, "inactive\n3", out+fmt.Sprint(code))
 	assert.Equal(t, "lost", off.Agent().Status)
 	assert.False(t, off.Running(lab.NB))
 	assert.Equal(t, units[1], l.Leader())

@@ -120,7 +120,7 @@ func (t *tool) unpack(names []string, onlyUpgrade bool) (first, upgraded bool, e
 		return false, false, err
 	}
 	if t.packages().Schemas {
-		if err := t.layOutSchemas(NewerSchema); err != nil {
+		if err := writeSchemas(t.DataDir(), NewerSchema); err != nil {
 			return false, false, err
 		}
 	}

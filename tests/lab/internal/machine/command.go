@@ -39,15 +39,15 @@ func (m *Machine) Enter(cmd *exec.Cmd) error {
 	if cmd.Err != nil {
 		return cmd.Err
 	}
-	self, on := m.init()
-	if !on {
-		return fmt.Errorf("cannot run %s on %s: %w", filepath.Base(cmd.Path), filepath.Base(m.Dir), ErrOff)
+	namespace, err := m.Namespace()
+	if err != nil {
+		return fmt.Errorf("cannot run %s: %w", filepath.Base(cmd.Path), err)
 	}
 	nsenter, err := exec.LookPath("nsenter")
 	if err != nil {
 		return err
 	}
-	cmd.Args = slices.Concat([]string{nsenter, "--net=" + namespaceOf(self.PID), "--", cmd.Path}, cmd.Args[1:])
+	cmd.Args = slices.Concat([]string{nsenter, "--net=" + namespace, "--", cmd.Path}, cmd.Args[1:])
 	cmd.Path = nsenter
 	return nil
 }

@@ -10,14 +10,11 @@ import (
 	"syscall"
 )
 
-// guardName is the name by which the lab's program plays the guard and the
-// machines' init.
-const guardName = "ovn-lab-guard"
-
-// The second argument under that name; the first is the directory.
+// The names by which the lab's program plays the guard of a lab, and the init of a machine, whose
+// directory is the argument.
 const (
-	guardWord = "guard"
-	initWord  = "init"
+	guardName = "ovn-lab-guard"
+	initName  = "ovn-lab-init"
 )
 
 // Clean kills every process that the lab in dir started. Once isn't enough: a
@@ -58,7 +55,7 @@ func StartGuard(program, dir string) (*Guard, error) {
 		return nil, fmt.Errorf("cannot start the guard: %w", err)
 	}
 	defer read.Close()
-	cmd := exec.Command(program, dir, guardWord)
+	cmd := exec.Command(program, dir)
 	cmd.Args[0] = guardName
 	cmd.Stdin = read
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
@@ -76,19 +73,12 @@ func (g *Guard) Release() error {
 	return errors.Join(err, g.cmd.Wait())
 }
 
-// guardMain is what runs under [guardName]: the guard, which waits on its input
-// for the owner's end, or a machine's init.
-func guardMain(args []string) int {
-	if len(args) != 2 {
-		return exitFailure
-	}
-	if args[1] == initWord {
-		return initMain(args[0])
-	}
+// guardMain is the guard: it waits on its input for the owner's end.
+func guardMain(dir string) int {
 	if n, _ := io.ReadFull(os.Stdin, make([]byte, 1)); n == 1 {
 		return 0
 	}
-	if err := errors.Join(Clean(args[0]), os.RemoveAll(args[0])); err != nil {
+	if err := errors.Join(Clean(dir), os.RemoveAll(dir)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return exitFailure
 	}

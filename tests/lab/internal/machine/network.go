@@ -61,8 +61,8 @@ func (m *Machine) boot(ctx context.Context, program string) error {
 		return err
 	}
 	defer out.Close()
-	cmd := exec.Command(program, m.Dir, initWord)
-	cmd.Args[0] = guardName
+	cmd := exec.Command(program, m.Dir)
+	cmd.Args[0] = initName
 	cmd.Env = append(m.Environment(), "PATH="+m.SystemPath(), "LANG=C.UTF-8")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = m.Dir, out, out
 	// It begins when the network is there.
@@ -106,7 +106,7 @@ func (m *Machine) start(cmd *exec.Cmd) error {
 		return err
 	}
 	defer here.Close()
-	there, err := os.Open(namespaceOf(hub.PID))
+	there, err := os.Open(hub)
 	if err != nil {
 		return err
 	}
@@ -140,20 +140,20 @@ func (m *Machine) connect(ctx context.Context, pid int) error {
 			return fmt.Errorf("%w: %s", err, bytes.TrimSpace(out))
 		}
 		lines := []string{"link set lo up", "link add " + bridge + " type bridge mcast_snooping 0", "link set " + bridge + " up"}
-		return ip(ctx, pid, append(lines, m.addressLines(bridge)...))
+		return ip(ctx, namespaceOf(pid), append(lines, m.addressLines(bridge)...))
 	}
 	hub, err := m.hub()
 	if err != nil {
 		return err
 	}
-	err = ip(ctx, hub.PID, []string{
+	err = ip(ctx, hub, []string{
 		fmt.Sprintf("link add %s type veth peer name %s address %s netns %d", m.cable(), inside, m.mac(), pid),
 		fmt.Sprintf("link set %s master %s up", m.cable(), bridge),
 	})
 	if err != nil {
 		return err
 	}
-	return ip(ctx, pid, append([]string{"link set lo up", "link set " + inside + " up"}, m.addressLines(inside)...))
+	return ip(ctx, namespaceOf(pid), append([]string{"link set lo up", "link set " + inside + " up"}, m.addressLines(inside)...))
 }
 
 // cable is the hub's end of the machine's link.
@@ -184,11 +184,11 @@ func prefixed(address string) string {
 
 // AddAddress gives the machine one more address, of the lab's networks.
 func (m *Machine) AddAddress(ctx context.Context, address string) error {
-	self, on := m.init()
-	if !on {
-		return fmt.Errorf("cannot add %s to %s: %w", address, filepath.Base(m.Dir), ErrOff)
+	namespace, err := m.Namespace()
+	if err == nil {
+		err = ip(ctx, namespace, []string{"addr replace " + prefixed(address) + " dev " + inside})
 	}
-	if err := ip(ctx, self.PID, []string{"addr replace " + prefixed(address) + " dev " + inside}); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot add %s to %s: %w", address, filepath.Base(m.Dir), err)
 	}
 	m.Others = append(m.Others, address)
@@ -204,7 +204,7 @@ func (m *Machine) Cut(ctx context.Context, off bool) error {
 	}
 	hub, err := m.hub()
 	if err == nil {
-		err = ip(ctx, hub.PID, []string{"link set " + m.cable() + " " + state})
+		err = ip(ctx, hub, []string{"link set " + m.cable() + " " + state})
 	}
 	if err != nil {
 		return fmt.Errorf("cannot set the link of %s %s: %w", filepath.Base(m.Dir), state, err)
@@ -215,24 +215,20 @@ func (m *Machine) Cut(ctx context.Context, off bool) error {
 // unplug takes the cable away, with both its ends. One that isn't there is fine.
 func (m *Machine) unplug() {
 	if hub, err := m.hub(); err == nil && m.Port != 0 {
-		_ = ip(context.Background(), hub.PID, []string{"link del " + m.cable()})
+		_ = ip(context.Background(), hub, []string{"link del " + m.cable()})
 	}
 }
 
-// hub is the process that holds the hub's network namespace.
-func (m *Machine) hub() (Process, error) {
-	hub := &Machine{Dir: filepath.Join(m.Lab, HubDir), Lab: m.Lab}
-	if p, on := hub.init(); on {
-		return p, nil
-	}
-	return Process{}, fmt.Errorf("the lab's hub: %w", ErrOff)
+// hub is the hub's network namespace.
+func (m *Machine) hub() (string, error) {
+	return (&Machine{Dir: filepath.Join(m.Lab, HubDir), Lab: m.Lab}).Namespace()
 }
 
-// ip runs ip(8) in the namespace of a process, all lines in one go.
-func ip(ctx context.Context, pid int, lines []string) error {
+// ip runs ip(8) in a network namespace, all lines in one go.
+func ip(ctx context.Context, namespace string, lines []string) error {
 	ctx, cancel := context.WithTimeout(ctx, bootTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespaceOf(pid), "ip", "-batch", "-")
+	cmd := exec.CommandContext(ctx, "nsenter", "--net="+namespace, "ip", "-batch", "-")
 	cmd.Stdin = strings.NewReader(strings.Join(lines, "\n") + "\n")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", lines[0], err, bytes.TrimSpace(out))

@@ -78,7 +78,7 @@ func (m *Machine) OfferVersion(version string) error {
 
 // OfferSchemas has the newer version bring schemas that are newer, too, of version [NewerSchema].
 func (m *Machine) OfferSchemas() error {
-	if err := m.layOutSchemas(""); err != nil {
+	if err := writeSchemas(m.DataDir(), ""); err != nil {
 		return err
 	}
 	return m.changePackages(func(p *packages) { p.Schemas = true })
@@ -92,12 +92,7 @@ const NewerSchema = "99.0.0"
 
 var schemaVersion = regexp.MustCompile(`"version": "[0-9.]+"`)
 
-// layOutSchemas gives the machine the system's schemas, of another version where one
-// is given.
-func (m *Machine) layOutSchemas(version string) error {
-	return writeSchemas(m.DataDir(), version)
-}
-
+// writeSchemas puts the system's schemas into dir, of another version where one is given.
 func writeSchemas(dir, version string) error {
 	const system = "/usr/share/ovn"
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -10,14 +10,16 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab/internal/hooktool"
 )
 
-// Play plays systemctl, another stand-in, a wrapper or the guard where this
+// Play plays systemctl, another stand-in, a wrapper, the guard or an init where this
 // program was called by such a name, and then ends it. Otherwise it returns.
 func Play() {
 	argv0, args := os.Args[0], os.Args[1:]
 	name := filepath.Base(argv0)
 	switch {
-	case name == guardName:
-		exit(guardMain(args))
+	case name == guardName && len(args) == 1:
+		exit(guardMain(args[0]))
+	case name == initName && len(args) == 1:
+		exit(initMain(args[0]))
 	case standIns[name] != nil || slices.Contains(wrapped, name):
 		exit(outside(argv0, args))
 	case slices.Contains(hooktool.Names(), name):

@@ -98,6 +98,14 @@ func suffix(six bool) string {
 	return ""
 }
 
+// rules are those of a family.
+func (f *firewall) rules(six bool) *[]rule {
+	if six {
+		return &f.V6
+	}
+	return &f.V4
+}
+
 // add adds a rule at the end of the list of each of its families, or at the beginning.
 func (f *firewall) add(words []string, first bool) (said string, err error) {
 	r, families, err := parseRule(words)
@@ -105,10 +113,7 @@ func (f *firewall) add(words []string, first bool) (said string, err error) {
 		return "", err
 	}
 	for _, six := range families {
-		rules := &f.V4
-		if six {
-			rules = &f.V6
-		}
+		rules := f.rules(six)
 		said += f.put(rules, r, first) + suffix(six) + "\n"
 	}
 	return said, nil
@@ -147,27 +152,24 @@ func (f *firewall) remove(words []string) (said string, err error) {
 		return "", errSyntax
 	}
 	if number, err := strconv.Atoi(words[0]); err == nil && len(words) == 1 {
-		switch i := number - 1; {
-		case i < 0 || i >= len(f.V4)+len(f.V6):
+		i := number - 1
+		if i < 0 || i >= len(f.V4)+len(f.V6) {
 			return "", fmt.Errorf("Could not find rule '%d'", number) //nolint:staticcheck // ufw's words
-		case i < len(f.V4):
-			f.V4 = slices.Delete(f.V4, i, i+1)
-			return f.gone(false), nil
-		default:
-			i -= len(f.V4)
-			f.V6 = slices.Delete(f.V6, i, i+1)
-			return f.gone(true), nil
 		}
+		six := i >= len(f.V4)
+		if six {
+			i -= len(f.V4)
+		}
+		rules := f.rules(six)
+		*rules = slices.Delete(*rules, i, i+1)
+		return f.gone(six), nil
 	}
 	r, families, err := parseRule(words)
 	if err != nil {
 		return "", err
 	}
 	for _, six := range families {
-		rules := &f.V4
-		if six {
-			rules = &f.V6
-		}
+		rules := f.rules(six)
 		i := slices.IndexFunc(*rules, func(other rule) bool {
 			return r.same(other) && r.Action == other.Action && (r.Comment == "" || r.Comment == other.Comment)
 		})

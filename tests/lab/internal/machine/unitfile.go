@@ -80,44 +80,31 @@ func (m *Machine) parseUnit(name, path, text string) *unitFile {
 			text += "\n" + string(more)
 		}
 	}
+	names := map[string]*[]string{"Wants": &u.wants, "PartOf": &u.partOf, "WantedBy": &u.wantedBy, "Alias": &u.aliases}
+	commands := map[string]*[]string{"ExecCondition": &u.conditions, "ExecStart": &u.start, "ExecStop": &u.stop}
+	texts := map[string]*string{"Type": &u.kind, "EnvironmentFile": &u.environment, "PIDFile": &u.pidFile, "Restart": &u.restart}
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		key, value, found := strings.Cut(strings.TrimSpace(line), "=")
 		if !found || strings.HasPrefix(key, "#") || strings.HasPrefix(key, ";") {
 			continue
 		}
-		value = specifier.Replace(strings.TrimSpace(value))
-		names := strings.Fields(strings.ReplaceAll(value, ".service", ""))
-		switch strings.TrimSpace(key) {
-		case "Wants":
-			u.wants = append(u.wants, names...)
-		case "PartOf":
-			u.partOf = append(u.partOf, names...)
-		case "WantedBy":
-			u.wantedBy = append(u.wantedBy, names...)
-		case "Alias":
-			u.aliases = append(u.aliases, names...)
-		case "Type":
-			u.kind = value
-		case "ExecCondition":
-			u.conditions = append(u.conditions, value)
-		case "ExecStart":
-			u.start = append(u.start, value)
-		case "ExecStop":
-			u.stop = append(u.stop, value)
-		case "EnvironmentFile":
-			u.environment = m.path(strings.TrimPrefix(value, "-"))
-		case "PIDFile":
-			u.pidFile = m.path(value)
-		case "Restart":
-			u.restart = value
-		case "RemainAfterExit":
+		key, value = strings.TrimSpace(key), specifier.Replace(strings.TrimSpace(value))
+		switch {
+		case names[key] != nil:
+			*names[key] = append(*names[key], strings.Fields(strings.ReplaceAll(value, ".service", ""))...)
+		case commands[key] != nil:
+			*commands[key] = append(*commands[key], value)
+		case texts[key] != nil:
+			*texts[key] = value
+		case key == "RemainAfterExit":
 			u.remainAfterExit = value == "yes"
-		case "TimeoutStopSec":
+		case key == "TimeoutStopSec":
 			if d, err := time.ParseDuration(value + "s"); err == nil {
 				u.stopTimeout = d
 			}
 		}
 	}
+	u.environment, u.pidFile = m.path(strings.TrimPrefix(u.environment, "-")), m.path(u.pidFile)
 	return u
 }
 

@@ -91,10 +91,6 @@ func (s *State) Configure(settings map[string]any) {
 	}
 }
 
-// SetLeader gives the leadership to a unit, as the controller does when the lease
-// of the one before has run out.
-func (s *State) SetLeader(name string) { s.Leader = name }
-
 // WriteLeaderSettings stores what a leader says with leader-set, at once. An
 // empty value deletes its key.
 func (s *State) WriteLeaderSettings(changes map[string]string) {
@@ -125,13 +121,8 @@ func (s *State) RestartAgent(name string) {
 // whether anything really changed: only then do others get a -changed hook.
 func (b *Bag) Write(changes map[string]string) bool {
 	before := maps.Clone(b.Settings)
-	for k, v := range changes {
-		if v == "" {
-			delete(b.Settings, k)
-		} else {
-			b.Settings[k] = v
-		}
-	}
+	maps.Copy(b.Settings, changes)
+	maps.DeleteFunc(b.Settings, func(_, value string) bool { return value == "" })
 	if maps.Equal(before, b.Settings) {
 		return false
 	}

@@ -2,7 +2,6 @@ package model
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -12,7 +11,7 @@ import (
 // units are there at once.
 func (s *State) Relate(endpoint, app string, units int) *Relation {
 	r := &Relation{
-		ID: 1, Since: time.Now(), Name: endpoint, Remote: app, App: newBag(nil), RemoteApp: newBag(nil),
+		ID: 1, Since: time.Now(), Name: endpoint, Remote: app, App: newBag(), RemoteApp: newBag(),
 		Units: map[string]*Bag{}, RemoteUnits: map[string]*Bag{},
 	}
 	for _, known := range s.Relations {
@@ -33,7 +32,7 @@ func (s *State) Relate(endpoint, app string, units int) *Relation {
 func (r *Relation) Enter(unit string) {
 	bag := r.RemoteUnits[unit]
 	if bag == nil {
-		fresh := newBag(nil)
+		fresh := newBag()
 		bag = &fresh
 		r.RemoteUnits[unit] = bag
 	}
@@ -112,8 +111,4 @@ func (r *Relation) News(unit string) int {
 	return bag.Version
 }
 
-func newBag(settings map[string]string) Bag {
-	bag := Bag{Settings: map[string]string{}}
-	maps.Copy(bag.Settings, settings)
-	return bag
-}
+func newBag() Bag { return Bag{Settings: map[string]string{}} }

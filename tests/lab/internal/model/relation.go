@@ -38,7 +38,7 @@ func (s *State) createdHooks(u *Unit) (hooks []Hook) {
 // going leaves its peers last: all that it needs to know for that, it knows.
 func (s *State) relationHooks(u *Unit) (hooks []Hook) {
 	for _, r := range s.ordered() {
-		if r.Peer() && u.Dying && len(hooks) > 0 && s.peersLast() {
+		if r.Peer() && u.Dying && len(hooks) > 0 && s.Since(3, 6) { // juju/juju pull request 18073
 			break
 		}
 		if m := u.Uniter.Relations[r.ID]; m != nil && !m.Created && !u.Dying && !r.Dying {
@@ -65,9 +65,6 @@ func (s *State) ordered() []*Relation {
 	})
 	return relations
 }
-
-// peersLast is since Juju 3.6 (juju/juju pull request 18073).
-func (s *State) peersLast() bool { return s.Since(3, 6) }
 
 // Since says whether this is that Juju or a later one.
 func (s *State) Since(major, minor int) bool {

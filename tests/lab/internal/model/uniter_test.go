@@ -133,7 +133,7 @@ func TestAgentMayHearOfAnythingFirst(t *testing.T) {
 	assert.Equal(t, []string{
 		"certificates-relation-created", "leader-settings-changed", "upgrade-charm", "config-changed", "ovsdb-peer-relation-changed",
 	}, names())
-	s.SetLeader("ovn-central/1")
+	s.Leader = "ovn-central/1"
 	assert.Equal(t, "leader-elected", names()[1])
 	s.Fail("ovn-central/1", Hook{Kind: ConfigChanged}, Failure{Hook: "config-changed"})
 	assert.Equal(t, []string{"config-changed"}, names())
