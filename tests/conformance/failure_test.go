@@ -18,11 +18,6 @@ func eventually(t *testing.T, condition func() bool) {
 	require.Eventually(t, condition, 3*time.Minute, 20*time.Millisecond)
 }
 
-func (s *scene) workload(unit string) string {
-	status := s.Status().Units[unit].Workload
-	return status.Status + " " + status.Message
-}
-
 func TestFailedHookIsRetriedByItself(t *testing.T) {
 	t.Parallel()
 	s := newScene(t, nil)
@@ -36,7 +31,7 @@ func TestFailedHookIsRetriedByItself(t *testing.T) {
 	before := len(s.hooks(unit))
 	require.NoError(t, s.UpdateStatus(unit))
 	eventually(t, func() bool { return len(s.hooks(unit)) >= before+3 })
-	assert.Equal(t, `error hook failed: "update-status"`, s.workload(unit))
+	assert.Equal(t, controller.StatusWord{Status: "error", Message: `hook failed: "update-status"`}, s.Status().Units[unit].Workload)
 	require.NoError(t, s.Place(unit, "update-status", ""))
 	eventually(t, func() bool { hooks := s.hooks(unit); return hooks[len(hooks)-1] == "update-status" })
 	assert.Empty(t, s.settle())

@@ -54,19 +54,11 @@ func TestUnitsAreLaidOutAsThePythonCharmLeavesThem(t *testing.T) {
 		require.NoError(t, err)
 		assert.Contains(t, text, "Address: ssl:"+u.Address()+":6643")
 	}
-	for db, want := range map[lab.DB]string{
-		lab.NB: "pssl:6641 60000 []\n", lab.SB: "pssl:16642 60000 \"\"\npssl:6642 60000 ovn-controller\n",
-	} {
+	for db, want := range map[lab.DB][]string{lab.NB: {"pssl:6641,60000"}, lab.SB: {"pssl:16642,60000,", "pssl:6642,60000,ovn-controller"}} {
 		columns := map[lab.DB]string{lab.NB: "target,inactivity_probe", lab.SB: "target,inactivity_probe,role"}[db]
-		out, err := l.Exec(ctx(t), "ovn-"+string(db)+"ctl", "--timeout=5", "--db="+l.Remotes(db), "--format=csv", "--no-headings", "--columns="+columns, "list", "Connection")
+		out, err := l.Exec(ctx(t), "ovn-"+string(db)+"ctl", "--timeout=5", "--db="+l.Remotes(db), "--format=csv", "--data=bare", "--no-headings", "--columns="+columns, "list", "Connection")
 		require.NoError(t, err)
-		got := strings.NewReplacer(`"""""`, `""`, `""`, ``, `"`, ``).Replace(out)
-		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
-			fields := strings.Fields(line)
-			assert.Contains(t, got, fields[0]+","+fields[1], out)
-		}
-		assert.Equal(t, strings.Count(want, "\n"), strings.Count(out, "\n"), out)
-		assert.Equal(t, db == lab.SB, strings.Contains(out, "ovn-controller"), out)
+		assert.ElementsMatch(t, want, strings.Fields(out))
 	}
 
 	require.NoError(t, l.UpdateStatus(ctx(t)))

@@ -91,6 +91,8 @@ func TestLabsThatCantBeMade(t *testing.T) {
 		"a path too long":      {lab.Options{Charm: good, Dir: "/tmp/" + strings.Repeat("x", 80)}, "too long for sockets"},
 		"a directory in use":   {lab.Options{Charm: good, Dir: full}, "it isn't empty"},
 		"a program that isn't": {lab.Options{Charm: good, Program: "/nonexistent"}, "/nonexistent"},
+		// Else the copy would copy itself, until the path is too long.
+		"in its charm's directory": {lab.Options{Charm: good, Dir: filepath.Join(good, "lab")}, "into itself"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

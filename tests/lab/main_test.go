@@ -132,13 +132,6 @@ func read(t *testing.T, path ...string) string {
 	return string(text)
 }
 
-// Else the copy would copy itself, until the path is too long.
-func TestLabInItsCharmsDirectoryIsRefused(t *testing.T) {
-	charm := newCharm(t, nil)
-	_, err := lab.New(t.Context(), lab.Options{Charm: charm, Dir: filepath.Join(charm, "lab")})
-	require.ErrorContains(t, err, "into itself")
-}
-
 // A client that looks while units are added sees those that are there, each whole.
 func TestUnitsThatAreBeingAddedAreSeenOnlyWhenTheyAreThere(t *testing.T) {
 	l, err := lab.New(t.Context(), lab.Options{Charm: newCharm(t, nil)})

@@ -60,7 +60,14 @@ func run(ctx context.Context, args []string) error {
 		if err := loggo.ConfigureLoggers(*logs); err != nil {
 			return err
 		}
-		return play(ctx, *dir, *unit, *data, *transient)
+		program, err := os.Executable()
+		if err != nil {
+			return err
+		}
+		return agent.Run(ctx, agent.Config{
+			Unit: *unit, DataDir: *data, RunDir: *transient, ArchiveDir: *dir, HookTool: filepath.Join(filepath.Dir(program), "juju-hook-tool"),
+			Caller: controller.Dial(*dir), Retry: jujusRetry,
+		})
 	}
 	return errUsage
 }
@@ -69,16 +76,4 @@ func run(ctx context.Context, args []string) error {
 // (apiserver/facades/agent/retrystrategy).
 var jujusRetry = params.RetryStrategy{
 	ShouldRetry: true, MinRetryTime: 5 * time.Second, MaxRetryTime: 5 * time.Minute, JitterRetryTime: true, RetryTimeFactor: 2,
-}
-
-// play is the life of one unit's agent.
-func play(ctx context.Context, dir, unit, data, transient string) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	return agent.Run(ctx, agent.Config{
-		Unit: unit, DataDir: data, RunDir: transient, ArchiveDir: dir, HookTool: filepath.Join(filepath.Dir(program), "juju-hook-tool"),
-		Caller: controller.Dial(dir), Retry: jujusRetry,
-	})
 }
