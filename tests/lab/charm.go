@@ -3,13 +3,11 @@ package lab
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"syscall"
 
 	"github.com/juju/charm/v12"
 
@@ -62,60 +60,23 @@ func peerRelations(ch *charm.CharmDir) []*model.Relation {
 	return relations
 }
 
-// copyTree makes the tree from at to, by hard links where that is possible:
-// charms don't change their own files, and an executable that is being written
-// can't be run.
+// copyTree makes the tree from at to.
 func copyTree(from, to string) error {
 	if inside, err := filepath.Rel(from, to); err == nil && filepath.IsLocal(inside) {
 		return fmt.Errorf("cannot copy the charm %s into itself: the lab's directory is in it", from)
 	}
-	return filepath.WalkDir(from, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		rel, err := filepath.Rel(from, path)
-		if err != nil {
-			return err
-		}
-		target := filepath.Join(to, rel)
-		switch {
-		case entry.IsDir():
-			return os.MkdirAll(target, 0o755)
-		case entry.Type()&fs.ModeSymlink != 0:
-			link, err := os.Readlink(path)
-			if err != nil {
-				return err
-			}
-			return os.Symlink(link, target)
-		}
-		return linkOrCopy(path, target)
-	})
+	return errors.Join(os.MkdirAll(to, 0o755), linkOrCopy(from+"/.", to))
 }
 
+// linkOrCopy makes hard links where that is possible: charms don't change their own files. It is cp(1) that
+// does so, since an executable that is being written can't be run, and a process that is forked meanwhile
+// holds what this one writes.
 func linkOrCopy(from, to string) error {
-	if os.Link(from, to) == nil {
+	if exec.Command("cp", "-dR", "--link", from, to).Run() == nil {
 		return nil
 	}
-	// No process may be forked meanwhile: the child would hold the file open for
-	// writing until it execs, and running the file would fail with ETXTBSY.
-	syscall.ForkLock.RLock()
-	defer syscall.ForkLock.RUnlock()
-	source, err := os.Open(from)
-	if err != nil {
-		return err
+	if out, err := exec.Command("cp", "-dR", from, to).CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, out)
 	}
-	defer source.Close()
-	info, err := source.Stat()
-	if err != nil {
-		return err
-	}
-	target, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm())
-	if err != nil {
-		return err
-	}
-	if _, err := io.Copy(target, source); err != nil {
-		target.Close()
-		return err
-	}
-	return target.Close()
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -60,12 +59,10 @@ func (l *Lab) furnish(ctx context.Context) error {
 	if err := linkOrCopy(l.o.Program, l.program); err != nil {
 		return err
 	}
-	err := linkOrCopy(hooktool.Client(l.o.Program), hooktool.Client(l.program))
-	if errors.Is(err, fs.ErrNotExist) {
-		err = compileClient(ctx, l.program)
-	}
-	if err != nil {
-		return err
+	if err := linkOrCopy(hooktool.Client(l.o.Program), hooktool.Client(l.program)); err != nil { // there is none
+		if err := compileClient(ctx, l.program); err != nil {
+			return err
+		}
 	}
 	if err := os.MkdirAll(l.toolsDir(), 0o755); err != nil {
 		return err

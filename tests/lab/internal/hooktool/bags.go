@@ -29,12 +29,7 @@ func (c *call) readSettings(r *relation, whose string, app bool) (map[string]str
 func (c *call) remoteApp(r *relation, app string) map[string]string {
 	if r.apps[app] == nil {
 		c.Model.Do(func(s *model.State) {
-			stored := s.Relation(r.id)
-			bag := stored.RemoteApp
-			if stored.Peer() {
-				bag = stored.App
-			}
-			r.apps[app] = maps.Clone(bag.Settings)
+			r.apps[app] = maps.Clone(s.Relation(r.id).OtherApp().Settings)
 		})
 	}
 	return r.apps[app]

@@ -81,8 +81,8 @@ func (s *State) Other(r *Relation) string {
 	return r.Remote
 }
 
-// otherApp is what the application on the other side has put there.
-func (r *Relation) otherApp() *Bag {
+// OtherApp is what the application on the other side has put there.
+func (r *Relation) OtherApp() *Bag {
 	if r.Peer() {
 		return &r.App
 	}
@@ -104,7 +104,7 @@ func (r *Relation) News(unit string) int {
 	bag := r.Bag(unit)
 	switch {
 	case unit == "":
-		return r.otherApp().Version
+		return r.OtherApp().Version
 	case bag == nil:
 		return 0
 	}

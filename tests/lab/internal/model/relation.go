@@ -136,7 +136,7 @@ func (s *State) nextRelation(u *Unit, r *Relation) (Hook, bool) {
 		}
 		return h, ok
 	}
-	if theirs := s.heard(r.otherApp()); local.AppVersion != theirs {
+	if theirs := s.heard(r.OtherApp()); local.AppVersion != theirs {
 		return hook(relationChanged, "", theirs)
 	}
 	there := slices.Sorted(maps.Keys(remote))

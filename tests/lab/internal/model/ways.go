@@ -107,7 +107,7 @@ func (s *State) Coming(name string) (at time.Time) {
 		if m == nil || r.Dying {
 			continue
 		}
-		for _, bag := range slices.Concat(slices.Collect(maps.Values(r.RemoteUnits)), slices.Collect(maps.Values(r.Units)), []*Bag{r.otherApp()}) {
+		for _, bag := range slices.Concat(slices.Collect(maps.Values(r.RemoteUnits)), slices.Collect(maps.Values(r.Units)), []*Bag{r.OtherApp()}) {
 			if s.heard(bag) != bag.Version {
 				sooner(bag.Until)
 			}
