@@ -73,7 +73,7 @@ func TestRequestsAndAnswersArriveAsTheyWereSent(t *testing.T) {
 		var out, errs bytes.Buffer
 		tool.Stdout, tool.Stderr = &out, &errs
 		_ = tool.Run() // its exit code is that of the answer
-		assert.Equal(t, answers, Response{Code: tool.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String()})
+		assert.Equal(t, Response{Code: tool.ProcessState.ExitCode(), Stdout: out.String(), Stderr: errs.String()}, answers)
 		assert.Equal(t, want, got)
 		assert.Equal(t, strings.Join(append([]string{want.Name}, want.Args...), " "), got.Call())
 	}
