@@ -65,6 +65,18 @@ func (p Packages) configure(ctx context.Context) error {
 	return p.unlocked(ctx, []string{"dpkg", "--force-confold", "--configure", "--pending"})
 }
 
+// await returns once no other process changes packages. `apt-get check` takes dpkg's lock and
+// changes nothing (apt-get(8)); what else it finds wrong is said by what follows.
+func (p Packages) await(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, aptTimeout)
+	defer cancel()
+	err := p.unlocked(ctx, []string{"apt-get", "--quiet", "check"})
+	if errors.Is(err, ErrLocked) || ctx.Err() != nil {
+		return err
+	}
+	return nil
+}
+
 func (p Packages) patience() time.Duration { return cmp.Or(p.Patience, 5*time.Minute) }
 
 // unlocked runs the command until no lock is in its way, for as long as Patience.

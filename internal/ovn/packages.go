@@ -90,6 +90,9 @@ func (p Packages) Install(ctx context.Context) error {
 		return err
 	}
 	err := p.held(ctx, func() error {
+		if _, ok, err := p.Installed(ctx); ok || err != nil {
+			return err // another process was at it
+		}
 		err := p.configure(ctx)
 		if errors.Is(err, ErrLocked) {
 			return err
@@ -120,8 +123,13 @@ func (p Packages) Upgrade(ctx context.Context) error {
 	return nil
 }
 
-// held does what changes packages, while no package can touch a service.
+// held does what changes packages, while no package can touch a service. It waits for another
+// process that changes some: a service that is masked between that one's stop and its start
+// stays down.
 func (p Packages) held(ctx context.Context, do func() error) error {
+	if err := p.await(ctx); err != nil {
+		return err
+	}
 	services := Services{Runner: p.Runner}
 	if err := services.systemctl(ctx, ovndb.AllServices(), "mask", "--runtime"); err != nil {
 		return err

@@ -5,6 +5,7 @@ package ovn_test
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -172,6 +173,35 @@ func TestLockOfAnotherProcessIsWaitedFor(t *testing.T) {
 	}
 }
 
+// An unattended upgrade restarts the services. One that is masked after its stop would stay down.
+func TestPayloadThatAnotherProcessConfiguresIsLeftToIt(t *testing.T) {
+	a := newArchive(t)
+	a.publish(t, "ovn-central", "1", "while [ ! -e $CALLS.on ]; do sleep 0.05; done")
+	p := a.ready(t)
+	other := exec.CommandContext(t.Context(), "apt-get", "--yes", "install", "ovn-central")
+	require.NoError(t, other.Start())
+	installs := make(chan error, 1)
+	require.Eventually(t, func() bool {
+		text, err := os.ReadFile(filepath.Join(a.played, "calls"))
+		return err == nil && strings.Contains(string(text), "ovn-central configure 1")
+	}, 30*time.Second, 20*time.Millisecond)
+	_, ok, err := p.Installed(t.Context())
+	require.NoError(t, err)
+	require.False(t, ok, "the premise: it is half-configured")
+	go func() { installs <- p.Install(t.Context()) }()
+	select {
+	case err := <-installs:
+		t.Fatalf("not waited for: %v", err)
+	case <-time.After(300 * time.Millisecond):
+	}
+	assert.Equal(t, []string{"ovn-central configure 1"}, a.happened(t))
+	require.NoError(t, os.WriteFile(filepath.Join(a.played, "calls.on"), nil, 0o600))
+	require.NoError(t, other.Wait())
+	require.NoError(t, <-installs)
+	assert.Equal(t, "1", versionOf(t, p))
+	assert.Equal(t, []string{hold, unhold}, a.happened(t), "and nothing is configured twice")
+}
+
 func TestLockThatIsNeverReleasedIsGivenUp(t *testing.T) {
 	a := newArchive(t)
 	a.publish(t, "ovn-central", "1", "")
@@ -181,7 +211,7 @@ func TestLockThatIsNeverReleasedIsGivenUp(t *testing.T) {
 	err := p.Install(t.Context())
 	require.ErrorIs(t, err, ovn.ErrLocked)
 	require.ErrorContains(t, err, "cannot install ovn-central: packages are locked by another process: ")
-	assert.Equal(t, []string{hold, unhold}, a.happened(t))
+	assert.Empty(t, a.happened(t), "no service is masked under what another process restarts")
 	release()
 
 	take(t, filepath.Join(a.dir, "state/lists/lock"))

@@ -2,6 +2,7 @@ package story
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -85,7 +86,7 @@ func (w *worstNight) proves(ctx context.Context, t *testing.T, units []string, a
 		for _, unit := range units {
 			for _, db := range databases {
 				if line := db.short + ": " + unit + " is a member, and an acknowledged write was read back from its server"; !strings.Contains(proof, line) {
-					return fmt.Errorf("%s: %v: %w", action, results, err)
+					return errors.Join(err, fmt.Errorf("%s: %v", action, results))
 				}
 			}
 		}

@@ -47,6 +47,11 @@ func (t *tool) aptGet(args []string) int {
 	case "update":
 		fmt.Fprintln(t.out, "Reading package lists...")
 		return 0
+	case "check":
+		if t.locked() {
+			return aptFailure
+		}
+		return 0
 	case "install":
 		return t.install(names, onlyUpgrade)
 	case "download":
