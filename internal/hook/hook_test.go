@@ -53,6 +53,8 @@ type machine struct {
 	left bool
 	// deaf is how often nb's server is yet to be asked before it has opened its socket.
 	deaf int
+	// upgrading says that another process upgrades packages, until apt-get has waited for it.
+	upgrading bool
 	// members are those that the database files name, by their addresses.
 	members map[raft.ID]string
 
@@ -155,7 +157,12 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 	case "network-get":
 		return []byte(`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}`), nil
 	case "dpkg-query":
+		if m.upgrading {
+			return []byte("ovn-central half-configured 23.03.1-1"), nil
+		}
 		return []byte("ovn-central installed 23.03.1-1"), nil
+	case "apt-get":
+		m.upgrading = false
 	case "systemctl":
 		if c.Args[0] == "show" {
 			return []byte(m.services()), nil
@@ -287,6 +294,16 @@ func TestEachHookPublishesTheIdentitiesAndSaysWhatItSees(t *testing.T) {
 			assert.Empty(t, m.told, "R15: a hook changes nothing")
 		})
 	}
+}
+
+// A refresh from another charm may come amid an unattended upgrade. What is there is not to be
+// taken for an empty machine, whose services are masked.
+func TestPackageThatAnotherProcessUpgradesIsWaitedForAndAdopted(t *testing.T) {
+	m := healthy()
+	m.upgrading = true
+	require.NoError(t, m.run(t, "upgrade-charm"))
+	assert.Equal(t, []string{"apt-get --quiet check"}, m.told)
+	assert.Equal(t, "blocked 'certificates' missing; run: juju integrate ovn-central:certificates vault", m.status)
 }
 
 // What these hooks say of a server that is starting would stand until the next one.

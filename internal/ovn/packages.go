@@ -127,7 +127,7 @@ func (p Packages) Upgrade(ctx context.Context) error {
 // process that changes some: a service that is masked between that one's stop and its start
 // stays down.
 func (p Packages) held(ctx context.Context, do func() error) error {
-	if err := p.await(ctx); err != nil {
+	if err := p.Await(ctx); err != nil {
 		return err
 	}
 	services := Services{Runner: p.Runner}

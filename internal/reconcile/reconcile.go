@@ -207,6 +207,12 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 		return nil
 	}
 	version, installed, err := u.installed(ctx, p.progress)
+	if err == nil && !installed { // so looks one, too, that another process is just upgrading
+		if err = u.Packages.Await(ctx); err == nil {
+			p.progress.payload = nil
+			version, installed, err = u.installed(ctx, p.progress)
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}
