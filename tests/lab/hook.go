@@ -141,7 +141,7 @@ func (l *Lab) run(ctx context.Context, u *Unit, name string, env []string, kill 
 // RunHook runs one hook now, by its full name ("update-status",
 // "ovsdb-peer-relation-changed"), whether or not Juju would, and then what other
 // units have to do because of it. A failed hook of that name is thereby retried.
-// Further environment may be given; JUJU_REMOTE_UNIT=U also says whom a relation's
+// Further environment may be given; JUJU_REMOTE_UNIT=U also says which unit a relation's
 // hook is about. The error is a [*HookError] where
 // the hook fails, and the unit is then in error. Where ctx ends first the hook is
 // killed, the error wraps [ErrKilled], and the hook is queued.

@@ -66,7 +66,7 @@ func write(w http.ResponseWriter, code int, value any) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(code)
-	_, _ = w.Write(text) // who is gone needs no answer
+	_, _ = w.Write(text) // a program that has ended needs no answer
 }
 
 // Serve serves on the socket in the controller's directory until ctx ends. It

@@ -23,7 +23,7 @@ func (s *story) connectClients(ctx context.Context, t *testing.T) {
 	require.NoError(t, err)
 	s.settle(ctx, t)
 
-	t.Run("the firewall rejects who isn't related", func(t *testing.T) {
+	t.Run("the firewall rejects what isn't related", func(t *testing.T) {
 		_, err := s.client.NB(ctx, "--timeout=3", "show")
 		assert.Error(t, err)
 	})

@@ -37,7 +37,7 @@ func TestGroundCarriesAClusterWithoutTheCharm(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, c.SetRemotes(ctx, remotes))
 
-	t.Run("the firewall rejects who isn't a peer", func(t *testing.T) {
+	t.Run("the firewall rejects what isn't a peer", func(t *testing.T) {
 		_, err := c.NB(ctx, "--timeout=3", "show")
 		assert.Error(t, err)
 		for _, m := range units {

@@ -112,7 +112,7 @@ func (g *global) answer(connection net.Conn) {
 	send := func(p part) {
 		mu.Lock()
 		defer mu.Unlock()
-		_ = out.Encode(p) // who is gone needs no answer
+		_ = out.Encode(p) // a program that has ended needs no answer
 	}
 	code := run(ctx, g, args, writer(func(text []byte) { send(part{Out: text}) }), writer(func(text []byte) { send(part{Errors: text}) }))
 	send(part{Code: &code})
