@@ -32,7 +32,7 @@ func newNodes(getenv func(string) string) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "nodes",
 		Short: "Show nodes, drain them and put them back",
-		Long: `See what stands on each chassis, keep new gateways off it, and say what holds it.
+		Long: `See what is on each chassis, keep new gateways off it, and say what holds it.
 A node is named by its host name or by the name of its chassis. It works with any
 OVN whose databases can be reached: without --nb and --sb, with those of this machine.`,
 		Args: cobra.NoArgs,
