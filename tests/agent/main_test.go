@@ -1,5 +1,5 @@
-// Package agent shows the agent on a real cluster of three: which unit acts, and what
-// becomes of that when agents are stopped, killed or sleep.
+// Package agent tests the agent on a real cluster of three: which unit acts, and which
+// one acts after agents are stopped, killed or paused.
 package agent
 
 import (

@@ -1,5 +1,5 @@
-// Package cluster has scenarios that are written once and run on any [Application]: on the lab,
-// or on a controller through its client. While they run, every status is checked.
+// Package cluster has scenarios that run on any [Application]: on the lab, or on a real
+// controller through its client. While they run, every status is checked.
 package cluster
 
 import (

@@ -1,7 +1,7 @@
-// Package deployment shows how the charm makes a working control plane of empty
-// machines, and keeps it one: real ovsdb-server processes, started by the
-// packages' own ovn-ctl, each unit in a network namespace of its own, over TLS,
-// with the lab in Juju's place.
+// Package deployment tests that the charm turns empty machines into a working control
+// plane and maintains it. The ovsdb-server processes are real, use TLS, and are started
+// by the packages' own ovn-ctl. Each unit has its own network namespace, and the lab
+// replaces Juju.
 package deployment
 
 import (

@@ -1,6 +1,6 @@
-// Package functional shows the charm's behaviour on real ovsdb-server processes,
-// with the lab in Juju's place. Each test names the rule (R0 to R16) or the
-// requirement (000-1 to 000-7) that it shows.
+// Package functional tests the charm on real ovsdb-server processes; the lab replaces
+// Juju. Each test names the rule (R0 to R16) or the requirement (000-1 to 000-7) that
+// it checks.
 package functional
 
 import (

@@ -1,11 +1,11 @@
 // Package soak runs random schedules of operations and faults on real servers, in
-// the lab, and holds what is left against invariants after every step and at the
-// end.
+// the lab, and checks invariants after every step and at the end.
 //
-// A [Schedule] is data: it is made from a seed, can be stored, and is replayed. One
-// that breaks an invariant is made as short as it still breaks one ([Shrink]), and
-// printed as JSON; below testdata it is a test from then on.
+// A [Schedule] is data: it is made from a seed, can be stored, and can be run again.
+// [Shrink] removes steps from one that breaks an invariant as long as it still
+// breaks one, and the rest is printed as JSON. Schedules below testdata are tests.
 //
-// What is drawn is pure (generate.go), what a loss of quorum is put down to is pure
-// too ([Cost.Judge]); the rest drives the lab and looks.
+// Two parts are pure: the drawing of schedules (generate.go), and the decision which
+// faults explain a loss of quorum ([Cost.Judge]). The rest operates the lab and
+// checks its state.
 package soak
