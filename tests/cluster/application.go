@@ -1,4 +1,4 @@
-// Package cluster has scenarios that run on any [Application]: on the lab, or on a real
+// Package cluster has scenarios that run on any [Application]: on the lab, or on a
 // controller through its client. While they run, every status is checked.
 package cluster
 
