@@ -152,7 +152,7 @@ func TestUnitsHaveCertificatesOfTheirOwn(t *testing.T) {
 		own[got[unit+".server.cert"]], global[got["client.cert"]] = true, true
 	}
 	assert.Len(t, own, 3)
-	assert.Len(t, global, 1, "one client certificate is everybody's")
+	assert.Len(t, global, 1, "all clients have one certificate")
 }
 
 func TestRequestsThatVaultRefusesAreNotAnswered(t *testing.T) {
