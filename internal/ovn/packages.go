@@ -47,9 +47,9 @@ type Packages struct {
 	Pause time.Duration
 }
 
-// Installed says which versions of ovn-central and openvswitch-common are installed.
-// ok is false where ovn-central isn't, and where dpkg was interrupted before it was
-// configured; [Packages.Install] mends that.
+// Installed says which versions of ovn-central and openvswitch-common are on the machine.
+// ok is false where ovn-central isn't, which is an empty version, and where dpkg was interrupted
+// before it was configured (dpkg(1), "Package states"); [Packages.Install] mends both.
 func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool, err error) {
 	out, err := p.Runner.Run(ctx, run.Command{Name: "dpkg-query", Args: []string{
 		"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, payload, openvswitch,
@@ -60,9 +60,9 @@ func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool
 	}
 	for line := range strings.Lines(string(out)) {
 		switch fields := strings.Fields(line); {
-		case len(fields) != 3:
-		case fields[0] == payload && fields[1] == "installed":
-			version.OVN = fields[2]
+		case len(fields) != 3 || fields[1] == "not-installed" || fields[1] == "config-files":
+		case fields[0] == payload:
+			version.OVN, ok = fields[2], fields[1] == "installed"
 		case fields[0] == openvswitch:
 			version.OVS = fields[2] // half-configured, it is unpacked: what starts is of it
 		}
@@ -70,7 +70,7 @@ func (p Packages) Installed(ctx context.Context) (version ovndb.Version, ok bool
 	if version.OVN == "" {
 		return ovndb.Version{}, false, nil
 	}
-	return version, true, nil
+	return version, ok, nil
 }
 
 // update fetches the lists of packages.

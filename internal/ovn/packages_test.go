@@ -79,7 +79,10 @@ func TestPackageThatIsNotConfiguredIsNotInstalledAndIsMended(t *testing.T) {
 	require.NoError(t, os.WriteFile(fail, nil, 0o600))
 	err := p.Install(t.Context())
 	require.ErrorContains(t, err, "cannot install ovn-central: dpkg: error processing package ovn-central (--configure)")
-	assert.Empty(t, versionOf(t, p), "it is half-configured")
+	version, ok, err := p.Installed(t.Context())
+	require.NoError(t, err)
+	assert.False(t, ok, "it is half-configured")
+	assert.Equal(t, "23.03.1-1", version.OVN, "and there")
 	assert.Equal(t, unhold, a.happened(t)[2], "the services are released after a failure too")
 
 	require.NoError(t, os.Remove(fail))

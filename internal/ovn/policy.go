@@ -139,14 +139,15 @@ func (p Policy) Remove(ctx context.Context) error {
 	return errors.Join(err, failed, os.Remove(p.program()))
 }
 
-// TakeDeferred reads which restarts and stops were refused on this application's behalf
-// since the last time, each once, and forgets them: the caller has them done. The name
-// of the package's umbrella stands for all services.
-func (p Policy) TakeDeferred() (services []ovndb.Service, err error) {
+// Deferred reads which restarts and stops were refused on this application's behalf, by the
+// file that notes each. They stay until [Policy.Forget]. The name of the package's umbrella
+// stands for all services.
+func (p Policy) Deferred() (map[string]ovndb.Service, error) {
 	files, err := filepath.Glob(filepath.Join(p.deferred(), "*.deferred"))
 	if err != nil {
 		return nil, err
 	}
+	services := map[string]ovndb.Service{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -157,15 +158,20 @@ func (p Policy) TakeDeferred() (services []ovndb.Service, err error) {
 			key, value, _ := strings.Cut(strings.TrimSpace(line), ": ")
 			event[key] = strings.Trim(value, `'"`)
 		}
-		if event["policy_requestor_name"] != p.App {
-			continue
-		}
-		if err := os.Remove(file); err != nil {
-			return services, fmt.Errorf("cannot forget a restart that was refused: %w", err)
-		}
-		if service := ovndb.Service(strings.TrimSuffix(event["service"], ".service")); !slices.Contains(services, service) {
-			services = append(services, service)
+		if event["policy_requestor_name"] == p.App {
+			services[file] = ovndb.Service(strings.TrimSuffix(event["service"], ".service"))
 		}
 	}
 	return services, nil
+}
+
+// Forget removes the notes of restarts that were refused, once the caller has made sure that
+// they will be done.
+func (p Policy) Forget(deferred map[string]ovndb.Service) error {
+	for file := range deferred {
+		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot forget a restart that was refused: %w", err)
+		}
+	}
+	return nil
 }

@@ -3,8 +3,10 @@ package ovn_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,12 +59,19 @@ func TestPolicyRefusesWhatPackagesWouldRestartAndNotesIt(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(file), "charm-neutron-openvswitch.policy"), []byte(other), 0o644))
 	require.ErrorContains(t, asked("openvswitch-switch.service", "restart"), "101")
 
-	taken, err := p.TakeDeferred()
+	for range 2 { // reading forgets nothing
+		deferred, err := p.Deferred()
+		require.NoError(t, err)
+		assert.ElementsMatch(t, []ovndb.Service{"ovn-central", "ovn-ovsdb-server-sb", "ovn-northd"}, slices.Collect(maps.Values(deferred)))
+	}
+	deferred, err := p.Deferred()
 	require.NoError(t, err)
-	assert.ElementsMatch(t, []ovndb.Service{"ovn-central", "ovn-ovsdb-server-sb", "ovn-northd"}, taken)
-	taken, err = p.TakeDeferred()
+	for range 2 { // as one that was killed in between does it again
+		require.NoError(t, p.Forget(deferred))
+	}
+	deferred, err = p.Deferred()
 	require.NoError(t, err)
-	assert.Empty(t, taken)
+	assert.Empty(t, deferred)
 	left, err := filepath.Glob(filepath.Join(root, "policy-rc.d", "charm-neutron-openvswitch-*.deferred"))
 	require.NoError(t, err)
 	require.Len(t, left, 1, "the other charm's is left to it")

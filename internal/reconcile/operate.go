@@ -83,15 +83,19 @@ func (u *Reconciler) Deferred(ctx context.Context) (map[ovndb.Service]string, er
 	if err != nil {
 		return nil, err
 	}
-	u.takeDeferred(r)
-	if err := u.saveRecord(r); err != nil {
+	return u.deferred(ctx, r)
+}
+
+func (u *Reconciler) deferred(ctx context.Context, r *record) (map[ovndb.Service]string, error) {
+	deferred, err := u.Policy.Deferred()
+	if err != nil {
 		return nil, err
 	}
 	version, _, err := u.Packages.Installed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return u.withLost(ctx, r.pending(version))
+	return u.withLost(ctx, withDeferred(r.pending(version), deferred))
 }
 
 // HoldNorthd stops this unit's ovn-northd and keeps it from running, through hooks,
@@ -140,11 +144,12 @@ var ErrHeld = errors.New("cannot restart ovn-northd: it is held")
 // itself would. Without names it restarts those that are held back. It returns
 // what it has restarted.
 func (u *Reconciler) Restart(ctx context.Context, names ...string) ([]ovndb.Service, error) {
-	pending, err := u.Deferred(ctx)
+	r, err := u.loadRecord()
 	if err != nil {
 		return nil, err
 	}
-	r, err := u.loadRecord()
+	u.keepDeferred(ctx, r)
+	pending, err := u.deferred(ctx, r)
 	if err != nil {
 		return nil, err
 	}

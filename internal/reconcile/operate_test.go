@@ -1,13 +1,47 @@
 package reconcile
 
 import (
+	"bytes"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
+
+// The note of a restart that packages were refused is removed once the unit's own record has it on the
+// disk, and not before: what is killed in between, or can't write, does not lose the restart.
+func TestRefusedRestartIsForgottenOnlyOnceTheRecordHasIt(t *testing.T) {
+	t.Parallel()
+	root, log := t.TempDir(), new(bytes.Buffer)
+	paths := ovndb.Paths{DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
+	u := &Reconciler{
+		Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.NewTextHandler(log, nil))},
+		Paths:   paths, Policy: ovn.Policy{App: "ovn-central", Paths: paths},
+	}
+	note := filepath.Join(root, "lib", "policy-rc.d", "charm-ovn-central-1f0e.deferred")
+	require.NoError(t, os.MkdirAll(filepath.Dir(note), 0o755))
+	require.NoError(t, os.WriteFile(note, []byte("policy_requestor_name: ovn-central\nservice: ovn-northd.service\n"), 0o600))
+
+	require.NoError(t, os.WriteFile(paths.DB, nil, 0o600)) // no record can be written below a file
+	u.keepDeferred(t.Context(), &record{})
+	assert.FileExists(t, note)
+	assert.Contains(t, log.String(), "cannot note what packages wanted to restart")
+
+	require.NoError(t, os.Remove(paths.DB))
+	u.keepDeferred(t.Context(), &record{})
+	assert.NoFileExists(t, note)
+	kept, err := u.loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, map[ovndb.Service]string{ovndb.Northd: "Package update"}, kept.Pending)
+}
 
 func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {
 	t.Parallel()

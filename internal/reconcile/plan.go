@@ -1,10 +1,6 @@
 package reconcile
 
-import (
-	"context"
-
-	"github.com/ovn-central/ovn-central-operator/internal/plan"
-)
+import "context"
 
 // Plan finds out how the unit is, as [Reconciler.Reconcile] does in `update-status`, and
 // makes no step: for actions that show it, or have changed what its status says. What
@@ -26,9 +22,6 @@ func (u *Reconciler) Plan(ctx context.Context) (Result, error) {
 	}
 	o.firewallFailure, o.agent = record.FirewallFailure, record.Agent.Problem
 	o.agentStatus = u.agentStatus(ctx, record)
-	if o.state, err = u.state(ctx, p); err != nil {
-		return o, err
-	}
-	o.Decision = plan.Decide(o.state)
-	return o, nil
+	err = u.decide(ctx, p, &o)
+	return o, err
 }

@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
@@ -28,18 +29,33 @@ func (u *Reconciler) configurePolicy(ctx context.Context, r *record, a inputs) {
 // packageUpdate is the reason that charm-helpers' policy-rc.d gives (policy_rc_d_script.py).
 const packageUpdate = "Package update"
 
-// takeDeferred puts what packages wanted to restart, and were refused, to what is to be
-// restarted.
-func (u *Reconciler) takeDeferred(r *record) {
-	services, err := u.Policy.TakeDeferred()
-	if err != nil {
-		u.Log.Warn("cannot read what packages wanted to restart", "error", err)
+// keepDeferred has the record keep what packages wanted to restart, and were refused, before
+// the notes of that are removed: a hook that is killed in between must not lose a restart.
+func (u *Reconciler) keepDeferred(ctx context.Context, r *record) {
+	deferred, err := u.Policy.Deferred()
+	if err == nil && len(deferred) > 0 {
+		r.Pending = withDeferred(r.Pending, deferred)
+		if err = u.saveRecord(r); err == nil {
+			err = u.Policy.Forget(deferred)
+		}
 	}
-	for _, service := range services {
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot note what packages wanted to restart", "error", err)
+	}
+}
+
+// withDeferred adds restarts that packages were refused to those that are due.
+func withDeferred(pending map[ovndb.Service]string, deferred map[string]ovndb.Service) map[ovndb.Service]string {
+	all := maps.Clone(pending)
+	for _, service := range deferred {
 		for _, due := range plan.RestartOrder() {
-			if service == due || service == ovndb.Umbrella {
-				r.due(due, packageUpdate)
+			if (service == due || service == ovndb.Umbrella) && all[due] == "" {
+				if all == nil {
+					all = map[ovndb.Service]string{}
+				}
+				all[due] = packageUpdate
 			}
 		}
 	}
+	return all
 }

@@ -103,10 +103,11 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	u.awaitServers(ctx, o)
 	made := map[string]bool{}
 	for steps := 0; ; steps++ {
-		if o.state, err = u.state(ctx, p); err != nil {
+		u.keepDeferred(ctx, record)
+		if err := u.decide(ctx, p, o); err != nil {
 			return p.result, err
 		}
-		o.Decision = plan.Decide(o.state)
+		record.observed(o.state)
 		step := o.Decision.Step
 		if step == nil || made[step.String()] {
 			break // one that changed nothing would change nothing again
@@ -164,6 +165,18 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	return p.result, nil
 }
 
+// decide plans by what was observed, and changes nothing but what the pass knows.
+func (u *Reconciler) decide(ctx context.Context, p pass, o *Result) (err error) {
+	if err := u.bringUpToDate(ctx, p); err != nil {
+		return err
+	}
+	if o.state, err = u.state(ctx, p); err != nil {
+		return err
+	}
+	o.Decision = plan.Decide(o.state)
+	return nil
+}
+
 // awaitServers gives the servers of a machine that has just been turned on the time to read
 // their files, and to hear their leaders: what is said of one that is starting, or
 // whose leader has no connection to it, would stand until the next hook. It is for the hooks
@@ -217,7 +230,8 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 		return fmt.Errorf("cannot find out what is installed: %w", err)
 	}
 	r.Known = true
-	if r.Adopted = installed; installed {
+	// One that dpkg was killed at is there too: its services may run, and it is finished next.
+	if r.Adopted = version.OVN != ""; r.Adopted {
 		r.Source = p.inputs.settings.AllSources()
 		for _, service := range plan.RestartOrder() {
 			// Which ovsdb-server runs is asked of it: it may be older than what is installed.

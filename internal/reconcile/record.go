@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
@@ -151,6 +153,34 @@ func (r *record) pending(installed ovndb.Version) map[ovndb.Service]string {
 		}
 	}
 	return all
+}
+
+// bringUpToDate completes what the unit has recorded by what Juju and the machine say now, as a plan
+// needs it. It writes nothing: that is for the caller, if it acts.
+func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
+	p.record.forget(p.progress.clusters)
+	version, _, err := u.installed(ctx, p.progress)
+	if err != nil {
+		return err
+	}
+	u.complete(ctx, p.record, version)
+	return nil
+}
+
+// observed drops what is over by what was observed.
+func (r *record) observed(s plan.State) {
+	for db, x := range s.Databases {
+		if !asked(r, s, db) || !s.JujuLeader {
+			delete(r.Asks, db)
+		}
+		if !x.MemberWithLeader() {
+			continue
+		}
+		delete(r.Refused, db) // what was lost is back
+		if x.Inconsistent == "" {
+			r.rejoined(db, x.Status.Server)
+		}
+	}
 }
 
 // due notes that a service is to be restarted.

@@ -308,6 +308,9 @@ func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.D
 	if err != nil {
 		return nil, err
 	}
+	if err := u.bringUpToDate(ctx, p); err != nil {
+		return nil, err
+	}
 	p.judging = true
 	s, err := u.state(ctx, p)
 	return s.Recovery, err

@@ -24,7 +24,6 @@ import (
 func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[ovndb.Database]recovery.State, error) {
 	r := p.record
 	all := map[ovndb.Database]recovery.State{}
-	r.forget(p.progress.clusters)
 	wanted := map[ovndb.Database][]raft.ID{}
 	for _, db := range ovndb.Databases() {
 		if cluster := s.Clusters.IDs[db]; cluster != "" && (p.judging || asked(r, s, db)) {
@@ -34,20 +33,16 @@ func (u *Reconciler) recoveries(ctx context.Context, p pass, s plan.State) (map[
 	served := u.serving(ctx, p, wanted)
 	for _, db := range ovndb.Databases() {
 		x, cluster := s.Databases[db], s.Clusters.IDs[db]
-		begun := asked(r, s, db)
-		if !begun || !s.JujuLeader {
-			delete(r.Asks, db)
-		}
-		led := x.MemberWithLeader()
-		if led {
-			delete(r.Refused, db) // what was lost is back
-		}
+		begun, led := asked(r, s, db), x.MemberWithLeader()
 		if cluster == "" || !begun && !p.judging && (led || x.Condition == ovndb.Absent) {
 			continue
 		}
 		state := recovery.State{
 			Database: db, Unit: u.Env.Unit, JujuLeader: s.JujuLeader, Cluster: cluster, Staged: x.Staged, HeldFor: r.Held[db],
-			Now: u.Now(), Asked: r.Asks[db],
+			Now: u.Now(),
+		}
+		if begun && s.JujuLeader {
+			state.Asked = r.Asks[db]
 		}
 		if request, there := r.Requests[db]; there {
 			state.Request = &request

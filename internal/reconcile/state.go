@@ -2,6 +2,7 @@ package reconcile
 
 import (
 	"context"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -39,9 +40,11 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		return s, err
 	}
 	s.Packages.Installed, s.Packages.Version, s.Packages.Unavailable = installed, version, p.progress.unavailable
-	u.complete(ctx, r, version)
-	u.takeDeferred(r)
-	s.Pending = r.pending(version)
+	deferred, err := u.Policy.Deferred()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read what packages wanted to restart", "error", err)
+	}
+	s.Pending = withDeferred(r.pending(version), deferred)
 	if r.NorthdHeld {
 		delete(s.Pending, ovndb.Northd)
 	}
@@ -75,12 +78,8 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if s.Recovery, err = u.recoveries(ctx, p, s); err != nil {
 		return s, err
 	}
-	s.Refused = r.Refused
-	for db, x := range s.Databases {
-		if x.MemberWithLeader() && x.Inconsistent == "" {
-			r.rejoined(db, x.Status.Server)
-		}
-	}
+	s.Refused = maps.Clone(r.Refused)
+	maps.DeleteFunc(s.Refused, func(db ovndb.Database, _ string) bool { return s.Databases[db].MemberWithLeader() })
 	if s.NorthdParams, err = u.northdParams(a, snapshot); err != nil {
 		return s, err
 	}

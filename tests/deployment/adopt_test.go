@@ -246,6 +246,26 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 	}
 }
 
+// An upgrade of packages that was killed is finished, and what runs goes on running: the machine is
+// not taken for an empty one, whose services would be masked for good.
+func TestRefreshFinishesAnUpgradeThatWasKilledAndAdopts(t *testing.T) {
+	t.Parallel()
+	c, units := pythonCloud(t, 3)
+	before, w := processes(t, units...), c.StartWriter(t.Context(), 0)
+	require.NoError(t, units[1].InterruptDpkg())
+	require.NoError(t, c.Refresh(t.Context(), charmDir))
+	c.tick(t, "three units that work", c.allActive)
+	requireActive(t, units...)
+	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
+	for _, u := range units {
+		out, _ := u.Exec(t.Context(), "systemctl", "is-enabled", "ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd")
+		assert.NotContains(t, string(out), "masked", u.Name())
+	}
+	assert.Equal(t, "nothing is held back\n", c.act(t, units[1], "show-deferred-events", "format=text")["output"])
+	c.requireOneCluster(t, units...)
+	lossless(t, w)
+}
+
 // heldBackAsPython leaves on a machine what charm-helpers does for enable-auto-restarts=false
 // (contrib/openstack/policy_rcd.py, deferred_events.py, files/policy_rc_d_script.py): the
 // policy as PyYAML writes it, its program behind the alternative, and what was refused: of a
