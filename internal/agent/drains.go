@@ -63,15 +63,18 @@ func (x *drain) prove(ctx context.Context, d *drains, chassis string, p *mainten
 	}
 	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
-	proved, err := d.service.Prove(ctx, chassis)
+	next, proved, err := d.service.Prove(ctx, chassis)
 	if err != nil {
 		x.provePause = min(max(firstProofPause, 2*x.provePause), lastProofPause)
 		x.proveAt = d.agent.now() + x.provePause
 		d.agent.log.Warn("cannot prove that the gateways of a drain were moved", "chassis", chassis, "error", err)
 		return "not proved yet"
 	}
-	*p, x.provePause = proved, 0
-	x.stepped = p.Left > 0 || len(p.Unbound) > 0
+	*p, x.provePause = next, 0
+	x.stepped = p.Left > 0 || len(p.Unbound) > 0 || !proved
+	if !proved {
+		return "not proved yet"
+	}
 	return ""
 }
 

@@ -162,7 +162,7 @@ func (s *Service) write(ctx context.Context, notes []string, guard ovsdb.Guard, 
 // guard has a transaction fail where a chassis that comes nearer to hosting something was
 // cordoned since it was planned for.
 func (s *Service) guard(state schedule.State, changes []schedule.Change) ovsdb.Guard {
-	g := ovsdb.Guard{Has: s.Fence, Lacks: map[string]string{}}
+	g := ovsdb.Guard{Has: s.cordon, Lacks: map[string]string{}}
 	open := map[string]bool{}
 	for _, c := range state.Chassis {
 		open[c.Name] = !c.Cordoned

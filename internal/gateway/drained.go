@@ -59,8 +59,8 @@ func (s *Service) unfinishedOf(ctx context.Context, operation, chassis string) (
 
 func (s *Service) whileCordoned(ctx context.Context, read *Inventory, chassis string, plan Planner, earlier ...Entry) ([]schedule.Change, error) {
 	key, value := maintenance.CordonPair(chassis)
-	s.Fence = map[string]string{key: value}
-	defer func() { s.Fence = nil }()
+	s.cordon = map[string]string{key: value}
+	defer func() { s.cordon = nil }()
 	return s.applyFrom(ctx, read, plan, earlier...)
 }
 

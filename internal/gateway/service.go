@@ -26,9 +26,6 @@ type Service struct {
 	Elsewhere string
 	// By is the person or unit that asks, for the journal.
 	By string
-	// Fence are pairs of external_ids of NB_Global that must stand there whenever candidates are
-	// written: what gives the right to.
-	Fence map[string]string
 	// Undo is the command that takes a plan back.
 	Undo func(plan string) string
 	// Progress tells a person how far it is.
@@ -51,6 +48,9 @@ type Service struct {
 	pace    pace
 	// run is the ID of the last run.
 	run string
+	// cordon is the pair of external_ids of NB_Global that must stand there whenever candidates are
+	// written, of a plan that goes by it.
+	cordon map[string]string
 }
 
 // Close ends the connections.

@@ -191,12 +191,18 @@ func (s *Service) step(ctx context.Context, chassis string) (maintenance.Progres
 
 // Prove makes the next step of a drain of which everything is bound elsewhere, once those that took it were
 // asked for a sign of life, for the reason of [gateway.Service.Prove]. What was moved to one that does not
-// follow is moved on.
-func (s *Service) Prove(ctx context.Context, chassis string) (maintenance.Progress, error) {
-	if err := s.Gateways.SyncNorthd(ctx); err != nil {
-		return maintenance.Progress{}, err
+// follow is moved on. It is proved only if all gateways are still where they were: one that has moved on
+// meanwhile may be on a chassis that was asked before it had claimed it.
+func (s *Service) Prove(ctx context.Context, chassis string) (p maintenance.Progress, proved bool, err error) {
+	before, err := s.Gateways.Observe(ctx)
+	if err != nil {
+		return p, false, err
 	}
-	return s.Step(ctx, chassis)
+	if err := s.Gateways.SyncNorthd(ctx); err != nil {
+		return p, false, err
+	}
+	p, after, err := s.step(ctx, chassis)
+	return p, err == nil && maps.Equal(hosts(before, chassis), hosts(after, chassis)), err
 }
 
 // whereDrainIs changes nothing.

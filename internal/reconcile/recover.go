@@ -215,7 +215,9 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, request RecoverRequ
 		}
 	}
 	found.Proofs = u.prove(ctx, o, remade)
-	found.Proven = r.forgetProven(request.Databases, found.Proofs)
+	if found.Proven = proven(request.Databases, found.Proofs); found.Proven {
+		r.forgetProven(found.Proofs)
+	}
 	var broken []string
 	for _, p := range found.Proofs {
 		broken = append(broken, p.Broken()...)
@@ -246,19 +248,19 @@ func (u *Reconciler) unitsToKick(proofs []recovery.Proof) (ways []string) {
 	return ways
 }
 
-// forgetProven says whether all databases that were asked for are proved, and then has the same command begin
-// anew from now on. One alone is not forgotten: each time that the command goes on with the other it would be
-// made anew.
-func (r *record) forgetProven(asked []ovndb.Database, proofs []recovery.Proof) bool {
-	if len(proofs) != len(asked) || slices.ContainsFunc(proofs, func(p recovery.Proof) bool { return !p.Complete() }) {
-		return false
-	}
+// proven says whether all databases that were asked for are proved.
+func proven(asked []ovndb.Database, proofs []recovery.Proof) bool {
+	return len(proofs) == len(asked) && !slices.ContainsFunc(proofs, func(p recovery.Proof) bool { return !p.Complete() })
+}
+
+// forgetProven has the same command begin anew from now on. It is for requests of which all databases are
+// proved: if one alone were forgotten, it would be made anew each time that the command goes on with the other.
+func (r *record) forgetProven(proofs []recovery.Proof) {
 	for _, p := range proofs {
 		if p.Everywhere() || r.Remade[p.Database].Backup != "" {
 			delete(r.Remade, p.Database)
 		}
 	}
-	return true
 }
 
 // gaveUp says whether a request that has come about gives up what is named. An identity is no member's

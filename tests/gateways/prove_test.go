@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -104,6 +105,38 @@ func TestDrainAsksAgainWhereAGatewayMovesOnWhileItIsProved(t *testing.T) {
 	said := s.Drain(t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}})
 	assert.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Equal(t, 2, asked)
+}
+
+// So it is where an agent proves the drain of a command that is gone.
+func TestProofOfADrainDoesNotCountWhereAGatewayMovesOnMeanwhile(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	c.addGateways(1, "c1", "c2", "c3")
+	c.bind("c2", "cr-lrp-001")
+	s := c.nodeService()
+	s.Gateways.NorthdTimeout = patience
+	t.Cleanup(s.Close)
+	require.Equal(t, 200, c.answer("drain", "c1").Code)
+
+	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
+	was := c.nbctl("get", "NB_Global", ".", "nb_cfg")
+	asked := make(chan bool)
+	go func() {
+		defer close(asked)
+		assert.Eventually(t, func() bool { return c.nbctl("get", "NB_Global", ".", "nb_cfg") != was }, patience, 20*time.Millisecond)
+		c.sbctl("lsp-unbind", "cr-lrp-001")
+		c.sbctl("lsp-bind", "cr-lrp-001", "c3")
+		assert.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	}()
+	_, proved, err := s.Prove(t.Context(), "c1")
+	require.NoError(t, err)
+	<-asked
+	assert.False(t, proved)
+	p, proved, err := s.Prove(t.Context(), "c1")
+	require.NoError(t, err)
+	assert.True(t, proved)
+	assert.True(t, p.Done(), p.Text())
 }
 
 // followsOnce has a chassis follow the next nb_cfg, and none after that.
