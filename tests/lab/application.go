@@ -47,6 +47,7 @@ func (a *Application) live(ctx context.Context) error {
 	due := time.Now().Add(updateInterval)
 	for ctx.Err() == nil {
 		_ = a.Settle(ctx)
+		a.retry(ctx)
 		if time.Now().After(due) {
 			_ = a.UpdateStatus(ctx)
 			due = time.Now().Add(updateInterval)
@@ -57,6 +58,16 @@ func (a *Application) live(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// retry runs failed hooks again, such as those of a machine that went off amid one. Removals see to
+// their own.
+func (a *Application) retry(ctx context.Context) {
+	for _, u := range a.Lab.Units() {
+		if u.pending().failed != nil && !u.Dying() {
+			_ = a.Retry(ctx, u)
+		}
+	}
 }
 
 // Deploy implements [cluster.Application]. The machines are empty ones.

@@ -99,6 +99,17 @@ func TestUnitThatWasNeverInstalledGoesWithoutHooks(t *testing.T) {
 	assert.True(t, units[1].Removed())
 }
 
+func TestFailedHookIsRetriedWhereAgentsLive(t *testing.T) {
+	t.Parallel()
+	l, units := withUnits(t, 1, true, scripts{"update-status": "exit 1"})
+	u := units[0]
+	require.Error(t, l.RunHook(ctx(t), u, "update-status"))
+	on(t, u, "update-status", "")
+	_, end := lab.Live(ctx(t), l)
+	defer end()
+	require.Eventually(t, func() bool { return u.Agent().Status == "idle" }, time.Minute, 10*time.Millisecond)
+}
+
 func TestHookOfAMachineThatGoesOffHasFailed(t *testing.T) {
 	t.Parallel()
 	l, units := withUnits(t, 1, true, scripts{"update-status": "touch reached; sleep 60"})
