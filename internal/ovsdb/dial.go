@@ -1,7 +1,9 @@
 // Package ovsdb talks to OVSDB servers. It is the only importer of libovsdb, and
 // keeps to what that library does reliably: one short-lived client for each
 // purpose, every call with a deadline, no reconnection and no inactivity probe
-// of the library's own (both can deadlock in v0.7.0), no lock.
+// of the library's own (both can deadlock in v0.7.0), no lock. One fault is left, also
+// in v0.8.1: a server that closes the connection at the very end of Connect can make the
+// library's own goroutines race, and panic (ovn-kubernetes/libovsdb pull request 497).
 package ovsdb
 
 import (
