@@ -152,7 +152,7 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		if err != nil {
 			return nil, err
 		}
-		return s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.detector.Plan(state, owns) })
+		return s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, owns) })
 	})
 	before := journal.Rows()
 	for _, change := range changed {
@@ -167,6 +167,12 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		return fmt.Errorf("after %d gateways: %w", len(changed), err)
 	}
 	return nil
+}
+
+// plan is made of what is read to be written: a chassis may have been cordoned since the pass has looked.
+func (g *gateways) plan(state schedule.State, owns func(key string) bool) schedule.Plan {
+	g.detector.Observe(state, g.agent.now())
+	return g.detector.Plan(state, owns)
 }
 
 // write has something written as long as this agent holds the record.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -68,4 +69,33 @@ func TestOwnsIsByTheModeByWhoseTheGatewayIsAndByWhereNeutronUndoes(t *testing.T)
 		g.undone.Observe([]schedule.Group{group}, nil, time.Duration(1+n)*time.Minute)
 	}
 	assert.Equal(t, []string{"own"}, owned(config.On, true))
+}
+
+// 001-2: what was cordoned since the look is given nothing by what is planned of a later state.
+func TestChassisThatWasCordonedSinceTheLookIsGivenNothing(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	g := a.gateways
+	g.detector.HoldDown = time.Minute
+	state := schedule.State{Groups: []schedule.Group{{
+		Name: "lrp", Storage: schedule.GatewayChassis, Ports: []schedule.Port{{Name: "lrp", Router: "r", Network: "net"}},
+		Candidates: []schedule.Candidate{{Chassis: "c1", Priority: 1}},
+	}}}
+	for _, name := range []string{"c1", "c2", "c3"} {
+		state.Chassis = append(state.Chassis, schedule.Chassis{Name: name, Gateway: true, Networks: []string{"net"}})
+	}
+	g.detector.Observe(state, *now)
+	*now += time.Minute
+	g.detector.Observe(state, *now)
+	planned := func() (names []string) {
+		for _, change := range g.plan(state, drift.All).Changes {
+			for _, c := range change.After {
+				names = append(names, c.Chassis)
+			}
+		}
+		return names
+	}
+	assert.ElementsMatch(t, []string{"c1", "c2", "c3"}, planned())
+	state.Chassis[2].Cordoned = true
+	assert.Equal(t, []string{"c1", "c2"}, planned())
 }

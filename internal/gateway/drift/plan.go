@@ -70,7 +70,7 @@ func (d *Detector) Concerned(s schedule.State) map[string]bool {
 func All(string) bool { return true }
 
 // Plan is what is to be done now about the gateways that are owned, by their names; the others
-// stay as they are.
+// stay as they are. What was observed last counts of chassis: s is to be observed first.
 func (d *Detector) Plan(s schedule.State, owns func(key string) bool) schedule.Plan {
 	concerned, hold := d.Concerned(s), map[string]bool{}
 	for _, g := range s.Groups {
