@@ -152,7 +152,7 @@ func (g *gateways) act(ctx context.Context, value string, inv *gateway.Inventory
 		if err != nil {
 			return nil, err
 		}
-		return s.Remedy(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, owns) })
+		return s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan { return g.plan(state, owns) }, g.unfinished...)
 	})
 	before := journal.Rows()
 	for _, change := range changed {

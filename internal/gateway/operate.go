@@ -123,15 +123,6 @@ func (s *Service) Reschedule(ctx context.Context, r Request) (*Operation, error)
 	}, earlier...)
 }
 
-// Remedy carries out plans as a rescheduling does, and finishes what earlier ones have begun.
-func (s *Service) Remedy(ctx context.Context, planner Planner) ([]schedule.Change, error) {
-	earlier, err := s.unfinished(ctx, "reschedule")
-	if err != nil {
-		return nil, err
-	}
-	return s.Apply(ctx, planner, earlier...)
-}
-
 // unfinished are the earlier runs of operations that were not finished.
 func (s *Service) unfinished(ctx context.Context, operations ...string) ([]Entry, error) {
 	h, err := s.History(ctx, "")

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -70,4 +71,24 @@ func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
 		assert.Regexp(t, `msg=orphan where="?`+c+`"? `, log)
 		assert.Regexp(t, `orphan is gone" where="?`+c+`"? `, log)
 	}
+}
+
+// R14: what the agent does is no end of a run that a person has begun: the share of a chassis that was added
+// is finished by the next one, which goes by what is left. Those of agents end.
+func TestRunThatAPersonHasBegunIsNotEndedByWhatTheAgentDoes(t *testing.T) {
+	t.Parallel()
+	p := newPlane(t, "--mode", "on", "--hold-down", "1s")
+	p.nb("init")
+	p.arrive("c1")
+	p.gateways(3)
+	p.interrupted("g1", "ovn-central/9, agent")
+	p.interrupted("g2", "ovn-central/9")
+	p.arrive("c2")
+	p.complete(2)
+	left := func() int {
+		return strings.Count(p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"left":2`)
+	}
+	eventually(t, func() bool { return left() < 2 }, patience, 100*time.Millisecond, "what an agent has begun is over")
+	always(t, func() bool { return left() == 1 }, 3*time.Second, 500*time.Millisecond, "what a person has begun is not")
+	assert.Contains(t, p.nb("--bare", "--columns=external_ids", "find", "DNS"), `"by":"ovn-central/9","left":2`)
 }

@@ -258,7 +258,7 @@ func TestReviewedPlanIsRefusedWhereOtherOperationsCameInBetween(t *testing.T) {
 
 	// A run of the journal that nothing has tagged, as those of agents are.
 	second := c.reviewID("rebalance")
-	changed, err := c.service().Remedy(t.Context(), func(s schedule.State, done int) schedule.Plan {
+	changed, err := c.service().Apply(t.Context(), func(s schedule.State, done int) schedule.Plan {
 		p := schedule.Rebalance(s, schedule.Options{MaxMoves: 1})
 		if done > 0 {
 			p.Changes = nil
