@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -78,11 +79,17 @@ func (x *drain) prove(ctx context.Context, d *drains, chassis string, p *mainten
 	return ""
 }
 
+// standing are the drains whose intents stand, by the name of the chassis.
+func standing(inv *gateway.Inventory) map[string]maintenance.Drain {
+	drains := maintenance.ParseRecords(inv.NB.IDs).Drains
+	maps.DeleteFunc(drains, func(_ string, r maintenance.Drain) bool { return r.Undrain })
+	return drains
+}
+
 // reconcile goes on with what stands in the inventory, and says when to look again if nothing
 // changes before; 0 is never. Without the lease it only forgets.
 func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *gateway.Inventory) (next time.Duration, err error) {
-	standing := maintenance.ParseRecords(inv.NB.IDs).Drains
-	maps.DeleteFunc(standing, func(_ string, r maintenance.Drain) bool { return r.Undrain })
+	standing := standing(inv)
 	if !acts || len(standing) == 0 {
 		d.close()
 		d.say(nil)
@@ -202,16 +209,25 @@ func (d *drains) status(now time.Duration) []report.Drain {
 	return all
 }
 
-// demote has what has come to cordoned nodes since go again, and says whether it has written
-// anything. What is drained is not its to see to.
-func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Inventory) (wrote bool, err error) {
+// comeTo are the cordoned nodes to which gateways have come since that could go again. What is drained
+// is seen to by its drain.
+func comeTo(inv *gateway.Inventory) (all []string) {
 	records := maintenance.ParseRecords(inv.NB.IDs)
 	for _, chassis := range slices.Sorted(maps.Keys(records.Hosted)) {
-		if _, drained := records.Drains[chassis]; drained || schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
-			continue
+		if _, drained := records.Drains[chassis]; !drained && !schedule.Demote(inv.State, chassis, records.Hosted[chassis]).Empty() {
+			all = append(all, chassis)
 		}
+	}
+	return all
+}
+
+// demote has what has come to cordoned nodes since go again, and says whether it has written
+// anything.
+func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Inventory) (wrote bool, err error) {
+	hosted := maintenance.ParseRecords(inv.NB.IDs).Hosted
+	for _, chassis := range comeTo(inv) {
 		changed, err := g.write(ctx, value, func(ctx context.Context, s *gateway.Service) ([]schedule.Change, error) {
-			return s.Demote(ctx, nil, chassis, records.Hosted[chassis])
+			return s.Demote(ctx, nil, chassis, hosted[chassis])
 		})
 		g.did(changed, err)
 		if err != nil {
@@ -220,4 +236,13 @@ func (g *gateways) demote(ctx context.Context, value string, inv *gateway.Invent
 		wrote = wrote || len(changed) > 0
 	}
 	return wrote, nil
+}
+
+// miss notes whether drains stand, or gateways are to leave cordoned nodes, and this unit does not act: it
+// has closed what it followed them by, so that nothing else would have it look once it acts again.
+func (g *gateways) miss(acts bool, mode config.Mode, inv *gateway.Inventory) {
+	missed := !acts && (len(standing(inv)) > 0 || mode == config.On && len(comeTo(inv)) > 0)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.missed = missed
 }

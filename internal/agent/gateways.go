@@ -52,6 +52,7 @@ type gateways struct {
 	mu     sync.Mutex
 	report gatewayReport
 	record string // under which this unit acted last
+	missed bool   // the last pass found what it would have seen to, had the unit acted
 
 	evaluated *schedule.Status // of the last pass, once a client has asked
 
@@ -222,7 +223,14 @@ func (g *gateways) wants(record string) bool {
 	defer g.mu.Unlock()
 	before := g.record
 	g.record = record
-	return record != before || g.report.planned > 0
+	return record != before || g.report.planned > 0 || g.missed
+}
+
+// begun says whether this unit has begun to act since a pass found that it does not, and there is something to
+// look for: where it began before the pass had noted that, nothing else says so.
+func (g *gateways) begun() bool {
+	record, acts := g.agent.guard()
+	return acts && g.wants(record)
 }
 
 // wakeGateways has the gateways reconciled: this unit may act by now, or was told otherwise.

@@ -10,6 +10,8 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -40,6 +42,57 @@ func TestUnitThatGoesOnUnderTheSameRecordLooksOnlyForWhatIsLeft(t *testing.T) {
 	assert.True(t, g.wants("a"))
 	g.report.planned = 0
 	assert.True(t, g.wants("b"))
+}
+
+// A pass that ends while the unit can't confirm its record leaves nothing that would have it look again.
+func TestUnitThatActsAgainGoesOnWithDrainsAndCordons(t *testing.T) {
+	t.Parallel()
+	candidates := map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 2}, "2": {UUID: "2", Chassis: "c2", Priority: 1}}
+	wants := func(mode config.Mode, ids map[string]string) bool {
+		sb := ovsdb.Southbound{}
+		for _, name := range []string{"c1", "c2"} {
+			sb.Chassis = append(sb.Chassis, ovsdb.ChassisRow{Name: name, Known: true, Config: map[string]string{"ovn-cms-options": "enable-chassis-as-gw"}})
+		}
+		inv := gateway.BuildInventory(ovsdb.Northbound{IDs: ids, GatewayChassis: candidates, RouterPorts: []ovsdb.LogicalRouterPort{
+			{UUID: "1", Name: "came", GatewayChassis: []string{"1", "2"}},
+		}, Routers: []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}}}, sb)
+		g := new(gateways)
+		g.wants("a")
+		g.miss(false, mode, inv)
+		again := g.wants("a")
+		g.miss(true, mode, inv)
+		assert.False(t, g.wants("a"), "it was seen to")
+		return again
+	}
+	note := maintenance.Note{By: "a test"}
+	cordon := maintenance.CordonHosting("c1", note, nil).Set
+	stays := maintenance.CordonHosting("c1", note, []string{"came"}).Set
+	drain := maintenance.Begin("c1", note, maintenance.Limits{})
+	undrain := maintenance.BeginUndrain("c1", maintenance.Drain{}, note)
+	assert.False(t, wants(config.On, nil))
+	assert.True(t, wants(config.Advise, drain.Set))
+	assert.False(t, wants(config.On, undrain.Set))
+	assert.True(t, wants(config.On, cordon))
+	assert.False(t, wants(config.On, stays))
+	assert.False(t, wants(config.Advise, cordon), "it would not be seen to")
+}
+
+func TestUnitThatBeginsToActDuringAPassLooksAgain(t *testing.T) {
+	t.Parallel()
+	a, _ := played(t)
+	g := a.gateways
+	assert.False(t, g.begun(), "it does not act")
+	a.tell(func(e *lease.Election, now time.Duration) {
+		e.Stand(true, now)
+		e.Saw("", now)
+	})
+	a.turn()
+	<-a.swaps
+	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapDone) })
+	a.turn()
+	assert.False(t, g.begun(), "it is woken for that")
+	g.report.planned = 1
+	assert.True(t, g.begun())
 }
 
 func TestOwnsIsByTheModeByWhoseTheGatewayIsAndByWhereNeutronUndoes(t *testing.T) {

@@ -40,6 +40,7 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 		g.agent.log.Info(l.message, l.attributes...) //nolint:sloglint // constants, chosen by a pure function
 	}
 	again = d.Next(now)
+	g.miss(acts, live.Mode, inv)
 	drain, err := g.drains.reconcile(ctx, value, acts, inv)
 	if err != nil && ctx.Err() == nil {
 		g.agent.log.Error("cannot continue drains", "error", err)
@@ -60,6 +61,9 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
 		g.endRuns(ctx, value)
 		return max(g.agent.now(), g.retry), nil
+	}
+	if !acts && g.begun() {
+		return g.agent.now(), nil
 	}
 	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return owns(c.Group) }) {
 		return again, nil
