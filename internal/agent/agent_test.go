@@ -39,6 +39,18 @@ func played(t *testing.T) (a *Agent, now *time.Duration) {
 	return a, now
 }
 
+// acts has it take the record, which nobody has.
+func acts(a *Agent) {
+	a.tell(func(e *lease.Election, now time.Duration) {
+		e.Stand(true, now)
+		e.Saw("", now)
+	})
+	a.turn()
+	<-a.swaps
+	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapDone) })
+	a.turn()
+}
+
 func get(t *testing.T, a *Agent, path string) *httptest.ResponseRecorder {
 	t.Helper()
 	w := httptest.NewRecorder()

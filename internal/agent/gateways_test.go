@@ -10,7 +10,6 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
@@ -82,14 +81,7 @@ func TestUnitThatBeginsToActDuringAPassLooksAgain(t *testing.T) {
 	a, _ := played(t)
 	g := a.gateways
 	assert.False(t, g.begun(), "it does not act")
-	a.tell(func(e *lease.Election, now time.Duration) {
-		e.Stand(true, now)
-		e.Saw("", now)
-	})
-	a.turn()
-	<-a.swaps
-	a.tell(func(e *lease.Election, _ time.Duration) { e.Wrote(lease.SwapDone) })
-	a.turn()
+	acts(a)
 	assert.False(t, g.begun(), "it is woken for that")
 	g.report.planned = 1
 	assert.True(t, g.begun())

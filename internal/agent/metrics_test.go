@@ -29,7 +29,6 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 	a, now := played(t)
 	a.tell(func(e *lease.Election, _ time.Duration) {
 		a.seen.southbound = ovsdb.ErrNoLeader
-		a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}, {Chassis: "c2", Stalled: true}, {Chassis: "c3", Done: true}})
 		e.Saw(lease.Record{Holder: "u/1", Term: 4, TTLSeconds: 4}.String(), *now)
 	})
 	a.turn()
@@ -45,7 +44,6 @@ func TestMetricsSayWhatTheStatusSays(t *testing.T) {
 		`ovn_central_lease_holder{unit="u/1"} 1`, "ovn_central_lease_acts 0", "ovn_central_lease_term 4", "ovn_central_lease_held_seconds 1",
 		"# TYPE ovn_central_lease_changes_total counter", `ovn_central_agent_database_usable{database="nb"} 1`,
 		`ovn_central_agent_database_usable{database="sb"} 0`, "ovn_central_agent_last_look_seconds 1", "ovn_central_build_info{version=",
-		`ovn_central_drains{state="running"} 1`, `ovn_central_drains{state="stalled"} 1`, `ovn_central_drain_gateways{node="c1"} 3`,
 		"ovn_central_backup_interval_seconds 21600", "ovn_central_backup_newest_timestamp_seconds 1.7672256e+09", "ovn_central_backup_failed 0",
 	} {
 		assert.Contains(t, text, line)
@@ -103,11 +101,8 @@ func TestMetricsOfServersAreThereWhereTheirFilesAre(t *testing.T) {
 func TestMetricsAreWellNamedExplainedAndInTheReference(t *testing.T) {
 	t.Parallel()
 	a, now := played(t)
-	a.tell(func(e *lease.Election, _ time.Duration) {
-		a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}})
-		e.Saw(lease.Record{Holder: "u/1", Term: 4, TTLSeconds: 4}.String(), *now)
-	})
-	a.turn()
+	a.gateways.drains.say([]report.Drain{{Chassis: "c1", Gateways: 3}})
+	acts(a)
 	a.peers.all["10.0.0.6:16402"] = &peer{unit: "u/1", answered: *now}
 	a.clusters.report, a.clusters.at = staleReport(), *now
 	a.gateways.observed(&gateway.Inventory{State: schedule.State{Chassis: []schedule.Chassis{{Name: "c1"}}}}, schedule.Plan{}, false, *now)

@@ -81,7 +81,10 @@ func (a *Agent) status() report.Status {
 		Unit: a.config.Unit, Mode: a.live().Mode, Acts: e.Tell(now).Acts,
 		Holder: a.seen.holder, Term: a.seen.term, Address: a.seen.address, Changes: a.seen.changes, Previous: a.seen.previous,
 		Northbound: a.seen.said[0], Southbound: a.seen.said[1], Northd: a.clusters.northdError(), Peers: a.peers.status(now),
-		Gateways: a.gateways.status(now), Drains: a.gateways.drains.status(now),
+		Gateways: a.gateways.status(now), Drains: []report.Drain{},
+	}
+	if s.Acts { // what it knows of them is old otherwise
+		s.Drains = a.gateways.drains.status(now)
 	}
 	if a.seen.known {
 		s.HeldSeconds = (now - a.seen.since).Seconds()
