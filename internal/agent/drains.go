@@ -34,6 +34,9 @@ type drains struct {
 
 // drain is one that is followed.
 type drain struct {
+	// progress is the last that is known, if known.
+	progress maintenance.Progress
+	known    bool
 	follower maintenance.Follower
 	recheck  maintenance.Recheck
 	watch    maintenance.Watch
@@ -112,7 +115,6 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 		one, at, err := d.follow(ctx, inv, chassis)
 		if err != nil {
 			failures = append(failures, fmt.Errorf("drain of %s: %w", chassis, err))
-			continue
 		}
 		if at != 0 && (next == 0 || at < next) {
 			next = at
@@ -131,49 +133,68 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 	return next, nil
 }
 
-// follow makes the next step of one, if it is due.
+// follow makes the next step of one, if it is due, and says where it is then. After an error it says that too,
+// and what is known still: a drain that cannot go on is to be told of, and to stall.
 func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string) (said report.Drain, next time.Duration, err error) {
-	p, err := d.service.Where(ctx, inv, chassis)
-	if err != nil {
-		return said, 0, err
-	}
 	x := d.all[chassis]
 	if x == nil {
 		x = new(drain)
 		d.all[chassis] = x
 	}
-	due, next := x.follower.Look(p.Left, d.agent.now())
-	if x.recheck.Due(p, time.Unix(0, 0).Add(d.agent.now())) {
-		if err = d.service.Gateways.SyncNorthd(ctx); err != nil {
-			return said, 0, err
-		}
-		due = true
+	next, err = d.step(ctx, inv, chassis, x)
+	against := ""
+	if err == nil {
+		against = x.prove(ctx, d, chassis, &x.progress)
+	} else {
+		against = fmt.Sprintf("cannot go on: %v", err)
 	}
-	if due {
-		d.agent.log.Info("continuing a drain", "chassis", chassis, "left", p.Text())
-		x.stepped = true
-		if p, err = d.service.Step(ctx, chassis); err != nil {
-			return said, 0, err
-		}
-		_, next = x.follower.Look(p.Left, d.agent.now())
-	}
-	unproved := x.prove(ctx, d, chassis, &p)
-	now := d.agent.now()
+	p, now := x.progress, d.agent.now()
 	clock := time.Unix(0, 0).Add(now)
-	x.watch.Next(p, clock)
-	text := p.Text()
-	if unproved != "" {
-		text += ", " + unproved
+	text := against
+	if x.known {
+		x.watch.Next(p, clock)
+		text = p.Text()
+		if against != "" {
+			text += ", " + against
+		}
 	}
 	if text != x.text || x.changed == 0 {
 		x.text, x.changed = text, now
 	}
-	done := p.Done() && unproved == ""
+	done := p.Done() && against == ""
 	said = report.Drain{Text: x.text, Gateways: p.Left + len(p.Blocked), Done: done, Stalled: x.watch.Stalled(p, clock), Since: x.changed}
 	if !done && next == 0 {
 		next = now + drainInterval // a hold that ends is no change that is followed
 	}
-	return said, next, nil
+	return said, next, err
+}
+
+// step looks where one is, and makes its next step if that is due. After an error it is known as far as it
+// was read.
+func (d *drains) step(ctx context.Context, inv *gateway.Inventory, chassis string, x *drain) (next time.Duration, err error) {
+	p, err := d.service.Where(ctx, inv, chassis)
+	if err != nil {
+		return 0, err
+	}
+	x.progress, x.known = p, true
+	due, next := x.follower.Look(p.Left, d.agent.now())
+	if x.recheck.Due(p, time.Unix(0, 0).Add(d.agent.now())) {
+		if err = d.service.Gateways.SyncNorthd(ctx); err != nil {
+			return 0, err
+		}
+		due = true
+	}
+	if !due {
+		return next, nil
+	}
+	d.agent.log.Info("continuing a drain", "chassis", chassis, "left", p.Text())
+	x.stepped = true
+	if p, err = d.service.Step(ctx, chassis); err != nil {
+		return 0, err
+	}
+	x.progress = p
+	_, next = x.follower.Look(p.Left, d.agent.now())
+	return next, nil
 }
 
 // drainInterval is how often a drain that waits for holds is observed.
