@@ -32,6 +32,17 @@ func (u *Reconciler) certificates(a inputs) plan.Certificates {
 	return c
 }
 
+// preferred says whether one answer is rather to be used than the other.
+func (u *Reconciler) preferred(issued, other relation.Issued, addresses []netip.Addr) bool {
+	names := tls.Names{Addresses: addresses}
+	info, problem := tls.Check(credentialsOf(issued), names, u.Now())
+	than, otherProblem := tls.Check(credentialsOf(other), names, u.Now())
+	if (problem == nil) != (otherProblem == nil) {
+		return problem == nil
+	}
+	return info.NotBefore.After(than.NotBefore)
+}
+
 // usable says whether the certificate on the disk can be used.
 func (u *Reconciler) usable(addresses []netip.Addr) bool {
 	used, err := u.credentials().Read()

@@ -191,24 +191,34 @@ func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err er
 		if before, found := relation.ParseRequest(u.Env.Unit, own); found && covers(before.SANs, texts(a.addresses)) {
 			c.request = before
 		}
-		units, err := u.Tools.RelationUnits(ctx, id)
+		if err := u.observeAnswers(ctx, a, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// observeAnswers keeps the best answer of the units of one relation to the provider: one that can
+// be used, and of several the newest. A unit of vault that is down or sealed leaves its old answer
+// on the relation.
+func (u *Reconciler) observeAnswers(ctx context.Context, a *inputs, id string) error {
+	c := &a.certificates
+	units, err := u.Tools.RelationUnits(ctx, id)
+	if err != nil && !errors.Is(err, juju.ErrNotFound) {
+		return err
+	}
+	for _, unit := range units {
+		databag, err := u.Tools.RelationGet(ctx, id, unit)
 		if err != nil && !errors.Is(err, juju.ErrNotFound) {
 			return err
 		}
-		for _, unit := range units {
-			databag, err := u.Tools.RelationGet(ctx, id, unit)
-			if err != nil && !errors.Is(err, juju.ErrNotFound) {
-				return err
-			}
-			c.provider = unit
-			issued, found, err := relation.ParseIssued(databag, c.request)
-			switch {
-			case err != nil:
-				c.problem = fmt.Sprintf("%s: %v", unit, err)
-			case found:
-				c.issued, c.problem = &issued, ""
-				return nil
-			}
+		c.provider = unit
+		issued, found, err := relation.ParseIssued(databag, c.request)
+		switch {
+		case err != nil && c.issued == nil:
+			c.problem = fmt.Sprintf("%s: %v", unit, err)
+		case found && (c.issued == nil || u.preferred(issued, *c.issued, a.addresses)):
+			c.issued, c.problem = &issued, ""
 		}
 	}
 	return nil

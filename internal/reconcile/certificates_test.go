@@ -1,0 +1,93 @@
+package reconcile
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/tests/vault"
+)
+
+// answered is what ovn-central/0 at 10.0.0.1 has observed of a provider whose units answer with
+// these, vault/0 first.
+func answered(t *testing.T, answers ...map[string]string) certificates {
+	t.Helper()
+	played := map[string]string{
+		"relation-ids certificates":                      `["certificates:3"]`,
+		"relation-get -r certificates:3 - ovn-central/0": `{}`,
+	}
+	var units []string
+	for i, answer := range answers {
+		unit := fmt.Sprintf("vault/%d", i)
+		text, err := json.Marshal(answer)
+		require.NoError(t, err)
+		units = append(units, unit)
+		played["relation-get -r certificates:3 - "+unit] = string(text)
+	}
+	text, err := json.Marshal(units)
+	require.NoError(t, err)
+	played["relation-list -r certificates:3"] = string(text)
+	u := &Reconciler{
+		Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central"}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+		Tools:   juju.New(&programs{t: t, answers: played}),
+	}
+	a := inputs{addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1")}}
+	require.NoError(t, u.observeCertificates(t.Context(), &a))
+	return a.certificates
+}
+
+// A unit of vault that is down or sealed leaves what it has answered before.
+func TestOfAProvidersAnswersOneThatCanBeUsedCountsAndTheNewestOfThose(t *testing.T) {
+	t.Parallel()
+	ca, other := vault.NewWith("vault", vault.Options{Chain: true}), vault.New("other")
+	at := func(from, to time.Duration, address string) map[string]string {
+		certificate, key := ca.Issue("ovn-central-0", []string{address}, time.Now().Add(from), time.Now().Add(to))
+		return map[string]string{"ovn-central_0.server.cert": certificate, "ovn-central_0.server.key": key, "ca": ca.PEM(), "chain": ca.ChainPEM()}
+	}
+	without := func(answer map[string]string, key string) map[string]string {
+		delete(answer, key)
+		return answer
+	}
+	const mine = "10.0.0.1"
+	expired, old, young := at(-2*time.Hour, -time.Hour, mine), at(-2*time.Hour, time.Hour, mine), at(-time.Hour, time.Hour, mine)
+	chainless, keyless := without(at(-time.Minute, time.Hour, mine), "chain"), without(at(-time.Minute, time.Hour, mine), "ovn-central_0.server.key")
+	elsewhere := at(-time.Minute, time.Hour, "10.0.0.9")
+	alien := at(-time.Minute, time.Hour, mine)
+	alien["ca"] = other.PEM()
+	for name, tt := range map[string]struct {
+		answers []map[string]string
+		want    int
+	}{
+		"one":                        {[]map[string]string{young}, 0},
+		"expired before":             {[]map[string]string{expired, young}, 1},
+		"expired behind":             {[]map[string]string{young, expired}, 0},
+		"without the chain":          {[]map[string]string{chainless, young}, 1},
+		"of another CA":              {[]map[string]string{alien, young}, 1},
+		"for another address":        {[]map[string]string{elsewhere, old}, 1},
+		"without its key":            {[]map[string]string{keyless, young}, 1},
+		"without its key behind":     {[]map[string]string{young, keyless}, 0},
+		"nothing yet":                {[]map[string]string{{}, young}, 1},
+		"the newest is first":        {[]map[string]string{young, old}, 0},
+		"the newest is behind":       {[]map[string]string{old, young, expired}, 1},
+		"two that are the same":      {[]map[string]string{young, young}, 0},
+		"none can be used":           {[]map[string]string{expired, elsewhere}, 1},
+		"none, the newest is first":  {[]map[string]string{elsewhere, expired}, 0},
+		"one of all can't be parsed": {[]map[string]string{keyless, expired}, 1},
+	} {
+		got := answered(t, tt.answers...)
+		require.NotNil(t, got.issued, name)
+		assert.Equal(t, tt.answers[tt.want]["ovn-central_0.server.cert"], got.issued.Certificate, name)
+		assert.Empty(t, got.problem, name)
+	}
+	got := answered(t, map[string]string{}, keyless)
+	assert.Nil(t, got.issued)
+	assert.Contains(t, got.problem, "vault/1: ")
+}
