@@ -30,13 +30,18 @@ func Bundle(now time.Time, parts ...[]byte) ([]byte, error) {
 			return nil, fmt.Errorf("cannot bundle CA certificates: %w", err)
 		}
 		for _, c := range certificates {
-			if id := fingerprint(c); !seen[id] && isAuthority(c) && !now.After(c.NotAfter) {
+			if id := fingerprint(c); !seen[id] && trusted(c, now) {
 				seen[id] = true
 				_ = pem.Encode(&bundle, &pem.Block{Type: "CERTIFICATE", Bytes: c.Raw}) // a buffer takes all
 			}
 		}
 	}
 	return bundle.Bytes(), nil
+}
+
+// trusted says whether what was issued by c can be trusted at time now.
+func trusted(c *x509.Certificate, now time.Time) bool {
+	return isAuthority(c) && !now.After(c.NotAfter)
 }
 
 // isAuthority takes certificates of version 1 for what old roots are: they can't

@@ -24,7 +24,8 @@ type Info struct {
 	// SANs are the names, then the addresses, each sorted.
 	SANs []string
 	// Authorities are the fingerprints of the certificates in the CA file, in
-	// their order: the issuers that are trusted. See [Fingerprints] for the form.
+	// their order: the issuers that are trusted. What [Bundle] leaves out, for a file may
+	// hold it, is not among them. See [Fingerprints] for the form.
 	Authorities []string
 	// Issuer is the fingerprint of the one that signed the certificate; empty
 	// where none of them did.
@@ -49,7 +50,7 @@ func Check(c Credentials, names Names, now time.Time) (Info, error) {
 	if err != nil {
 		return info, problem(Malformed, "CA certificate can't be read: %v", err)
 	}
-	info.Authorities = fingerprints(authorities)
+	info.Authorities = fingerprints(slices.DeleteFunc(slices.Clone(authorities), func(a *x509.Certificate) bool { return !trusted(a, now) }))
 	if !samePublicKey(leaf, key) {
 		return info, problem(KeyMismatch, "certificate is for another key")
 	}

@@ -146,6 +146,12 @@ func TestCheckTellsWhatIsKnown(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, want, info)
 
+	// Without what a bundle leaves out, so that the same file written as one tells the same.
+	c.CA = append(c.CA, []byte("\n"+fixed("Old", vault.Options{CATTL: -time.Hour}).PEM()+"\n"+string(c.Certificate))...)
+	info, err = tls.Check(c, unit, issued)
+	require.NoError(t, err)
+	assert.Equal(t, want, info)
+
 	// Of what can't be used too, as far as it goes.
 	info, err = tls.Check(c, tls.Names{Hosts: []string{"elsewhere"}}, issued)
 	require.Error(t, err)

@@ -116,6 +116,22 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	assert.Equal(t, before, processes(t, u), "no server was restarted")
 }
 
+// As an operator may give vault them: action upload-signed-csr takes a bundle.
+func TestRootThatHasExpiredBesideTheValidOneIsNothingToWaitFor(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	used, root := fileOf(t, u, "cert_host"), vault.NewWith("old-root", vault.Options{CATTL: -time.Hour})
+	c.vault.Reissue()
+	c.issue(t, c.vault, func(_ string, a map[string]string) { a["ca"] = root.PEM() + "\n" + c.vault.PEM() })
+	requireActive(t, u)
+	assert.NotEqual(t, used, fileOf(t, u, "cert_host"), "nothing is wrong with what was issued")
+	from := logSize(t, u)
+	require.NoError(t, c.RunHook(t.Context(), u, "config-changed"))
+	assert.NotContains(t, logFrom(t, u, from), "trust the CA", "the next hook has nothing to write")
+	requireActive(t, u)
+}
+
 // Nothing is wrong with what was issued: no operator is to have it issued again.
 func TestCertificateThatIsSpoiledOnTheDiskIsWrittenAnewByTheNextHook(t *testing.T) {
 	t.Parallel()
