@@ -38,6 +38,12 @@ type Certificate struct {
 
 func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 
+// Drifted says whether something was issued that is not used yet, or not yet alone. It may be
+// that it can't be used.
+func (c Certificates) Drifted() bool {
+	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint || !slices.Equal(c.Used.Trusts, c.Issued.Trusts))
+}
+
 // planCertificates brings the certificate that was issued into use, so that no
 // connection is refused on the way: first every unit trusts the new CA, then
 // each uses its new certificate, then the old CA goes. It says whether there is
@@ -74,7 +80,7 @@ func (s State) planRotation(d *Decision, c Certificates) {
 	case !c.Used.usable():
 		d.do(Step{Kind: InstallCertificate, Reason: "this unit has no certificate that can be used"})
 	case c.Used.Fingerprint == c.Issued.Fingerprint:
-		if slices.Equal(c.Used.Trusts, c.Issued.Trusts) {
+		if !c.Drifted() {
 			return
 		}
 		if missing(c.Issued.Trusts, c.Used.Trusts) {

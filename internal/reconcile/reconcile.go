@@ -158,11 +158,18 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 	}
 	o.firewallFailure, o.policyFailure = record.FirewallFailure, record.PolicyFailure
 	o.agent, o.agentStatus = record.Agent.Problem, u.agentStatus(ctx, record)
-	record.Settled = o.Decision.Step == nil && o.Failure == nil && o.Decision.Ready
+	record.Settled = o.settled()
 	if err := u.saveRecord(record); err != nil {
 		u.Log.WarnContext(ctx, "cannot save the unit's record; continuing", "error", err)
 	}
 	return p.result, nil
+}
+
+// settled says whether nothing is left to do, to mend or to wait for: only then may the next pass
+// ask for less, since it can't see what this one has found where it does not ask.
+func (o Result) settled() bool {
+	d := o.Decision
+	return d.Step == nil && o.Failure == nil && d.Ready && len(d.Blocked)+len(d.Waiting) == 0 && !o.state.Certificates.Drifted()
 }
 
 // decide plans by what was observed, and changes nothing but what the pass knows.

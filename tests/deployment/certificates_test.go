@@ -44,8 +44,7 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	says(t, u, "waiting", "'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from vault/0 for "+u.Address())
 	assert.NoFileExists(t, u.DBFile(lab.NB), "nothing is created before there is a certificate")
 
-	expired := vault.NewWith("old", vault.Options{TTL: -time.Hour})
-	other := vault.New("other")
+	expired, other := vault.NewWith("old", vault.Options{TTL: -time.Hour}), vault.New("other")
 	half := func(text string) string { return text[:len(text)/2] }
 	wrong := []struct {
 		name  string
@@ -78,14 +77,15 @@ func TestCertificateThatCanNotBeUsedIsNamedAndReissuingRepairsIt(t *testing.T) {
 	for _, w := range wrong {
 		c.issue(t, w.from, w.alter)
 		says(t, u, "blocked", "the new certificate can't be used; the old one stays in use (", w.says)
+		c.updateStatus(t, u)
+		says(t, u, "blocked", "the new certificate can't be used; the old one stays in use (", w.says)
 		assert.Equal(t, used, fileOf(t, u, "cert_host"), w.name)
 		c.requireWritable(t)
 	}
 	c.issue(t, c.vault, nil)
 	requireActive(t, u)
 
-	soon := vault.NewWith("short", vault.Options{TTL: 20 * 24 * time.Hour})
-	c.issue(t, soon, nil)
+	c.issue(t, vault.NewWith("short", vault.Options{TTL: 20 * 24 * time.Hour}), nil)
 	requireActive(t, u)
 	says(t, u, "active", "certificate expires on "+time.Now().UTC().Add(20*24*time.Hour).Format(time.DateOnly))
 	c.issue(t, c.vault, nil)
