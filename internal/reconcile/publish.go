@@ -41,6 +41,9 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 		return err
 	}
 	u.configurePolicy(ctx, r, a)
+	if err := u.credentials().SetModes(); err != nil { // Nagios' check reads the certificate
+		u.Log.WarnContext(ctx, "cannot repair the unit's credentials; continuing", "error", err)
+	}
 	return u.configureMonitoring(ctx, p)
 }
 

@@ -105,6 +105,22 @@ func (f Files) Touch() error {
 	return f.writePair(c)
 }
 
+// SetModes gives the files that are there their modes. The charm before this one wrote key and
+// certificate as 0640 (write_cert of charms.openstack), and Nagios, which is not of root's group,
+// reads the certificate. Their times stay, so no server reads them again.
+func (f Files) SetModes() error {
+	for path, mode := range map[string]fs.FileMode{f.Key: secret, f.Certificate: public, f.CA: public} {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() && info.Mode().Perm() != mode {
+			err = os.Chmod(path, mode)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("cannot set the modes of the unit's credentials: %w", err)
+		}
+	}
+	return nil
+}
+
 // hasPair says whether key and certificate stand there as they should, written in
 // the right order. Their modes are part of it.
 func (f Files) hasPair(c Credentials) bool {

@@ -31,6 +31,35 @@ func TestFilesAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+// The charm before this one wrote them for root's group alone, where Nagios can't read them.
+func TestModesAreSetWithoutServersReadingTheFilesAgain(t *testing.T) {
+	t.Parallel()
+	f := filesIn(t.TempDir())
+	require.NoError(t, f.SetModes(), "there are none yet")
+	write(t, f, of(fixed("Vault", vault.Options{})))
+	for _, path := range []string{f.Key, f.Certificate, f.CA} {
+		require.NoError(t, os.Chmod(path, 0o640))
+		require.NoError(t, os.Chtimes(path, issued, issued))
+	}
+	was := stamps(t, f)
+	require.NoError(t, f.SetModes())
+	for path, mode := range map[string]fs.FileMode{f.Key: 0o600, f.Certificate: 0o644, f.CA: 0o644} {
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		assert.Equal(t, mode, info.Mode(), path)
+		assert.True(t, issued.Equal(info.ModTime()), path)
+	}
+	assert.Equal(t, was, stamps(t, f))
+
+	require.NoError(t, os.Rename(f.Certificate, f.CA))
+	require.NoError(t, os.Symlink(f.CA, f.Certificate))
+	require.NoError(t, os.Chmod(f.Key, 0o640))
+	require.NoError(t, f.SetModes())
+	info, err := os.Stat(f.Key)
+	require.NoError(t, err)
+	assert.Equal(t, fs.FileMode(0o600), info.Mode(), "one that is a link is left as it is")
+}
+
 func TestFilesThatAreMissingAreNamed(t *testing.T) {
 	t.Parallel()
 	for name, path := range map[string]func(tls.Files) string{

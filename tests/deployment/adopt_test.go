@@ -69,6 +69,9 @@ func pythonCloud(t *testing.T, n int) (*cloud, []*lab.Unit) {
 		prefix := strings.ReplaceAll(u.Name(), "/", "_") + ".server."
 		answer[prefix+"cert"], answer[prefix+"key"] = fileOf(t, u, "cert_host"), fileOf(t, u, "key_host")
 		require.NoError(t, os.WriteFile(filepath.Join(u.CharmDir(), "on-update-status"), []byte(pythonData(c, u)), 0o644))
+		for _, name := range []string{"key_host", "cert_host"} { // write_cert of charms.openstack
+			require.NoError(t, os.Chmod(filepath.Join(u.SysconfDir(), "ovn", name), 0o640))
+		}
 		guardAsPython(t, u, units)
 	}
 	require.NoError(t, c.RemoteSet(t.Context(), c.certificates, "vault/0", answer))
@@ -206,6 +209,13 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 
 	after := c.left(t, units)
 	assert.Equal(t, before, after)
+	for _, u := range units {
+		for name, mode := range map[string]os.FileMode{"key_host": 0o600, "cert_host": 0o644, "ovn-central.crt": 0o644} {
+			info, err := os.Stat(filepath.Join(u.SysconfDir(), "ovn", name))
+			require.NoError(t, err)
+			assert.Equal(t, mode, info.Mode(), "%s: Nagios reads the certificate, and nobody else the key", name)
+		}
+	}
 	assert.Empty(t, called("apt-get"))
 	assert.Empty(t, called("add-apt-repository"))
 	assert.Empty(t, called("create-cluster"))
