@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -134,7 +135,7 @@ func (u *Reconciler) tellPrometheus(ctx context.Context, p pass) error {
 }
 
 func (u *Reconciler) tellAgent(ctx context.Context, p pass) error {
-	w, a, o := &p.record.Watch, p.inputs, p.result
+	w, o := &p.record.Watch, p.result
 	ids, err := u.subordinates(ctx, o, relation.COSAgent)
 	if err != nil || len(ids) == 0 {
 		return err
@@ -147,9 +148,9 @@ func (u *Reconciler) tellAgent(ctx context.Context, p pass) error {
 	if err != nil {
 		return err
 	}
-	port := a.settings.Agent.Port
-	if _, err := os.Stat(u.Paths.AgentConfig()); err != nil {
-		port = 0 // it is not there yet
+	port, err := u.agentPort(p.inputs)
+	if err != nil {
+		return err
 	}
 	for _, id := range ids {
 		if err := u.Tools.RelationSet(ctx, id, relation.COSAgentDatabag(u.topology(), w.Installed, port, rules, dashboards)); err != nil {
@@ -157,6 +158,27 @@ func (u *Reconciler) tellAgent(ctx context.Context, p pass) error {
 		}
 	}
 	return nil
+}
+
+// agentPort is where this unit's agent answers: with options that can't be used, where it was told
+// to before. 0: it is not there yet.
+func (u *Reconciler) agentPort(a inputs) (uint16, error) {
+	text, err := os.ReadFile(u.Paths.AgentConfig())
+	switch {
+	case err != nil:
+		return 0, nil //nolint:nilerr // there is nothing to be scraped
+	case !agentOptionsInvalid(a.invalid):
+		return a.settings.Agent.Port, nil
+	}
+	told, err := config.Parse(text, config.Config{})
+	if err != nil {
+		return 0, fmt.Errorf("cannot find out where the agent answers: %w", err)
+	}
+	at, err := netip.ParseAddrPort(told.Listen)
+	if err != nil {
+		return 0, fmt.Errorf("cannot find out where the agent answers: %w", err)
+	}
+	return at.Port(), nil
 }
 
 // keepChecks writes the checks once there is something that can be found running, and

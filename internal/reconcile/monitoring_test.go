@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/monitoring"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -141,6 +142,50 @@ func TestWatchersAreToldOfTheUnit(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(w.published["relation-set -r nrpe-external-master:6"]["monitors"]), &monitors))
 	assert.Equal(t, []string{"check_ovn_certs", "ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb"},
 		slices.Sorted(maps.Keys(monitors.Monitors.Remote.NRPE)))
+}
+
+// With an option that can't be used, the agent goes on as it was told before.
+func TestAgentIsScrapedWhereItListens(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		told, want string
+		invalid    []string
+	}{
+		"nothing is told to it yet":   {"", "", nil},
+		"a port that it is told next": {"127.0.0.1:17000", "localhost:16401", nil},
+		"a port that can't be used":   {"127.0.0.1:17000", "localhost:17000", []string{plan.OptionAgentPort}},
+		"another option that can't":   {"127.0.0.1:17000", "localhost:17000", []string{plan.OptionLeaseTTL}},
+		"an option of something else": {"127.0.0.1:17000", "localhost:16401", []string{plan.OptionSource}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWatching(t, relation.COSAgent)
+			w.add(related)
+			w.add(exporterThere)
+			w.unit.Paths.Etc = t.TempDir()
+			w.a.settings.Agent.Port = 16401
+			if c.told != "" {
+				require.NoError(t, os.WriteFile(w.unit.Paths.AgentConfig(), config.Config{Listen: c.told}.Render(), 0o600))
+			}
+			w.a.invalid = map[string]string{}
+			for _, option := range c.invalid {
+				w.a.invalid[option] = "no"
+			}
+			w.watch(t)
+			assert.Empty(t, w.r.Watch.Problems)
+			var published struct {
+				Jobs []struct {
+					Static []struct{ Targets []string } `json:"static_configs"`
+				} `json:"metrics_scrape_jobs"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(w.published["relation-set -r cos-agent:5"]["config"]), &published))
+			var targets []string
+			for _, job := range published.Jobs {
+				targets = append(targets, job.Static[0].Targets...)
+			}
+			assert.Equal(t, strings.Fields("localhost:9476 "+c.want), targets)
+		})
+	}
 }
 
 func TestOnlyTheLeaderWritesForTheApplication(t *testing.T) {
