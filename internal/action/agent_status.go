@@ -17,6 +17,6 @@ func agentStatus(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := rendered(format, s, document.Agent)
+	text, err := shown(format, s, document.Agent)
 	return results{"agent": text}, err
 }

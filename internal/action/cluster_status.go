@@ -51,8 +51,8 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 	next := slices.Concat(status.Next(report), northdNext, servers.Next)
 	if agent, err := agentreport.Ask(ctx, u.Members.Control.Paths.AgentConfig()); err == nil {
 		found["lease"] = lines([]string{agent.Lease()})
-		if orphans := agent.Gateways.OrphanLines(); len(orphans) > 0 {
-			found["orphans"] = lines(orphans)
+		if orphans := agent.Gateways.Orphans; len(orphans) > 0 {
+			found["orphans"] = named(orphans)
 		}
 		for _, c := range agent.WrongClocks() {
 			warnings = append(warnings, c.String())

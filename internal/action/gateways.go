@@ -115,15 +115,15 @@ func operateGateways(prepare func(*gateway.Service, context.Context, gateway.Req
 	}
 }
 
-// named are the ports, a line each, as far as there is room.
-func named(ports []schedule.Finding) string {
+// named are what was found, a line each, as far as there is room.
+func named(all []schedule.Finding) string {
 	var b strings.Builder
-	for i, p := range ports {
+	for i, f := range all {
 		if b.Len() > room {
-			fmt.Fprintf(&b, "… and %d more\n", len(ports)-i)
+			fmt.Fprintf(&b, "… and %d more\n", len(all)-i)
 			break
 		}
-		fmt.Fprintf(&b, "%s: %s\n", p.Where, p.Text)
+		fmt.Fprintf(&b, "%s: %s\n", f.Where, f.Text)
 	}
 	return b.String()
 }
@@ -223,7 +223,7 @@ func (p params) number(key string, otherwise, largest int64) (int64, error) {
 	return 0, fmt.Errorf("parameter %s is %v: it takes a whole number from 0 to %d", key, p[key], largest)
 }
 
-// presentable is what is shown of gateways: wholly, or as much as there is room for.
+// presentable is what is shown of gateways and of the agent: wholly, or as much as there is room for.
 type presentable[T any] interface {
 	Shortened(most int) T
 }

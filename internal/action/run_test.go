@@ -170,6 +170,41 @@ func TestClusterStatusHasTheLeaseTheOrphansAndWhoseClockDiffers(t *testing.T) {
 	assert.Equal(t, "c4: Chassis without Chassis_Private\n", found["orphans"])
 }
 
+// Of a result that is longer than Juju takes, none of the action's results would be set.
+func TestListsOfTheAgentAreShownAsFarAsThereIsRoom(t *testing.T) {
+	const many = 1500
+	var g report.GatewayStatus
+	for i := range many {
+		g.Left = append(g.Left, fmt.Sprintf("lrp-0f3c2a8e-5d1b-4c77-9a40-%012d", i))
+		g.Orphans = append(g.Orphans, schedule.Finding{Where: fmt.Sprintf("gateway-%d.maas", i), Text: "Chassis without Chassis_Private: its ovn-controller never ran, or was removed by hand"})
+	}
+	g.Advice, g.Planned = slices.Repeat([]report.Advice{{Gateway: "lrp-1", Reason: strings.Repeat("x", 900)}}, 200), 200
+	g.Last = &report.Deed{Reasons: slices.Repeat([]string{"the chassis compute-1.maas does not exist any more"}, many)}
+	served := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		assert.NoError(t, json.NewEncoder(w).Encode(report.Status{Acting: "ovn-central/1", Gateways: g}))
+	}))
+	defer served.Close()
+	config := fmt.Sprintf(`{"unit": "ovn-central/0", "listen": %q}`, served.Listener.Addr())
+	for _, action := range []string{"agent-status", "cluster-status"} {
+		for _, format := range []string{"text", "yaml", "json"} {
+			a := &agent{params: map[string]any{"format": format}}
+			u := unit(t, a)
+			u.Members.Control.Paths.Etc = t.TempDir()
+			require.NoError(t, os.WriteFile(u.Members.Control.Paths.AgentConfig(), []byte(config), 0o600))
+			require.NoError(t, Run(t.Context(), u, action))
+			assert.Empty(t, a.failed, "%s in %s", action, format)
+			if action == "agent-status" {
+				assert.Contains(t, a.results["agent"], "ovn-central/1", format)
+				assert.Regexp(t, `and 1\d\d\d more`, a.results["agent"], format)
+				continue
+			}
+			assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", format)
+			assert.Contains(t, a.results["orphans"], "gateway-0.maas: Chassis without Chassis_Private", format)
+			assert.Regexp(t, `… and \d+ more\n$`, a.results["orphans"], format)
+		}
+	}
+}
+
 func TestClusterStatusWithoutJuju(t *testing.T) {
 	for _, broken := range []string{"goal-state", "relation-ids"} {
 		a := &agent{broken: broken}

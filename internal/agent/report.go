@@ -13,7 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
-// maxListed bounds each list of a status.
+// maxListed bounds what a status lists of advice and of what is held down.
 const maxListed = 200
 
 // gatewayReport is what the last pass has found, and what was done.

@@ -2,8 +2,11 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // Seconds is a duration of s seconds as a person reads it.
@@ -64,4 +67,28 @@ func (g GatewayStatus) OrphanLines() (all []string) {
 		all = append(all, o.Where+": "+o.Text)
 	}
 	return all
+}
+
+// Shortened is the status with at most so many entries of each list that grows with the cloud,
+// and how many more there are; Planned counts Advice.
+func (s Status) Shortened(most int) Status {
+	g := &s.Gateways
+	g.Advice = g.Advice[:min(most, len(g.Advice))]
+	text := func(more string) string { return "… " + more }
+	g.Left = first(g.Left, most, text)
+	g.Orphans = first(g.Orphans, most, func(more string) schedule.Finding { return schedule.Finding{Where: "…", Text: more} })
+	if g.Last != nil {
+		last := *g.Last
+		last.Reasons = first(last.Reasons, most, text)
+		g.Last = &last
+	}
+	return s
+}
+
+// first are the first of all, and one that says how many more there are.
+func first[T any](all []T, most int, rest func(more string) T) []T {
+	if len(all) <= most {
+		return all
+	}
+	return append(slices.Clone(all[:most]), rest(fmt.Sprintf("and %d more", len(all)-most)))
 }

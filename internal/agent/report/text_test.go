@@ -55,6 +55,25 @@ orphan: c4: a candidate of gateways, and no chassis
 	assert.Equal(t, "lease: no unit is known to act\nmode: \ngateways: 0 on 0 chassis, as of 0s ago\n", document.Agent(report.Status{}))
 }
 
+func TestStatusThatIsShortenedSaysHowMuchMoreThereIs(t *testing.T) {
+	t.Parallel()
+	orphan := func(name string) schedule.Finding { return schedule.Finding{Where: name, Text: "no chassis"} }
+	whole := func() report.Status {
+		return report.Status{Acting: "u/0", Gateways: report.GatewayStatus{
+			Planned: 3, Advice: []report.Advice{{Gateway: "a"}, {Gateway: "b"}, {Gateway: "c"}}, Left: []string{"d", "e", "f"},
+			Orphans: []schedule.Finding{orphan("g"), orphan("h"), orphan("i")}, Last: &report.Deed{Reasons: []string{"j", "k", "l"}},
+		}}
+	}
+	s := whole()
+	assert.Equal(t, s, s.Shortened(3))
+	assert.Equal(t, report.Status{}, report.Status{}.Shortened(0))
+	assert.Equal(t, report.Status{Acting: "u/0", Gateways: report.GatewayStatus{
+		Planned: 3, Advice: []report.Advice{{Gateway: "a"}}, Left: []string{"d", "… and 2 more"},
+		Orphans: []schedule.Finding{orphan("g"), {Where: "…", Text: "and 2 more"}}, Last: &report.Deed{Reasons: []string{"j", "… and 2 more"}},
+	}}, s.Shortened(1))
+	assert.Equal(t, whole(), s, "what is shortened stays as it is")
+}
+
 func TestAgentIsAskedWhereItsFileSays(t *testing.T) {
 	t.Parallel()
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
