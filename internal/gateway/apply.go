@@ -53,7 +53,7 @@ func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, 
 			s.finish(ctx, record, changed, earlier)
 			return changed, nil
 		case ctx.Err() != nil:
-			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", groups(changed), context.Cause(ctx))
+			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", Groups(changed), context.Cause(ctx))
 		case errors.Is(err, ErrBehind) || errors.Is(err, ovsdb.ErrFenced) || errors.Is(err, ovsdb.ErrUninitialized):
 			return changed, err
 		case errors.Is(err, ovsdb.ErrChanged):
@@ -79,7 +79,7 @@ func (s *Service) finish(ctx context.Context, record journalRecord, changed []sc
 		s.progress(ctx, "nothing left to do")
 		return
 	}
-	line := fmt.Sprintf("%d gateways changed", groups(changed))
+	line := fmt.Sprintf("%d gateways changed", Groups(changed))
 	if s.Undo != nil && record.Chassis == "" && slices.ContainsFunc(changed, revertible) {
 		line += "; to revert: " + s.Undo(record.ID)
 	}
@@ -94,8 +94,8 @@ func revertible(c schedule.Change) bool {
 	})
 }
 
-// groups counts what was changed, each group once.
-func groups(changed []schedule.Change) int {
+// Groups counts what was changed, each group once.
+func Groups(changed []schedule.Change) int {
 	names := map[string]bool{}
 	for _, c := range changed {
 		names[c.Group] = true

@@ -3,6 +3,7 @@ package gateway
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -65,8 +66,8 @@ func (s *Service) whileCordoned(ctx context.Context, read *Inventory, chassis st
 }
 
 // Undrain puts the ranks of a chassis back that drains have changed. Its plan, as it was at
-// first, says in Blocked what could not be put back. They are put back once: [Service.Forget]
-// ends it.
+// first, says in Blocked what could not be put back. It has failed where the chassis can take
+// nothing by the last plan. They are put back once: what [Service.Forgetting] returns ends it.
 func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedule.Change, first schedule.Plan, err error) {
 	was, err := s.ranks(ctx)
 	if err != nil {
@@ -76,14 +77,18 @@ func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedu
 	if err != nil {
 		return nil, first, err
 	}
-	shown := false
+	shown, shut := false, ""
 	changed, err = s.Apply(ctx, func(state schedule.State, _ int) schedule.Plan {
 		p := schedule.Undrain(state, schedule.Options{}, chassis, was[chassis])
 		if !shown {
 			first, shown = p, true
 		}
+		shut = state.Unavailable(chassis)
 		return p
 	}, earlier...)
+	if err == nil && shut != "" {
+		err = fmt.Errorf("%s cannot take its gateways back: %s", chassis, shut)
+	}
 	return changed, first, err
 }
 
@@ -155,19 +160,19 @@ func ranksOf(all []journalRecord) map[string][]schedule.Ranks {
 	return ranks
 }
 
-// Forget gives up the ranks before the drains of a chassis: it was undrained, or is gone.
-func (s *Service) Forget(ctx context.Context, chassis string) error {
+// Forgetting is what to write to give up the ranks before the drains of a chassis: it was undrained, or is
+// gone.
+func (s *Service) Forgetting(ctx context.Context, chassis string) (a ovsdb.Amendment, err error) {
 	rows, err := s.journal(ctx)
 	if err != nil {
-		return err
+		return a, err
 	}
 	all, _ := parseJournal(rows)
-	var changed []ovsdb.JournalRow
 	for _, p := range all {
 		if p.Kept && p.Chassis == chassis {
 			p.Kept, p.Left = false, 0
-			changed = append(changed, ovsdb.JournalRow{UUID: p.uuid, Text: p.text()})
+			a.Noted = append(a.Noted, ovsdb.JournalRow{UUID: p.uuid, Text: p.text()})
 		}
 	}
-	return s.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendJournal(ctx, changed, nil) })
+	return a, nil
 }

@@ -117,10 +117,11 @@ func (s *Service) remove(ctx context.Context, x snapshot, n maintenance.Node) (m
 	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.RemoveChassis(ctx, was, maintenance.HoldTypes()) }); err != nil {
 		return maintenance.Status{}, err
 	}
-	if err := s.Gateways.Forget(ctx, n.Chassis); err != nil {
+	forgotten, err := s.Gateways.Forgetting(ctx, n.Chassis)
+	if err != nil {
 		return maintenance.Status{}, err
 	}
-	if err := s.amend(ctx, ovsdb.Guard{NoCandidate: n.Chassis}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs))); err != nil {
+	if err := s.amend(ctx, ovsdb.Guard{NoCandidate: n.Chassis}, maintenance.Erase(n.Chassis, maintenance.ParseRecords(x.inventory.NB.IDs)), forgotten); err != nil {
 		return maintenance.Status{}, err
 	}
 	return maintenance.NewStatus(maintenance.Success, n.Name()+" is removed: its chassis, and all records of it",

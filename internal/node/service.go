@@ -108,11 +108,11 @@ func inaccessible(err error) maintenance.Status {
 	return maintenance.NewStatus(maintenance.ClusterNotAccessible, err.Error())
 }
 
-// amend writes records, if external_ids of NB_Global fit the guard.
-func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, tags ...ovsdb.Amendment) error {
+// amend writes records, and more in the same transaction, if external_ids of NB_Global fit the guard.
+func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenance.Change, more ...ovsdb.Amendment) error {
 	a := ovsdb.Amendment{Put: change.Set, Drop: change.Drop}
-	for _, t := range tags {
-		a = a.With(t)
+	for _, m := range more {
+		a = a.With(m)
 	}
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 }

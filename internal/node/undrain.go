@@ -39,27 +39,41 @@ func (s *Service) Undrain(ctx context.Context, id string, wait time.Duration, dr
 		}
 		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("dry run: undrain would put back the ranks of %d gateways and interrupt %d for about a second each", len(p.Changes), p.Cost.Interruptions), blocked(p.Blocked)...)
 	}
-	if n, refused = s.alive(ctx, n, wait); refused != nil {
+	x, n, refused = s.alive(ctx, n, wait)
+	switch {
+	case refused != nil:
 		return *refused
+	case n.Drain == nil:
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer drained: the drain was undone meanwhile")
 	}
-	if n.Drain != nil && !n.Drain.Undrain {
-		if err := s.amend(ctx, ovsdb.Guard{}, maintenance.BeginUndrain(n.Chassis, *n.Drain, s.note(n, ""))); err != nil {
+	record := maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs)
+	if !n.Drain.Undrain || n.Cordon != nil {
+		begin := maintenance.BeginUndrain(n.Chassis, *n.Drain, s.note(n, ""))
+		err := s.amend(ctx, ovsdb.Guard{Has: record}, begin)
+		switch {
+		case errors.Is(err, ovsdb.ErrChanged):
+			return s.unfinished(n, err)
+		case err != nil:
 			return inaccessible(err)
 		}
+		record = maintenance.DrainPair(n.Chassis, begin.Set)
 	}
-	return s.tagged(ctx, "undrain", n, func() maintenance.Status { return s.undrain(ctx, n, wait) })
+	return s.tagged(ctx, "undrain", n, func() maintenance.Status { return s.undrain(ctx, n, record, wait) })
 }
 
-// undrain puts back the ranks of a node whose intent says so.
-func (s *Service) undrain(ctx context.Context, n maintenance.Node, wait time.Duration) maintenance.Status {
+// undrain puts back the ranks of a node whose intent says so. It ends the drain of that record alone: where
+// the node was cordoned or drained meanwhile, the ranks are still needed.
+func (s *Service) undrain(ctx context.Context, n maintenance.Node, record map[string]string, wait time.Duration) maintenance.Status {
 	changed, first, err := s.Gateways.Undrain(ctx, n.Chassis)
 	if err != nil {
 		return s.unfinished(n, err)
 	}
-	if err := s.Gateways.Forget(ctx, n.Chassis); err != nil {
+	forgotten, err := s.Gateways.Forgetting(ctx, n.Chassis)
+	if err != nil {
 		return s.unfinished(n, err)
 	}
-	if err := s.amend(ctx, ovsdb.Guard{}, maintenance.End(n.Chassis)); err != nil {
+	key, value := maintenance.CordonPair(n.Chassis)
+	if err := s.amend(ctx, ovsdb.Guard{Has: record, Lacks: map[string]string{key: value}}, maintenance.End(n.Chassis), forgotten); err != nil {
 		return s.unfinished(n, err)
 	}
 	var details []maintenance.Message
@@ -79,7 +93,7 @@ func (s *Service) undrain(ctx context.Context, n maintenance.Node, wait time.Dur
 			return failed
 		}
 	}
-	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), len(first.Changes)), details...)
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is in use again: the ranks of %d gateways are as before", n.Name(), gateway.Groups(changed)), details...)
 }
 
 func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
@@ -88,24 +102,18 @@ func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
 
 // alive waits until the node's ovn-controller responds, and where there is time until it has
 // done so for a while.
-func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (maintenance.Node, *maintenance.Status) {
+func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (x snapshot, found maintenance.Node, refused *maintenance.Status) {
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
 		failed := s.unfinished(n, err)
-		return n, &failed
+		return x, n, &failed
 	}
 	// That may take ovn-northd longer than a wait for one chassis: it has a deadline of its own.
 	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)
 	defer cancel()
 	var since time.Time
 	for {
-		x, observeErr := s.observe(ctx)
-		if observeErr != nil {
-			failed := inaccessible(observeErr)
-			return n, &failed
-		}
-		found, refused := maintenance.Resolve(x.nodes, n.Chassis)
-		if refused != nil {
-			return n, refused
+		if x, found, refused = s.findIn(ctx, n.Chassis); refused != nil {
+			return x, n, refused
 		}
 		n = found
 		now := s.Gateways.Now()
@@ -116,11 +124,11 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 			since = now
 		}
 		if !since.IsZero() && (wait == 0 || now.Sub(since) >= stableFor) {
-			return n, nil
+			return x, n, nil
 		}
 		if poll.Wait(patience, time.Second) != nil {
 			dead := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
-			return n, &dead
+			return x, n, &dead
 		}
 	}
 }

@@ -59,13 +59,18 @@ func (g *Gateways) journal(ctx context.Context, kind string) ([]JournalRow, erro
 	return all, nil
 }
 
+// renoted give rows another text.
+func renoted(rows []JournalRow) (ops []ovsdb.Operation) {
+	for _, n := range rows {
+		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row(noteKind)})
+	}
+	return ops
+}
+
 // AmendJournal gives rows another text, and drops others; those that are gone by now don't
 // matter.
 func (g *Gateways) AmendJournal(ctx context.Context, changed, dropped []JournalRow) error {
-	var ops []ovsdb.Operation
-	for _, n := range changed {
-		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationUpdate, Table: noteTable, Where: at(n.UUID), Row: n.row(noteKind)})
-	}
+	ops := renoted(changed)
 	for _, n := range dropped {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(n.UUID)})
 	}

@@ -63,18 +63,21 @@ func (g *Gateways) global(ctx context.Context) (string, error) {
 	return answers[0][0].uuid(), nil
 }
 
-// Amendment is what is changed of external_ids of NB_Global, and with it of what is kept of revisions.
+// Amendment is what is changed of external_ids of NB_Global, and with it of what is kept of revisions and of
+// the journal.
 type Amendment struct {
 	// Put are pairs that are set, Drop keys that are dropped.
 	Put  map[string]string
 	Drop []string
 	// Added are the texts of new rows, Dropped the UUIDs of rows that go.
 	Added, Dropped []string
+	// Noted are rows of the journal that get another text.
+	Noted []JournalRow
 }
 
 // With is both amendments.
 func (a Amendment) With(b Amendment) Amendment {
-	c := Amendment{maps.Clone(a.Put), slices.Concat(a.Drop, b.Drop), slices.Concat(a.Added, b.Added), slices.Concat(a.Dropped, b.Dropped)}
+	c := Amendment{maps.Clone(a.Put), slices.Concat(a.Drop, b.Drop), slices.Concat(a.Added, b.Added), slices.Concat(a.Dropped, b.Dropped), slices.Concat(a.Noted, b.Noted)}
 	if c.Put == nil {
 		c.Put = map[string]string{}
 	}
@@ -122,6 +125,7 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 	for _, row := range a.Dropped {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationDelete, Table: noteTable, Where: at(row)})
 	}
+	ops = append(ops, renoted(a.Noted)...)
 	if more != nil {
 		ops = append(ops, more(uuid)...)
 	}

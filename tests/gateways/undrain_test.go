@@ -77,3 +77,62 @@ func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
 	assert.Regexp(t, `^c1\.example is undrained, but cannot see where gateways are bound: cannot connect to unix:.*sb\.sock`, unseen.Message)
 	assert.Equal(t, before, c.ranks())
 }
+
+// What others do while a node is undrained is not overridden, and costs no ranks: the undrain has not ended then,
+// and can be run again.
+func TestUndrainThatOthersComeBetweenKeepsTheRanks(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		// at is the number of the transaction before which others write: 1 asks for a sign of life, 2 begins the
+		// undrain, 3 writes candidates, 4 ends it.
+		at     int
+		others func(*cloud)
+		why    string
+	}{
+		"a cordon before the ranks are written":   {3, func(c *cloud) { c.answer("cordon", "c1") }, "c1 cannot take its gateways back: it is cordoned"},
+		"a cordon before the end":                 {4, func(c *cloud) { c.answer("cordon", "c1") }, "another client has changed it meanwhile"},
+		"its chassis goes":                        {2, func(c *cloud) { c.sbctl("chassis-del", "c1") }, "c1 cannot take its gateways back: SB has no such chassis"},
+		"an undrain and a drain before its start": {2, (*cloud).drainAnew, "another client has changed it meanwhile"},
+		"an undrain and a drain before its end":   {4, (*cloud).drainAnew, "another client has changed it meanwhile"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2", "c3")
+			c.addNetwork("physnet1")
+			c.addGateways(3, "c1", "c2", "c3")
+			before := c.ranks()
+			require.Equal(t, 200, c.drain("c1").Code)
+			s := c.nodeService()
+			s.Gateways.NorthdTimeout = patience
+			nb, sb := c.relayTo(t, &relay{before: func(number int) fate {
+				if number == test.at {
+					test.others(c)
+				}
+				return passes
+			}})
+			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
+			t.Cleanup(s.Close)
+			cut := s.Undrain(t.Context(), "c1", 0, false)
+			assert.Equal(t, maintenance.DrainNodeError, cut.Reason, document.Answer(cut))
+			assert.Contains(t, cut.Message, "c1.example is not undrained yet: ")
+			assert.Contains(t, cut.Message, test.why)
+			assert.NotNil(t, c.node("c1").Drain, "the intent stands")
+			if c.node("c1").Life == maintenance.Absent {
+				c.addChassis("c1")
+			}
+			back := c.answer("undrain", "c1", "--wait", "0s")
+			assert.Equal(t, 200, back.Code, document.Answer(back))
+			assert.Equal(t, before, c.ranks())
+			n := c.node("c1")
+			assert.Nil(t, n.Cordon)
+			assert.Nil(t, n.Drain)
+		})
+	}
+}
+
+// drainAnew is what another operator does who undrains c1 and drains it again.
+func (c *cloud) drainAnew() {
+	c.t.Helper()
+	assert.Equal(c.t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(c.t, 200, c.drain("c1", "--reason", "again").Code)
+}

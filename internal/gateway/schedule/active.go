@@ -84,6 +84,15 @@ func unschedulable(c Chassis, network string) string {
 	return unavailable(c)
 }
 
+// Unavailable says why a chassis can take nothing over; empty if it can.
+func (s State) Unavailable(chassis string) string {
+	at := slices.IndexFunc(s.Chassis, func(c Chassis) bool { return c.Name == chassis })
+	if at < 0 {
+		return "SB has no such chassis"
+	}
+	return unavailable(s.Chassis[at])
+}
+
 // unavailable says why a chassis that may host something is unschedulable; empty if it does.
 func unavailable(c Chassis) string {
 	switch {

@@ -65,6 +65,15 @@ func BeginUndrain(chassis string, d Drain, n Note) Change {
 	return c
 }
 
+// DrainPair is the pair that stands among external_ids as long as the drain of a chassis is as it is there.
+func DrainPair(chassis string, ids map[string]string) map[string]string {
+	value, drained := ids[drainKey+chassis]
+	if !drained {
+		return nil
+	}
+	return map[string]string{drainKey + chassis: value}
+}
+
 // End is the change that ends a drain that is undone.
 func End(chassis string) Change { return Change{Drop: []string{drainKey + chassis}} }
 
