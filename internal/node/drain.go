@@ -85,7 +85,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	if err != nil {
 		return n, nil, err
 	}
-	if n.Drain != nil && !r.DryRun {
+	if n.Drain != nil && n.Cordon != nil && !r.DryRun {
 		s.progress(ctx, "drain %s: it was begun %s; continuing", n.Name(), n.Drain.Text())
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
@@ -180,7 +180,7 @@ func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progres
 // step also returns what was read for that.
 func (s *Service) step(ctx context.Context, chassis string) (maintenance.Progress, *gateway.Inventory, error) {
 	p, inventory, err := s.whereDrainIs(ctx, chassis)
-	if err != nil || p.Left == 0 {
+	if err != nil || p.Left == 0 || p.Open { // what moves gateways relies on the cordon
 		return p, inventory, err
 	}
 	if _, err := s.Gateways.Drain(ctx, inventory, chassis); err != nil {
@@ -235,7 +235,7 @@ func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chass
 // progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
 func progress(x snapshot, n maintenance.Node, p schedule.Plan) maintenance.Progress {
 	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
-	return maintenance.Progress{Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds}
+	return maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds}
 }
 
 // unbound are the gateways of which the chassis is a candidate, and that are on none. Where no

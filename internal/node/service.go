@@ -4,6 +4,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -117,7 +118,23 @@ func (s *Service) amend(ctx context.Context, guard ovsdb.Guard, change maintenan
 	return s.Gateways.With(ctx, func(g *ovsdb.Gateways) error { return g.AmendIDs(ctx, guard, a) })
 }
 
-// cordon makes a change of a cordon, and tags the revision that it leads to in the same transaction.
+// again judges, and writes by that, until no other client has changed meanwhile what it was judged by.
+func again(judge func() (maintenance.Status, error)) maintenance.Status {
+	for range attempts {
+		answer, err := judge()
+		switch {
+		case errors.Is(err, ovsdb.ErrChanged):
+			continue
+		case err != nil:
+			return inaccessible(err)
+		}
+		return answer
+	}
+	return maintenance.NewStatus(maintenance.Conflict, "other clients keep changing the cordon; run it again")
+}
+
+// cordon makes a change of a cordon that is as it was read, and tags the revision that it leads to in the same
+// transaction.
 func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordoned bool, change maintenance.Change) error {
 	ended := gateway.Ended{Operation: "uncordon", Chassis: chassis, Begun: s.Gateways.Now(), OK: true}
 	if cordoned {
@@ -127,7 +144,12 @@ func (s *Service) cordon(ctx context.Context, x snapshot, chassis string, cordon
 	if err != nil {
 		return err
 	}
-	return s.amend(ctx, ovsdb.Guard{}, change, tag)
+	guard := ovsdb.Guard{Has: maintenance.CordonNotePair(chassis, x.inventory.NB.IDs)}
+	if cordoned {
+		key, value := maintenance.CordonPair(chassis)
+		guard.Lacks = map[string]string{key: value}
+	}
+	return s.amend(ctx, guard, change, tag)
 }
 
 // tagged tags the revision that an operation on a node leaves behind: what it does is past all checks.
@@ -160,37 +182,45 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *mai
 
 // Cordon keeps new gateways from a node; what is there stays.
 func (s *Service) Cordon(ctx context.Context, id, reason string) maintenance.Status {
+	return again(func() (maintenance.Status, error) { return s.cordonOnce(ctx, id, reason) })
+}
+
+func (s *Service) cordonOnce(ctx context.Context, id, reason string) (answer maintenance.Status, err error) {
 	x, n, refused := s.findIn(ctx, id)
 	switch {
 	case refused != nil:
-		return *refused
+		return *refused, nil
 	case n.Cordon != nil && n.Drain != nil:
-		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("undrain", n))
+		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is drained, and so cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("undrain", n)), nil
 	case n.Cordon != nil:
-		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n))
+		return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s is cordoned already, %s", n.Name(), n.Cordon.Text()), s.next("uncordon", n)), nil
 	}
 	hosted := x.inventory.State.Mastered(n.Chassis)
 	if err := s.cordon(ctx, x, n.Chassis, true, maintenance.CordonHosting(n.Chassis, s.note(n, reason), hosted)); err != nil {
-		return inaccessible(err)
+		return answer, err
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n))
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is cordoned: nothing new is scheduled on it; what it hosts stays", s.next("uncordon", n)), nil
 }
 
 // Uncordon takes a cordon back. A node that is drained is put back by undrain.
 func (s *Service) Uncordon(ctx context.Context, id string) maintenance.Status {
+	return again(func() (maintenance.Status, error) { return s.uncordonOnce(ctx, id) })
+}
+
+func (s *Service) uncordonOnce(ctx context.Context, id string) (answer maintenance.Status, err error) {
 	x, n, refused := s.findIn(ctx, id)
 	switch {
 	case refused != nil:
-		return *refused
+		return *refused, nil
 	case n.Drain != nil:
-		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is drained; undrain puts its gateways back and ends the cordon", s.next("undrain", n))
+		return maintenance.NewStatus(maintenance.Conflict, n.Name()+" is drained; undrain puts its gateways back and ends the cordon", s.next("undrain", n)), nil
 	case n.Cordon == nil:
-		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned")
+		return maintenance.NewStatus(maintenance.Success, n.Name()+" is not cordoned"), nil
 	}
 	if err := s.cordon(ctx, x, n.Chassis, false, maintenance.Uncordon(n.Chassis, s.note(n, ""))); err != nil {
-		return inaccessible(err)
+		return answer, err
 	}
-	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned")
+	return maintenance.NewStatus(maintenance.Success, n.Name()+" is no longer cordoned"), nil
 }
 
 // Hold keeps a node from going, under a name, until it is released.

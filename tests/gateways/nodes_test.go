@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/document"
+	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -151,6 +153,75 @@ func TestCordonHoldsForWhatIsBeingWritten(t *testing.T) {
 	for _, port := range ports {
 		assert.Equal(t, []string{"2 c1", "1 c2"}, c.candidates(port))
 	}
+}
+
+// A cordon is changed only as it was read: what comes between has it judged again.
+func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
+	t.Parallel()
+	uncordon := func(s *node.Service) maintenance.Status { return s.Uncordon(context.Background(), "c1") }
+	cordon := func(s *node.Service) maintenance.Status { return s.Cordon(context.Background(), "c1", "disk") }
+	for name, test := range map[string]struct {
+		before, between []string
+		do              func(*node.Service) maintenance.Status
+		code            int
+		says            string
+		cordoned        bool
+	}{
+		"an uncordon and a drain":    {[]string{"cordon c1 --reason disk"}, []string{"drain c1"}, uncordon, 409, "c1.example is drained; undrain puts its gateways back", true},
+		"an uncordon and an undrain": {[]string{"cordon c1 --reason disk"}, []string{"drain c1", "undrain c1 --wait 0s"}, uncordon, 200, "c1.example is not cordoned", false},
+		"a cordon and a drain":       {nil, []string{"drain c1"}, cordon, 200, "c1.example is drained, and so cordoned already", true},
+		"a cordon and a cordon":      {nil, []string{"cordon c1"}, cordon, 200, "c1.example is cordoned already", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2")
+			c.addNetwork("physnet1")
+			c.addGateways(1, "c1", "c2")
+			run := func(operations []string) {
+				for _, operation := range operations {
+					assert.Equal(t, 200, c.answer(strings.Fields(operation)...).Code, operation)
+				}
+			}
+			run(test.before)
+			s, looks := c.nodeService(), 0
+			t.Cleanup(s.Close)
+			s.Charm = func(context.Context) (none maintenance.Charm) { // asked when all was read
+				if looks++; looks == 1 {
+					run(test.between)
+				}
+				return none
+			}
+			said := test.do(s)
+			assert.Equal(t, test.code, said.Code, document.Answer(said))
+			assert.Contains(t, said.Message, test.says)
+			assert.Equal(t, 2, looks)
+			assert.Equal(t, test.cordoned, c.node("c1").Cordon != nil)
+		})
+	}
+}
+
+// A drain whose cordon somebody has taken away is not done: run again it cordons the node anew.
+func TestDrainWithoutItsCordonIsNotDone(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2")
+	before := c.ranks()
+	require.Equal(t, 200, c.drain("c1").Code)
+	c.nbctl("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance/c1"="false"`)
+	c.rank(ports[0], "c1", "c2") // as Neutron may do it then
+	s := c.nodeService()
+	t.Cleanup(s.Close)
+	p, err := s.Step(t.Context(), "c1")
+	require.NoError(t, err, "nothing is tried that would fail")
+	assert.False(t, p.Done())
+	assert.Equal(t, "not cordoned, 1 gateway to move", p.Text())
+	again := c.drain("c1")
+	assert.Equal(t, 200, again.Code, document.Answer(again))
+	assert.NotNil(t, c.node("c1").Cordon)
+	assert.Equal(t, map[string]int{"c2": 2}, c.masters(ports...))
+	require.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
+	assert.Equal(t, before, c.ranks())
 }
 
 // 001-3, 001-4: holds follow from what a node carries, or are set.

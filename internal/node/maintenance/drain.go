@@ -67,11 +67,7 @@ func BeginUndrain(chassis string, d Drain, n Note) Change {
 
 // DrainPair is the pair that stands among external_ids as long as the drain of a chassis is as it is there.
 func DrainPair(chassis string, ids map[string]string) map[string]string {
-	value, drained := ids[drainKey+chassis]
-	if !drained {
-		return nil
-	}
-	return map[string]string{drainKey + chassis: value}
+	return pairOf(drainKey+chassis, ids)
 }
 
 // End is the change that ends a drain that is undone.
@@ -81,6 +77,8 @@ func End(chassis string) Change { return Change{Drop: []string{drainKey + chassi
 type Progress struct {
 	// Ended says that the intent is gone, or that the node is being undrained.
 	Ended bool
+	// Open says that the node is not cordoned: nothing keeps gateways from it.
+	Open bool
 	// Left is how many gateways are still to be written.
 	Left int
 	// Blocked are those that can go nowhere.
@@ -90,14 +88,17 @@ type Progress struct {
 	Holds   []Hold
 }
 
-// Done says that nothing stands on the node.
+// Done says that nothing stands on the node, and that nothing new comes.
 func (p Progress) Done() bool {
-	return p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0
+	return !p.Open && p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0
 }
 
 // Text is the progress in one line.
 func (p Progress) Text() string {
 	var parts []string
+	if p.Open {
+		parts = append(parts, "not cordoned")
+	}
 	if p.Left > 0 {
 		parts = append(parts, count(p.Left, "gateway")+" to move")
 	}
@@ -189,7 +190,7 @@ func (w *Watch) Next(p Progress, now time.Time) (outcome Outcome, line string) {
 // settling says whether what holds the node may only be the data plane on its way.
 func (w *Watch) settling(p Progress, now time.Time) bool {
 	held := slices.DeleteFunc(slices.Clone(p.Holds), Hold.OfGateways)
-	return len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(w.Grace, stalledAfter)
+	return !p.Open && len(held) == 0 && len(p.Blocked) == 0 && now.Sub(w.waiting) < max(w.Grace, stalledAfter)
 }
 
 // Since is when what is left was first seen as it is.

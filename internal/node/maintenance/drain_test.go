@@ -57,6 +57,10 @@ func TestDrainIsJudgedByWhatIsLeftAndForHowLong(t *testing.T) {
 			{10*time.Minute - time.Second, settles, maintenance.GoOn, "STALLED: gateway 2, for 9m59s"},
 			{10 * time.Minute, settles, maintenance.GraceOver, ""},
 		},
+		"not while the node is open": {
+			{0, maintenance.Progress{Open: true}, maintenance.GoOn, "not cordoned"},
+			{10 * time.Minute, maintenance.Progress{Open: true}, maintenance.GraceOver, "STALLED: not cordoned, for 10m0s"},
+		},
 		"given up": {{0, maintenance.Progress{Ended: true}, maintenance.GivenUp, "nothing is left"}},
 	} {
 		w := maintenance.Watch{Limits: maintenance.Limits{Timeout: time.Hour, Grace: 10 * time.Minute}, Begun: at}

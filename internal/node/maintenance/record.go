@@ -168,6 +168,21 @@ func Erase(chassis string, r Records) Change {
 // CordonPair is the pair that stands in external_ids while a chassis is cordoned.
 func CordonPair(chassis string) (key, value string) { return cordonKey + chassis, cordoned }
 
+// CordonNotePair is the pair that stands among external_ids as long as the cordon of a chassis is as it is
+// there: what begins a cordon or a drain, or ends either, writes it anew, by whom, why and in which second.
+func CordonNotePair(chassis string, ids map[string]string) map[string]string {
+	return pairOf(cordonNoteKey+chassis, ids)
+}
+
+// pairOf is a pair alone; nil where there is none.
+func pairOf(key string, ids map[string]string) map[string]string {
+	value, found := ids[key]
+	if !found {
+		return nil
+	}
+	return map[string]string{key: value}
+}
+
 // text is the form of a record in the database.
 func text(record any) string {
 	b, _ := json.Marshal(record) // texts, numbers and times only
