@@ -150,8 +150,11 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 // shutdown only looks: nothing on the machine can be reached from here.
 func (s *Service) shutdown(ctx context.Context, n maintenance.Node) maintenance.Status {
 	found, refused := s.find(ctx, n.Chassis)
-	if refused == nil && found.Life == maintenance.Up {
+	switch {
+	case refused == nil && found.Life == maintenance.Up:
 		return maintenance.NewStatus(maintenance.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")
+	case refused != nil && refused.Reason != maintenance.NotFound:
+		return maintenance.NewStatus(maintenance.Success, "WARNING: cannot tell whether its ovn-controller responds: stop it, before remove-node: "+refused.Message)
 	}
 	return maintenance.NewStatus(maintenance.Success, "its ovn-controller does not respond")
 }

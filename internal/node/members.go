@@ -145,23 +145,27 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 	var departure maintenance.Departure
 	carried := map[string]bool{}
 	for {
+		var left []maintenance.Message
 		x, found, refused := s.findIn(ctx, n.Chassis)
 		switch {
-		case refused == nil:
-			n = found
-		case refused.Reason != maintenance.NotFound: // the chassis may go meanwhile
+		case refused == nil || refused.Reason == maintenance.NotFound: // the chassis may go meanwhile
+			if refused == nil {
+				n = found
+			}
+			units, members := x.charm.On(n)
+			for _, u := range units {
+				carried[u] = true
+			}
+			if n.Drain != nil {
+				members = append(members, n.Drain.Members...)
+			}
+			if left = departure.Observe(units, members, x.charm.Unknown, s.Health(ctx)); len(left) == 0 {
+				return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
+			}
+		case refused.Reason == maintenance.ClusterNotAccessible: // the server that was connected to may be the one that leaves
+			left = []maintenance.Message{{Message: "cannot look for it: " + refused.Message, Error: true, Kind: maintenance.MessageStep, Name: "unknown"}}
+		default:
 			return maintenance.NewStatus(maintenance.RemoveMemberError, refused.Message)
-		}
-		units, members := x.charm.On(n)
-		for _, u := range units {
-			carried[u] = true
-		}
-		if n.Drain != nil {
-			members = append(members, n.Drain.Members...)
-		}
-		left := departure.Observe(units, members, x.charm.Unknown, s.Health(ctx))
-		if len(left) == 0 {
-			return departed(slices.Sorted(maps.Keys(carried)), departure.Gone())
 		}
 		if text := texts(left); text != said {
 			said = text

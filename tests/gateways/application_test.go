@@ -216,6 +216,29 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 	}
 }
 
+// 002-5: the member that leaves is the one that the command is connected to.
+func TestMemberThatIsConnectedToMayLeave(t *testing.T) {
+	t.Parallel()
+	c := newClustered(t)
+	c.addChassis("c1")
+	a := &application{units: []int{0, 1, 2, 3}, members: []int{0, 1, 2, 3}}
+	s := c.nodeService()
+	t.Cleanup(s.Close)
+	s.Charm, s.Health, s.Unit = a.charm, a.health, unitName(0)
+	var told []string
+	s.Gateways.Progress = func(_ context.Context, line string) {
+		if told = append(told, line); len(told) == 1 {
+			assert.NoError(t, c.members[c.leader()].Kill())
+			a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
+		}
+	}
+	said := s.RemoveMember(t.Context(), "c1", patience)
+	require.Equal(t, 200, said.Code, document.Answer(said))
+	assert.Contains(t, said.Message, "ovn-central/3 has left; gone from the committed configuration: member aa03 of OVN_Northbound")
+	require.Len(t, told, 2)
+	assert.Contains(t, told[1], "cannot look for it: ", "the look that fails says nothing of what has left")
+}
+
 // 002-5: what leaves while it is waited for is named.
 func TestUnitThatLeavesWhileItIsWaitedForIsNamed(t *testing.T) {
 	t.Parallel()
