@@ -39,10 +39,11 @@ func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, 
 	if err != nil {
 		return nil, err
 	}
-	s.run = record.ID
+	r := run{journalRecord: record}
+	s.run = r.ID
 	for attempt := 0; attempt < attempts; attempt++ {
 		var done []schedule.Change
-		done, err = s.apply(ctx, read, plan, &record, moves(changed))
+		done, err = s.apply(ctx, read, plan, &r, moves(changed))
 		read = nil
 		changed = append(changed, done...)
 		if len(done) > 0 {
@@ -50,7 +51,7 @@ func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, 
 		}
 		switch {
 		case err == nil:
-			s.finish(ctx, record, changed, earlier)
+			s.finish(ctx, r.journalRecord, changed, earlier)
 			return changed, nil
 		case ctx.Err() != nil:
 			return changed, fmt.Errorf("stopped after %d gateways: %w; run it again to continue", Groups(changed), context.Cause(ctx))
@@ -112,30 +113,69 @@ func moves(changes []schedule.Change) (n int) {
 	return n
 }
 
-// apply makes one plan and writes it, as far as it gets.
-func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner, record *journalRecord, moved int) (done []schedule.Change, err error) {
+// run is what is noted of a run, and the batches of which no answer came: these may have been written or not.
+type run struct {
+	journalRecord
+	unanswered []batch
+}
+
+// batch is what was sent in one transaction, and the number of its last record.
+type batch struct {
+	number  int
+	changes []schedule.Change
+}
+
+// arrived are the changes of batches that were written though no answer came: their records stand in the journal.
+func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, err error) {
+	if len(r.unanswered) == 0 {
+		return nil, nil
+	}
+	rows, err := s.journal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	all, _ := parseJournal(rows)
+	r.unanswered = slices.DeleteFunc(r.unanswered, func(b batch) bool {
+		stands := slices.ContainsFunc(all, func(p journalRecord) bool { return p.ID == r.ID && p.Number == b.number })
+		if stands {
+			done = append(done, b.changes...)
+		}
+		return stands
+	})
+	return done, nil
+}
+
+// apply makes one plan and writes it, as far as it gets. What an earlier one has written without an answer is
+// among what it returns: looked for after the state was read, it is not missing where the state has it.
+func (s *Service) apply(ctx context.Context, inventory *Inventory, plan Planner, r *run, moved int) (done []schedule.Change, err error) {
 	if inventory == nil {
 		if inventory, err = s.Observe(ctx); err != nil {
 			return nil, err
 		}
 	}
-	p := plan(inventory.State, moved)
-	for len(done) < len(p.Changes) {
-		some := p.Changes[len(done):]
+	if done, err = s.arrived(ctx, r); err != nil {
+		return nil, err
+	}
+	p := plan(inventory.State, moved+moves(done))
+	for written := 0; written < len(p.Changes); {
+		some := p.Changes[written:]
 		some = some[:min(s.pace.next(), len(some))]
 		var texts []string
-		left := len(p.Changes) - len(done)
+		left := len(p.Changes) - written
 		for part := range slices.Chunk(some, noted) {
 			left -= len(part)
-			texts = append(texts, record.next(p, part, left))
+			texts = append(texts, r.next(p, part, left))
 		}
-		last := len(done)+len(some) == len(p.Changes)
+		last := written+len(some) == len(p.Changes)
 		asked, err := s.write(ctx, texts, s.guard(inventory.State, some), inventory.lists(some), !last)
 		if err != nil {
+			if !errors.Is(err, ovsdb.ErrChanged) {
+				r.unanswered = append(r.unanswered, batch{r.Number, some})
+			}
 			return done, err
 		}
-		done = append(done, some...)
-		s.progress(ctx, fmt.Sprintf("%d of %d gateways written", len(done), len(p.Changes)))
+		done, written = append(done, some...), written+len(some)
+		s.progress(ctx, fmt.Sprintf("%d of %d gateways written", written, len(p.Changes)))
 		if last {
 			break // the check that follows reads SB
 		}

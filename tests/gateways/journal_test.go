@@ -182,6 +182,33 @@ func TestNoMoreMovesThanWasAgreedTo(t *testing.T) {
 	assert.Contains(t, strings.Join(told, "\n"), "the plan now exceeds the 4 confirmed moves")
 }
 
+// What was written though its answer was lost counts: as moves that were confirmed, and as what is to be proved.
+func TestBatchWhoseAnswerIsLostCounts(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(12, "c1", "c2", "c3")
+	rebalance := func(most int) error {
+		s := c.service()
+		nb, sb := c.relayTo(t, &relay{before: func(number int) fate {
+			if number == 1 {
+				return unanswered
+			}
+			return passes
+		}})
+		s.NB, s.SB = []string{nb}, []string{sb}
+		operation, err := s.Rebalance(t.Context(), gateway.Request{Options: schedule.Options{MaxMoves: most}, Confirmed: true, Wait: 2 * time.Second})
+		require.NoError(t, err)
+		return operation.Apply(t.Context())
+	}
+	var misplaced *gateway.MisplacedError
+	assert.ErrorAs(t, rebalance(3), &misplaced, "no ovn-controller binds anything here")
+	moved := c.masters(ports...)
+	assert.Equal(t, 3, moved["c2"]+moved["c3"], "%v", moved)
+	assert.ErrorAs(t, rebalance(0), &misplaced)
+	assert.Equal(t, map[string]int{"c1": 4, "c2": 4, "c3": 4}, c.masters(ports...))
+}
+
 // What a seed has shown in a dry run is what it does.
 func TestRandomScheduleIsTheOneThatWasShown(t *testing.T) {
 	t.Parallel()

@@ -36,6 +36,9 @@ const (
 	killedBefore
 	// killedAfter is one that was killed when it was carried out, before it got the answer.
 	killedAfter
+	// unanswered is one that was carried out, and whose connection ended before the answer came: the program
+	// lives on, and may connect again.
+	unanswered
 )
 
 // relayTo starts a relay to the databases of a cloud, and returns where NB and SB are reached by it.
@@ -112,8 +115,9 @@ type link struct {
 	relay          *relay
 	client, server net.Conn
 	mutex          sync.Mutex
-	// last is the ID of the request of which the program does not get the answer.
-	last string
+	// last is the ID of the request of which the program does not get the answer; kills says that it dies of that.
+	last  string
+	kills bool
 }
 
 // message is one of JSON-RPC (RFC 7047, section 4).
@@ -139,13 +143,13 @@ func (m message) writes() bool {
 func (l *link) requests() {
 	l.each(l.client, func(m message, raw json.RawMessage) error {
 		if m.writes() {
-			switch l.relay.next() {
+			switch at := l.relay.next(); at {
 			case killedBefore:
 				l.relay.kill()
 				return errors.New("killed")
-			case killedAfter:
+			case killedAfter, unanswered:
 				l.mutex.Lock()
-				l.last = string(m.ID)
+				l.last, l.kills = string(m.ID), at == killedAfter
 				l.mutex.Unlock()
 			case passes:
 			}
@@ -158,10 +162,12 @@ func (l *link) requests() {
 func (l *link) answers() {
 	l.each(l.server, func(m message, raw json.RawMessage) error {
 		l.mutex.Lock()
-		last := l.last
+		last, kills := l.last, l.kills
 		l.mutex.Unlock()
 		if last != "" && m.Method == "" && string(m.ID) == last {
-			l.relay.kill()
+			if kills {
+				l.relay.kill()
+			}
 			return errors.New("killed")
 		}
 		_, err := l.client.Write(raw)
