@@ -42,7 +42,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		status := refused(maintenance.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...)
 		return &status
 	}
-	proof, said := maintenance.Silence{Chassis: n.Chassis, Asked: inventory.SB.Config}, false
+	proof, said := maintenance.Silence{Chassis: n.Chassis}, false
 	for {
 		var sb ovsdb.Southbound
 		if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) (err error) {
@@ -55,7 +55,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		signs := make([]maintenance.Sign, 0, len(sb.Chassis))
 		for _, c := range sb.Chassis {
 			if !c.Remote() {
-				signs = append(signs, maintenance.Sign{Chassis: c.Name, Known: c.Known, Follows: c.Follows})
+				signs = append(signs, maintenance.Sign{Chassis: c.Name, Known: c.Known, Follows: c.Follows, Responds: sb.Responds(c)})
 			}
 		}
 		switch proof.Observe(signs, s.Gateways.Now()) {

@@ -41,8 +41,13 @@ type ChassisRow struct {
 }
 
 // Responds says whether its ovn-controller has followed what it was asked to; one without a row of
-// Chassis_Private is not known to lag.
-func (s Southbound) Responds(x ChassisRow) bool { return !x.Known || x.Follows >= s.Config }
+// Chassis_Private is not known to lag. One that lives is never ahead of what was asked, read in the same
+// transaction, for ovn-controller writes what it has read from there (store_nb_cfg in
+// controller/ovn-controller.c), a smaller number too: what is ahead has not followed since an older database
+// was restored. Of 0 it writes nothing.
+func (s Southbound) Responds(x ChassisRow) bool {
+	return !x.Known || s.Config == 0 || x.Follows == s.Config
+}
 
 // Host is the chassis to which a router port's gateway, or an external port, is bound; known says that
 // ovn-northd has made it.

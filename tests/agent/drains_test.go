@@ -59,7 +59,7 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	p.nb("init")
 	for _, c := range []string{"c1", "c2", "c3"} {
 		p.arrive(c)
-		p.sb("set", "Chassis_Private", c, "nb_cfg=1000")
+		p.followsAll(c)
 	}
 	p.gateways(3)
 	for i := range 3 {

@@ -40,7 +40,7 @@ func TestWhereNeutronUndoesItTwiceTheGatewayIsLeftToIt(t *testing.T) {
 	p.gateways(0)
 	arrive := func(c string) { // it follows nb_cfg, which a drain raises
 		p.arrive(c)
-		p.sb("set", "Chassis_Private", c, "nb_cfg=1000")
+		p.followsAll(c)
 	}
 	for _, c := range []string{"c1", "c2", "c3"} {
 		arrive(c)

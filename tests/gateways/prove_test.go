@@ -23,9 +23,6 @@ import (
 // dies between the claim and its flows is a matter of luck on real ones (tests/dataplane), so they are played.
 func (c *cloud) drainWhere(dying ...string) (maintenance.Status, []string) {
 	c.t.Helper()
-	for _, name := range dying {
-		c.sbctl("create", "Chassis_Private", "name="+name)
-	}
 	s := c.nodeService()
 	s.Gateways.NorthdTimeout = patience
 	var lines []string
@@ -38,11 +35,8 @@ func (c *cloud) drainWhere(dying ...string) (maintenance.Status, []string) {
 		c.sbctl("lsp-unbind", "cr-lrp-001")
 		c.bind(chassis, "cr-lrp-001")
 		if slices.Contains(dying, chassis) {
-			c.sbctl("set", "Chassis_Private", chassis, "nb_cfg="+c.nbctl("get", "NB_Global", ".", "nb_cfg"))
+			c.sbctl("--if-exists", "destroy", "Chassis_Private", chassis, "--", "create", "Chassis_Private", "name="+chassis, "nb_cfg="+c.nbctl("get", "NB_Global", ".", "nb_cfg"))
 		}
-	}
-	for _, name := range dying { // it follows up to here
-		c.sbctl("set", "Chassis_Private", name, "nb_cfg=1000")
 	}
 	return s.Drain(c.t.Context(), node.DrainRequest{Node: "c1", Limits: maintenance.Limits{Timeout: patience, Grace: time.Second}}), lines
 }
@@ -59,7 +53,7 @@ func TestDrainGoesOnUntilTheChassisThatTookTheGatewaysRespond(t *testing.T) {
 	assert.Equal(t, 200, said.Code, "%s\n%s", document.Answer(said), strings.Join(lines, "\n"))
 	assert.Equal(t, map[string]int{"c3": 1}, c.masters(ports...))
 	assert.Contains(t, lines, "drain c1.example: checking that the chassis that took the gateways respond")
-	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
+	c.sbctl("destroy", "Chassis_Private", "c2")
 	assert.Equal(t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
 	assert.Equal(t, before, c.ranks())
 }
@@ -139,6 +133,14 @@ func TestProofOfADrainDoesNotCountWhereAGatewayMovesOnMeanwhile(t *testing.T) {
 	assert.True(t, p.Done(), p.Text())
 }
 
+// follows has chassis have followed nb_cfg up to now.
+func (c *cloud) follows(chassis ...string) {
+	c.t.Helper()
+	for _, name := range chassis {
+		c.sbctl("set", "Chassis_Private", name, "nb_cfg="+c.sbctl("get", "SB_Global", ".", "nb_cfg"))
+	}
+}
+
 // followsOnce has a chassis follow the next nb_cfg, and none after that.
 func (c *cloud) followsOnce(chassis string) {
 	c.t.Helper()
@@ -167,7 +169,7 @@ func TestMoveToAChassisThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 	c.operated(append(strings.Fields(command), "--wait", "0")...)
 	assert.Equal(t, map[string]int{"c1": 2}, c.masters(ports...))
 
-	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
+	c.sbctl("destroy", "Chassis_Private", "c2")
 	assert.Contains(t, c.operated("rebalance", "--yes"), "every gateway is bound as expected\n")
 }
 
@@ -186,4 +188,20 @@ func TestUndrainOfANodeThatDoesNotRespondAfterItsClaimIsNotDone(t *testing.T) {
 	assert.Equal(t, "c1.example is undrained, but ovn-controller does not respond on c1, to which gateways were moved; they may not work: restart it", said.Message)
 	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes drain c1.example ")
 	assert.Equal(t, map[string]int{"c1": 1}, c.masters(ports...))
+}
+
+// What an ovn-controller followed before an older Northbound database was restored is no sign of life after that.
+func TestDrainMovesNothingToWhatHasDiedBeforeARestore(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	port := c.addGateways(1, "c1", "c2", "c3")[0]
+	c.addGateways(2, "c3", "c1", "c2")
+	c.nbctl("set", "NB_Global", ".", "nb_cfg=8700")
+	c.nbctl("--wait=sb", "sync")
+	c.sbctl("create", "Chassis_Private", "name=c2", "nb_cfg=8700")
+	c.nbctl("set", "NB_Global", ".", "nb_cfg=5000")
+	said := c.drain("c1")
+	assert.Equal(t, 200, said.Code, document.Answer(said))
+	assert.Equal(t, map[string]int{"c3": 1}, c.masters(port), "c2 has one less, and is dead")
 }

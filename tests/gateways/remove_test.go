@@ -79,7 +79,7 @@ func TestR13NodeThatIsNeededAfterItWasJudgedIsNotRemoved(t *testing.T) {
 			assert.NoError(c.t, c.northd.Signal(syscall.SIGSTOP))
 			c.nbctl("lrp-set-gateway-chassis", port, "c1", "1")
 		}, "lrp-001", true}, // the records, at least, stay
-		"its ovn-controller": {func(c *cloud, _ string) { c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000") }, "c1", false},
+		"its ovn-controller": {func(c *cloud, _ string) { c.follows("c1") }, "c1", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -141,8 +141,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	ports := c.addGateways(2, "c1", "c2")
 	c.bind("c1", "cr-"+ports[0])
 	c.bind("c2", "cr-"+ports[1])
-	c.sbctl("set", "Chassis_Private", "c2", "nb_cfg=1000")
-	c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000")
+	c.follows("c1", "c2")
 	said := decommission()
 	assert.Equal(t, 409, said.Code)
 	assert.Contains(t, said.Message, "its ovn-controller responds")
@@ -179,7 +178,7 @@ func TestR12ForceLeavesNoGatewayWithoutAChassis(t *testing.T) {
 	c.sbctl("set", "Chassis", "c1", "other_config:ovn-bridge-mappings=\"physnet1:br-ex,physnet9:br-9\"")
 	ports := c.addGateways(1, "c1", "c2")
 	c.nbctl(c.gateway("physnet9", "lrp-lonely", "c1")...)
-	c.sbctl("create", "Chassis_Private", "name=c1", "--", "create", "Chassis_Private", "name=c2", "nb_cfg=1000")
+	c.sbctl("create", "Chassis_Private", "name=c1")
 	c.bind("c1", "vm-1", "cr-lrp-lonely")
 	s := c.nodeService()
 	s.Gateways.NorthdTimeout = patience
@@ -218,7 +217,7 @@ func TestNodeThatComesBackIsNotRemoved(t *testing.T) {
 	go func() {
 		ended <- s.Remove(t.Context(), node.RemoveRequest{Node: "c1", Confirmed: true})
 	}()
-	time.AfterFunc(3*time.Second, func() { c.sbctl("set", "Chassis_Private", "c1", "nb_cfg=1000") })
+	time.AfterFunc(3*time.Second, func() { c.follows("c1") })
 	said := <-ended
 	assert.Equal(t, 409, said.Code, document.Answer(said))
 	assert.Contains(t, document.Answer(said), "ovn-controller responds; stop it on the machine")

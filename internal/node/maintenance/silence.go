@@ -26,41 +26,40 @@ const (
 // Sign is what stands in Chassis_Private of an ovn-controller.
 type Sign struct {
 	Chassis string
-	// Known says that there is a row; Follows is its nb_cfg.
-	Known   bool
-	Follows int64
+	// Known says that there is a row; Follows is its nb_cfg, and Responds that this is what was asked for then.
+	Known    bool
+	Follows  int64
+	Responds bool
 }
 
 // Silence proves that the ovn-controller of a node can't be reached. It is told of what stands
 // there, in the order of time, from when a sync was asked for.
 type Silence struct {
 	Chassis string
-	// Asked is the nb_cfg that is to be followed.
-	Asked int64
 
 	first *Sign
 	since time.Time
+	// followed says that another one has responded since.
+	followed bool
 }
 
 // Observe is told what stands there now.
 func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	var its *Sign
-	others, follow := 0, 0
+	others := 0
 	for _, x := range all {
 		switch {
 		case x.Chassis == s.Chassis:
 			its = &x
 		case x.Known:
 			others++
-			if x.Follows >= s.Asked {
-				follow++
-			}
+			s.followed = s.followed || x.Responds
 		}
 	}
 	switch {
 	case its == nil || !its.Known:
 		return Unprovable
-	case its.Follows >= s.Asked || s.first != nil && its.Follows != s.first.Follows:
+	case its.Responds || s.first != nil && its.Follows != s.first.Follows:
 		return Reachable
 	case s.first == nil:
 		s.first, s.since = its, now
@@ -68,7 +67,7 @@ func (s *Silence) Observe(all []Sign, now time.Time) Verdict {
 	switch {
 	case now.Sub(s.since) < unreachableFor:
 		return Undecided
-	case others > 0 && follow == 0:
+	case others > 0 && !s.followed:
 		return Unprovable
 	}
 	return Unreachable
