@@ -78,11 +78,10 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	if err := u.observeAddress(ctx, a); err != nil {
 		return p, err
 	}
-	settings, unread, err := u.leaderSettings(ctx, thorough, r.LeaderSettings, m.AppData)
+	settings, err := u.leaderSettings(ctx, &p, m.AppData)
 	if err != nil {
 		return p, err
 	}
-	a.blind, a.unrelated = unread, unread && len(r.LeaderSettings) == 0
 	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}
@@ -142,20 +141,28 @@ func union[T comparable](parts ...[]T) (all []T) {
 
 // leaderSettings are what the Juju leader has published. What is remembered stands where
 // they are not asked for, and where they can't be read.
-func (u *Reconciler) leaderSettings(ctx context.Context, ask bool, remembered map[string]string, published relation.Data) (settings map[string]string, unread bool, err error) {
-	if !ask && len(remembered) > 0 {
-		return remembered, false, nil
+func (u *Reconciler) leaderSettings(ctx context.Context, p *pass, published relation.Data) (map[string]string, error) {
+	a, remembered := &p.inputs, p.record.LeaderSettings
+	if !a.thorough && len(remembered) > 0 {
+		return remembered, nil
 	}
-	settings, err = u.Tools.LeaderGet(ctx)
+	settings, err := u.Tools.LeaderGet(ctx)
 	if !errors.Is(err, juju.ErrNoTool) {
-		return settings, false, err
+		return settings, err
 	}
 	// Juju 4 has no leader settings any more. Without the relation there is nothing to be
 	// read, which says nothing of what stands there.
 	if published.Unread() {
-		return remembered, true, nil
+		a.blind, a.unrelated = true, len(remembered) == 0
+		return remembered, nil
 	}
-	return published.Values(), false, nil
+	// A model that was migrated from Juju 3 has lost them, and its clusters are there.
+	clusters, problems := relation.ParseClusters(published.Values())
+	if len(clusters.IDs) == 0 && len(problems) == 0 && len(remembered) > 0 {
+		p.progress.migrated = true
+		return remembered, nil
+	}
+	return published.Values(), nil
 }
 
 // parseClusters reads the IDs of the clusters. Settings that are damaged must not look as if

@@ -17,6 +17,9 @@ type progress struct {
 	at         time.Time
 	// clusters are those that the application has agreed on, this unit's own claim included.
 	clusters relation.Clusters
+	// migrated says that their IDs stand in the units' records only: Juju has no leader settings
+	// any more, and the application's data don't have them yet.
+	migrated bool
 	// payload is what is installed; nil is not known.
 	payload *payload
 	// unavailable says that newer packages could not be had.

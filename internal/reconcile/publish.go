@@ -48,8 +48,9 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 }
 
 // publishToPeers writes this unit's data, and as the leader the history, to every
-// peer relation. Where not thorough, what Juju was told before is not repeated; and
-// what it is told is not noted, since Juju drops it if the hook fails after all.
+// peer relation; and the clusters' IDs where units only remember them. Where not thorough,
+// what Juju was told before is not repeated; and what it is told is not noted, since Juju
+// drops it if the hook fails after all.
 func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 	r, a, o := p.record, p.inputs, p.result
 	databag, history := u.own(p).Databag(), map[string]string(nil)
@@ -57,6 +58,9 @@ func (u *Reconciler) publishToPeers(ctx context.Context, p pass) error {
 	if p.progress.jujuLeader {
 		history = o.Snapshot.Application.History.Databag()
 		maps.Copy(history, members(o.Snapshot).Databag())
+		if p.progress.migrated {
+			maps.Copy(history, p.progress.clusters.Settings())
+		}
 	}
 	text, err := json.Marshal([]any{o.Snapshot.Application.Relations, databag, history})
 	if err != nil {

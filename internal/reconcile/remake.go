@@ -78,7 +78,7 @@ func (u *Reconciler) supersede(ctx context.Context, p pass, s plan.Step) error {
 		g.jujuLeader = false
 		return nil
 	case errors.Is(err, juju.ErrNoTool):
-		return u.claimLater(ctx, o, c)
+		return u.claimLater(ctx, p, c)
 	case err != nil:
 		return err
 	}

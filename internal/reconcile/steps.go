@@ -141,7 +141,7 @@ func (u *Reconciler) claim(ctx context.Context, p pass, ids map[ovndb.Database]r
 		return nil
 	}
 	if errors.Is(err, juju.ErrNoTool) {
-		return u.claimLater(ctx, o, c)
+		return u.claimLater(ctx, p, c)
 	}
 	if err != nil {
 		return err
@@ -166,16 +166,17 @@ func (u *Reconciler) discard(r *record, o Result, db ovndb.Database) error {
 // claimLater publishes the IDs where Juju has no leader settings any more, as the
 // application's data: Juju writes them when the hook has ended well, and only of the
 // leader. So nothing may run on them before a later hook has read them.
-func (u *Reconciler) claimLater(ctx context.Context, o Result, c relation.Clusters) error {
+func (u *Reconciler) claimLater(ctx context.Context, p pass, c relation.Clusters) error {
 	settings := c.Settings()
 	if c.CreatedBy == u.Env.Unit {
 		maps.Copy(settings, relation.Claim(u.Env.Unit, c.IDs[ovndb.NB]))
 	}
-	for _, id := range o.Snapshot.Application.Relations {
+	for _, id := range p.result.Snapshot.Application.Relations {
 		if err := u.Tools.RelationSetApp(ctx, id, settings); err != nil {
 			return err
 		}
 	}
+	p.progress.migrated = false // those from before must not be written over them
 	return errClaimed
 }
 
