@@ -54,6 +54,12 @@ func (e Env) BrokenRelation() string {
 	return ""
 }
 
+// Is says whether a unit of a model, by its UUID, is this one. Another model may have one of the
+// same name. Where a model is not known, as outside of hooks and actions, the name is enough.
+func (e Env) Is(unit, model string) bool {
+	return unit == e.Unit && (model == e.ModelUUID || model == "" || e.ModelUUID == "")
+}
+
 // Version is a version of Juju, as far as anything here depends on it. The zero
 // value is an unknown one.
 type Version struct {

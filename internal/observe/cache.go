@@ -21,8 +21,10 @@ import (
 // Cache is what a unit keeps on its disk, beside the databases: Juju drops what
 // a failed hook has published, and takes the peer relation away before `stop`.
 type Cache struct {
-	// Unit is whose memory it is. A release before this one did not say.
+	// Unit is whose memory it is, Model the UUID of the model that it is in. A release before
+	// this one did not say.
 	Unit    string           `json:"unit,omitempty"`
+	Model   string           `json:"model,omitempty"`
 	History relation.History `json:"history,omitempty"`
 	// Published is what the units last published.
 	Published relation.UnitIdentities `json:"published,omitempty"`
@@ -67,13 +69,14 @@ func places(cache Cache, m Application) map[string]Place {
 
 const cacheFile = "ovn-central-operator.json"
 
-func (s *Observer) cachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
+// CachePath is the file of the unit's memory.
+func (s *Observer) CachePath() string { return filepath.Join(s.Control.Paths.DB, cacheFile) }
 
 // loadCache reads the unit's memory. What can't be read is forgotten, with a line
 // in the log: it is a help, not a condition.
 func (s *Observer) loadCache(ctx context.Context) Cache {
 	m := Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
-	text, err := os.ReadFile(s.cachePath())
+	text, err := os.ReadFile(s.CachePath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return m
 	}
@@ -81,11 +84,11 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 		err = json.Unmarshal(text, &m)
 	}
 	if err != nil {
-		s.Log.WarnContext(ctx, "cannot read this unit's cache; continuing without it", "path", s.cachePath(), "error", err)
+		s.Log.WarnContext(ctx, "cannot read this unit's cache; continuing without it", "path", s.CachePath(), "error", err)
 		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
-	if m.Unit != "" && m.Unit != s.Env.Unit {
-		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before", "unit", m.Unit)
+	if m.Unit != "" && !s.Env.Is(m.Unit, m.Model) {
+		s.Log.InfoContext(ctx, "ignoring the cache of another unit that was on this machine before", "unit", m.Unit, "model", m.Model)
 		return Cache{Configurations: map[ovndb.Database]relation.Configuration{}}
 	}
 	if m.Configurations == nil {
@@ -96,15 +99,15 @@ func (s *Observer) loadCache(ctx context.Context) Cache {
 
 // saveCache writes the unit's memory, if it changed.
 func (s *Observer) saveCache(m Cache) error {
-	m.Unit = s.Env.Unit
+	m.Unit, m.Model = s.Env.Unit, s.Env.ModelUUID
 	text, err := json.MarshalIndent(m, "", " ")
 	if err != nil {
 		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(s.cachePath()), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(s.CachePath()), 0o755); err != nil {
 		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
-	if _, err := atomicfile.WriteIfChanged(s.cachePath(), text, 0o600); err != nil {
+	if _, err := atomicfile.WriteIfChanged(s.CachePath(), text, 0o600); err != nil {
 		return fmt.Errorf("cannot write this unit's cache: %w", err)
 	}
 	return nil

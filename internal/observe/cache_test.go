@@ -179,3 +179,20 @@ func TestMemoryOfAnotherUnitIsNotUsed(t *testing.T) {
 	assert.Equal(t, observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{}}, next.LoadCache(t.Context()))
 	assert.Contains(t, log.String(), "ignoring the cache of another unit that was on this machine before")
 }
+
+// The machine may get a unit of the same name from another model. What knows of no model, as the agent and a
+// memory from before, goes by the name.
+func TestMemoryOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
+	dir := t.TempDir()
+	unit := func(model string) *observe.Observer {
+		s, _ := rememberer(dir)
+		s.Env.Unit, s.Env.ModelUUID = "ovn-central/1", model
+		return s
+	}
+	require.NoError(t, unit("").SaveCache(memory()))
+	assert.NotEmpty(t, unit("former").LoadCache(t.Context()).Published)
+	require.NoError(t, unit("former").SaveCache(memory()))
+	assert.NotEmpty(t, unit("former").LoadCache(t.Context()).Published)
+	assert.NotEmpty(t, unit("").LoadCache(t.Context()).Published)
+	assert.Equal(t, observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{}}, unit("next").LoadCache(t.Context()))
+}

@@ -215,7 +215,7 @@ func (u *Reconciler) allServices() []ovndb.Service {
 
 // Remove takes from the machine what would hinder, or endanger, a unit that comes
 // after: the key, the firewall's rules, the options of the services, which stay
-// masked. The databases' files were put away by `stop`.
+// masked, what this one remembers. The databases' files were put away by `stop`.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	var failures []error
 	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
@@ -231,7 +231,7 @@ func (u *Reconciler) Remove(ctx context.Context) error {
 		failures = append(failures, err)
 	}
 	c := u.Paths.Credentials()
-	for _, path := range []string{c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath()} {
+	for _, path := range []string{c.Key, c.Certificate, c.CA, u.Paths.Defaults(), u.Paths.NorthdParams(), u.recordPath(), u.Observer.CachePath()} {
 		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 			failures = append(failures, err)
 		}

@@ -2,18 +2,22 @@ package reconcile
 
 import (
 	"bytes"
+	"context"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // The note of a restart that packages were refused is removed once the unit's own record has it on the
@@ -41,6 +45,38 @@ func TestRefusedRestartIsForgottenOnlyOnceTheRecordHasIt(t *testing.T) {
 	kept, err := u.loadRecord()
 	require.NoError(t, err)
 	assert.Equal(t, map[ovndb.Service]string{ovndb.Northd: "Package update"}, kept.Pending)
+}
+
+// bare is a machine that has no firewall, and where all else does as it is told.
+type bare struct{}
+
+// Run implements run.Runner.
+func (bare) Run(_ context.Context, c run.Command) ([]byte, error) {
+	if c.Name == "ufw" {
+		return nil, &run.Error{Command: c, ExitCode: -1, Err: exec.ErrNotFound}
+	}
+	return nil, nil
+}
+
+// A unit that comes after may have the same name, and its application other clusters.
+func TestUnitThatIsRemovedLeavesNoMemory(t *testing.T) {
+	t.Parallel()
+	root := t.TempDir()
+	paths := ovndb.Paths{Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
+	machine := &observe.Machine{
+		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler),
+		Control: ovn.Control{Runner: bare{}, Paths: paths}, Services: ovn.Services{Runner: bare{}},
+	}
+	u := &Reconciler{
+		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
+		Policy: ovn.Policy{App: "ovn-central", Paths: paths, Runner: bare{}}, Firewall: firewall.Firewall{Runner: bare{}},
+	}
+	require.NoError(t, u.saveRecord(&record{Known: true}))
+	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))
+	require.NoError(t, u.Remove(t.Context()))
+	left, err := os.ReadDir(paths.DB)
+	require.NoError(t, err)
+	assert.Empty(t, left)
 }
 
 func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {

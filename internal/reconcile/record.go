@@ -21,9 +21,10 @@ import (
 // record is what this unit keeps of itself on its disk, beside the databases:
 // what an operator has asked of it, and what can't be seen from outside.
 type record struct {
-	// Unit is whose record it is: the machine may have had another unit, which was
-	// removed by force. A release before this one did not say.
-	Unit string `json:"unit,omitempty"`
+	// Unit is whose record it is, Model the UUID of the model that it is in: the machine may
+	// have had another unit, which was removed by force. A release before this one did not say.
+	Unit  string `json:"unit,omitempty"`
+	Model string `json:"model,omitempty"`
 	// Known is false until the first hook of this charm on the machine.
 	Known bool `json:"known"`
 	// Adopted says that another charm had installed the packages.
@@ -111,15 +112,15 @@ func (u *Reconciler) loadRecord() (*record, error) {
 	if err != nil {
 		return &record{}, fmt.Errorf("cannot read %s: %w", u.recordPath(), err)
 	}
-	if r.Unit != "" && r.Unit != u.Env.Unit {
-		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", r.Unit)
+	if r.Unit != "" && !u.Env.Is(r.Unit, r.Model) {
+		u.Log.Info("ignoring the record of another unit that was on this machine before", "unit", r.Unit, "model", r.Model)
 		return &record{}, nil
 	}
 	return r, nil
 }
 
 func (u *Reconciler) saveRecord(r *record) error {
-	r.Unit = u.Env.Unit
+	r.Unit, r.Model = u.Env.Unit, u.Env.ModelUUID
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)

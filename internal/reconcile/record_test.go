@@ -43,6 +43,25 @@ func TestRecordOfAnotherUnitIsNotUsed(t *testing.T) {
 	assert.Equal(t, &record{Unit: "ovn-central/5", Known: true}, r)
 }
 
+// The machine may get a unit of the same name from another model, which goes by no pause and no clusters of that one.
+func TestRecordOfAUnitOfAnotherModelIsNotUsed(t *testing.T) {
+	t.Parallel()
+	paths := ovndb.Paths{DB: t.TempDir()}
+	unit := func(model string) *Reconciler {
+		env := juju.Env{Unit: "ovn-central/1", ModelUUID: model}
+		return &Reconciler{Machine: &observe.Machine{Env: env, Log: slog.New(slog.DiscardHandler)}, Paths: paths}
+	}
+	for _, model := range []string{"", "former"} { // one from before did not say
+		require.NoError(t, unit(model).saveRecord(&record{Known: true, Paused: true}))
+		r, err := unit("former").loadRecord()
+		require.NoError(t, err)
+		assert.True(t, r.Paused)
+	}
+	r, err := unit("next").loadRecord()
+	require.NoError(t, err)
+	assert.Equal(t, &record{}, r)
+}
+
 // The new cluster of one database has taken the old one's place, and the action was killed before the other's: the
 // same command names a member of the old one, and goes on.
 func TestWhatARequestThatHasComeAboutGivesUpIsKnown(t *testing.T) {
