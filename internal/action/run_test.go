@@ -25,9 +25,11 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/reconcile"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
@@ -99,6 +101,10 @@ func unit(t *testing.T, a *agent) Unit {
 	for _, d := range ovndb.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
 	}
+	served, err := raft.Parse(a.status)
+	require.NoError(t, err)
+	file := observetest.FileUpTo(served.Log.End-1, ovndb.NB, served.Server, *served.Cluster, nil)
+	require.NoError(t, os.WriteFile(paths.File(ovndb.NB), file, 0o600))
 	env := juju.Env{Unit: "ovn-central/0", App: "ovn-central"}
 	log := slog.New(slog.DiscardHandler)
 	machine := &observe.Machine{
@@ -125,7 +131,7 @@ func TestClusterStatusReportsWhatThereIs(t *testing.T) {
 		assert.Contains(t, a.results["ovnnb"], "OVN_Northbound", "one database is reported in full")
 		assert.Contains(t, a.results["ovnsb"], "there is no database file, and no server runs", "the other by why it is not")
 		assert.Contains(t, a.results["fault-tolerance"], "nb: 0 more of 1 members may fail (1 up)")
-		assert.Equal(t, "nb: schema 7.0.0, the packages'\n", a.results["servers"], "of a server whose file is not there, all else")
+		assert.Contains(t, a.results["servers"], "nb: schema 7.0.0, the packages'; file 0.3 KiB, ")
 		assert.Contains(t, a.results["warnings"], "nb: 1 members; fewer than 3 tolerate no failure")
 		assert.Empty(t, a.other, "nothing else is run")
 	}

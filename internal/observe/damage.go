@@ -50,9 +50,9 @@ func (s *Observer) notes(ctx context.Context, d ovndb.Database) map[string]strin
 	return ids
 }
 
-// Between two looks at a log that seems to be longer in the server than in its file,
-// and how many looks there are: a follower may just have dropped entries that were
-// not committed.
+// Between two looks at a log that seems to be longer in the server than in its file, or at a
+// file that isn't there, and how many looks there are: a follower may just have dropped entries
+// that were not committed.
 const (
 	lostInterval = 50 * time.Millisecond
 	lostLooks    = 4
@@ -63,8 +63,10 @@ const (
 // acknowledged; empty where the file has all of the log. A write that fails has been
 // added to the log in memory already, and is acknowledged with the next one that
 // succeeds (raft_write_entry() in ovsdb/raft.c of Open vSwitch, all releases up to
-// 3.6): no status shows it, of any member. The error is that of ctx, or of a server
-// that does not answer any more.
+// 3.6): no status shows it, of any member. A file that was deleted or moved away has nothing of
+// what its server goes on writing to it; a compaction renames the new file over the old one
+// (ovsdb_log_replace_commit() in ovsdb/log.c), so there always is one. The error is that of ctx,
+// or of a server that does not answer any more.
 func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, error) {
 	d := l.Database
 	for look := 1; ; look++ {
@@ -74,8 +76,9 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 		// First the server, then the file: it writes an entry before it counts it.
 		log, err := s.Files.Log(ctx, d)
 		switch {
-		case errors.Is(err, fs.ErrNotExist):
-			return "", nil // nothing is there that could be wrong
+		case errors.Is(err, fs.ErrNotExist) && look == lostLooks:
+			return s.Files.Paths.File(d) + " is gone", nil
+		case errors.Is(err, fs.ErrNotExist): // it may just be put away, of a server that has ended
 		case err != nil && ctx.Err() == nil:
 			return err.Error(), nil // the server has it all the same
 		case err != nil:
@@ -90,7 +93,7 @@ func (s *Observer) MissingEntries(ctx context.Context, l ServerState) (string, e
 		if err := poll.Wait(ctx, lostInterval); err != nil {
 			return "", err
 		}
-		if l = s.ObserveServer(ctx, d); l.Condition != ovndb.Serving && l.Err != nil {
+		if l = s.ObserveServer(ctx, d); l.Condition != ovndb.Serving && l.Condition != ovndb.Absent && l.Err != nil {
 			return "", l.Err
 		}
 	}

@@ -203,6 +203,37 @@ func TestServerThatCannotBeStartedSaysWhatToTypeAndJoinsAgainOnceItWasKicked(t *
 	c.requireOneCluster(t, units...)
 }
 
+// A server goes on without a name for its file, and no other could be started in its place: here
+// it has the only copy.
+func TestFileThatWasTakenAwayUnderItsServerIsWrittenAnewBeforeARestart(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	write := func(name string) {
+		_, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "ls-add", name)
+		require.NoError(t, err)
+	}
+	write("before")
+	cluster := clusterID(t, u, lab.NB)
+	require.NoError(t, os.Remove(u.DBFile(lab.NB)))
+	write("without-a-file")
+	assert.Contains(t, c.act(t, u, "cluster-status")["warnings"], "nb: the file of this unit's server lacks entries, so it must not be stopped ("+u.DBFile(lab.NB)+" is gone)")
+	before := processes(t, u)
+	c.act(t, u, "restart-services", "services=ovn-ovsdb-server-nb")
+	assert.NotEqual(t, before, processes(t, u), "it was restarted")
+	assert.Equal(t, cluster, clusterID(t, u, lab.NB))
+	shown, err := c.Exec(t.Context(), "ovn-nbctl", "--timeout=20", "--db="+c.Remotes(lab.NB), "ls-list")
+	require.NoError(t, err)
+	assert.Contains(t, shown, "(before)")
+	assert.Contains(t, shown, "(without-a-file)")
+
+	// Any hook finds it, too, and is enough.
+	require.NoError(t, os.Rename(u.DBFile(lab.SB), u.DBFile(lab.SB)+".moved"))
+	c.updateStatus(t, u)
+	requireActive(t, u)
+	assert.FileExists(t, u.DBFile(lab.SB))
+}
+
 // §4 of the worst night: what a person would do, by one action on the unit itself.
 func TestUnitWithDamagedFilesRejoinsByOneAction(t *testing.T) {
 	t.Parallel()

@@ -70,9 +70,14 @@ func (m *Machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 // FileOf is the file of a server, of a cluster and with members by their addresses, both of which
 // may be empty: what it says of itself, and no data (ovsdb(5), "Clustered Format").
 func FileOf(d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
+	return FileUpTo(1, d, server, cluster, members)
+}
+
+// FileUpTo is the same of a server whose newest entry has that index.
+func FileUpTo(index uint64, d ovndb.Database, server, cluster raft.ID, members map[raft.ID]string) []byte {
 	text, err := json.Marshal(map[string]any{
 		"name": d, "server_id": server, "cluster_id": cluster, "local_address": "ssl:192.0.2.1:6643",
-		"prev_index": 1, "prev_term": 1, "prev_servers": members,
+		"prev_index": index, "prev_term": 1, "prev_servers": members,
 	})
 	if err != nil {
 		panic(err) // these are texts and numbers

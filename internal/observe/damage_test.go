@@ -1,0 +1,57 @@
+package observe_test
+
+import (
+	"os"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// A server writes on to a file that was deleted or moved away, and no status shows it. No other server
+// could be started with what it has.
+func TestFileThatIsGoneUnderItsServerLacksEverything(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		scenario func(s *observetest.Scenario)
+		// ends says that the server ends while it is looked at: its unit puts its file away.
+		ends bool
+		want string
+	}{
+		"a member":      {func(*observetest.Scenario) {}, false, " is gone"},
+		"one that ends": {func(*observetest.Scenario) {}, true, ""},
+		"one that joins": {
+			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.JoiningCluster) }, false, "",
+		},
+		"one that leaves": {
+			func(s *observetest.Scenario) { s.NB = s.NB.In(raft.LeavingCluster) }, false, "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, m := observetest.Three(t), new(observetest.Machine)
+			test.scenario(&s)
+			observer := s.ObserverOn(m)
+			l := observer.ObserveServer(t.Context(), ovndb.NB)
+			require.Equal(t, ovndb.Serving, l.Condition, "the premise")
+			path := observer.Files.Paths.File(ovndb.NB)
+			require.NoError(t, os.Remove(path))
+			if test.ends {
+				m.Errors[ovndb.NB] = `ovs-appctl: cannot connect to "ovnnb_db.ctl" (Connection refused)`
+			}
+			synctest.Test(t, func(t *testing.T) {
+				missing, err := observer.MissingEntries(t.Context(), l)
+				require.NoError(t, err)
+				if test.want != "" {
+					test.want = path + test.want
+				}
+				assert.Equal(t, test.want, missing)
+			})
+		})
+	}
+}
