@@ -110,6 +110,24 @@ func (p Packages) Install(ctx context.Context) error {
 	return nil
 }
 
+// Finish configures what dpkg was interrupted at, which needs no source of packages, and says
+// whether the payload is installed then: [Packages.Install] mends what was only half unpacked, and
+// says what is wrong with it. A lock that another process holds for longer than Patience is
+// [ErrLocked].
+func (p Packages) Finish(ctx context.Context) (done bool, err error) {
+	err = p.held(ctx, func() error {
+		if err := p.configure(ctx); errors.Is(err, ErrLocked) || ctx.Err() != nil {
+			return err
+		}
+		return nil
+	})
+	if err != nil {
+		return false, fmt.Errorf("cannot finish the installation of %s: %w", payload, err)
+	}
+	_, done, err = p.Installed(ctx)
+	return done, err
+}
+
 // Upgrade brings the payload to the newest version that apt knows. What runs goes
 // on running as the old one: the caller restarts it, one after another. A lock that
 // another process holds for longer than Patience is [ErrLocked].

@@ -28,9 +28,11 @@ func Decide(s State) Decision {
 			s.planResume(&d)
 		}
 	case !s.Packages.Installed && s.Disk != "":
-		d.block("%s", s.Disk)
+		s.planFullDisk(&d)
 	case !s.Packages.Installed && !s.usable(OptionSource, OptionOverlay):
 		d.wait("the packages are not installed until their source can be used")
+	case s.Packages.Interrupted() && s.Packages.Unavailable:
+		s.planInterrupted(&d)
 	case !s.Packages.Installed:
 		d.do(Step{Kind: Install})
 	case s.Address == "":
@@ -46,6 +48,11 @@ func Decide(s State) Decision {
 // makes no new member and puts nothing away. ovn-northd goes with them, since no other
 // unit may have one.
 func (s State) planResume(d *Decision) {
+	s.planStart(d, "the unit was resumed, and the stop hook needs its servers")
+}
+
+// planStart starts what is down of the members that are here, and ovn-northd with them.
+func (s State) planStart(d *Decision, reason string) {
 	var services []ovndb.Service
 	for _, db := range ovndb.Databases() {
 		var found Decision
@@ -59,19 +66,14 @@ func (s State) planResume(d *Decision) {
 		services = append(services, ovndb.Northd)
 	}
 	if len(services) > 0 {
-		d.do(Step{Kind: Start, Services: services, Reason: "the unit was resumed, and the stop hook needs its servers"})
+		d.do(Step{Kind: Start, Services: services, Reason: reason})
 	}
 }
 
 func (s State) planWork(d *Decision) {
 	held := s.planRecovery(d)
 	if s.Disk != "" {
-		d.block("%s", s.Disk)
-		for _, db := range ovndb.Databases() {
-			if x := s.Databases[db]; x.Condition == ovndb.Serving && x.Damage != "" {
-				s.planDamaged(d, db, x) // what there is of space may be enough
-			}
-		}
+		s.planFullDisk(d)
 		return
 	}
 	if !s.planCertificates(d) {

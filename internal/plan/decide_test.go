@@ -27,6 +27,37 @@ func TestUnitThatIsWellHasNothingToDo(t *testing.T) {
 	})
 }
 
+// dpkg was killed, or the disk was full, and what it was at can't be finished now.
+func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
+	t.Parallel()
+	cutOff := func(unavailable bool, x plan.Database) func(s *plan.State) {
+		return func(s *plan.State) {
+			s.Packages.Installed, s.Packages.Unavailable = false, unavailable
+			s.Packages.Source, s.Packages.Version = s.Settings.AllSources(), ovndb.Version{OVN: "23.03", OVS: "3.3"}
+			if s.Packages.Source == "" {
+				s.Packages.Source = "distro"
+			}
+			set(s, x, ovndb.NB)
+		}
+	}
+	down := plan.Database{Condition: ovndb.Down, Cluster: nbCluster}
+	damaged := serving(ovndb.NB, 0)
+	damaged.Damage = "it lacks entry 9"
+	const lacks = "nb: file lacks entries, don't stop it: make space, or run: juju add-unit ovn-central; juju remove-unit ovn-central/0 (it lacks entry 9)"
+	check(t, map[string]situation{
+		"it is finished first": {cutOff(false, down), decided{step: "install"}},
+		"a server is down": {cutOff(true, down), decided{
+			step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)",
+		}},
+		"and the unit is paused": {func(s *plan.State) { cutOff(true, down)(s); s.Paused = true }, decided{}},
+		"a file lacks entries":   {cutOff(true, damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{lacks}}},
+		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, decided{
+			step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{"no space left", lacks},
+		}},
+		"nothing was installed before": {func(s *plan.State) { cutOff(true, down)(s); s.Packages.Source = "" }, decided{step: "install"}},
+	})
+}
+
 func TestWhatComesBeforeTheClusters(t *testing.T) {
 	t.Parallel()
 	check(t, map[string]situation{

@@ -107,8 +107,14 @@ type Packages struct {
 	Source string
 	// Version is the installed one.
 	Version ovndb.Version
-	// Unavailable says that an upgrade was tried in this hook, and brought nothing.
+	// Unavailable says that an upgrade, or the end of one that was cut off, was tried in this hook,
+	// and brought nothing.
 	Unavailable bool
+}
+
+// Interrupted says whether they were once installed, and an upgrade of them was cut off since.
+func (p Packages) Interrupted() bool {
+	return !p.Installed && p.Source != "" && p.Version.OVN != ""
 }
 
 // ServiceState is what systemd says of a service.

@@ -56,13 +56,17 @@ func (u *Reconciler) withLost(ctx context.Context, pending map[ovndb.Service]str
 // that was.
 func (u *Reconciler) publishDamage(ctx context.Context, o Result) {
 	for _, c := range o.Report.Clusters {
-		l, lost := server(o, c.Database), o.state.Databases[c.Database].Damage
-		told := c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)
+		l := server(o, c.Database)
+		found, observed := o.state.Databases[c.Database]
+		if !observed { // of what was not looked at nothing is taken back
+			continue
+		}
+		lost, told := found.Damage, c.Condition == ovndb.Serving && slices.Contains(c.View.Lost, c.Status.Server)
 		if l.Condition != ovndb.Serving || lost == "" && !told {
 			continue
 		}
 		if err := u.Members.PublishDamage(ctx, l, lost); err != nil {
-			u.Log.WarnContext(ctx, "cannot publish the state of the server's file", "database", c.Database.Short(), "error", err)
+			u.Log.WarnContext(ctx, "cannot publish the state of the server's file", "database", c.Database.Short(), "missing", lost, "error", err)
 		}
 	}
 }

@@ -35,10 +35,12 @@ func (u *Reconciler) installed(ctx context.Context, g *progress) (version ovndb.
 // install leaves the services masked: the packages would start them, and they
 // would make databases of their own.
 func (u *Reconciler) install(ctx context.Context, r *record, a inputs) error {
-	if r.Source == "" { // else what is finished here is an upgrade that was cut off
+	if r.Source == "" {
 		if err := u.Services.Mask(ctx, u.allServices()...); err != nil {
 			return err
 		}
+	} else if done, err := u.Packages.Finish(ctx); done || err != nil { // an upgrade was cut off
+		return err
 	}
 	if err := u.addSources(ctx, a); err != nil {
 		return err
@@ -166,6 +168,18 @@ func (u *Reconciler) tooNew(ctx context.Context, p pass, db ovndb.Database) bool
 		u.Log.WarnContext(ctx, "cannot tell whether the file is too new for these packages", "database", db.Short(), "error", err)
 	}
 	return tooNew
+}
+
+// mayDoWithout says whether what there is of the packages may do, once they could not be had: for a
+// server that is down, and for all that must not wait for an upgrade that was cut off.
+func (p pass) mayDoWithout(s plan.Step) bool {
+	switch {
+	case p.progress.unavailable:
+		return false
+	case s.Kind == plan.Upgrade:
+		return idle(p.result)
+	}
+	return s.Kind == plan.Install && p.result.state.Packages.Interrupted()
 }
 
 // idle says whether a server of this unit is down.

@@ -131,8 +131,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 			}
 			o.Failure = fmt.Errorf("cannot %s: %w", step, err)
 			u.Log.ErrorContext(ctx, o.Failure.Error()) //nolint:sloglint // told to people, as the unit's status
-			if step.Kind == plan.Upgrade && !p.progress.unavailable && idle(p.result) {
-				p.progress.unavailable = true // a server that is down may do with what there is
+			if p.mayDoWithout(*step) {
+				p.progress.unavailable = true
 				continue
 			}
 			break

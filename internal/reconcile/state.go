@@ -52,7 +52,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 		return s, err
 	}
 	s.Peers, s.Members = u.peers(ctx, m), relation.ParseMembers(m.AppData.Values())
-	if !installed {
+	if version.OVN == "" { // what dpkg was only interrupted at is there, and its servers may run
 		return s, nil
 	}
 	states, err := u.Services.States(ctx)

@@ -126,6 +126,12 @@ func TestFullDiskIsNamedAndTheUnitGoesOnOnceThereIsSpace(t *testing.T) {
 	c.updateStatus(t, joiner)
 	assert.Equal(t, told, unhealthy(), "R17: nothing is written twice")
 
+	// A full disk also cuts off an upgrade of the packages by another process.
+	require.NoError(t, joiner.InterruptDpkg())
+	c.updateStatus(t, joiner)
+	assert.Equal(t, told, unhealthy())
+	says(t, joiner, "blocked", "no space left", "nb: "+lacks+joiner.Name(), "sb: "+lacks+joiner.Name())
+
 	// Whatever else is asked of it, its servers are not stopped: no other could be
 	// started on their files.
 	before := processes(t, joiner)

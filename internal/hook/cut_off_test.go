@@ -1,0 +1,20 @@
+package hook_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// An upgrade was cut off, as by a full disk, and can't be finished: what the servers' files lack is looked
+// for and told all the same, and never taken back.
+func TestUpgradeThatWasCutOffHidesNoDamage(t *testing.T) {
+	m := healthy()
+	m.upgrading, m.broken = true, []string{"apt-get", "dpkg"}
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Contains(t, m.log.String(), "cannot install")
+	assert.Contains(t, m.log.String(), `cannot publish the state of the server's file" database=nb missing="the server has entries up to `)
+	assert.NotContains(t, m.log.String(), `missing=""`)
+	assert.Contains(t, m.status, "nb: file lacks entries, don't stop it")
+}

@@ -1,0 +1,28 @@
+package plan
+
+import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
+
+// planFullDisk says that the disk is full. What there is of space may be enough for the file of a
+// server that lacks entries.
+func (s State) planFullDisk(d *Decision) {
+	d.block("%s", s.Disk)
+	s.planDamagedServers(d)
+}
+
+func (s State) planDamagedServers(d *Decision) {
+	for _, db := range ovndb.Databases() {
+		if x := s.Databases[db]; x.Condition == ovndb.Serving && x.Damage != "" {
+			s.planDamaged(d, db, x)
+		}
+	}
+}
+
+// planInterrupted does what must not wait until an upgrade that was cut off can be finished: the
+// packages are unpacked, so a server that is down may start, as it does at the next boot. It
+// makes no new member, and restarts none.
+func (s State) planInterrupted(d *Decision) {
+	s.planDamagedServers(d)
+	if s.Address != "" && !s.Paused && s.planCertificates(d) {
+		s.planStart(d, "it is down, and the upgrade of the packages can't be finished now")
+	}
+}

@@ -1,0 +1,48 @@
+package reconcile
+
+import (
+	"bytes"
+	"log/slog"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
+)
+
+// The archive may be what is out of reach, and dpkg has all that it needs.
+func TestUpgradeThatWasCutOffIsFinishedWithoutASource(t *testing.T) {
+	t.Parallel()
+	services := []string{"ovn-northd", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-central"}
+	query := []string{"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, "ovn-central", "openvswitch-common"}
+	runner := runtest.New(t,
+		runtest.Expect("apt-get", "--quiet", "check"),
+		runtest.Expect("systemctl", append([]string{"mask", "--runtime"}, services...)...),
+		runtest.Expect("dpkg", "--force-confold", "--configure", "--pending"),
+		runtest.Expect("systemctl", append([]string{"unmask", "--runtime"}, services...)...),
+		runtest.Expect("dpkg-query", query...).Writes("ovn-central installed 25.03\n"),
+	)
+	u := &Reconciler{Packages: ovn.Packages{Runner: runner}}
+	r := &record{Source: "cloud:jammy-caracal"}
+	require.NoError(t, u.install(t.Context(), r, inputs{settings: plan.Settings{Source: "cloud:jammy-caracal"}}))
+	assert.Equal(t, "cloud:jammy-caracal", r.Source)
+}
+
+// Packages that are gone say nothing of servers that run on.
+func TestDamageThatWasNotLookedForIsNotTakenBack(t *testing.T) {
+	t.Parallel()
+	log := new(bytes.Buffer)
+	u := &Reconciler{Machine: &observe.Machine{Log: slog.New(slog.NewTextHandler(log, nil))}}
+	l := observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: raft.Status{Server: "a", State: raft.ClusterMember, Leader: "a"}}
+	u.publishDamage(t.Context(), Result{
+		Snapshot: observe.Snapshot{Servers: map[ovndb.Database]observe.ServerState{ovndb.NB: l}},
+		Report:   observe.Report{Clusters: []observe.Cluster{{ServerState: l, View: raft.View{Lost: []raft.ID{"a"}}}}},
+	}) // Members is nil
+	assert.Empty(t, log.String())
+}
