@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -50,7 +51,7 @@ var ErrBusy = errors.New("another backup is being made there")
 const askTimeout = 10 * time.Second
 
 // Take makes a backup of both databases in dir, which is made where it is missing, and
-// then removes all but the newest keep. It says where the backup is, and what it holds.
+// then removes all but keep, the new one among them. It says where the backup is, and what it holds.
 // Where it fails, what was there before is as it was.
 func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manifest, error) {
 	if err := usable(dir, keep); err != nil {
@@ -89,7 +90,7 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 	if err != nil {
 		return "", m, fmt.Errorf("cannot back up: %w", errors.Join(err, os.RemoveAll(making)))
 	}
-	return path, m, prune(dir, keep)
+	return path, m, prune(dir, keep, path)
 }
 
 func usable(dir string, keep int) error {
@@ -127,7 +128,7 @@ func (s *Service) Plan(ctx context.Context, dir string, keep int) (Plan, error) 
 		}
 		p.Databases = append(p.Databases, x)
 	}
-	p.Removed, err = surplus(dir, keep-1)
+	p.Removed, err = surplus(dir, keep, "")
 	return p, err
 }
 
@@ -299,14 +300,17 @@ func list(dir string) ([]string, error) {
 	return all, nil
 }
 
-// surplus are all backups but the newest keep. What is no backup by its name or content is left alone.
-func surplus(dir string, keep int) ([]string, error) {
-	all, err := list(dir)
+// surplus are all backups but keep: the one that was just made, or is about to be, whatever its
+// name says since the clock may have been set back, and the newest others. What is no backup by
+// its name or content is left alone.
+func surplus(dir string, keep int, made string) ([]string, error) {
+	others, err := list(dir)
 	if err != nil {
 		return nil, err
 	}
+	others = slices.DeleteFunc(others, func(path string) bool { return path == made })
 	var removed []string
-	for _, path := range all[:max(0, len(all)-keep)] {
+	for _, path := range others[:max(0, len(others)-(keep-1))] {
 		if _, err := Read(path); err == nil { // else made by something else
 			removed = append(removed, path)
 		}
@@ -314,9 +318,9 @@ func surplus(dir string, keep int) ([]string, error) {
 	return removed, nil
 }
 
-// prune removes all backups but the newest.
-func prune(dir string, keep int) error {
-	all, err := surplus(dir, keep)
+// prune removes all backups but keep, the one that was just made among them.
+func prune(dir string, keep int, made string) error {
+	all, err := surplus(dir, keep, made)
 	if err != nil {
 		return err
 	}
