@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -32,6 +33,37 @@ func TestUpgradeThatWasCutOffIsFinishedWithoutASource(t *testing.T) {
 	r := &record{Source: "cloud:jammy-caracal"}
 	require.NoError(t, u.install(t.Context(), r, inputs{settings: plan.Settings{Source: "cloud:jammy-caracal"}}))
 	assert.Equal(t, "cloud:jammy-caracal", r.Source)
+}
+
+// The version that dpkg unpacked when it was killed is not the one that runs, and the end of the upgrade
+// restarts nothing.
+func TestNorthdOfAnUpgradeThatWasCutOffIsDueWhereItIsAdopted(t *testing.T) {
+	t.Parallel()
+	query := []string{"--show", `--showformat=${Package} ${db:Status-Status} ${Version}\n`, "ovn-central", "openvswitch-common"}
+	check := runtest.Expect("apt-get", "--quiet", "check")
+	const half, whole = "ovn-central half-configured 25.03\n", "ovn-central installed 25.03\n"
+	for name, c := range map[string]struct {
+		calls []runtest.Call
+		want  map[ovndb.Service]string
+	}{
+		"dpkg was killed": {
+			[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(half), check, runtest.Expect("dpkg-query", query...).Writes(half)},
+			map[ovndb.Service]string{ovndb.Northd: "an upgrade of the packages was cut off"},
+		},
+		"another process was at it": {
+			[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(half), check, runtest.Expect("dpkg-query", query...).Writes(whole)}, nil,
+		},
+		"all is installed": {[]runtest.Call{runtest.Expect("dpkg-query", query...).Writes(whole)}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{HookName: "upgrade-charm"}}, Packages: ovn.Packages{Runner: runtest.New(t, c.calls...)}}
+			r := &record{}
+			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: &progress{}}))
+			assert.True(t, r.Adopted)
+			assert.Equal(t, c.want, r.pending(ovndb.Version{OVN: "25.03"}))
+		})
+	}
 }
 
 // Packages that are gone say nothing of servers that run on.

@@ -244,6 +244,9 @@ func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 			// Which ovsdb-server runs is asked of it: it may be older than what is installed.
 			r.started(service, ovndb.Version{OVN: version.OVN})
 		}
+		if !installed {
+			r.due(ovndb.Northd, "an upgrade of the packages was cut off") // what runs may be of those before
+		}
 	}
 	return nil
 }
