@@ -65,10 +65,17 @@ func (s State) Judge(r Request) Verdict {
 		case given:
 			away = append(away, name)
 			continue
+		case copied != nil && copied.Stopped && copied.Damage != "" && r.Backup == "":
+			refuse("the file of %s is damaged: %s; what it had beyond that is not known: to do without it, add it to give-up=", m.Unit, copied.Damage)
+			continue
 		case copied != nil && copied.Stopped:
 		case copied == nil && r.Backup == "" && m.Exists && !s.dying(m.Unit):
 			refuse("%s has not reported how far its copy goes: start it, then the quorum is back or its next update-status reports it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
 			continue
+		case m.Exists && !s.dying(m.Unit) && copied != nil && copied.Damage != "" && r.Backup == "":
+			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server, whose file lacks entries (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
+			joining = append(joining, m.Unit)
+			continue // how far it goes is known then
 		case m.Exists && !s.dying(m.Unit):
 			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
 		default:
@@ -120,8 +127,10 @@ func (s State) plan(r Request, looked int, joining, away []string) []string {
 		lines = append(lines, db+": every change since the backup was taken is lost")
 	case surelyComplete(n, looked):
 		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are compared, and a majority had each change", db, looked, n))
-	default:
+	case looked+len(away) == n:
 		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members that are given up have stored are lost; how many is not known", db, n-looked, n))
+	default:
+		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members have stored that are given up, or whose copies are not known yet, are lost; how many is not known", db, n-looked, n))
 	}
 	return lines
 }

@@ -141,6 +141,10 @@ func TestRefusals(t *testing.T) {
 		"nothing is known of a member's unit": {
 			func() State { s := of(3).publishes(behind); s.Members[2] = Member{ID: id(7)}; return s }(), givingUp(), "member 0007, whose unit is not known, may come back",
 		},
+		"the file of a unit that has stopped is damaged": {
+			of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2),
+			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known: to do without it, add it to give-up=",
+		},
 		"the file here is damaged": {func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2), "this unit's file is damaged: record 7"},
 		"there is no copy here":    {func() State { s := of(3); s.Own = nil; return s }(), givingUp(1, 2), "this unit has no copy of cluster"},
 	}
@@ -155,6 +159,26 @@ func TestRefusals(t *testing.T) {
 	restored := givingUp()
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	assert.Empty(t, of(3).publishes(Copy{HasRaftLeader: true, Term: 9}).Judge(restored).Refusals, "a backup replaces what there is")
+	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(restored).Refusals, "nor does it matter what that is")
+	assert.Empty(t, of(3).publishes(Copy{Stopped: true, Damage: "record 7"}).Judge(givingUp(1, 2)).Refusals)
+}
+
+// A server whose file lacks entries has acknowledged them: how far its copy goes is known once it
+// has written its file anew, and before that nothing is said to be kept.
+func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
+	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
+	v := s.Judge(givingUp(2, 3))
+	assert.Empty(t, v.Refusals)
+	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server, whose file lacks entries (if it is lost: give-up=ovn-central/1)"}, v.Waiting)
+	assert.Contains(t, v.Plan, "nb: changes that only the 3 of 4 members have stored that are given up, or whose copies are not known yet, are lost; how many is not known")
+	assert.Contains(t, v.Plan, "nb: ovn-central/1 rename their files and join it")
+
+	whole := s.publishes(Copy{Term: 2, Index: 10, Stopped: true}).Judge(givingUp(2, 3))
+	assert.Empty(t, whole.Waiting)
+	assert.Contains(t, whole.Plan, "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
+	restored := givingUp(2, 3)
+	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
+	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server (if it is lost: give-up=ovn-central/1)"}, s.Judge(restored).Waiting)
 }
 
 // What a unit has published outlives its machine. An operator who knows that it is lost can

@@ -43,6 +43,7 @@ var wayouts = []struct {
 	{regexp.MustCompile(`([0-9a-f]{4}) \(was ovn-central/\d+\) may come back`), giveUp},
 	{regexp.MustCompile(`member ([0-9a-f]{4}), whose unit is not known, may come back`), giveUp},
 	{regexp.MustCompile(`(ovn-central/\d+) may come back`), giveUp},
+	{regexp.MustCompile(`the file of (ovn-central/\d+) is damaged`), giveUp},
 	{regexp.MustCompile(`this unit's file is damaged|this unit has no copy`), runOther},
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
 	{regexp.MustCompile(`stop the old cluster at (\S+)`), stopServer},

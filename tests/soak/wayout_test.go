@@ -38,8 +38,11 @@ func TestEachRefusalOfARecoveryHasAWayOut(t *testing.T) {
 		"it is served": {state(func(s *recovery.State) { s.Serving = []string{"ssl:10.0.0.1:6643"} }), way{do: hasQuorum}},
 		"no copy":      {state(func(s *recovery.State) { s.Own = nil }), way{do: runOther}},
 		"damaged":      {state(func(s *recovery.State) { s.Own = &recovery.Copy{Cluster: "c", Damage: "x"} }), way{do: runOther}},
-		"newer":        {state(func(s *recovery.State) { s.Peers = peer(&recovery.Copy{Cluster: "c", Term: 3}) }), way{runThere, "ovn-central/1"}},
-		"not said":     {state(func(*recovery.State) {}), way{start, "ovn-central/1"}},
+		"another's is damaged": {state(func(s *recovery.State) {
+			s.Peers = peer(&recovery.Copy{Cluster: "c", Stopped: true, Damage: "x"})
+		}), way{do: giveUp, name: "ovn-central/1"}},
+		"newer":    {state(func(s *recovery.State) { s.Peers = peer(&recovery.Copy{Cluster: "c", Term: 3}) }), way{runThere, "ovn-central/1"}},
+		"not said": {state(func(*recovery.State) {}), way{start, "ovn-central/1"}},
 		"to be stopped": {state(func(s *recovery.State) {
 			s.Peers = peer(&recovery.Copy{Cluster: "c", Term: 1})
 		}), way{start, "ovn-central/1"}},
