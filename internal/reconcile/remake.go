@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/startguard"
 )
 
@@ -49,7 +50,10 @@ func (u *Reconciler) remake(ctx context.Context, p pass, db ovndb.Database) erro
 	err := u.contents(ctx, request, db, contents, func(ctx context.Context, path string) (string, error) {
 		return u.Files.Change(ctx, path, note)
 	})
-	if err != nil {
+	switch {
+	case err != nil && (ctx.Err() != nil || run.Terminated(err)):
+		return err // this hook ends, and says nothing of the data; the next one makes it again
+	case err != nil:
 		r.withdraw(db, fmt.Sprintf("%s: %v", db.Short(), err))
 		return err
 	}

@@ -2,6 +2,8 @@ package reconcile
 
 import (
 	"context"
+	"crypto/sha1" //nolint:gosec // the file format's own checksum, no secret
+	"fmt"
 	"log/slog"
 	"os"
 	"testing"
@@ -12,6 +14,9 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
 // playedUnit is a unit of a scenario, on a machine.
@@ -38,4 +43,42 @@ func TestServerWhoseFileLacksEntriesIsNotStoppedForARecovery(t *testing.T) {
 	require.NoError(t, u.stopFor(t.Context(), r, ovndb.NB, "ovn-central/1"))
 	assert.Equal(t, "ovn-central/1", r.Held[ovndb.NB])
 	assert.Contains(t, m.Told[1], "systemctl stop")
+}
+
+// ends is a runner of programs that end so.
+type ends struct{ err error }
+
+func (e ends) Run(context.Context, run.Command) ([]byte, error) { return nil, e.err }
+
+// A reboot, or a restart of Juju's agent, ends a hook amid the copy of a large database. That
+// says nothing of the data: the recovery goes on in the next hook.
+func TestRecoveryIsWithdrawnForWhatIsWrongWithItsDataAndNotForTheEndOfAHook(t *testing.T) {
+	t.Parallel()
+	_, terminated := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "kill -TERM $$"}})
+	_, failed := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{"-c", "exit 1"}})
+	over, end := context.WithCancel(t.Context())
+	end()
+	for name, c := range map[string]struct {
+		hook      context.Context //nolint:containedctx // it is what the cases differ in
+		program   error
+		withdrawn bool
+	}{
+		"the hook is told to end":               {hook: over, program: failed},
+		"what it runs is told to end before it": {hook: t.Context(), program: terminated},
+		"what it runs fails":                    {hook: t.Context(), program: failed, withdrawn: true},
+	} {
+		u := playedUnit(observetest.Three(t), new(observetest.Machine))
+		u.Files.Runner = ends{c.program}
+		text := `{"name":"OVN_Northbound","prev_index":1,"prev_term":1,"prev_data":[{"name":"OVN_Northbound","tables":{},"version":"7.0.0"},{}]}`
+		text = fmt.Sprintf("OVSDB CLUSTER %d %x\n%s", len(text), sha1.Sum([]byte(text)), text) //nolint:gosec // the file format's own checksum
+		require.NoError(t, os.WriteFile(u.Paths.File(ovndb.NB), []byte(text), 0o600))
+		request := recovery.Request{Cluster: observetest.Cluster(ovndb.NB)}
+		r := &record{Requests: map[ovndb.Database]recovery.Request{ovndb.NB: request}}
+		p := pass{record: r, progress: newProgress(u.Now())}
+		p.progress.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: request.Cluster}
+		err := u.remake(c.hook, p, ovndb.NB)
+		require.Error(t, err, name)
+		assert.Equal(t, c.withdrawn, r.Refused[ovndb.NB] != "", name)
+		assert.Equal(t, !c.withdrawn, r.Requests[ovndb.NB].Cluster != "", name)
+	}
 }

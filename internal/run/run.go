@@ -95,6 +95,17 @@ func (e *Error) Unwrap() error { return e.Err }
 // Missing says whether err means that the program is not installed.
 func Missing(err error) bool { return errors.Is(err, exec.ErrNotFound) }
 
+// Terminated says whether err means that the program was told to end (SIGTERM) and did: a
+// machine that shuts down tells all programs at once, this one and what it has started.
+func Terminated(err error) bool {
+	exit := (*exec.ExitError)(nil)
+	if !errors.As(err, &exit) {
+		return false
+	}
+	status, ok := exit.Sys().(syscall.WaitStatus)
+	return ok && status.Signaled() && status.Signal() == syscall.SIGTERM
+}
+
 func oneLine(s string) string {
 	return strings.Join(strings.FieldsFunc(strings.TrimSpace(s), func(r rune) bool { return r == '\n' || r == '\r' }), "; ")
 }
