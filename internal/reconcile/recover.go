@@ -149,8 +149,12 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 			continue
 		}
 		q := recovery.Request{Cluster: state.Cluster, GivenUp: state.Named(request.GivenUp), Force: request.Force, Backup: request.Backup, Asked: u.Now().UTC().Truncate(time.Second)}
-		if state.Request != nil && state.Request.Cluster == state.Cluster && state.Request.New != "" {
-			q = *state.Request // it is published: it goes on as it was asked for
+		if made := state.Request; made != nil && made.Cluster == state.Cluster && made.New != "" {
+			if made.Backup != request.Backup {
+				refusals = append(refusals, u.underWay(db, *made))
+				continue
+			}
+			q = *made // it may be published: it goes on as it was asked for
 		}
 		v := state.Judge(q)
 		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
@@ -166,6 +170,16 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 		}
 	}
 	return asked, refusals
+}
+
+// underWay refuses what is typed while the new cluster of another command is made, and says how that goes on:
+// what is published then is not what was typed.
+func (u *Reconciler) underWay(db ovndb.Database, made recovery.Request) string {
+	command := u.command("recover", "database="+db.Short(), "i-really-mean-it=true")
+	if made.Backup != "" {
+		command = u.command("restore", "from="+made.Backup, "database="+db.Short(), "i-really-mean-it=true")
+	}
+	return fmt.Sprintf("%s: another recovery or restore is under way, whose new cluster is made; to go on with it, run: %s", db.Short(), command)
 }
 
 // overtaken are the databases whose clusters were made anew by another command than the restore that is typed

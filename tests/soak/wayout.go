@@ -49,7 +49,7 @@ var wayouts = []struct {
 	{regexp.MustCompile(`stop the old cluster at (\S+)`), stopServer},
 	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
 	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: give-up`), start},
-	{regexp.MustCompile(`run the same command again|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
+	{regexp.MustCompile(`run the same command again|to go on with it, run|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
 }
 
 // waysOut are what a text says to do, each once, in its order.
