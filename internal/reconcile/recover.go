@@ -154,13 +154,16 @@ func (u *Reconciler) judgeRecovery(r *record, request RecoverRequest, states map
 				refusals = append(refusals, u.underWay(db, *made))
 				continue
 			}
-			q = *made // it may be published: it goes on as it was asked for
+			// It may be published: it goes on as it was asked for, without what was lost since.
+			q = made.Repeated(q.GivenUp, q.Force)
 		}
 		v := state.Judge(q)
 		found.Plan, found.Waiting = append(found.Plan, v.Plan...), append(found.Waiting, v.Waiting...)
 		refusals = append(refusals, v.Refusals...)
 		for _, name := range state.Unknown(q) {
-			unknown[name]++
+			if state.Request == nil || !slices.Contains(state.Request.GivenUp, name) { // else its unit was removed since
+				unknown[name]++
+			}
 		}
 		asked[db] = state.WithUnits(q)
 	}

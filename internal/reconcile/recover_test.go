@@ -7,6 +7,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
@@ -39,4 +40,23 @@ func TestOtherDataAreNotTakenForThoseWhoseNewClusterIsMade(t *testing.T) {
 		assert.Equal(t, c.refusals, refusals, name)
 		assert.Len(t, asked, 1-len(c.refusals), name)
 	}
+}
+
+// A unit may be lost after the new cluster was made, and one that was given up be removed.
+func TestCommandThatIsTypedAgainGivesUpWhatWasLostSince(t *testing.T) {
+	t.Parallel()
+	u := playedUnit(observetest.Three(t), new(observetest.Machine))
+	states := beingMade(recovery.Request{GivenUp: []string{"ovn-central/2"}})
+	state := states[ovndb.NB]
+	state.Peers = []recovery.Peer{{Unit: "ovn-central/4", Read: true, Copy: &recovery.Copy{Cluster: state.Cluster}}}
+	states[ovndb.NB] = state
+	typed := RecoverRequest{Databases: []ovndb.Database{ovndb.NB}, GivenUp: []raft.IDArgument{{Text: "ovn-central/2"}, {Text: "ovn-central/4"}}}
+	asked, refusals := u.judgeRecovery(new(record), typed, states, new(RecoverResult))
+	assert.Empty(t, refusals)
+	assert.Equal(t, []string{"ovn-central/2", "ovn-central/4"}, asked[ovndb.NB].GivenUp)
+	assert.Equal(t, state.Request.New, asked[ovndb.NB].New)
+
+	typed.GivenUp = append(typed.GivenUp, raft.IDArgument{Text: "ovn-central/44"})
+	_, refusals = u.judgeRecovery(new(record), typed, states, new(RecoverResult))
+	assert.Equal(t, []string{"ovn-central/44 is neither a unit nor an identity of a member"}, refusals)
 }

@@ -48,7 +48,7 @@ func (s State) Answer(r Request) Request {
 func (s State) chosen(all map[string]Request) string {
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		r := all[unit]
-		if r.New != "" && s.there(unit, r) && s.overriddenBy(unit, all) == "" && !s.voting(r) {
+		if r.New != "" && s.there(unit, r) && s.overriddenBy(unit, all) == "" && s.voting(r) == "" {
 			return unit
 		}
 	}
@@ -66,14 +66,22 @@ func (s State) there(unit string, r Request) bool {
 	return p != nil && p.Reached && s.asking() && r.Heard[s.Unit].Equal(s.Asked)
 }
 
-// voting says whether a server that the request does not give up may run, though it was
-// stopped when the new cluster was made: it may have stored more since.
-func (s State) voting(r Request) bool {
-	runs := func(unit string) bool {
-		c := s.copyOf(unit)
-		return c != nil && !c.Stopped && !s.givesUp(r, unit)
+// voting is a unit whose server the request does not give up and that may run, though it was
+// stopped when the new cluster was made: it may have stored more since. It is empty where there
+// is none.
+func (s State) voting(r Request) string {
+	units := []string{s.Unit}
+	for _, p := range s.Peers {
+		if !p.Dying {
+			units = append(units, p.Unit)
+		}
 	}
-	return runs(s.Unit) || slices.ContainsFunc(s.Peers, func(p Peer) bool { return !p.Dying && runs(p.Unit) })
+	for _, unit := range units {
+		if c := s.copyOf(unit); c != nil && !c.Stopped && !s.givesUp(r, unit) {
+			return unit
+		}
+	}
+	return ""
 }
 
 // overriddenBy is a unit whose request gives up the one that is named, whose own request is
@@ -119,6 +127,9 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
 	case s.JujuLeader && !s.there(unit, r):
 		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
+	}
+	if running := s.voting(r); running != "" {
+		return fmt.Sprintf("%s must stop its server (if it is lost: run the same on %s, with that one in give-up too)", running, unit)
 	}
 	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")
 }

@@ -59,11 +59,24 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 		"it has answered what was asked before": {
 			func(s *State) { s.Asked = noon.Add(30 * time.Second) }, None, "waiting for ovn-central/1 to answer",
 		},
-		"its answer is old":                         {func(s *State) { s.Now = noon.Add(time.Hour) }, Ask, ""},
-		"the clock was set back since":              {func(s *State) { s.Now = noon.Add(-time.Hour) }, Ask, ""},
-		"another unit has begun to lead":            {func(s *State) { s.Asked = time.Time{} }, Ask, ""},
-		"this unit's own server was started since":  {func(s *State) { s.Own.Stopped = false }, Stop, ""},
-		"a server of another unit runs meanwhile":   {func(s *State) { s.Peers[0].Copy.Stopped = false }, None, ""},
+		"its answer is old":                        {func(s *State) { s.Now = noon.Add(time.Hour) }, Ask, ""},
+		"the clock was set back since":             {func(s *State) { s.Now = noon.Add(-time.Hour) }, Ask, ""},
+		"another unit has begun to lead":           {func(s *State) { s.Asked = time.Time{} }, Ask, ""},
+		"this unit's own server was started since": {func(s *State) { s.Own.Stopped = false }, Stop, ""},
+		"a server of another unit runs meanwhile": {
+			func(s *State) { s.Peers[0].Copy.Stopped = false }, None,
+			"ovn-central/1 must stop its server (if it is lost: run the same on ovn-central/1, with that one in give-up too)",
+		},
+		"a unit that is no member may have a server that runs": {
+			func(s *State) { s.Peers = append(s.Peers, kicked()) }, None,
+			"ovn-central/4 must stop its server (if it is lost: run the same on ovn-central/1, with that one in give-up too)",
+		},
+		"that one is given up": {
+			func(s *State) {
+				s.Peers = append(s.Peers, kicked())
+				s.Peers[0].Request.GivenUp = append(s.Peers[0].Request.GivenUp, unit(4))
+			}, Publish, "",
+		},
 		"what the unit publishes could not be read": {func(s *State) { s.Peers[0] = Peer{Unit: unit(1)} }, None, "could not be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,6 +87,41 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 			assert.Contains(t, next.Waiting, test.says)
 		})
 	}
+}
+
+// kicked is unit 4, whose machine died before its member was removed by force: what it has
+// published stays.
+func kicked() Peer {
+	return Peer{Unit: unit(4), Read: true, Copy: &Copy{Cluster: old, Term: 2, Index: 7}}
+}
+
+// A unit that is no member and has a copy is waited for before the new cluster is made, as it is
+// before that is published. It can be given up, and no majority counts its copy.
+func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
+	s := of(3)
+	s.Own.Stopped = true
+	s.Peers = append(s.Peers, kicked())
+	asked := givingUp(1, 2)
+	s.Request = &asked
+	next := s.Next()
+	assert.Equal(t, None, next.Action)
+	assert.Equal(t, "ovn-central/4 must stop its server (if it is lost: give-up=ovn-central/4)", next.Waiting)
+	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(1, 2, 4, 5)))
+
+	asked = givingUp(1, 2, 4)
+	assert.Equal(t, Make, s.Next().Action)
+	plan := s.Judge(asked).Plan
+	assert.Contains(t, plan, "nb: copy of ovn-central/4: term 2, index 7, as last reported; its server does not answer; given up")
+	assert.Contains(t, plan, "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
+
+	asked = givingUp(1, 2)
+	s.Peers[2].Copy.Stopped = true
+	assert.Equal(t, Make, s.Next().Action)
+	assert.Contains(t, s.Judge(asked).Plan, "nb: changes that only the 2 of 3 members that are given up have stored are lost; how many is not known")
+	s.Peers[2].Copy.Index = 11
+	assert.Contains(t, s.Judge(asked).Refusals[0], "ovn-central/4 has newer data, run it there")
+	s.Peers[2].Dying = true
+	assert.Empty(t, s.Judge(asked).Refusals, "one that is being removed takes no part")
 }
 
 // The unit that leads and has made the cluster itself asks nothing of others.

@@ -9,16 +9,16 @@ import (
 // end is how far a copy goes, for people.
 func (c Copy) end() string { return fmt.Sprintf("term %d, index %d", c.Term, c.Index) }
 
-// copies are what is known of the copies that there are, a line for each member: whose is
+// copies are what is known of the copies that there are, a line for each: whose is
 // the newest, and which could not be asked.
 func (s State) copies(r Request) (lines []string) {
-	newest := *s.Own
-	for _, m := range s.Members {
+	newest, judged := *s.Own, s.judged()
+	for _, m := range judged {
 		if c := s.copyOf(m.Unit); c != nil && !c.HasRaftLeader && c.newer(newest) {
 			newest = *c
 		}
 	}
-	for _, m := range s.Members {
+	for _, m := range judged {
 		c, name := s.copyOf(m.Unit), strings.TrimSuffix(m.name(), ",")
 		var line string
 		switch {
@@ -53,7 +53,7 @@ func (s State) copies(r Request) (lines []string) {
 
 // forced says what is lost of units that are given up though they had more.
 func (s State) forced(r Request) (lines []string) {
-	for _, m := range s.Members {
+	for _, m := range s.judged() {
 		c := s.copyOf(m.Unit)
 		if c == nil || m.Unit == s.Unit || !r.Force || !r.givesUp(m) || !c.HasRaftLeader && !c.newer(*s.Own) {
 			continue

@@ -49,7 +49,7 @@ func (s State) Judge(r Request) Verdict {
 	}
 	var away, joining []string
 	looked := 0 // copies that are compared before the new cluster is made
-	byUnit := slices.SortedFunc(slices.Values(s.Members), func(a, b Member) int {
+	byUnit := slices.SortedFunc(slices.Values(s.judged()), func(a, b Member) int {
 		return cmp.Or(unitname.Compare(a.Unit, b.Unit), cmp.Compare(a.ID, b.ID))
 	})
 	for _, m := range byUnit {
@@ -82,7 +82,9 @@ func (s State) Judge(r Request) Verdict {
 			refuse("%s may come back: nothing says that its server stays off; power off its machine, and add it to give-up=", name)
 			continue
 		}
-		looked++
+		if m.ID != "" { // else no majority counts it
+			looked++
+		}
 		joining = append(joining, m.Unit)
 	}
 	v.Plan = s.plan(r, looked, joining, away)
@@ -127,12 +129,22 @@ func (s State) plan(r Request, looked int, joining, away []string) []string {
 		lines = append(lines, db+": every change since the backup was taken is lost")
 	case surelyComplete(n, looked):
 		lines = append(lines, fmt.Sprintf("%s: nothing that was acknowledged is lost: %d of %d copies are compared, and a majority had each change", db, looked, n))
-	case looked+len(away) == n:
+	case looked+s.givenUp(r) == n:
 		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members that are given up have stored are lost; how many is not known", db, n-looked, n))
 	default:
 		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members have stored that are given up, or whose copies are not known yet, are lost; how many is not known", db, n-looked, n))
 	}
 	return lines
+}
+
+// givenUp counts the members that the request gives up.
+func (s State) givenUp(r Request) (n int) {
+	for _, m := range s.Members {
+		if m.Unit != s.Unit && r.givesUp(m) {
+			n++
+		}
+	}
+	return n
 }
 
 // surelyComplete says whether, of n members, the newest of so many copies has every entry
@@ -197,9 +209,22 @@ func (s State) WithUnits(r Request) Request {
 	return r
 }
 
-// Unknown are the names that the request gives up and that no member has.
+// Repeated is a request whose new cluster is made, with what the command that is typed again
+// gives up: units may have been lost since.
+func (r Request) Repeated(givenUp []string, force bool) Request {
+	r.GivenUp, r.Force = slices.Clone(r.GivenUp), r.Force || force
+	for _, name := range givenUp {
+		if !slices.Contains(r.GivenUp, name) {
+			r.GivenUp = append(r.GivenUp, name)
+		}
+	}
+	return r
+}
+
+// Unknown are the names that the request gives up and that neither a member has nor a unit that
+// publishes a copy.
 func (s State) Unknown(r Request) []string {
 	return slices.DeleteFunc(slices.Clone(r.GivenUp), func(name string) bool {
-		return slices.ContainsFunc(s.Members, func(m Member) bool { return Request{GivenUp: []string{name}}.givesUp(m) })
+		return slices.ContainsFunc(s.judged(), func(m Member) bool { return Request{GivenUp: []string{name}}.givesUp(m) })
 	})
 }

@@ -195,6 +195,9 @@ func TestOneClusterAtMostIsPutInTheOldOnesPlaceWhateverHappensInWhateverOrder(t 
 				if !u.off && !w.quorum() && w.cluster == old && u.request == nil && len(w.state(i).Judge(r).Refusals) == 0 {
 					r.Asked = time.Unix(int64(w.random.IntN(9)), 0)
 					u.request, begun = &r, true
+				} else if !u.off && w.cluster == old && u.request != nil && u.request.New != "" {
+					again := u.request.Repeated(r.GivenUp, r.Force)
+					u.request = &again
 				}
 			default:
 				if !u.off {

@@ -13,6 +13,7 @@
 package recovery
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -145,6 +146,19 @@ func (s State) peer(unit string) *Peer {
 func (s State) dying(unit string) bool {
 	p := s.peer(unit)
 	return p == nil || p.Dying
+}
+
+// judged are the members, and the units that are none by this unit's file and publish a copy all the
+// same: a server of one may have been added since, or not know that it was removed.
+func (s State) judged() []Member {
+	all := slices.Clone(s.Members)
+	for _, p := range s.Peers {
+		member := slices.ContainsFunc(s.Members, func(m Member) bool { return m.Unit == p.Unit })
+		if !member && !p.Dying && s.copyOf(p.Unit) != nil {
+			all = append(all, Member{Unit: p.Unit, Exists: true})
+		}
+	}
+	return all
 }
 
 func (s State) copyOf(unit string) *Copy {
