@@ -19,14 +19,9 @@ func pause(ctx context.Context, u Unit, p params) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	paused, err := u.Reconciler.Paused()
-	if err != nil {
-		return nil, err
-	}
-	if !paused {
-		if err := u.Reconciler.Pause(ctx, recovery); err != nil {
-			return nil, fmt.Errorf("cannot pause: %w", err)
-		}
+	// One that was killed amid its work is noted as paused, and goes on.
+	if err := u.Reconciler.Pause(ctx, recovery); err != nil {
+		return nil, fmt.Errorf("cannot pause: %w", err)
 	}
 	shown, err := u.reconcile(ctx, "paused; the unit stays a member that is down until action resume")
 	if err != nil { // its status would go on saying that all is well

@@ -1,6 +1,7 @@
 package functional
 
 import (
+	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
@@ -205,6 +206,33 @@ func TestPauseWithoutALeaderIsRefused(t *testing.T) {
 	m.eventually("a member without a leader", leaderless)
 	m.act(u, "pause", "force=true") // as a recovery begins
 	assert.False(t, u.Running(lab.NB))
+}
+
+// A pause notes that the unit is paused before it stops anything, so that what is killed in between
+// starts nothing again. Run again it goes on with what is left.
+func TestPauseThatWasKilledIsContinuedByTheNext(t *testing.T) {
+	m := deploy(t, 3)
+	m.sameLeader()
+	u, other := m.followers()[0], m.followers()[1]
+	path := filepath.Join(u.DBDir(), "ovn-central-operator.unit.json")
+	var record map[string]any
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(text, &record))
+	record["paused"] = true
+	text, err = json.Marshal(record)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	require.True(t, u.Running(lab.NB), "the premise")
+	for _, when := range []string{"after it was killed", "and once more, with nothing left to do"} {
+		assert.Contains(t, m.act(u, "pause")["result"], "paused", when)
+		for _, db := range lab.Databases {
+			assert.False(t, u.Running(db), when)
+		}
+	}
+	assert.Len(t, m.members(other, lab.NB), 3)
+	m.act(u, "resume")
+	assert.True(t, u.Running(lab.NB))
 }
 
 // R6, R9: a leave that can't end fails the hook at its deadline, and the next try
