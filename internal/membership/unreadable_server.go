@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
@@ -85,10 +86,24 @@ func (h *haltOperation) evaluate(ctx context.Context) (err error) {
 			return fmt.Errorf("%s has begun to change the membership: %s of %s", begun.By, begun.Kind, begun.ID)
 		}
 	}
-	if lost := observe.DamagedServers(ids); len(lost) > 0 {
+	if lost := h.damaged(ids); len(lost) > 0 {
 		return fmt.Errorf("the file of another member is damaged: %v", lost)
 	}
 	return nil
+}
+
+// damaged are the members that ids, the external_ids of the database, say have lost entries: of
+// those in this server's file, and of units that may have joined since. What is said of one that
+// was replaced stays there: only its own unit would take it back.
+func (h *haltOperation) damaged(ids map[string]string) []raft.ID {
+	removed := observe.RemovedServers(ids)
+	return slices.DeleteFunc(observe.DamagedServers(ids), func(id raft.ID) bool {
+		_, member := h.end.Addresses[id]
+		for _, published := range h.application.Published {
+			member = member || published[h.server.Database].Server == id
+		}
+		return !member || removed[id] != ""
+	})
 }
 
 func (h *haltOperation) needsLock() bool { return true }
