@@ -60,7 +60,7 @@ func TestWhatAMigratedModelsLeaderHasPublishedStays(t *testing.T) {
 	require.NoError(t, m.run(t, "install"))
 	m.migrated()
 	const next = "0e0f0c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
-	m.tools["relation-get"] = func(c run.Command) ([]byte, error) {
+	m.tools["relation-get"] = func(run.Command) ([]byte, error) {
 		return json.Marshal(map[string]string{"nb_cid": next, "sb_cid": next})
 	}
 	require.NoError(t, m.run(t, "config-changed"))

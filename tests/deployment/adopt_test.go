@@ -269,7 +269,7 @@ func TestRefreshFinishesAnUpgradeThatWasKilledAndAdopts(t *testing.T) {
 	assert.Equal(t, before, processes(t, units...), "nothing was restarted")
 	for _, u := range units {
 		out, _ := u.Exec(t.Context(), "systemctl", "is-enabled", "ovn-central", "ovn-ovsdb-server-nb", "ovn-ovsdb-server-sb", "ovn-northd")
-		assert.NotContains(t, string(out), "masked", u.Name())
+		assert.NotContains(t, out, "masked", u.Name())
 	}
 	assert.Equal(t, "nothing is held back\n", c.act(t, units[1], "show-deferred-events", "format=text")["output"])
 	c.requireOneCluster(t, units...)
