@@ -88,3 +88,24 @@ func TestR1ServerThatIsDownStaysWhereTheOthersAreNoMajorityWithoutIt(t *testing.
 		})
 	}
 }
+
+// R1: what other units still publish of a cluster that was given up in a recovery are no members
+// of the one in its place.
+func TestR1ServersOfAClusterThatWasGivenUpAreNotCounted(t *testing.T) {
+	s := going(t)
+	s.Goal = map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}
+	s.NB, s.SB = observetest.Members{Condition: ovndb.Down}, observetest.Members{Condition: ovndb.Absent}
+	service := on(s, new(observetest.Machine))
+	members := map[raft.ID]string{}
+	for i, identity := range []string{"aa00", "aa01"} {
+		members[observetest.Full(identity)] = fmt.Sprintf("tcp:127.255.255.%d:6643", i+1)
+	}
+	text := observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB), members)
+	require.NoError(t, os.WriteFile(service.Files.Paths.File(ovndb.NB), text, 0o600))
+	model := s.Application()
+	model.Published["ovn-central/1"] = relation.Identities{
+		ovndb.NB: {Server: observetest.Full("01d1"), Cluster: "01d00000-0000-4000-8000-000000000000", Since: 3},
+	}
+	_, err := service.Stop(t.Context(), model, observe.Cache{})
+	require.ErrorContains(t, err, "0 of 2 up, 2 needed")
+}

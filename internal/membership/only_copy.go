@@ -1,13 +1,13 @@
 package membership
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
-	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -19,7 +19,7 @@ func (s *Changer) onlyCopies(m observe.Application, cache observe.Cache, servers
 	}}}
 	for _, l := range servers {
 		// A file that can't be read may be mended.
-		if l.FileErr == nil && !l.clustered || !onlyCopy(m, l.Database, cache, l.File.Server) {
+		if l.FileErr == nil && !l.clustered || !onlyCopy(m, cache, l.ServerState) {
 			continue
 		}
 		n.refused.Refusals = append(n.refused.Refusals, &raft.Refusal{Database: l.Database, Reason: raft.SoleMember, Text: fmt.Sprintf(
@@ -38,16 +38,17 @@ func restartCommand(unit string, services []string) string {
 
 // onlyCopy says whether this unit's server of a database, by its ID if that is known,
 // was a member when it was last seen, and no unit that stays is known to be one: none
-// of them has published a server that was a member since, or stood in the
+// of them has published a server of its cluster that was a member since, or stood in the
 // configuration, and was not removed.
-func onlyCopy(m observe.Application, d ovndb.Database, cache observe.Cache, server raft.ID) bool {
-	seen := cache.Configurations[d]
-	if seen.Since == 0 && len(seen.Members) == 0 || server != "" && seen.Server != server {
+func onlyCopy(m observe.Application, cache observe.Cache, l observe.ServerState) bool {
+	d := l.Database
+	seen, cluster := cache.Configurations[d], cmp.Or(l.File.Cluster, m.Published[m.Unit][d].Cluster)
+	if seen.Since == 0 && len(seen.Members) == 0 || l.File.Server != "" && seen.Server != l.File.Server {
 		return false // it is not known to have been a member
 	}
 	for unit, published := range m.Published {
 		id := published[d]
-		if unit == m.Unit || id.Server == "" || !m.Exists(unit) || m.Dying(unit) || cache.RemovedBefore(d, id.Server) {
+		if unit == m.Unit || id.Server == "" || !m.Exists(unit) || m.Dying(unit) || cache.RemovedBefore(d, id.Server) || id.OfAnother(cluster) {
 			continue
 		}
 		if id.Since != 0 || slices.Contains(seen.Members, id.Server.Short()) {

@@ -1,6 +1,7 @@
 package membership_test
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -23,21 +24,27 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 	peer := func(since uint64) relation.Identities {
 		return relation.Identities{ovndb.NB: {Server: observetest.Full("aa01"), Since: since}}
 	}
+	old := func(since uint64) relation.Identities {
+		return relation.Identities{ovndb.NB: {Server: observetest.Full("aa01"), Cluster: "01d00000-0000-4000-8000-000000000000", Since: since}}
+	}
 	tests := map[string]struct {
 		seen    relation.Configuration
 		goal    string
 		peer    relation.Identities
 		removed bool
+		damaged bool
 		refused bool
 	}{
-		"sole, the other has not joined":              {seen: isSole, goal: "active", peer: peer(0), refused: true},
-		"sole, the other has published nothing":       {seen: isSole, goal: "waiting", refused: true},
-		"sole, the other has joined since":            {seen: isSole, goal: "active", peer: peer(9)},
-		"sole, the other goes too, and none stays":    {seen: isSole, goal: "dying", peer: peer(0)},
-		"two, the other stays":                        {seen: two, goal: "active", peer: peer(0)},
-		"sole, the other was a member and is removed": {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
-		"never seen as a member":                      {goal: "active", peer: peer(0)},
-		"the memory is of another server":             {seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
+		"sole, the other has not joined":                                        {seen: isSole, goal: "active", peer: peer(0), refused: true},
+		"sole, the other has published nothing":                                 {seen: isSole, goal: "waiting", refused: true},
+		"sole, the other has joined since":                                      {seen: isSole, goal: "active", peer: peer(9)},
+		"sole, the other goes too, and none stays":                              {seen: isSole, goal: "dying", peer: peer(0)},
+		"two, the other stays":                                                  {seen: two, goal: "active", peer: peer(0)},
+		"sole, the other was a member and is removed":                           {seen: isSole, goal: "active", peer: peer(3), removed: true, refused: true},
+		"sole of a new cluster, the other publishes the old one":                {seen: isSole, goal: "active", peer: old(3), refused: true},
+		"sole of a new cluster, can't be read, the other publishes the old one": {seen: isSole, goal: "active", peer: old(3), damaged: true, refused: true},
+		"never seen as a member":                                                {goal: "active", peer: peer(0)},
+		"the memory is of another server":                                       {seen: relation.Configuration{Server: observetest.Full("ee00"), Members: []string{"ee00"}, Since: 3}, goal: "active", peer: peer(0)},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -47,7 +54,13 @@ func TestR9ServerThatIsDownKeepsTheOnlyCopy(t *testing.T) {
 			m := new(observetest.Machine)
 			service := on(s, m)
 			model := s.Application()
-			model.Published = relation.UnitIdentities{"ovn-central/1": test.peer}
+			own := relation.Identities{ovndb.NB: {Server: observetest.Full("aa00"), Cluster: observetest.Cluster(ovndb.NB)}}
+			model.Published = relation.UnitIdentities{"ovn-central/0": own, "ovn-central/1": test.peer}
+			text := observetest.FileOf(ovndb.NB, observetest.Full("aa00"), observetest.Cluster(ovndb.NB), nil)
+			if test.damaged {
+				text = text[:len(text)-1]
+			}
+			require.NoError(t, os.WriteFile(service.Files.Paths.File(ovndb.NB), text, 0o600))
 			cache := observe.Cache{Configurations: map[ovndb.Database]relation.Configuration{ovndb.NB: test.seen}}
 			if test.removed {
 				cache.History = relation.History{ovndb.NB: {observetest.Full("aa01"): {Unit: "ovn-central/1", Removed: time.Unix(1, 0)}}}

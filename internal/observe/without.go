@@ -18,7 +18,7 @@ func (s *Observer) QuorumWithout(ctx context.Context, m Application, cache Cache
 	members := maps.Clone(end.Addresses)
 	for unit, published := range m.Published {
 		id := published[d]
-		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) {
+		if _, known := members[id.Server]; known || id.Server == "" || id.Since == 0 || !m.Exists(unit) || id.OfAnother(file.Cluster) {
 			continue
 		}
 		members[id.Server] = ""

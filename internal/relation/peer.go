@@ -28,6 +28,13 @@ type Identity struct {
 	Since uint64 `json:"since,omitempty"`
 }
 
+// OfAnother says whether the server is of another cluster than this one: a recovery puts a
+// new cluster in the old one's place, and until their next hooks units publish their servers
+// of the old one. Where either is not known it is not.
+func (i Identity) OfAnother(cluster raft.ID) bool {
+	return i.Cluster != "" && cluster != "" && i.Cluster != cluster
+}
+
 // Identities is what a unit publishes of its servers. A database in which it has no
 // server, or whose server has left, is not there.
 type Identities map[ovndb.Database]Identity
