@@ -58,6 +58,8 @@ type machine struct {
 	upgrading bool
 	// members are those that the database files name, by their addresses.
 	members map[raft.ID]string
+	// superseded says that other clusters were put in the place of those of the files.
+	superseded bool
 
 	mu   sync.Mutex
 	told []string
@@ -157,6 +159,7 @@ func (m *machine) Run(_ context.Context, c run.Command) ([]byte, error) {
 				settings[d.Short()+"_cid"] = string(*s.Cluster)
 			}
 		}
+		m.addSuperseded(settings)
 		return json.Marshal(settings)
 	case "network-get":
 		return []byte(`{"bind-addresses":[{"interface-name":"eth0","addresses":[{"value":"10.0.0.1","cidr":"10.0.0.0/24"}]}],"ingress-addresses":["10.0.0.1"]}`), nil
@@ -207,7 +210,7 @@ func (m *machine) run(t *testing.T, name string) error {
 	paths := ovndb.Paths{Run: t.TempDir(), DB: m.dir, Etc: filepath.Join(t.TempDir(), "ovn")}
 	for _, d := range ovndb.Databases() {
 		require.NoError(t, os.WriteFile(paths.Control(d), nil, 0o600))
-		file := observetest.FileOf(d, "00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", "c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", m.members)
+		file := observetest.FileOf(d, own, cluster, m.members)
 		require.NoError(t, os.WriteFile(paths.File(d), file, 0o600))
 	}
 	log := slog.New(slog.NewTextHandler(&m.log, nil))

@@ -48,6 +48,10 @@ func finalize(ctx context.Context, u *reconcile.Reconciler, snapshot observe.Sna
 	if snapshot.Application.OthersStay() {
 		u.Admit(ctx, snapshot.Application)
 	}
+	snapshot, err := u.PutAwaySuperseded(ctx, snapshot)
+	if err != nil {
+		return err
+	}
 	results, err := u.Members.Stop(ctx, snapshot.Application, snapshot.Cache)
 	for _, f := range results {
 		u.Log.InfoContext(ctx, f.Database.Short()+": "+f.Text) //nolint:sloglint // told to people, as the hook's result

@@ -1,12 +1,15 @@
 package hook_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/membership"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -15,6 +18,27 @@ import (
 var stopped = []string{
 	"systemctl stop ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
 	"systemctl disable ovn-northd ovn-ovsdb-server-nb ovn-ovsdb-server-sb ovn-central",
+}
+
+// cluster is that of the database files, replacing the one that is put in its place.
+const (
+	cluster   raft.ID = "c1d00c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+	replacing raft.ID = "4e300c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+)
+
+// own and other are its two members, on machines that do not answer.
+const (
+	own   raft.ID = "00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+	other raft.ID = "13e40c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
+)
+
+// addSuperseded is what Juju's leader has published of a recovery.
+func (m *machine) addSuperseded(settings map[string]string) {
+	for _, d := range ovndb.Databases() {
+		if m.superseded {
+			settings[d.Short()+"_cid"], settings[d.Short()+"_superseded"] = string(replacing), string(cluster)
+		}
+	}
 }
 
 const dying = `{"units":{"ovn-central/0":{"status":"dying"},"ovn-central/1":{"status":"active"}}}`
@@ -33,11 +57,45 @@ func TestR9StopThatIsRefusedFailsAndChangesNothing(t *testing.T) {
 
 // What is to be typed stands where `juju status` still shows it.
 func TestR1StopOfAServerThatTheOthersNeedSaysFirstHowToStartIt(t *testing.T) {
-	const own, other = "00170c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", "13e40c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b"
 	m := &machine{goal: dying, members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"}}
 	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
 	assert.Contains(t, m.status, "blocked waits to leave: juju run ovn-central/0 resume; nb: without this unit's server the others are no majority: 0 of 2 up, 2 needed")
 	assert.Empty(t, m.told)
+}
+
+// The others have another cluster by now, so they need no server of the one that was given up.
+func TestR9StopPutsAwayWhatIsOfAClusterThatWasGivenUp(t *testing.T) {
+	m := &machine{
+		goal: dying, superseded: true, relations: []string{"ovsdb-peer:0"}, dir: t.TempDir(),
+		members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"},
+	}
+	require.NoError(t, m.run(t, "stop"))
+	for _, file := range []string{"ovnnb_db.db", "ovnsb_db.db"} {
+		assert.NoFileExists(t, filepath.Join(m.dir, file))
+		archived, err := filepath.Glob(filepath.Join(m.dir, file+".left-*"))
+		require.NoError(t, err)
+		assert.Len(t, archived, 1, "R10: it is renamed, never deleted")
+	}
+	for _, d := range ovndb.Databases() {
+		assert.Contains(t, m.told, "systemctl stop ovn-ovsdb-server-"+d.Short())
+	}
+	assert.Equal(t, stopped, m.told[len(m.told)-len(stopped):])
+	assert.Empty(t, m.unit["nb-identity"])
+}
+
+// What this unit has of the new cluster, and has not put in its place yet, may be the only copy.
+func TestR9StopPutsNothingAwayBesideTheFileOfTheNewCluster(t *testing.T) {
+	m := &machine{
+		goal: dying, superseded: true, dir: t.TempDir(),
+		members: map[raft.ID]string{own: "tcp:127.255.255.1:6643", other: "tcp:127.255.255.2:6643"},
+	}
+	for _, d := range ovndb.Databases() {
+		text := observetest.FileOf(d, "4e310c1a-4b2d-4e3f-8a5b-6c7d8e9f0a1b", replacing, nil)
+		require.NoError(t, os.WriteFile(ovndb.Paths{DB: m.dir}.File(d)+".new", text, 0o600))
+	}
+	require.ErrorAs(t, m.run(t, "stop"), new(*membership.RefusedError))
+	assert.Empty(t, m.told)
+	assert.FileExists(t, filepath.Join(m.dir, "ovnnb_db.db"))
 }
 
 func TestR9StopThatCannotSayItsStatusStillFails(t *testing.T) {

@@ -22,11 +22,7 @@ func Decide(s State) Decision {
 	case s.Problem != "":
 		d.block("%s", s.Problem)
 	case s.Dying:
-		// `stop` decides what becomes of its members; until then they vote, and must
-		// understand the others.
-		if s.Packages.Installed && s.Address != "" && s.planCertificates(&d) && s.Resumed {
-			s.planResume(&d)
-		}
+		s.planDying(&d)
 	case !s.Packages.Installed && s.Disk != "":
 		s.planFullDisk(&d)
 	case !s.Packages.Installed && !s.usable(OptionSource, OptionOverlay):
@@ -41,6 +37,20 @@ func Decide(s State) Decision {
 		s.planWork(&d)
 	}
 	return d
+}
+
+// planDying leaves to `stop` what becomes of the members of a unit that is being removed; until
+// then they vote, and must understand the others. Servers of a cluster that was given up are
+// no members, and nothing waits for their `stop`: it may be refused, or be hours away.
+func (s State) planDying(d *Decision) {
+	for _, db := range ovndb.Databases() {
+		if cluster := s.Clusters.IDs[db]; cluster == "" || s.Databases[db].Staged != cluster {
+			s.planSuperseded(d, db)
+		}
+	}
+	if s.Packages.Installed && s.Address != "" && s.planCertificates(d) && s.Resumed {
+		s.planResume(d)
+	}
 }
 
 // planResume starts the members of a unit that is being removed: while they are down `stop`

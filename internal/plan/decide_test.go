@@ -148,6 +148,39 @@ func TestDyingUnitOnlyKeepsItsCertificates(t *testing.T) {
 	})
 }
 
+// Else two clusters may serve clients for as long as it is not gone.
+func TestDyingUnitPutsAwayWhatItHasOfAClusterThatWasGivenUp(t *testing.T) {
+	t.Parallel()
+	const why = " (it is of a cluster that was given up in a recovery)"
+	givenUp := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			s.Dying = true
+			s.Clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: otherCluster, ovndb.SB: sbCluster}
+			s.Clusters.Superseded = map[ovndb.Database][]raft.ID{ovndb.NB: {nbCluster}}
+			change(s)
+		}
+	}
+	check(t, map[string]situation{
+		"its server serves it": {givenUp(func(*plan.State) {}), decided{step: "rename the file of nb" + why}},
+		"its server is down": {givenUp(func(s *plan.State) {
+			set(s, down(nbCluster, plan.File{}), ovndb.NB)
+		}), decided{step: "rename the file of nb" + why}},
+		"it has no address any more": {givenUp(func(s *plan.State) { s.Address = "" }), decided{step: "rename the file of nb" + why}},
+		"it has put it away":         {givenUp(func(s *plan.State) { set(s, plan.Database{Condition: ovndb.Absent}, ovndb.NB) }), decided{}},
+		"it has the new one's only file beside it": {givenUp(func(s *plan.State) {
+			edit(s, ovndb.NB, func(x *plan.Database) { x.Staged = otherCluster })
+		}), decided{}},
+		"it was resumed": {givenUp(func(s *plan.State) {
+			s.Resumed = true
+			set(s, down(nbCluster, plan.File{}), ovndb.NB)
+			set(s, down(sbCluster, plan.File{}), ovndb.SB)
+		}), decided{step: "rename the file of nb" + why}},
+		"the cluster is another one, and was not given up": {givenUp(func(s *plan.State) {
+			s.Clusters.Superseded = nil
+		}), decided{}},
+	})
+}
+
 // What a pause has stopped can't leave, and may be the only copy.
 func TestDyingUnitThatIsResumedStartsItsMembersAndNothingElse(t *testing.T) {
 	t.Parallel()

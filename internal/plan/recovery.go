@@ -51,6 +51,8 @@ func (s State) planSuperseded(d *Decision, db ovndb.Database) bool {
 		return false
 	}
 	d.do(Step{Kind: ArchiveFile, Database: db, Reason: "it is of a cluster that was given up in a recovery"})
-	d.wait("%s: its copy is of a cluster given up in a recovery; it joins the new one", db.Short())
+	if !s.Dying {
+		d.wait("%s: its copy is of a cluster given up in a recovery; it joins the new one", db.Short())
+	}
 	return true
 }

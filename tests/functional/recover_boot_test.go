@@ -11,31 +11,38 @@ import (
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
 )
 
+// recoverOnTwoOfFive loses three of five units, and has the other two, which are both asked, make one
+// new cluster.
+func (m *model) recoverOnTwoOfFive() (left, lost []*lab.Unit) {
+	m.t.Helper()
+	m.addSwitch("kept")
+	left, lost = m.units[:2], m.units[2:]
+	m.lose(lost...)
+	for _, u := range left { // they say how far their copies go
+		require.NoError(m.t, m.RunHook(m.t.Context(), u, "update-status"))
+	}
+	require.NoError(m.t, m.Settle(m.t.Context()))
+	m.Hold(true)
+	begun := 0
+	for _, u := range left { // the one that is asked second may have nothing to add
+		r, err := m.RunAction(m.t.Context(), u, "recover", "give-up="+names(lost), "i-really-mean-it=true")
+		require.NoError(m.t, err)
+		if m.t.Log(u.Name(), r.Status, r.Message); r.Status == "completed" {
+			begun++
+		}
+	}
+	require.NotZero(m.t, begun)
+	m.Hold(false)
+	m.tick("a new cluster", allMembers(m, left...), left...)
+	return left, lost
+}
+
 // Three of five are lost, and the other two, which are both asked, make one new cluster. The three boot, a majority of
 // the old one: before any hook of theirs has run, none of their servers is started, and what
 // clients can reach is the new cluster alone. Their hooks then have them join it.
 func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
 	m := deploy(t, 5)
-	m.addSwitch("kept")
-	left, lost := m.units[:2], m.units[2:]
-	m.lose(lost...)
-	for _, u := range left { // they say how far their copies go
-		require.NoError(t, m.RunHook(t.Context(), u, "update-status"))
-	}
-	require.NoError(t, m.Settle(t.Context()))
-	m.Hold(true)
-	begun := 0
-	for _, u := range left { // the one that is asked second may have nothing to add
-		r, err := m.RunAction(t.Context(), u, "recover", "give-up="+names(lost), "i-really-mean-it=true")
-		require.NoError(t, err)
-		if t.Log(u.Name(), r.Status, r.Message); r.Status == "completed" {
-			begun++
-		}
-	}
-	require.NotZero(t, begun)
-	m.Hold(false)
-	m.tick("a new cluster", allMembers(m, left...), left...)
-
+	left, lost := m.recoverOnTwoOfFive()
 	m.Hold(true)
 	for _, u := range lost {
 		require.NoError(t, u.PowerOn(t.Context()))
@@ -59,5 +66,35 @@ func TestOldMajorityThatBootsServesNothingBeforeItsHooks(t *testing.T) {
 		assert.Contains(t, m.seen(u), "kept")
 		assert.Contains(t, m.seen(u), "new")
 	}
+	m.requireWritable()
+}
+
+// The lost units are removed while their machines are off. These boot, and nothing keeps their servers from
+// starting: they elect a leader of the old cluster, and serve clients, until the hooks of each put its copy away.
+// None waits for the others, which are no members of anything any more.
+func TestOldMajorityThatIsBeingRemovedWhenItBootsGivesItsClusterUp(t *testing.T) {
+	m := deploy(t, 5)
+	left, lost := m.recoverOnTwoOfFive()
+	m.Hold(true)
+	for _, u := range lost {
+		require.NoError(t, m.Destroy(u))
+		require.NoError(t, os.Remove(filepath.Join(u.ConfDir(), "ovn-central-start-guard.json")))
+		require.NoError(t, u.PowerOn(t.Context()))
+	}
+	for _, db := range lab.Databases {
+		m.eventually("the old cluster is served", func() bool {
+			s, err := m.status(lost[0], db)
+			return err == nil && s.HasLeader()
+		})
+	}
+	m.Hold(false)
+	for _, u := range lost {
+		m.remove(u)
+		archived, live := leftFiles(t, u)
+		assert.Len(t, archived, 2)
+		assert.Empty(t, live)
+	}
+	m.requireOneServed()
+	m.requireMembers(left...)
 	m.requireWritable()
 }

@@ -1,0 +1,81 @@
+package reconcile
+
+import (
+	"context"
+	"slices"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/startguard"
+)
+
+// PutAwaySuperseded puts away what a unit that is being removed has of clusters in whose place
+// others were put: the others have no need of it, and while the unit's `stop` fails no other
+// hook runs, in which [plan.Decide] has that done.
+func (u *Reconciler) PutAwaySuperseded(ctx context.Context, snapshot observe.Snapshot) (observe.Snapshot, error) {
+	r, err := u.loadRecord()
+	if err != nil {
+		u.Log.WarnContext(ctx, "cannot read this unit's own record; continuing without it", "error", err)
+	}
+	p := pass{record: r, inputs: inputs{thorough: true}, progress: newProgress(u.Now()), result: Result{Snapshot: snapshot}}
+	unread := u.readClusters(ctx, &p)
+	archived := false
+	for _, db := range ovndb.Databases() {
+		l := snapshot.Servers[db]
+		own := l.Identity().Cluster
+		if l.Condition == ovndb.Hung || l.Condition == ovndb.Unreadable {
+			own, _ = u.Files.Cluster(ctx, db) // what can't be read is not put away
+		}
+		if own == "" || !u.superseded(ctx, p, db, own, unread) {
+			continue
+		}
+		if err := u.archive(ctx, p, db); err != nil {
+			return snapshot, err
+		}
+		archived = true
+	}
+	if archived {
+		snapshot = u.Observer.Refresh(ctx, snapshot)
+	}
+	return snapshot, nil
+}
+
+// readClusters reads which clusters the application has agreed on, or once had. It says whether
+// it could not be asked, as in a `stop` without the peer relation under Juju 4.
+func (u *Reconciler) readClusters(ctx context.Context, p *pass) (unread bool) {
+	settings, err := u.leaderSettings(ctx, p, p.result.Snapshot.Application.AppData)
+	if unread = p.inputs.blind; err != nil {
+		u.Log.WarnContext(ctx, "cannot read the clusters' IDs; continuing with those from before", "error", err)
+		settings, unread = p.record.LeaderSettings, true
+	}
+	clusters, problem := parseClusters(settings)
+	if problem != "" {
+		u.Log.WarnContext(ctx, "cannot use the clusters' IDs", "problem", problem)
+		return true
+	}
+	p.progress.clusters = clusters
+	return unread
+}
+
+// superseded says whether another cluster was put in the place of this unit's own, and is not
+// yet to be put there by this unit: then its data are nowhere else. Where Juju could not be
+// asked, the other units' servers are.
+func (u *Reconciler) superseded(ctx context.Context, p pass, db ovndb.Database, own raft.ID, unread bool) bool {
+	clusters := p.progress.clusters
+	staged, err := u.Files.Staged(ctx, db)
+	if err != nil || staged.Cluster != "" && staged.Cluster == clusters.IDs[db] {
+		return false
+	}
+	if slices.Contains(clusters.Superseded[db], own) {
+		return true
+	}
+	if !unread {
+		return false
+	}
+	reason, err := startguard.Guard{Files: u.Files, Dialer: u.Dialer}.Check(ctx, db)
+	if reason == "" && err != nil {
+		u.Log.InfoContext(ctx, "cannot find out whether the server's cluster was given up", "database", db.Short(), "error", err)
+	}
+	return reason != ""
+}
