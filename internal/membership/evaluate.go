@@ -23,19 +23,10 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 	patience, cancel := context.WithTimeout(ctx, min(2*l.Status.ElectionTimer, electionPatience))
 	defer cancel()
 	for told := false; ; {
-		view, err := s.Observer.View(ctx, *l, m.Names(l.Database))
+		view, plan, err := s.judge(ctx, l, m, k, judge)
 		if err != nil {
-			return view, raft.Plan{}, err
+			return view, plan, err
 		}
-		l.Status, view.Down = view.Status, k.down()
-		if k != nil {
-			ids, _, _, err := k.read(ctx)
-			if err != nil {
-				return view, raft.Plan{}, fmt.Errorf("cannot judge %s: %w", l.Database, err)
-			}
-			view.Lost = observe.DamagedServers(ids)
-		}
-		plan := judge(view)
 		if plan.Refusal == nil || plan.Refusal.Reason != raft.NoQuorum || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, ctx.Err()
 		}
@@ -49,4 +40,21 @@ func (s *Changer) evaluate(ctx context.Context, l *observe.ServerState, m observ
 		}
 		*l = next
 	}
+}
+
+// judge is [Changer.evaluate] by one look.
+func (s *Changer) judge(ctx context.Context, l *observe.ServerState, m observe.Application, k *lock, judge func(raft.View) raft.Plan) (raft.View, raft.Plan, error) {
+	view, err := s.Observer.View(ctx, *l, m.Names(l.Database))
+	if err != nil {
+		return view, raft.Plan{}, err
+	}
+	l.Status, view.Down = view.Status, k.down()
+	if k != nil {
+		ids, _, _, err := k.read(ctx)
+		if err != nil {
+			return view, raft.Plan{}, fmt.Errorf("cannot judge %s: %w", l.Database, err)
+		}
+		view.Lost = observe.DamagedServers(ids)
+	}
+	return view, judge(view), nil
 }

@@ -95,7 +95,16 @@ func (o *restartOperation) takeLock(ctx context.Context) error {
 	return nil
 }
 
-func (o *restartOperation) act(ctx context.Context) error { return o.runUnder(ctx, o.servers, nil) }
+// act judges once more all but the server that was judged last: to wait for the clients of
+// each may take half a minute and more.
+func (o *restartOperation) act(ctx context.Context) error {
+	for _, r := range o.servers[:len(o.servers)-1] {
+		if err := r.evaluateAgain(ctx); err != nil {
+			return err
+		}
+	}
+	return o.runUnder(ctx, o.servers, nil)
+}
 
 // runUnder keeps one lock after the other, each while the next ones are kept.
 func (o *restartOperation) runUnder(ctx context.Context, servers []*lockedServer, gate Gate) error {
@@ -152,14 +161,43 @@ func (r *lockedServer) evaluate(ctx context.Context, renew func(context.Context)
 	if err := s.awaitClients(ctx, db, renew); err != nil {
 		return err
 	}
-	if r.server = s.Observer.ObserveServer(ctx, db); !r.server.Member() {
+	if err := r.refresh(ctx); err != nil {
+		return err
+	}
+	return r.refused(s.evaluateRestart(ctx, &r.server, m, r.lock, renew))
+}
+
+// evaluateAgain judges, without waiting for anything, what was judged under the lock a while ago.
+func (r *lockedServer) evaluateAgain(ctx context.Context) error {
+	if !r.takesDown {
+		return nil
+	}
+	if err := r.refresh(ctx); err != nil {
+		return err
+	}
+	return r.refused(r.changer.judge(ctx, &r.server, r.application, r.lock, r.lock.planRestart))
+}
+
+// refresh looks at the server again, which was a member.
+func (r *lockedServer) refresh(ctx context.Context) error {
+	db := r.server.Database
+	if r.server = r.changer.Observer.ObserveServer(ctx, db); !r.server.Member() {
 		return fmt.Errorf("cannot restart the server of %s: %s", db, r.server.Text())
 	}
-	view, plan, err := s.evaluateRestart(ctx, &r.server, m, r.lock, renew)
+	return nil
+}
+
+// refused makes an error of a plan that refuses.
+func (r *lockedServer) refused(view raft.View, plan raft.Plan, err error) error {
 	if err == nil && plan.Refusal != nil {
-		err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, m)}
+		err = &RefusedError{Refusals: []*raft.Refusal{plan.Refusal}, Advice: status.Remediation(plan.Refusal, view, r.application)}
 	}
 	return err
+}
+
+// planRestart judges a restart by a view that was made under the lock.
+func (k *lock) planRestart(v raft.View) raft.Plan {
+	return raft.PlanRestart(raft.Change{Database: k.database, View: v, Pending: k.pending()})
 }
 
 // hold keeps the lock, through the other members where this one goes down, while run runs.
@@ -229,9 +267,7 @@ func (s *Changer) evaluateRestart(ctx context.Context, l *observe.ServerState, m
 	patience, cancel := context.WithTimeout(ctx, s.Patience(l.Database, returnPatience))
 	defer cancel()
 	for {
-		view, plan, err := s.evaluate(ctx, l, m, k, func(v raft.View) raft.Plan {
-			return raft.PlanRestart(raft.Change{Database: l.Database, View: v, Pending: k.pending()})
-		})
+		view, plan, err := s.evaluate(ctx, l, m, k, k.planRestart)
 		if err != nil || plan.Refusal == nil || plan.Refusal.Reason != raft.WouldLoseQuorum || poll.Wait(patience, lockInterval) != nil {
 			return view, plan, err
 		}

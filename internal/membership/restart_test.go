@@ -198,6 +198,31 @@ func TestR7EachDatabaseThatRefusesARestartIsNamed(t *testing.T) {
 	}
 }
 
+// R1: what was found out of the first database may be minutes old when the second may go, too.
+func TestR1DatabaseThatWasJudgedFirstIsJudgedAgainBeforeBothAreTakenDown(t *testing.T) {
+	t.Parallel()
+	units := realCluster(t, 3, ovndb.NB, ovndb.SB)
+	u, lost := units[0], units[2]
+	m, looked := model(u, units...), 0
+	u.Clients = func() (map[ovndb.Database]ovndb.Clients, error) {
+		if looked++; looked == 2 { // at the clients of sb
+			lost.kill(ovndb.NB)
+			u.until(ovndb.NB, func(s raft.Status) bool { return s.HasLeader() && !s.Hears(shortOf(m, lost)) })
+		}
+		return map[ovndb.Database]ovndb.Clients{}, nil
+	}
+	err := u.WithLocks(t.Context(), m, ovndb.Databases(), true, func(context.Context, Gate) error {
+		assert.Fail(t, "it was permitted")
+		return nil
+	})
+	refused := (*RefusedError)(nil)
+	require.ErrorAs(t, err, &refused)
+	require.Len(t, refused.Refusals, 1)
+	assert.Equal(t, ovndb.NB, refused.Refusals[0].Database)
+	assert.Equal(t, raft.WouldLoseQuorum, refused.Refusals[0].Reason)
+	assert.Empty(t, units[1].record().Holder, "the lock is given back")
+}
+
 func shortOf(m observe.Application, u *realUnit) string {
 	return m.Published[u.Env.Unit][ovndb.NB].Server.Short()
 }
