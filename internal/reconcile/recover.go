@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
+	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
@@ -57,14 +59,11 @@ func (e *RecoverError) Error() string {
 // hooks. Called again it goes on too.
 func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (RecoverResult, error) {
 	var found RecoverResult
-	r, err := u.loadRecord()
+	r, state, err := u.recoveryState(ctx)
 	if err != nil {
 		return found, err
 	}
-	states, err := u.recoveryStates(ctx, r)
-	if err != nil {
-		return found, err
-	}
+	states := state.Recovery
 	if len(request.Databases) == 0 {
 		request.Databases = withoutRaftLeader(states, request.Backup != "")
 		for _, db := range ovndb.Databases() {
@@ -82,12 +81,10 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 		if _, err = u.Reconcile(ctx, true); err != nil {
 			return found, err
 		}
-		if r, err = u.loadRecord(); err != nil {
+		if r, state, err = u.recoveryState(ctx); err != nil {
 			return found, err
 		}
-		if states, err = u.recoveryStates(ctx, r); err != nil {
-			return found, err
-		}
+		states = state.Recovery
 	}
 	var manifest backup.Manifest
 	if request.Backup != "" {
@@ -100,8 +97,8 @@ func (u *Reconciler) Recover(ctx context.Context, request RecoverRequest) (Recov
 	if overtaken := r.overtaken(request, states); len(overtaken) > 0 {
 		return found, u.forgetOvertaken(r, request, overtaken)
 	}
-	if len(refusals) == 0 {
-		refusals = u.refuseContents(ctx, asked)
+	if len(refusals) == 0 && len(asked) > 0 {
+		refusals = append(u.refuseDying(state), u.refuseContents(ctx, asked)...)
 	}
 	slices.Sort(refusals)
 	switch {
@@ -317,22 +314,42 @@ func (r *record) unfinished(request RecoverRequest, state recovery.State, db ovn
 	return r.inPlace(request, state, db) && (state.Own == nil || !state.Own.HasRaftLeader)
 }
 
-// recoveryStates are what is known of both databases for a judgement.
-func (u *Reconciler) recoveryStates(ctx context.Context, r *record) (map[ovndb.Database]recovery.State, error) {
+// recoveryState is what this unit has recorded, and what is known of it, and of both databases
+// for a judgement.
+func (u *Reconciler) recoveryState(ctx context.Context) (r *record, s plan.State, err error) {
+	if r, err = u.loadRecord(); err != nil {
+		return r, s, err
+	}
 	snapshot := u.Observer.Observe(ctx, u.Tools)
 	if err := snapshot.Application.Unread; err != nil {
-		return nil, err
+		return r, s, err
 	}
 	p, err := u.observe(ctx, r, Result{Snapshot: snapshot}, true)
 	if err != nil {
-		return nil, err
+		return r, s, err
 	}
 	if err := u.bringUpToDate(ctx, p); err != nil {
-		return nil, err
+		return r, s, err
 	}
 	p.judging = true
-	s, err := u.state(ctx, p)
-	return s.Recovery, err
+	s, err = u.state(ctx, p)
+	return r, s, err
+}
+
+// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
+// unit stops its server for it.
+func (u *Reconciler) refuseDying(s plan.State) []string {
+	if !s.Dying {
+		return nil
+	}
+	for _, p := range s.Peers {
+		if !p.Dying {
+			return []string{fmt.Sprintf("this unit is being removed, so that it makes no new cluster; to see the plan of a unit that stays, run: %s",
+				u.Env.Version.Render(juju.Command{Unit: p.Unit, Action: "recover", Params: []juju.Param{{Key: "dry-run", Value: "true"}}}))}
+		}
+	}
+	return []string{"this unit is being removed, so that it makes no new cluster, and no unit stays; to keep its data, run: " +
+		u.command("backup") + "; then deploy the application again, and restore the backup there"}
 }
 
 // withoutRaftLeader are the databases whose server here knows no leader, or all.
