@@ -39,7 +39,7 @@ func played(t *testing.T) (a *Agent, now *time.Duration) {
 	return a, now
 }
 
-// acts has it take the record, which nobody has.
+// acts has it take the record, which no agent has.
 func acts(a *Agent) {
 	a.tell(func(e *lease.Election, now time.Duration) {
 		e.Stand(true, now)

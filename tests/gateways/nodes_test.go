@@ -200,7 +200,7 @@ func TestCordonThatChangesAfterItWasReadIsJudgedAgain(t *testing.T) {
 	}
 }
 
-// A drain whose cordon somebody has taken away is not done: run again it cordons the node anew.
+// A drain whose cordon was taken away is not done: run again it cordons the node anew.
 func TestDrainWithoutItsCordonIsNotDone(t *testing.T) {
 	t.Parallel()
 	c := newCloud(t, "c1", "c2")
