@@ -50,16 +50,15 @@ type machine struct {
 	// broken are tools that fail, tools those that answer in another way.
 	broken []string
 	tools  map[string]func(run.Command) ([]byte, error)
-	// left says that the databases that are not served have left.
-	left bool
+	// left says that the databases that are not served have left, superseded that other clusters
+	// were put in the place of those of the files.
+	left, superseded bool
 	// deaf is how often nb's server is yet to be asked before it has opened its socket.
 	deaf int
 	// upgrading says that another process upgrades packages, until apt-get has waited for it.
 	upgrading bool
 	// members are those that the database files name, by their addresses.
 	members map[raft.ID]string
-	// superseded says that other clusters were put in the place of those of the files.
-	superseded bool
 
 	mu   sync.Mutex
 	told []string

@@ -209,7 +209,7 @@ func (s *Changer) putAway(ctx context.Context, results map[ovndb.Database]LeaveR
 }
 
 // abortIfTearingDown returns a function that ends a wait with errTeardown once no
-// other unit is to stay. It asks Juju no more often than goalInterval.
+// unit is to stay, this one included. It asks Juju no more often than goalInterval.
 func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context) error {
 	next := s.Now()
 	return func(ctx context.Context) error {
@@ -218,6 +218,9 @@ func (s *Changer) abortIfTearingDown(m observe.Application) func(context.Context
 		}
 		next = s.Now().Add(goalInterval)
 		goal, err := s.Goal(ctx)
+		if _, there := goal.Units[m.Unit]; there && !goal.Dying(m.Unit) {
+			return nil
+		}
 		if err == nil && !observe.OthersStay(goal.Units, m.Unit) {
 			return errTeardown
 		}
