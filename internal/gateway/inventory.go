@@ -273,7 +273,27 @@ func (inv *Inventory) followed(t *topology, name string, external []ovsdb.Logica
 func (inv *Inventory) port(t *topology, p ovsdb.LogicalRouterPort) schedule.Port {
 	return schedule.Port{
 		Name: p.Name, Router: t.routerOf[p.UUID].Name, Network: t.networkOf[p.Name], Active: inv.SB.Redirects["cr-"+p.Name],
+		Disabled: t.routerOf[p.UUID].Disabled,
 	}
+}
+
+// Unbound are the gateways of which the chassis is a candidate, and that are on none. Where no
+// port is on any, as where no ovn-controller runs, that says nothing. Those of disabled routers are on
+// none for as long as they are.
+func (inv *Inventory) Unbound(chassis string) (all []string) {
+	known := false
+	for _, g := range inv.State.Groups {
+		for _, p := range g.Ports {
+			known = known || p.Active != ""
+			if p.Active == "" && p.Router != "" && !p.Disabled && slices.Contains(g.Ranked(), chassis) {
+				all = append(all, p.Name)
+			}
+		}
+	}
+	if !known {
+		return nil
+	}
+	return all
 }
 
 // zones are the hints of the port's router.

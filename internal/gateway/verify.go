@@ -148,6 +148,7 @@ func (s *Service) misplaced(changed []schedule.Change, sb ovsdb.Southbound) (mis
 		for _, p := range c.Ports {
 			where, known := sb.Host(p.Name)
 			switch {
+			case p.Disabled:
 			case !known:
 				missing = append(missing, schedule.Finding{Where: p.Name, Text: "no Port_Binding in SB; ovn-northd has not created it"})
 			case s.mayHost(c, where):

@@ -235,25 +235,7 @@ func (s *Service) Where(ctx context.Context, inventory *gateway.Inventory, chass
 // progress leaves a unit of the charm out: its servers serve on where the node is only rebooted.
 func progress(x snapshot, n maintenance.Node, p schedule.Plan) maintenance.Progress {
 	holds := slices.DeleteFunc(slices.Clone(n.Holds), func(h maintenance.Hold) bool { return h.Name == maintenance.HoldMember })
-	return maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: unbound(x.inventory, n.Chassis), Holds: holds}
-}
-
-// unbound are the gateways of which the chassis is a candidate, and that are on none. Where no
-// port is on any, as where no ovn-controller runs, that says nothing.
-func unbound(inventory *gateway.Inventory, chassis string) (all []string) {
-	known := false
-	for _, g := range inventory.State.Groups {
-		for _, p := range g.Ports {
-			known = known || p.Active != ""
-			if p.Active == "" && p.Router != "" && slices.Contains(g.Ranked(), chassis) {
-				all = append(all, p.Name)
-			}
-		}
-	}
-	if !known {
-		return nil
-	}
-	return all
+	return maintenance.Progress{Open: n.Cordon == nil, Left: len(p.Changes), Blocked: p.Blocked, Unbound: x.inventory.Unbound(n.Chassis), Holds: holds}
 }
 
 // await makes the steps of a drain until nothing holds the node, or the limits are over.

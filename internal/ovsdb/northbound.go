@@ -29,6 +29,8 @@ type LogicalRouter struct {
 	UUID, Name  string
 	Ports       []string
 	ExternalIDs map[string]string
+	// Disabled says that ovn-northd leaves it out of SB, with all of its ports (build_datapaths in northd.c).
+	Disabled bool
 }
 
 // LogicalRouterPort is a row of Logical_Router_Port.
@@ -79,7 +81,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 	}
 	answers, err := read(ctx, g.nb,
 		query{table: "NB_Global", columns: []string{"nb_cfg", externalIDs}},
-		query{table: routerTable, columns: []string{"name", "ports", externalIDs}},
+		query{table: routerTable, columns: []string{"name", "ports", externalIDs, "enabled"}},
 		query{table: routerPortTable, columns: []string{"name", "gateway_chassis", "ha_chassis_group", externalIDs}},
 		query{table: "Logical_Switch", columns: []string{"name", "ports"}},
 		query{table: "Gateway_Chassis", columns: []string{"name", "chassis_name", "priority"}},
@@ -95,7 +97,7 @@ func (g *Gateways) Northbound(ctx context.Context) (Northbound, error) {
 		n.Config, n.IDs = r.number("nb_cfg"), r.pairs(externalIDs)
 	}
 	for _, r := range answers[1] {
-		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), r.text("name"), r.references("ports"), r.pairs(externalIDs)})
+		n.Routers = append(n.Routers, LogicalRouter{r.uuid(), r.text("name"), r.references("ports"), r.pairs(externalIDs), r["enabled"] == false})
 	}
 	for _, r := range answers[2] {
 		n.RouterPorts = append(n.RouterPorts, LogicalRouterPort{

@@ -342,3 +342,31 @@ func TestDeadNodeIsDrained(t *testing.T) {
 	assert.Equal(t, 409, dead.Code)
 	assert.Contains(t, dead.Message, "its ovn-controller is unresponsive; start it")
 }
+
+// ovn-northd leaves a disabled router out of SB: its gateway can't be waited for. Neutron sets enabled=false where an operator
+// disables a router.
+func TestGatewayOfADisabledRouterIsMovedAndNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(2, "c1", "c2", "c3")
+	ports = append(ports, c.addGateways(1, "c1")...)
+	for _, port := range ports[1:] {
+		c.nbctl("set", "Logical_Router", "r-"+port, "enabled=false")
+	}
+	c.bind("c2", "cr-"+ports[0]) // what the drain leads to
+	require.Empty(t, c.sbctl("--bare", "--columns=logical_port", "find", "Port_Binding", "logical_port=cr-"+ports[1]))
+	code, out, stderr := c.operate("reschedule", "--wait", "10s")
+	assert.Zero(t, code, out+stderr)
+	assert.Len(t, c.candidates(ports[2]), 3)
+
+	said := c.drain("c1")
+	assert.Equal(t, 200, said.Code, document.Answer(said))
+	for _, port := range ports {
+		assert.Equal(t, "1 c1", c.candidates(port)[2], "it is ranked last, for when its router is enabled again")
+	}
+	c.nbctl("--wait=sb", "set", "Logical_Router", "r-"+ports[1], "enabled=true")
+	again := c.drain("c1", "--timeout", "3s")
+	assert.Equal(t, 500, again.Code, document.Answer(again))
+	assert.Contains(t, again.Message, "1 gateway not bound to any chassis")
+}

@@ -67,7 +67,7 @@ func Conditions(s State) map[Condition]int {
 // isMisplaced says whether a port is not where its priorities say, as far as any is known to be
 // anywhere.
 func (in *instance) isMisplaced(g *group) bool {
-	return g.isLocated() && slices.ContainsFunc(g.Ports, func(p Port) bool { return p.Active != in.chassis[g.order[0]].Name })
+	return g.isLocated() && slices.ContainsFunc(g.Ports, func(p Port) bool { return !p.Disabled && p.Active != in.chassis[g.order[0]].Name })
 }
 
 // isLocated says whether it can be told where a group's ports should be, and are.

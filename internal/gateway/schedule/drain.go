@@ -240,13 +240,20 @@ func (d *draining) last(g *group) []string {
 }
 
 // gone says whether this drain has moved a group away, to a chassis before this one that responds and has it.
-// Where that one is cordoned since, it takes nothing new, and hosts what it has.
+// Where that one is cordoned since, it takes nothing new, and hosts what it has. Of a router that is disabled
+// none has anything.
 func (d *draining) gone(g Group) bool {
 	ranked := g.Ranked()
 	before := ranked[:max(0, slices.Index(ranked, d.chassis))]
+	responds := func(name string) bool {
+		number, exists := d.number[name]
+		return exists && !d.instance.chassis[number].Unresponsive
+	}
 	return d.written[g.Name] && len(g.Ports) > 0 && !slices.ContainsFunc(g.Ports, func(p Port) bool {
-		number, exists := d.number[p.Active]
-		return !exists || !slices.Contains(before, p.Active) || d.instance.chassis[number].Unresponsive
+		if p.Disabled {
+			return !slices.ContainsFunc(before, responds)
+		}
+		return !slices.Contains(before, p.Active) || !responds(p.Active)
 	})
 }
 

@@ -131,10 +131,13 @@ func TestDrainIsNotBlockedByWhatHasLeftForAChassisThatIsCordonedSince(t *testing
 		change  func(*schedule.State)
 		blocked int
 	}{
-		"cordoned":                  {func(*schedule.State) {}, 0},
-		"it does not respond":       {func(s *schedule.State) { s.Chassis[1].Unresponsive = true }, 2},
-		"one has come back":         {func(s *schedule.State) { s.Groups[0].Ports[0].Active = "c0" }, 1},
-		"one is not bound":          {func(s *schedule.State) { s.Groups[1].Ports[0].Active = "" }, 1},
+		"cordoned":            {func(*schedule.State) {}, 0},
+		"it does not respond": {func(s *schedule.State) { s.Chassis[1].Unresponsive = true }, 2},
+		"one has come back":   {func(s *schedule.State) { s.Groups[0].Ports[0].Active = "c0" }, 1},
+		"one is not bound":    {func(s *schedule.State) { s.Groups[1].Ports[0].Active = "" }, 1},
+		"its router is disabled": {func(s *schedule.State) {
+			s.Groups[1].Ports[0].Active, s.Groups[1].Ports[0].Disabled = "", true
+		}, 0},
 		"the node is first again":   {func(s *schedule.State) { s.Groups[0].Candidates = candidates }, 1},
 		"its drain begins only now": {func(*schedule.State) { was = nil }, 2},
 	} {

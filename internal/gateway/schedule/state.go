@@ -71,6 +71,9 @@ type Port struct {
 	Network string `json:"network" yaml:"network"`
 	// Active is the chassis on which the port really is; empty is none, or not known.
 	Active string `json:"active" yaml:"active"`
+	// Disabled says that its router is disabled: OVN puts the port on no chassis, and its candidates are for
+	// when the router is enabled again.
+	Disabled bool `json:"-" yaml:"-"`
 }
 
 // Candidate is a chassis that may host a group. Of those that are alive the one

@@ -62,6 +62,9 @@ func (in *instance) findMisplaced(g *group) {
 		unbound = "not bound to any chassis; expected " + on
 	}
 	for _, p := range g.Ports {
+		if p.Disabled {
+			continue
+		}
 		switch p.Active {
 		case should:
 		case "":
