@@ -22,13 +22,13 @@ func (s *Service) PlanDrain(ctx context.Context, inventory *Inventory, chassis s
 
 // Drain moves every gateway off a chassis, for as long as it is cordoned, and says what it
 // has changed. Those that could go nowhere stay. The first plan is made of what was read: what has
-// changed since fails its transaction.
+// changed since fails its transaction. What an undrain has left undone is finished by it too.
 func (s *Service) Drain(ctx context.Context, read *Inventory, chassis string) ([]schedule.Change, error) {
 	was, err := s.ranks(ctx)
 	if err != nil {
 		return nil, err
 	}
-	earlier, err := s.unfinishedOf(ctx, schedule.OperationDrain, chassis)
+	earlier, err := s.unfinishedOf(ctx, chassis, schedule.OperationDrain, schedule.OperationUndrain)
 	if err != nil {
 		return nil, err
 	}
@@ -45,16 +45,16 @@ func (s *Service) Demote(ctx context.Context, read *Inventory, chassis string, s
 
 // Clear takes a chassis out of all lists of candidates, for as long as it is cordoned.
 func (s *Service) Clear(ctx context.Context, chassis string) ([]schedule.Change, error) {
-	earlier, err := s.unfinishedOf(ctx, schedule.OperationClear, chassis)
+	earlier, err := s.unfinishedOf(ctx, chassis, schedule.OperationClear)
 	if err != nil {
 		return nil, err
 	}
 	return s.whileCordoned(ctx, nil, chassis, func(state schedule.State, _ int) schedule.Plan { return schedule.Clear(state, chassis) }, earlier...)
 }
 
-// unfinishedOf are the earlier runs of an operation on a chassis that were not finished.
-func (s *Service) unfinishedOf(ctx context.Context, operation, chassis string) ([]Entry, error) {
-	earlier, err := s.unfinished(ctx, operation)
+// unfinishedOf are the earlier runs of operations on a chassis that were not finished.
+func (s *Service) unfinishedOf(ctx context.Context, chassis string, operations ...string) ([]Entry, error) {
+	earlier, err := s.unfinished(ctx, operations...)
 	return slices.DeleteFunc(earlier, func(e Entry) bool { return e.Chassis != chassis }), err
 }
 
@@ -73,7 +73,7 @@ func (s *Service) Undrain(ctx context.Context, chassis string) (changed []schedu
 	if err != nil {
 		return nil, first, err
 	}
-	earlier, err := s.unfinishedOf(ctx, schedule.OperationUndrain, chassis)
+	earlier, err := s.unfinishedOf(ctx, chassis, schedule.OperationUndrain)
 	if err != nil {
 		return nil, first, err
 	}

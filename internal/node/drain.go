@@ -77,15 +77,11 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 	if answer != nil {
 		return n, answer, nil
 	}
-	if n.Drain != nil && n.Drain.Undrain {
-		undrained := maintenance.NewStatus(maintenance.Conflict, n.Name()+" is being undrained", s.next("undrain", n))
-		return n, &undrained, nil
-	}
 	p, err := s.Gateways.PlanDrain(ctx, x.inventory, n.Chassis)
 	if err != nil {
 		return n, nil, err
 	}
-	if n.Drain != nil && n.Cordon != nil && !r.DryRun {
+	if n.Drain != nil && !n.Drain.Undrain && n.Cordon != nil && !r.DryRun {
 		s.progress(ctx, "drain %s: it was begun %s; continuing", n.Name(), n.Drain.Text())
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
@@ -97,14 +93,15 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		shown := s.shown(n, p)
 		return n, &shown, nil
 	}
-	guard := ovsdb.Guard{Lacks: map[string]string{}}
+	// An undrain that has not ended ends by this: it goes by its record, and by that there is no cordon.
+	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}
 	for _, c := range x.inventory.State.Chassis {
 		if c.Gateway && !c.Cordoned && c.Name != n.Chassis {
 			key, value := maintenance.CordonPair(c.Name)
 			guard.Lacks[key] = value
 		}
 	}
-	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits, n.Members...)
+	intent := maintenance.Begin(n.Chassis, s.note(n, r.Reason), r.Limits, n.Carried()...)
 	if err := s.Gateways.AmendIDsAndSync(ctx, guard, ovsdb.Amendment{Put: intent.Set, Drop: intent.Drop}); err != nil {
 		return n, nil, err
 	}

@@ -128,6 +128,9 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 		}
 		if poll.Wait(patience, time.Second) != nil {
 			dead := maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("%s cannot be undrained: its ovn-controller is %s; start it, then run this again", n.Name(), n.Life), s.next("undrain", n))
+			if n.Drain != nil && n.Drain.Undrain { // nothing else keeps gateways from it
+				dead = dead.With(s.next(maintenance.OperationDrain, n))
+			}
 			return x, n, &dead
 		}
 	}

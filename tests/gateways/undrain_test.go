@@ -1,6 +1,8 @@
 package gateways
 
 import (
+	"context"
+	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -92,6 +94,8 @@ func TestUndrainThatOthersComeBetweenKeepsTheRanks(t *testing.T) {
 		"a cordon before the ranks are written":   {3, func(c *cloud) { c.answer("cordon", "c1") }, "c1 cannot take its gateways back: it is cordoned"},
 		"a cordon before the end":                 {4, func(c *cloud) { c.answer("cordon", "c1") }, "another client has changed it meanwhile"},
 		"its chassis goes":                        {2, func(c *cloud) { c.sbctl("chassis-del", "c1") }, "c1 cannot take its gateways back: SB has no such chassis"},
+		"a drain before the ranks are written":    {3, (*cloud).drainOver, "c1 cannot take its gateways back: it is cordoned"},
+		"a drain before the end":                  {4, (*cloud).drainOver, "another client has changed it meanwhile"},
 		"an undrain and a drain before its start": {2, (*cloud).drainAnew, "another client has changed it meanwhile"},
 		"an undrain and a drain before its end":   {4, (*cloud).drainAnew, "another client has changed it meanwhile"},
 	} {
@@ -135,4 +139,92 @@ func (c *cloud) drainAnew() {
 	c.t.Helper()
 	assert.Equal(c.t, 200, c.answer("undrain", "c1", "--wait", "0s").Code)
 	assert.Equal(c.t, 200, c.drain("c1", "--reason", "again").Code)
+}
+
+// drainOver is what another operator does who drains c1 while it is undrained.
+func (c *cloud) drainOver() {
+	c.t.Helper()
+	assert.Equal(c.t, 200, c.drain("c1", "--reason", "it fails again").Code)
+}
+
+// The cordon is off and the drain not ended when a node dies: it is drained anew, from the ranks before the first
+// drain.
+func TestNodeThatDiesBeforeItsUndrainHasEndedIsDrained(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		dies, returns func(*cloud)
+		life          maintenance.Life
+	}{
+		"its ovn-controller is dead": {
+			func(c *cloud) { c.sbctl("create", "Chassis_Private", "name=c1") },
+			func(c *cloud) { c.sbctl("destroy", "Chassis_Private", "c1") }, maintenance.Unresponsive,
+		},
+		"its chassis is gone": {func(c *cloud) { c.sbctl("chassis-del", "c1") }, func(c *cloud) { c.addChassis("c1") }, maintenance.Absent},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCloud(t, "c1", "c2", "c3")
+			c.addNetwork("physnet1")
+			ports := c.addGateways(101, "c1", "c2", "c3")
+			before := c.ranks()
+			require.Equal(t, 200, c.drain("c1").Code)
+			ctx, cancel := context.WithCancel(t.Context())
+			t.Cleanup(cancel)
+			s := c.nodeService()
+			s.Gateways.NorthdTimeout = patience
+			nb, sb := c.relayTo(t, &relay{ended: cancel, before: func(number int) fate {
+				if number < 3 {
+					return passes
+				}
+				test.dies(c)
+				return killedAfter // it has written the first 100
+			}})
+			s.Gateways.NB, s.Gateways.SB = []string{nb}, []string{sb}
+			t.Cleanup(s.Close)
+			cut := s.Undrain(ctx, "c1", 0, false)
+			require.Equal(t, maintenance.DrainNodeError, cut.Reason, document.Answer(cut))
+			n := c.node("c1")
+			require.Equal(t, test.life, n.Life)
+			require.NotNil(t, n.Drain)
+			require.True(t, n.Drain.Undrain && n.Cordon == nil)
+			again := c.answer("undrain", "c1", "--wait", "0s")
+			assert.Equal(t, 409, again.Code, document.Answer(again))
+			assert.Contains(t, document.Answer(again), "next: ovn-central-operator nodes drain c1.example ")
+
+			_, status, _ := c.operate("status")
+			assert.Contains(t, status, "undrain has 1 gateways left")
+			said := c.drain("c1")
+			assert.Equal(t, 200, said.Code, document.Answer(said))
+			for _, port := range ports[95:] {
+				assert.Equal(t, "1 c1", c.candidates(port)[2])
+			}
+			_, status, _ = c.operate("status")
+			assert.NotContains(t, status, "gateways left", "there is nothing to run again")
+			test.returns(c)
+			back := c.answer("undrain", "c1", "--wait", "0s")
+			assert.Equal(t, 200, back.Code, document.Answer(back))
+			assert.Equal(t, before, c.ranks())
+		})
+	}
+}
+
+// That it is retired is no other case.
+func TestNodeThatDiesBeforeItsUndrainHasEndedIsDecommissioned(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2", "c3")
+	c.addNetwork("physnet1")
+	ports := c.addGateways(3, "c1", "c2", "c3")
+	require.Equal(t, 200, c.drain("c1").Code)
+	c.sbctl("chassis-del", "c1")
+	ids := maintenance.BeginUndrain("c1", maintenance.Drain{Note: maintenance.Note{Hostname: "c1.example"}}, maintenance.Note{})
+	for key, value := range ids.Set {
+		c.nbctl("remove", "NB_Global", ".", "external_ids", `"`+key+`"`, "--", "set", "NB_Global", ".", `external_ids:"`+key+`"=`+strconv.Quote(value))
+	}
+	require.Nil(t, c.node("c1").Cordon)
+	said := c.answer(append([]string{"decommission", "c1", "--yes"}, quick...)...)
+	assert.Equal(t, 200, said.Code, document.Answer(said))
+	for _, port := range ports {
+		assert.Len(t, c.candidates(port), 2)
+	}
+	assert.Equal(t, 200, c.answer("remove", "c1", "--yes").Code)
 }

@@ -132,3 +132,18 @@ func TestRecordsOfADrainAreReadAsTheyAreWritten(t *testing.T) {
 	assert.True(t, undone.Drains["c1"].Undrain)
 	assert.Equal(t, []string{"ovn-central:drain/c1"}, maintenance.End("c1").Drop)
 }
+
+// A drain that begins anew has the members that the first one has found, though the chassis is gone since.
+func TestMembersThatADrainHasFoundAreKept(t *testing.T) {
+	t.Parallel()
+	nb := maintenance.Member{Database: "OVN_Northbound", Short: "aaaa", Address: "ssl:10.0.0.5:6643"}
+	sb := maintenance.Member{Database: "OVN_Southbound", Short: "bbbb", Address: "ssl:10.0.0.5:6644"}
+	found := nb
+	found.Unit = "ovn-central/1"
+	n := maintenance.Node{Chassis: "c1", Members: []maintenance.Member{found}}
+	assert.Equal(t, []maintenance.Member{found}, n.Carried())
+	n.Drain = &maintenance.Drain{Undrain: true, Members: []maintenance.Member{nb, sb}}
+	assert.Equal(t, []maintenance.Member{found, sb}, n.Carried())
+	n.Members = nil
+	assert.Equal(t, []maintenance.Member{nb, sb}, n.Carried())
+}

@@ -59,6 +59,21 @@ func (n Node) Held(name string) Hold {
 	return Hold{Name: name}
 }
 
+// Carried are the members on the node's machine, and those that were there when its drain began: the chassis
+// may be gone since, and with it the addresses by which they were found.
+func (n Node) Carried() []Member {
+	all := slices.Clone(n.Members)
+	if n.Drain == nil {
+		return all
+	}
+	for _, m := range n.Drain.Members {
+		if !slices.ContainsFunc(all, m.same) {
+			all = append(all, m)
+		}
+	}
+	return all
+}
+
 // Name is what people call the node.
 func (n Node) Name() string {
 	if n.Hostname == "" {
