@@ -33,8 +33,9 @@ func newNodes(getenv func(string) string) *cobra.Command {
 		Use:   "nodes",
 		Short: "Show nodes, drain them and put them back",
 		Long: `See what is on each chassis, keep new gateways off it, and say what holds it.
-A node is named by its host name or by the name of its chassis. It works with any
-OVN whose databases can be reached: without --nb and --sb, with those of this machine.`,
+A node is named by its host name or by the name of its chassis: as chassis:NAME, if
+that is the host name of another node, too. It works with any OVN whose databases
+can be reached: without --nb and --sb, with those of this machine.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usageError{fmt.Errorf("nothing to do: name a command (see %s --help)", cmd.CommandPath())}

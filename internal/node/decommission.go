@@ -61,7 +61,7 @@ func (s *Service) Decommission(ctx context.Context, r DecommissionRequest) maint
 			return *refused
 		}
 	}
-	begun, answer := s.beginDrain(ctx, DrainRequest{Node: n.Chassis, Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
+	begun, answer := s.beginDrain(ctx, DrainRequest{Node: maintenance.ByChassis(n.Chassis), Reason: r.Reason, Limits: r.Drain, DryRun: r.DryRun, Force: r.Force})
 	if answer != nil && (r.DryRun || answer.Reason == maintenance.BadRequest) {
 		return *answer
 	}
@@ -149,7 +149,7 @@ func (s *Service) clear(ctx context.Context, n maintenance.Node, timeout time.Du
 
 // shutdown only looks: nothing on the machine can be reached from here.
 func (s *Service) shutdown(ctx context.Context, n maintenance.Node) maintenance.Status {
-	found, refused := s.find(ctx, n.Chassis)
+	found, refused := s.find(ctx, maintenance.ByChassis(n.Chassis))
 	switch {
 	case refused == nil && found.Life == maintenance.Up:
 		return maintenance.NewStatus(maintenance.Success, "WARNING: its ovn-controller still responds: stop it, before remove-node")

@@ -86,7 +86,7 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
 	if others := cordonedInTheWay(x, p, n.Chassis); len(others) > 0 {
-		refused := s.refuse(n, p, others)
+		refused := s.refuse(x, n, p, others)
 		return n, &refused, nil
 	}
 	if r.DryRun {
@@ -131,11 +131,14 @@ func cordonedInTheWay(x snapshot, p schedule.Plan, chassis string) (all []string
 
 // refuse answers that a drain would leave gateways without a chassis that lives (R12), since
 // other nodes are cordoned.
-func (s *Service) refuse(n maintenance.Node, p schedule.Plan, others []string) maintenance.Status {
+func (s *Service) refuse(x snapshot, n maintenance.Node, p schedule.Plan, others []string) maintenance.Status {
 	refused := maintenance.NewStatus(maintenance.Conflict,
 		fmt.Sprintf("%s cannot be drained now: %d gateways would be without a live chassis that is not cordoned; of the nodes that are cordoned %v could host them", n.Name(), len(p.Blocked), others),
 		blocked(p.Blocked)...)
 	for _, name := range others {
+		if _, unclear := maintenance.Resolve(x.nodes, name); unclear != nil {
+			name = maintenance.ByChassis(name)
+		}
 		refused = refused.With(maintenance.Message{Message: s.Command(maintenance.OperationUndrain, name), Kind: maintenance.MessageNext, Name: "undrain"})
 	}
 	return refused

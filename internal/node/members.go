@@ -146,7 +146,7 @@ func (s *Service) awaitMembers(ctx context.Context, n maintenance.Node, timeout 
 	carried := map[string]bool{}
 	for {
 		var left []maintenance.Message
-		x, found, refused := s.findIn(ctx, n.Chassis)
+		x, found, refused := s.findIn(ctx, maintenance.ByChassis(n.Chassis))
 		switch {
 		case refused == nil || refused.Reason == maintenance.NotFound: // the chassis may go meanwhile
 			if refused == nil {

@@ -28,12 +28,15 @@ const deadFor = 15 * time.Second
 // Remove deletes what SB has of a node, and all records of it: only where it is dead, nothing
 // holds it and no gateway has it as a candidate (R13).
 func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Status {
+	id := r.Node
 	if !r.DryRun {
 		// Whether there is such a node, neither Juju need say nor ovn-northd.
 		named := &Service{Gateways: s.Gateways, Command: s.Command}
-		if _, refused := named.find(ctx, r.Node); refused != nil {
+		n, refused := named.find(ctx, r.Node)
+		if refused != nil {
 			return *refused
 		}
+		id = maintenance.ByChassis(n.Chassis)
 		if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
 			return maintenance.NewStatus(maintenance.DeleteNodeError, err.Error())
 		}
@@ -44,7 +47,7 @@ func (s *Service) Remove(ctx context.Context, r RemoveRequest) maintenance.Statu
 		if err != nil {
 			return inaccessible(err)
 		}
-		n, refused := maintenance.Resolve(x.nodes, r.Node)
+		n, refused := maintenance.Resolve(x.nodes, id)
 		if refused != nil {
 			return *refused
 		}

@@ -48,7 +48,7 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 	x, err := s.nodesOf(ctx, inventory, "")
 	for i, n := range x.nodes {
 		if operation := n.NextOperation(); operation != "" {
-			x.nodes[i].Next = s.Command(operation, n.Name())
+			x.nodes[i].Next = s.Command(operation, n.Typed())
 		}
 	}
 	return x, err
@@ -270,7 +270,7 @@ func (s *Service) holds(all []maintenance.Hold, since time.Time) (messages []mai
 
 // next names a command.
 func (s *Service) next(operation string, n maintenance.Node, given ...string) maintenance.Message {
-	return maintenance.Message{Message: s.Command(operation, n.Name(), given...), Kind: maintenance.MessageNext, Name: operation}
+	return maintenance.Message{Message: s.Command(operation, n.Typed(), given...), Kind: maintenance.MessageNext, Name: operation}
 }
 
 func (s *Service) progress(ctx context.Context, format string, args ...any) {

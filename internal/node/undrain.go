@@ -112,7 +112,7 @@ func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Durat
 	defer cancel()
 	var since time.Time
 	for {
-		if x, found, refused = s.findIn(ctx, n.Chassis); refused != nil {
+		if x, found, refused = s.findIn(ctx, maintenance.ByChassis(n.Chassis)); refused != nil {
 			return x, n, refused
 		}
 		n = found

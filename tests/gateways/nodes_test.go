@@ -277,8 +277,35 @@ func TestNodeThatIsNotOneIsRefused(t *testing.T) {
 	for name, code := range map[string]int{"c1": 200, "c1.example": 200, "c3": 200, "c2.example": 409, "c4": 404} {
 		assert.Equal(t, code, c.answer("cordon", name).Code, name)
 	}
-	assert.Equal(t, `"c2.example" means 2 nodes: c2 (c2.example), c3 (c2.example); name the chassis`, c.answer("uncordon", "c2.example").Message)
+	assert.Equal(t, `"c2.example" means 2 nodes: c2 (c2.example), c3 (c2.example); name the chassis, as chassis:NAME`, c.answer("uncordon", "c2.example").Message)
 	assert.Equal(t, `no node is called "c4"; there are c1 (c1.example), c2 (c2.example), c3 (c2.example)`, c.answer("show", "c4").Message)
+}
+
+// A machine was deployed again with another system-id, and its first chassis was called as the machine is: each of both can be
+// named, and every operation on it finds it again.
+func TestChassisThatIsCalledAsAnotherOnesHostIsOperatedOn(t *testing.T) {
+	t.Parallel()
+	c := newCloud(t, "c1", "c2")
+	c.addNetwork("physnet1")
+	c.addChassis("c1.example")
+	c.addGateways(2, "c1.example", "c1", "c2")
+	c.sbctl("set", "Chassis", "c1.example", "hostname=c1.example")
+	unclear := c.drain("c1.example")
+	assert.Equal(t, 409, unclear.Code)
+	assert.Contains(t, unclear.Message, `"c1.example" means 2 nodes: c1 (c1.example), c1.example; name the chassis, as chassis:NAME`)
+
+	said := c.drain("chassis:c1.example")
+	assert.Equal(t, 200, said.Code, document.Answer(said))
+	assert.Contains(t, document.Answer(said), "next: ovn-central-operator nodes undrain chassis:c1.example ")
+	assert.Contains(t, c.node("chassis:c1.example").Next, "nodes undrain chassis:c1.example ")
+	back := c.answer("undrain", "chassis:c1.example", "--wait", "0s")
+	assert.Equal(t, 200, back.Code, document.Answer(back))
+	gone := c.answer(append([]string{"decommission", "chassis:c1.example", "--yes"}, quick...)...)
+	assert.Equal(t, 200, gone.Code, document.Answer(gone))
+	c.sbctl("chassis-del", "c1.example")
+	removed := c.answer("remove", "chassis:c1.example", "--yes")
+	assert.Equal(t, 200, removed.Code, document.Answer(removed))
+	assert.Equal(t, "c1", c.node("c1.example").Chassis, "it means one node by now")
 }
 
 // What the databases don't answer is an answer too.

@@ -111,7 +111,7 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 		{Chassis: "one.maas"},
 		{Chassis: "two.maas.old"},
 	}
-	for id, want := range map[string]string{"c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1"} {
+	for id, want := range map[string]string{"chassis:one.maas": "one.maas", "chassis:c1": "c1", "chassis:c4": "c4", "c2": "c2", "two.maas": "c2", "two.lab": "c3", "c4": "c4", "one": "c1"} {
 		n, refused := maintenance.Resolve(nodes, id)
 		require.Nil(t, refused, id)
 		assert.Equal(t, want, n.Chassis, id)
@@ -120,11 +120,12 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 		code int
 		text string
 	}{
-		"twin":     {409, `"twin" means 2 nodes: c4 (twin), c5 (twin); name the chassis`},
-		"two":      {409, `"two" means 2 nodes: c2 (two.maas), c3 (two.lab); name the chassis`},
-		"one.maas": {409, `"one.maas" means 2 nodes: c1 (one.maas), one.maas; name the chassis`},
-		"three":    {404, `no node is called "three"; there are c1 (one.maas), c2 (two.maas), `},
-		"":         {400, "no node is named: give its host name or the name of its chassis"},
+		"twin":             {409, `"twin" means 2 nodes: c4 (twin), c5 (twin); name the chassis, as chassis:NAME`},
+		"two":              {409, `"two" means 2 nodes: c2 (two.maas), c3 (two.lab); name the chassis, as chassis:NAME`},
+		"one.maas":         {409, `"one.maas" means 2 nodes: c1 (one.maas), one.maas; name the chassis, as chassis:NAME`},
+		"chassis:two.maas": {404, `no node is called "chassis:two.maas"; there are c1 (one.maas), c2 (two.maas), `},
+		"three":            {404, `no node is called "three"; there are c1 (one.maas), c2 (two.maas), `},
+		"":                 {400, "no node is named: give its host name or the name of its chassis"},
 	} {
 		_, refused := maintenance.Resolve(nodes, id)
 		require.NotNil(t, refused, id)
@@ -135,6 +136,25 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 	assert.Contains(t, refused.Message, ", and 30 more")
 	_, refused = maintenance.Resolve(nil, "x")
 	assert.Contains(t, refused.Message, "there are none")
+}
+
+// What is printed to be typed means the node that it is printed for.
+func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
+	t.Parallel()
+	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
+		{Name: "c1", Hostname: "one.maas"}, {Name: "c2", Hostname: "twin"}, {Name: "c3", Hostname: "twin"}, {Name: "two.maas", Hostname: "two.maas"},
+		{Name: "c4", Hostname: "two.maas"}, {Name: "chassis:c1"}, {Name: "c5", Hostname: "five"}, {Name: "c5.old", Hostname: "c5"},
+	}}})
+	typed := map[string]string{}
+	for _, n := range nodes {
+		typed[n.Chassis] = n.Typed()
+		found, refused := maintenance.Resolve(nodes, n.Typed())
+		require.Nil(t, refused, n.Typed())
+		assert.Equal(t, n.Chassis, found.Chassis)
+	}
+	assert.Equal(t, map[string]string{
+		"c1": "one.maas", "c2": "c2", "c3": "c3", "two.maas": "chassis:two.maas", "c4": "c4", "chassis:c1": "chassis:chassis:c1", "c5": "five", "c5.old": "c5.old",
+	}, typed)
 }
 
 // The specification's reasons, and their numbers.

@@ -1,6 +1,7 @@
 package maintenance
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -47,6 +48,8 @@ type Node struct {
 	// Addresses are those that its tunnels end at; Members those of both clusters on its machine.
 	Addresses []string `json:"-" yaml:"-"`
 	Members   []Member `json:"-" yaml:"-"`
+
+	typed string
 }
 
 // Held is the hold of a name; its count is 0 where there is none.
@@ -80,6 +83,37 @@ func (n Node) Name() string {
 		return n.Chassis
 	}
 	return n.Hostname
+}
+
+// Typed is what a person types for the node and means no other by: its name, or that of its chassis.
+func (n Node) Typed() string { return cmp.Or(n.typed, n.Name()) }
+
+// chassisPrefix is what a person types before the name of a chassis that may be another's host name too, as
+// where a machine was deployed again with another system-id. The exact name of a chassis is not preferred, since a
+// person may mean the host by it.
+const chassisPrefix = "chassis:"
+
+// ByChassis is what [Resolve] finds the node of that chassis by, whatever others are called.
+func ByChassis(chassis string) string { return chassisPrefix + chassis }
+
+// named are nodes that know what a person types for them.
+func named(nodes []Node) []Node {
+	meant := map[string]int{}
+	for _, n := range nodes {
+		meant[n.Chassis]++
+		if n.Hostname != n.Chassis {
+			meant[n.Hostname]++
+		}
+	}
+	for i, n := range nodes {
+		nodes[i].typed = ByChassis(n.Chassis)
+		for _, name := range []string{n.Chassis, n.Name()} {
+			if meant[name] == 1 && !strings.HasPrefix(name, chassisPrefix) {
+				nodes[i].typed = name
+			}
+		}
+	}
+	return nodes
 }
 
 // Seen is what nodes are made of.
@@ -163,14 +197,14 @@ func Nodes(s Seen) []Node {
 		}
 		nodes = append(nodes, *n)
 	}
-	return nodes
+	return named(nodes)
 }
 
 // names is how many nodes an answer lists.
 const names = 20
 
 // Resolve finds the node that a person means by a host name, the first part of one, or the
-// name of a chassis. Where that is not exactly one, the answer says so.
+// name of a chassis, and by that alone if it is after "chassis:". Where that is not exactly one, the answer says so.
 func Resolve(nodes []Node, id string) (Node, *Status) {
 	if id == "" {
 		s := NewStatus(BadRequest, "no node is named: give its host name or the name of its chassis")
@@ -184,8 +218,9 @@ func Resolve(nodes []Node, id string) (Node, *Status) {
 		}
 		return some
 	}
-	found := matching(func(n Node) bool { return n.Chassis == id || n.Hostname == id })
-	if len(found) == 0 {
+	chassis, alone := strings.CutPrefix(id, chassisPrefix)
+	found := matching(func(n Node) bool { return n.Chassis == chassis || !alone && n.Hostname == id })
+	if len(found) == 0 && !alone {
 		found = matching(func(n Node) bool {
 			short, _, _ := strings.Cut(n.Hostname, ".")
 			return short == id
@@ -198,7 +233,7 @@ func Resolve(nodes []Node, id string) (Node, *Status) {
 		s := NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", id, listed(nodes)))
 		return Node{}, &s
 	}
-	s := NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis", id, len(found), listed(found)))
+	s := NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME")))
 	return Node{}, &s
 }
 
