@@ -67,7 +67,7 @@ func New(c config.Config, paths ovndb.Paths, now func() time.Duration, servers S
 	a.current.Store(&c)
 	a.dog.every = watchdogPeriod()
 	a.peers = newPeers(a)
-	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: drains{agent: a}}
+	a.gateways = &gateways{agent: a, wake: make(chan struct{}, 1), drains: a.newDrains()}
 	a.clusters = &clusters{agent: a, servers: servers, files: map[ovndb.Database]*file{}}
 	return a, nil
 }

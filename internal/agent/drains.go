@@ -22,64 +22,55 @@ import (
 // what is not under the lock.
 type drains struct {
 	agent *Agent
-	// service writes under the record that it was made for.
-	service *node.Service
-	value   string
-	all     map[string]*drain
-	retry   time.Duration
+	// open makes a service that writes under the record of that value only; service is the one that is open.
+	open    func(value string) drainService
+	service drainService
+	// value is the record under which all of them were followed: what is known of them outlives moments in
+	// which the unit does not act.
+	value string
+	all   map[string]*drain
+	retry time.Duration
 
 	mu     sync.Mutex
 	report []report.Drain
 }
 
+// drainService is what a [node.Service] does for drains.
+type drainService interface {
+	Where(ctx context.Context, inv *gateway.Inventory, chassis string) (maintenance.Progress, error)
+	Step(ctx context.Context, chassis string) (p maintenance.Progress, left bool, err error)
+	// AskNorthd asks for a sign of life of all, SyncNorthd waits for that of ovn-northd too.
+	AskNorthd(ctx context.Context) error
+	SyncNorthd(ctx context.Context) error
+	Close()
+}
+
+// continued are steps of drains, and the questions that they need.
+type continued struct{ *node.Service }
+
+func (c continued) AskNorthd(ctx context.Context) error  { return c.Gateways.AskNorthd(ctx) }
+func (c continued) SyncNorthd(ctx context.Context) error { return c.Gateways.SyncNorthd(ctx) }
+
+func (a *Agent) newDrains() drains {
+	return drains{agent: a, open: func(value string) drainService {
+		return continued{&node.Service{Gateways: a.service(value), Unit: a.config.Unit}}
+	}}
+}
+
 // drain is one that is followed.
 type drain struct {
+	// intent is the record of it: the node may have been undrained, and drained again.
+	intent map[string]string
 	// progress is the last that is known, if known.
 	progress maintenance.Progress
 	known    bool
 	follower maintenance.Follower
 	recheck  maintenance.Recheck
-	watch    maintenance.Watch
-	changed  time.Duration
-	text     string
-	// stepped says that this agent has made steps of it that are not proved yet; the next proof is tried
-	// at proveAt, and after one that failed the next one later and later.
-	stepped             bool
-	proveAt, provePause time.Duration
-}
-
-// A proof that ovn-northd does not answer in time is tried again: each try is a write.
-const (
-	proofTimeout    = 10 * time.Second
-	firstProofPause = 30 * time.Second
-	lastProofPause  = 10 * time.Minute
-)
-
-// prove asks the chassis that took the gateways for a sign of life, where this agent has moved any, and
-// says what stands against its being proved; empty is nothing.
-func (x *drain) prove(ctx context.Context, d *drains, chassis string, p *maintenance.Progress) string {
-	now := d.agent.now()
-	if !x.stepped || !p.Done() || p.Ended {
-		return ""
-	}
-	if now < x.proveAt {
-		return "not proved yet"
-	}
-	ctx, cancel := context.WithTimeout(ctx, proofTimeout)
-	defer cancel()
-	next, proved, err := d.service.Prove(ctx, chassis)
-	if err != nil {
-		x.provePause = min(max(firstProofPause, 2*x.provePause), lastProofPause)
-		x.proveAt = d.agent.now() + x.provePause
-		d.agent.log.Warn("cannot prove that the gateways of a drain were moved", "chassis", chassis, "error", err)
-		return "not proved yet"
-	}
-	*p, x.provePause = next, 0
-	x.stepped = p.Left > 0 || len(p.Unbound) > 0 || !proved
-	if !proved {
-		return "not proved yet"
-	}
-	return ""
+	// proof is of what this process has seen: nothing says whether another one has proved it.
+	proof   maintenance.Proof
+	watch   maintenance.Watch
+	changed time.Duration
+	text    string
 }
 
 // standing are the drains whose intents stand, by the name of the chassis.
@@ -90,9 +81,13 @@ func standing(inv *gateway.Inventory) map[string]maintenance.Drain {
 }
 
 // reconcile goes on with what stands in the inventory, and says when to look again if nothing
-// changes before; 0 is never. Without the lease it only forgets.
+// changes before; 0 is never. Without the lease it only tells of none.
 func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *gateway.Inventory) (next time.Duration, err error) {
 	standing := standing(inv)
+	maps.DeleteFunc(d.all, func(chassis string, x *drain) bool {
+		_, stands := standing[chassis]
+		return !stands || !maps.Equal(x.intent, maintenance.DrainPair(chassis, inv.NB.IDs))
+	})
 	if !acts || len(standing) == 0 {
 		d.close()
 		d.say(nil)
@@ -100,19 +95,23 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 	}
 	if value != d.value {
 		d.close()
-		d.open(value)
+		d.value, d.all = value, map[string]*drain{}
+	}
+	if d.service == nil {
+		d.service, d.retry = d.open(value), 0
 	}
 	if now := d.agent.now(); now < d.retry {
 		return d.retry, nil
 	}
-	maps.DeleteFunc(d.all, func(chassis string, _ *drain) bool { _, stands := standing[chassis]; return !stands })
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	go d.agent.gateways.whileHeld(ctx, value, cancel)
 	var said []report.Drain
 	var failures []error
+	ask := false
 	for _, chassis := range slices.Sorted(maps.Keys(standing)) {
-		one, at, err := d.follow(ctx, inv, chassis)
+		one, at, asks, err := d.follow(ctx, inv, chassis)
+		ask = ask || asks
 		if err != nil {
 			failures = append(failures, fmt.Errorf("drain of %s: %w", chassis, err))
 		}
@@ -126,6 +125,11 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 		said = append(said, one)
 	}
 	d.say(said)
+	if ask { // once for all of them
+		if err := d.service.AskNorthd(ctx); err != nil {
+			d.agent.log.Warn("cannot ask the chassis that took the gateways of drains for a sign of life", "error", err)
+		}
+	}
 	if len(failures) > 0 {
 		d.retry = d.agent.now() + retryPause
 		return d.retry, errors.Join(failures...)
@@ -133,84 +137,91 @@ func (d *drains) reconcile(ctx context.Context, value string, acts bool, inv *ga
 	return next, nil
 }
 
-// follow makes the next step of one, if it is due, and says where it is then. After an error it says that too,
-// and what is known still: a drain that cannot go on is to be told of, and to stall.
-func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string) (said report.Drain, next time.Duration, err error) {
+// follow makes the next step of one, if it is due, and says where it is then, and whether a sign of life is to
+// be asked for. After an error it says where it is too, and what is known still: a drain that cannot go on is to
+// be told of, and to stall.
+func (d *drains) follow(ctx context.Context, inv *gateway.Inventory, chassis string) (said report.Drain, next time.Duration, ask bool, err error) {
 	x := d.all[chassis]
 	if x == nil {
-		x = new(drain)
+		x = &drain{intent: maintenance.DrainPair(chassis, inv.NB.IDs)}
 		d.all[chassis] = x
 	}
-	next, err = d.step(ctx, inv, chassis, x)
-	against := ""
-	if err == nil {
-		against = x.prove(ctx, d, chassis, &x.progress)
-	} else {
-		against = fmt.Sprintf("cannot go on: %v", err)
-	}
+	next, ask, err = d.step(ctx, inv, chassis, x)
 	p, now := x.progress, d.agent.now()
 	clock := time.Unix(0, 0).Add(now)
-	text := against
+	text := ""
 	if x.known {
 		x.watch.Next(p, clock)
 		text = p.Text()
-		if against != "" {
-			text += ", " + against
+	}
+	if err != nil {
+		if text != "" {
+			text += ", "
 		}
+		text += fmt.Sprintf("cannot go on: %v", err)
 	}
 	if text != x.text || x.changed == 0 {
 		x.text, x.changed = text, now
 	}
-	done := p.Done() && against == ""
+	done := p.Done() && err == nil
 	said = report.Drain{Text: x.text, Gateways: p.Left + len(p.Blocked), Done: done, Stalled: x.watch.Stalled(p, clock), Since: x.changed}
 	if !done && next == 0 {
 		next = now + drainInterval // a hold that ends is no change that is followed
 	}
-	return said, next, err
+	return said, next, ask, err
 }
 
 // step looks where one is, and makes its next step if that is due. After an error it is known as far as it
 // was read.
-func (d *drains) step(ctx context.Context, inv *gateway.Inventory, chassis string, x *drain) (next time.Duration, err error) {
+func (d *drains) step(ctx context.Context, inv *gateway.Inventory, chassis string, x *drain) (next time.Duration, ask bool, err error) {
 	p, err := d.service.Where(ctx, inv, chassis)
 	if err != nil {
-		return 0, err
+		return 0, false, err
 	}
-	x.progress, x.known = p, true
-	due, next := x.follower.Look(p.Left, d.agent.now())
-	if x.recheck.Due(p, time.Unix(0, 0).Add(d.agent.now())) {
-		if err = d.service.Gateways.SyncNorthd(ctx); err != nil {
-			return 0, err
+	now := d.agent.now()
+	due, next := x.follower.Look(p.Left, now)
+	if !due && p.Done() && !p.Ended {
+		ask = x.proof.Look(maintenance.Claims{Hosts: node.Hosts(inv, chassis), Asked: inv.NB.Config, Followed: inv.SB.Config}, now)
+	}
+	x.is(p)
+	if x.recheck.Due(p, time.Unix(0, 0).Add(now)) {
+		x.proof.Moved() // what is on no chassis goes to one that was asked before
+		if err = d.service.SyncNorthd(ctx); err != nil {
+			return 0, false, err
 		}
 		due = true
 	}
 	if !due {
-		return next, nil
+		return next, ask, nil
 	}
 	d.agent.log.Info("continuing a drain", "chassis", chassis, "left", p.Text())
-	x.stepped = true
-	if p, err = d.service.Step(ctx, chassis); err != nil {
-		return 0, err
+	p, left, err := d.service.Step(ctx, chassis)
+	if left || err != nil { // otherwise a chassis only needed a moment to follow
+		x.proof.Moved()
 	}
-	x.progress = p
+	if err != nil {
+		return 0, false, err
+	}
+	x.is(p)
 	_, next = x.follower.Look(p.Left, d.agent.now())
-	return next, nil
+	return next, false, nil
+}
+
+// is takes where one is, and judges whether that is proved.
+func (x *drain) is(p maintenance.Progress) {
+	p.Unproved = p.Done() && !p.Ended && !x.proof.Proved()
+	x.progress, x.known = p, true
 }
 
 // drainInterval is how often a drain that waits for holds is observed.
 const drainInterval = 30 * time.Second
 
-// open makes a service that writes under the record of that value only.
-func (d *drains) open(value string) {
-	d.value, d.all, d.retry = value, map[string]*drain{}, 0
-	d.service = &node.Service{Gateways: d.agent.service(value), Unit: d.agent.config.Unit}
-}
-
+// close ends the connections.
 func (d *drains) close() {
 	if d.service != nil {
 		d.service.Close()
+		d.service = nil
 	}
-	d.service, d.value, d.all = nil, "", nil
 }
 
 func (d *drains) say(all []report.Drain) {

@@ -40,7 +40,7 @@ func TestDrainThatCannotGoOnIsToldOfAndStalls(t *testing.T) {
 	t.Parallel()
 	a, now := played(t)
 	d := &a.gateways.drains
-	inv := gateway.BuildInventory(ovsdb.Northbound{IDs: maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set}, ovsdb.Southbound{})
+	inv := drainedCloud(0, 0, "c2")
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // no database can be read
 	fails := func(after time.Duration) report.Drain {
@@ -62,4 +62,142 @@ func TestDrainThatCannotGoOnIsToldOfAndStalls(t *testing.T) {
 	assert.Equal(t, 3, said.Gateways)
 	assert.False(t, said.Stalled)
 	assert.True(t, fails(5*time.Minute).Stalled)
+}
+
+// drainedCloud is one of which c1 is drained; a chassis has the only gateway, of which c1 is a candidate.
+func drainedCloud(asked, followed int64, host string) *gateway.Inventory {
+	return gateway.BuildInventory(ovsdb.Northbound{
+		Config: asked, IDs: maintenance.Begin("c1", maintenance.Note{Hostname: "host1"}, maintenance.Limits{}).Set,
+		GatewayChassis: map[string]ovsdb.CandidateRow{"1": {UUID: "1", Chassis: "c1", Priority: 1}, "2": {UUID: "2", Chassis: "c2", Priority: 2}},
+		RouterPorts:    []ovsdb.LogicalRouterPort{{UUID: "1", Name: "lrp", GatewayChassis: []string{"1", "2"}}},
+		Routers:        []ovsdb.LogicalRouter{{UUID: "r", Name: "r", Ports: []string{"1"}}},
+	}, ovsdb.Southbound{Config: followed, Redirects: map[string]string{"cr-lrp": host}})
+}
+
+// playedDrains is where drains are, what is done for them, and what is done when it is closed.
+type playedDrains struct {
+	maintenance.Progress
+	steps, asked, closed int
+	closing              func()
+}
+
+func (p *playedDrains) Where(context.Context, *gateway.Inventory, string) (maintenance.Progress, error) {
+	return p.Progress, nil
+}
+
+func (p *playedDrains) Step(context.Context, string) (maintenance.Progress, bool, error) {
+	p.steps++
+	left := p.Left > 0
+	p.Progress = maintenance.Progress{}
+	return p.Progress, left, nil
+}
+
+func (p *playedDrains) AskNorthd(context.Context) error {
+	p.asked++
+	return nil
+}
+
+func (p *playedDrains) SyncNorthd(context.Context) error { return nil }
+
+func (p *playedDrains) Close() {
+	p.closed++
+	if p.closing != nil {
+		p.closing()
+	}
+}
+
+// playDrains has drains be where is said.
+func playDrains(a *Agent) *playedDrains {
+	p := new(playedDrains)
+	a.gateways.drains.open = func(string) drainService { return p }
+	return p
+}
+
+// looks has the drains looked at, and gives what is said of the only one.
+func looks(t *testing.T, a *Agent, value string, acts bool, inv *gateway.Inventory) (said report.Drain) {
+	t.Helper()
+	_, err := a.gateways.drains.reconcile(t.Context(), value, acts, inv)
+	require.NoError(t, err)
+	all := a.gateways.drains.status(a.now())
+	if !acts {
+		require.Empty(t, all)
+		return said
+	}
+	require.Len(t, all, 1)
+	return all[0]
+}
+
+// R6, R17: what is known outlives a moment in which the unit does not act, and no other record.
+func TestDrainIsDoneOnlyOnceItIsProvedUnderTheRecord(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	p := playDrains(a)
+	p.Left = 1
+	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	*now += 10 * time.Second
+	said := looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	assert.Equal(t, 1, p.steps)
+	assert.Equal(t, "nothing is left, not proved yet", said.Text)
+	looks(t, a, "a", false, drainedCloud(7, 7, "c2"))
+	assert.False(t, looks(t, a, "a", true, drainedCloud(7, 7, "c2")).Done)
+	assert.Equal(t, 1, p.asked)
+	*now += 25 * time.Second // as ovn-northd takes with 10,000 routers
+	assert.False(t, looks(t, a, "a", true, drainedCloud(8, 7, "c2")).Done)
+	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	looks(t, a, "a", false, drainedCloud(8, 8, "c2"))
+	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	*now += time.Hour
+	assert.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	assert.Equal(t, 1, p.asked, "it is asked once")
+
+	assert.False(t, looks(t, a, "b", true, drainedCloud(8, 8, "c2")).Done, "another agent may have moved them")
+	assert.Equal(t, 1, p.asked, "its command may be there still")
+	*now += time.Minute
+	assert.False(t, looks(t, a, "b", true, drainedCloud(8, 8, "c2")).Done)
+	assert.True(t, looks(t, a, "b", true, drainedCloud(9, 9, "c2")).Done)
+	assert.Equal(t, 2, p.asked)
+}
+
+// R17
+func TestDrainThatIsNotProvedIsToldOfAndNotAskedForAtEachLook(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	p := playDrains(a)
+	p.Left = 1
+	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	*now += 10 * time.Second
+	looks(t, a, "a", true, drainedCloud(7, 7, "c1"))
+	for n := range 29 { // each question has it look again
+		*now += time.Second
+		said := looks(t, a, "a", true, drainedCloud(7+int64(p.asked), 7+int64(p.asked), []string{"c2", "c3"}[n%2]))
+		assert.False(t, said.Done)
+		assert.False(t, said.Stalled)
+	}
+	assert.Equal(t, 1, p.asked)
+	*now += 5 * time.Minute
+	assert.True(t, looks(t, a, "a", true, drainedCloud(7, 7, "c2")).Stalled)
+	assert.Equal(t, 1, p.steps)
+}
+
+// A chassis that only needs a moment to follow what was asked is no reason to ask again.
+func TestStepThatFindsNothingLeftDoesNotUndoAProof(t *testing.T) {
+	t.Parallel()
+	a, now := played(t)
+	p := playDrains(a)
+	looks(t, a, "a", true, drainedCloud(7, 7, "c2"))
+	require.True(t, looks(t, a, "a", true, drainedCloud(8, 8, "c2")).Done)
+	*now += time.Minute
+	lagging := &laggingDrains{playedDrains: p}
+	a.gateways.drains.service = lagging
+	assert.True(t, looks(t, a, "a", true, drainedCloud(9, 9, "c2")).Done)
+	assert.Equal(t, 1, p.steps)
+	p.Left = 1
+	assert.False(t, looks(t, a, "a", true, drainedCloud(9, 9, "c2")).Done, "this one moves something")
+}
+
+// laggingDrains has something to move only until it is read with patience.
+type laggingDrains struct{ *playedDrains }
+
+func (p *laggingDrains) Where(context.Context, *gateway.Inventory, string) (maintenance.Progress, error) {
+	return maintenance.Progress{Left: 1}, nil
 }

@@ -32,6 +32,14 @@ func (s *Service) SyncNorthd(ctx context.Context) error {
 	return s.awaitNorthd(ctx, 0, (*ovsdb.Gateways).SyncNorthd)
 }
 
+// AskNorthd is [Service.SyncNorthd] without the wait: what both databases hold later shows which chassis have answered.
+func (s *Service) AskNorthd(ctx context.Context) error {
+	return s.With(ctx, func(g *ovsdb.Gateways) error {
+		_, err := g.AskNorthd(ctx)
+		return err
+	})
+}
+
 // SyncNorthdWhile is [Service.SyncNorthd], and does something else at each look at how far ovn-northd is.
 func (s *Service) SyncNorthdWhile(ctx context.Context, meanwhile func(*ovsdb.Gateways)) error {
 	if s.NorthdTimeout == 0 {

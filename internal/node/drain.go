@@ -171,38 +171,23 @@ func (s *Service) shown(n maintenance.Node, p schedule.Plan) maintenance.Status 
 }
 
 // Step makes the next step of a drain whose intent stands in the database, and says where it
-// is. It can be made by any number of processes, at any time.
-func (s *Service) Step(ctx context.Context, chassis string) (maintenance.Progress, error) {
-	p, _, err := s.step(ctx, chassis)
-	return p, err
+// is, and whether anything was left to move. It can be made by any number of processes, at any time.
+func (s *Service) Step(ctx context.Context, chassis string) (p maintenance.Progress, left bool, err error) {
+	p, left, _, err = s.step(ctx, chassis)
+	return p, left, err
 }
 
 // step also returns what was read for that.
-func (s *Service) step(ctx context.Context, chassis string) (maintenance.Progress, *gateway.Inventory, error) {
-	p, inventory, err := s.whereDrainIs(ctx, chassis)
+func (s *Service) step(ctx context.Context, chassis string) (p maintenance.Progress, left bool, inventory *gateway.Inventory, err error) {
+	p, inventory, err = s.whereDrainIs(ctx, chassis)
 	if err != nil || p.Left == 0 || p.Open { // what moves gateways relies on the cordon
-		return p, inventory, err
+		return p, false, inventory, err
 	}
 	if _, err := s.Gateways.Drain(ctx, inventory, chassis); err != nil {
-		return p, inventory, err
+		return p, true, inventory, err
 	}
-	return s.whereDrainIs(ctx, chassis)
-}
-
-// Prove makes the next step of a drain of which everything is bound elsewhere, once those that took it were
-// asked for a sign of life, for the reason of [gateway.Service.Prove]. What was moved to one that does not
-// follow is moved on. It is proved only if all gateways are still where they were: one that has moved on
-// meanwhile may be on a chassis that was asked before it had claimed it.
-func (s *Service) Prove(ctx context.Context, chassis string) (p maintenance.Progress, proved bool, err error) {
-	before, err := s.Gateways.Observe(ctx)
-	if err != nil {
-		return p, false, err
-	}
-	if err := s.Gateways.SyncNorthd(ctx); err != nil {
-		return p, false, err
-	}
-	p, after, err := s.step(ctx, chassis)
-	return p, err == nil && maps.Equal(hosts(before, chassis), hosts(after, chassis)), err
+	p, inventory, err = s.whereDrainIs(ctx, chassis)
+	return p, true, inventory, err
 }
 
 // whereDrainIs changes nothing.
@@ -246,7 +231,7 @@ func (s *Service) await(ctx context.Context, n maintenance.Node, l maintenance.L
 	proved := false
 	for {
 		begun := s.Gateways.Now()
-		p, inventory, err := s.step(ctx, n.Chassis)
+		p, _, inventory, err := s.step(ctx, n.Chassis)
 		if p.Left > 0 || len(p.Unbound) > 0 {
 			proved = false
 		}

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -97,26 +96,38 @@ func (s *Service) proveWhile(ctx context.Context, c *clearance, before *gateway.
 	if err != nil {
 		return p, false, err
 	}
-	p, after, err := s.step(ctx, c.chassis)
+	p, _, after, err := s.step(ctx, c.chassis)
 	if err != nil {
 		return p, false, err
 	}
-	if !maps.Equal(hosts(before, c.chassis), hosts(after, c.chassis)) {
+	if !stayed(Hosts(before, c.chassis), Hosts(after, c.chassis)) {
 		c.since = time.Time{}
 		return p, false, nil
 	}
 	return p, true, nil
 }
 
-// hosts are the chassis that have the gateways of which the chassis is a candidate, by their ports.
-func hosts(inventory *gateway.Inventory, chassis string) map[string]string {
+// Hosts are the chassis that have the gateways of which the chassis is a candidate, by their ports.
+func Hosts(inventory *gateway.Inventory, chassis string) map[string]string {
 	all := map[string]string{}
 	for _, g := range inventory.State.Groups {
+		if !slices.Contains(g.Ranked(), chassis) {
+			continue
+		}
 		for _, p := range g.Ports {
-			if slices.Contains(g.Ranked(), chassis) {
-				all[p.Name] = p.Active
-			}
+			all[p.Name] = p.Active
 		}
 	}
 	return all
+}
+
+// stayed says whether gateways are where they were. Those that were created or deleted meanwhile, as Neutron
+// does all the time, say nothing of the others.
+func stayed(before, after map[string]string) bool {
+	for port, chassis := range before {
+		if now, there := after[port]; there && now != chassis {
+			return false
+		}
+	}
+	return true
 }

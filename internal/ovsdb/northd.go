@@ -22,19 +22,24 @@ type Waiting func(followed, asked int64)
 // SyncNorthd has ovn-northd and all ovn-controllers answer, as `ovn-nbctl --wait=sb sync` does, and
 // returns when ovn-northd has taken all that was written before to SB.
 func (g *Gateways) SyncNorthd(ctx context.Context, waiting Waiting) error {
-	uuid, err := g.global(ctx)
-	if err != nil {
-		return fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
-	}
-	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence), signOfLife(uuid)...)...)
-	if err != nil {
-		return fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
-	}
-	asked, err := askedFor(results)
+	asked, err := g.AskNorthd(ctx)
 	if err != nil {
 		return err
 	}
 	return g.AwaitNorthd(ctx, asked, waiting)
+}
+
+// AskNorthd is [Gateways.SyncNorthd] without the wait. It returns the nb_cfg for [Gateways.AwaitNorthd].
+func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
+	uuid, err := g.global(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
+	}
+	results, err := transact(ctx, g.nb, append(slices.Clone(g.fence), signOfLife(uuid)...)...)
+	if err != nil {
+		return 0, fmt.Errorf("cannot raise nb_cfg in NB: %w", err)
+	}
+	return askedFor(results)
 }
 
 // signOfLife asks for one, and has the number that is waited for be the last result.

@@ -87,6 +87,24 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 	assert.Empty(t, p.status(first).Drains, "it is told by the unit that acts")
 	assert.Contains(t, p.get(next, "/metrics"), `ovn_central_drains{state="done"} 1`)
 
+	asked := func() (nbCfg int) { // R17
+		_, err := fmt.Sscan(p.nb("get", "NB_Global", ".", "nb_cfg"), &nbCfg)
+		require.NoError(t, err)
+		return nbCfg
+	}
+	was := asked()
+	require.NoError(t, next.Signal(syscall.SIGSTOP))
+	third, _ := p.replaced(next, time.Now())
+	require.NoError(t, next.Signal(syscall.SIGCONT))
+	next = third
+	eventually(t, func() bool {
+		d := p.status(next).Drains
+		return len(d) == 1 && d[0].Text == "nothing is left, not proved yet" && !d[0].Done
+	}, patience, 100*time.Millisecond, "R6")
+	eventually(t, func() bool { d := p.status(next).Drains; return len(d) == 1 && d[0].Done }, patience, 100*time.Millisecond)
+	always(t, func() bool { return asked() == was+1 }, 2*ttl, ttl/4, "it is asked once")
+	eventually(t, func() bool { return p.all(p.agents, next.unit) }, patience, 100*time.Millisecond)
+
 	p.nb("set", "NB_Global", ".", `external_ids:"ovn-central:maintenance-hosts/c1"="[]"`) // it is cordoned still, and they only advise
 	p.nb("remove", "NB_Global", ".", "external_ids", `"ovn-central:drain/c1"`)
 	eventually(t, func() bool { return len(p.status(next).Drains) == 0 }, patience, 100*time.Millisecond, "it ends with the intent")

@@ -71,7 +71,7 @@ func (k *killing) remove(ctx context.Context, s *node.Service) maintenance.Statu
 // agent makes steps of a drain that it finds, as the agent does, and of none where there is none.
 func (k *killing) agent(ctx context.Context, s *node.Service) maintenance.Status {
 	for range 2 {
-		_, err := s.Step(ctx, "c1")
+		_, _, err := s.Step(ctx, "c1")
 		require.NoError(k.t, err)
 	}
 	return maintenance.NewStatus(maintenance.Success, "")

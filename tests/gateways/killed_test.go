@@ -116,7 +116,7 @@ func TestDrainWhoseProcessIsKilledIsFinishedByTheNext(t *testing.T) {
 		t.Helper()
 		s := c.nodeService()
 		defer s.Close()
-		p, err := s.Step(ctx, "c1")
+		p, _, err := s.Step(ctx, "c1")
 		require.NoError(t, err)
 		require.Zero(t, p.Left)
 	}

@@ -113,24 +113,33 @@ func TestProofOfADrainDoesNotCountWhereAGatewayMovesOnMeanwhile(t *testing.T) {
 	t.Cleanup(s.Close)
 	require.Equal(t, 200, c.answer("drain", "c1").Code)
 
+	var proof maintenance.Proof
+	proof.Moved()
+	looks := func(at time.Duration) (ask, followed bool) {
+		inv, err := s.Gateways.Observe(t.Context())
+		require.NoError(t, err)
+		p, err := s.Where(t.Context(), inv, "c1")
+		require.NoError(t, err)
+		require.True(t, p.Done(), p.Text())
+		ask = proof.Look(maintenance.Claims{Hosts: node.Hosts(inv, "c1"), Asked: inv.NB.Config, Followed: inv.SB.Config}, at)
+		return ask, inv.SB.Config == inv.NB.Config
+	}
+	ask, _ := looks(0)
+	require.True(t, ask)
 	require.NoError(t, c.northd.Signal(syscall.SIGSTOP))
-	was := c.nbctl("get", "NB_Global", ".", "nb_cfg")
-	asked := make(chan bool)
-	go func() {
-		defer close(asked)
-		assert.Eventually(t, func() bool { return c.nbctl("get", "NB_Global", ".", "nb_cfg") != was }, patience, 20*time.Millisecond)
-		c.sbctl("lsp-unbind", "cr-lrp-001")
-		c.sbctl("lsp-bind", "cr-lrp-001", "c3")
-		assert.NoError(t, c.northd.Signal(syscall.SIGCONT))
-	}()
-	_, proved, err := s.Prove(t.Context(), "c1")
-	require.NoError(t, err)
-	<-asked
-	assert.False(t, proved)
-	p, proved, err := s.Prove(t.Context(), "c1")
-	require.NoError(t, err)
-	assert.True(t, proved)
-	assert.True(t, p.Done(), p.Text())
+	require.NoError(t, s.Gateways.AskNorthd(t.Context()))
+	c.sbctl("lsp-unbind", "cr-lrp-001")
+	c.sbctl("lsp-bind", "cr-lrp-001", "c3")
+	_, followed := looks(1)
+	require.False(t, followed)
+	require.NoError(t, c.northd.Signal(syscall.SIGCONT))
+	require.Eventually(t, func() bool { ask, followed = looks(2); return followed }, patience, 100*time.Millisecond)
+	assert.False(t, ask, "not again at once")
+	assert.False(t, proof.Proved())
+	ask, _ = looks(time.Minute)
+	require.True(t, ask)
+	require.NoError(t, s.Gateways.AskNorthd(t.Context()))
+	require.Eventually(t, func() bool { looks(time.Minute); return proof.Proved() }, patience, 100*time.Millisecond)
 }
 
 // follows has chassis have followed nb_cfg up to now.

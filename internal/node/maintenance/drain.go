@@ -86,11 +86,14 @@ type Progress struct {
 	// Unbound are gateways that are on no chassis, though the node is a candidate.
 	Unbound []string
 	Holds   []Hold
+	// Unproved says that nothing is left, but that it is not known whether the chassis that took the
+	// gateways respond.
+	Unproved bool
 }
 
 // Done says that nothing stands on the node, and that nothing new comes.
 func (p Progress) Done() bool {
-	return !p.Open && p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0
+	return !p.Open && p.Left == 0 && len(p.Blocked) == 0 && len(p.Unbound) == 0 && len(p.Holds) == 0 && !p.Unproved
 }
 
 // Text is the progress in one line.
@@ -115,7 +118,10 @@ func (p Progress) Text() string {
 			parts = append(parts, "hold "+h.Name)
 		}
 	}
-	if len(parts) == 0 {
+	switch {
+	case len(parts) == 0 && p.Unproved:
+		return "nothing is left, not proved yet"
+	case len(parts) == 0:
 		return "nothing is left"
 	}
 	return strings.Join(parts, ", ")

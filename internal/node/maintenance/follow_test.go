@@ -51,6 +51,19 @@ func TestDrainWithoutProgressHasStalled(t *testing.T) {
 	assert.False(t, w.Stalled(p, begun.Add(302*time.Second)))
 }
 
+func TestDrainThatIsNotProvedForLongHasStalled(t *testing.T) {
+	t.Parallel()
+	var w maintenance.Watch
+	begun := time.Unix(0, 0)
+	p := maintenance.Progress{Unproved: true}
+	w.Next(maintenance.Progress{}, begun)
+	w.Next(p, begun.Add(time.Hour))
+	assert.False(t, p.Done())
+	assert.Equal(t, "nothing is left, not proved yet", p.Text())
+	assert.False(t, w.Stalled(p, begun.Add(time.Hour+299*time.Second)), "it counts from when it was not proved any more")
+	assert.True(t, w.Stalled(p, begun.Add(time.Hour+300*time.Second)))
+}
+
 // Gateways are on no chassis for a while whenever they move: only where that lasts a sign of life
 // is asked for, and more and more rarely.
 func TestDrainLooksWhichChassisLiveWhereGatewaysStayUnbound(t *testing.T) {

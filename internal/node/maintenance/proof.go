@@ -1,0 +1,82 @@
+package maintenance
+
+import "time"
+
+// Bounds of the pause between two questions for one proof, each of which makes ovn-northd compute everything
+// anew; the first is also what the command that began a drain is given to prove it itself.
+const (
+	firstProofPause = 30 * time.Second
+	lastProofPause  = 10 * time.Minute
+)
+
+// Proof says whether a drain of which nothing is left is proved, for a process that goes on with it. That a
+// chassis has claimed a gateway does not prove that it carries it: it is to follow an nb_cfg that was raised
+// once it had claimed it, and the ranks had been written. Any client may have raised it, and however long ovn-northd and
+// the chassis take to follow, it need not be raised again. It is told of every look at which nothing is left,
+// and no chassis that took a gateway lags, in the order of time.
+type Proof struct {
+	proved bool
+	claims map[string]claim // those that there were at the first look, by their ports
+	moved  bool
+	askAt  time.Duration
+	pause  time.Duration
+}
+
+// claim is the chassis that has a gateway, and the nb_cfg by which it may have been asked before it had it.
+type claim struct {
+	chassis string
+	before  int64
+}
+
+// Claims are what a look finds: the chassis that have the gateways, by their ports; the nb_cfg of NB, which
+// everything was asked to follow, and that of SB, which ovn-northd has followed. NB was read first.
+type Claims struct {
+	Hosts           map[string]string
+	Asked, Followed int64
+}
+
+// Proved says that it is proved.
+func (f *Proof) Proved() bool { return f.proved }
+
+// Moved is told that this process has moved gateways: what was proved before says nothing of these.
+func (f *Proof) Moved() { *f = Proof{moved: true, askAt: f.askAt, pause: f.pause} }
+
+// Look is told what is found. It says whether nb_cfg is to be raised now.
+func (f *Proof) Look(s Claims, now time.Duration) (ask bool) {
+	if f.proved {
+		return false
+	}
+	seen := max(s.Asked, s.Followed)
+	if f.claims == nil {
+		f.claims = make(map[string]claim, len(s.Hosts))
+		for port, chassis := range s.Hosts {
+			f.claims[port] = claim{chassis, seen}
+		}
+		if !f.moved {
+			f.askAt = max(f.askAt, now+firstProofPause)
+		}
+	}
+	open, asked := false, true
+	for port, c := range f.claims {
+		chassis, there := s.Hosts[port]
+		switch {
+		case !there: // it was deleted, or the node is no candidate any more
+			delete(f.claims, port)
+		case chassis != c.chassis || s.Asked < c.before: // it has moved on; or an older database was restored
+			f.claims[port] = claim{chassis, seen}
+			open, asked = true, false
+		case s.Followed <= c.before || s.Followed > s.Asked: // what is ahead was not asked for
+			open, asked = true, asked && s.Asked > c.before
+		}
+	}
+	switch {
+	case !open:
+		*f = Proof{proved: true, askAt: f.askAt}
+		return false
+	case asked || now < f.askAt:
+		return false
+	}
+	f.pause = min(max(firstProofPause, 2*f.pause), lastProofPause)
+	f.askAt = now + f.pause
+	return true
+}

@@ -1,0 +1,134 @@
+package maintenance_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+)
+
+// cloud is what looks of a drain find at a second, where nb_cfg is raised as soon as that is asked for.
+type cloud struct {
+	hosts           map[string]string
+	asked, followed int64
+	proof           maintenance.Proof
+	questions       []int
+}
+
+func (c *cloud) look(second int) (proved bool) {
+	claims := maintenance.Claims{Hosts: c.hosts, Asked: c.asked, Followed: c.followed}
+	if c.proof.Look(claims, time.Duration(second)*time.Second) {
+		c.asked++
+		c.questions = append(c.questions, second)
+	}
+	return c.proof.Proved()
+}
+
+func newCloud() *cloud {
+	return &cloud{hosts: map[string]string{"a": "c2", "b": "c3"}, asked: 7, followed: 7}
+}
+
+// R6, R17: ovn-northd of 10,000 routers takes longer than any bound that was given to it; however long it
+// takes, it is asked once.
+func TestDrainIsProvedHoweverLongOvnNorthdTakes(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	c.proof.Moved()
+	for second := range 3600 {
+		assert.False(t, c.look(second), "at %d", second)
+	}
+	c.followed = c.asked
+	assert.True(t, c.look(3600))
+	assert.True(t, c.look(9000))
+	assert.Equal(t, []int{0}, c.questions)
+}
+
+// R6: what one finds done may have been proved by nobody; its command is given time to do so.
+func TestDrainThatIsFirstSeenDoneIsNotProvedYet(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	for second := range 30 {
+		assert.False(t, c.look(second), "at %d", second)
+	}
+	assert.Empty(t, c.questions)
+	byItsCommand := newCloud()
+	byItsCommand.look(0)
+	byItsCommand.asked, byItsCommand.followed = 8, 8
+	assert.True(t, byItsCommand.look(1))
+	assert.Empty(t, byItsCommand.questions)
+
+	assert.False(t, c.look(30))
+	assert.Equal(t, []int{30}, c.questions)
+	c.followed = c.asked
+	assert.True(t, c.look(31))
+
+	c.proof.Moved()
+	assert.False(t, c.look(40))
+	assert.Equal(t, []int{30}, c.questions, "it is not asked again at once")
+	c.look(60)
+	assert.Equal(t, []int{30, 60}, c.questions)
+	nothing := &cloud{asked: 7, followed: 7}
+	assert.True(t, nothing.look(0), "a node that has had no gateway")
+}
+
+// R17: a gateway that alternates between other chassis has each question be in vain.
+func TestDrainThatIsNotProvedIsAskedForMoreAndMoreRarely(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	c.proof.Moved()
+	for second := range 3600 {
+		c.hosts["a"] = []string{"c2", "c3"}[second%2]
+		c.followed = c.asked
+		assert.False(t, c.look(second), "at %d", second)
+	}
+	assert.Equal(t, []int{0, 30, 90, 210, 450, 930, 1530, 2130, 2730, 3330}, c.questions)
+	c.look(3600)
+	c.look(3930)
+	c.followed = c.asked
+	assert.True(t, c.look(3931), "once it stays")
+}
+
+func TestGatewaysThatAreCreatedOrDeletedSayNothingOfAProof(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	c.proof.Moved()
+	c.look(0)
+	c.hosts = map[string]string{"b": "c3", "new": "c2"}
+	c.look(1)
+	c.hosts["new"] = "c4"
+	c.followed = c.asked
+	assert.True(t, c.look(2))
+	assert.Equal(t, []int{0}, c.questions)
+}
+
+// What was raised before a gateway was there says nothing, nor what was followed before an older database was
+// restored.
+func TestQuestionFromBeforeSaysNothingOfAProof(t *testing.T) {
+	t.Parallel()
+	c := newCloud()
+	c.asked = 8 // for something else
+	c.proof.Moved()
+	c.look(0)
+	assert.Equal(t, []int{0}, c.questions)
+	c.followed = 8
+	assert.False(t, c.look(1))
+	c.followed = 9
+	assert.True(t, c.look(2))
+
+	c = newCloud()
+	c.asked, c.followed = 8700, 8700
+	c.proof.Moved()
+	c.look(0)
+	c.asked = 5000
+	assert.False(t, c.look(1))
+	assert.False(t, c.look(30))
+	assert.Equal(t, []int{0, 30}, c.questions)
+	assert.False(t, c.look(31), "SB is ahead still")
+	c.followed = 5001
+	assert.False(t, c.look(60), "SB was ahead at the look before")
+	assert.False(t, c.look(90))
+	c.followed = c.asked
+	assert.True(t, c.look(91))
+}
