@@ -101,25 +101,36 @@ func (g *gateways) session(ctx context.Context) error {
 			untilDue = max(again-g.agent.now(), 0)
 			due = time.After(untilDue)
 		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-time.After(pauseAfter(processorTime()-begun, untilDue)):
-		case <-g.wake:
-			continue
-		}
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-f.Lost(ovndb.NB):
-			return errors.New("the connection to the Northbound database is lost")
-		case <-f.Lost(ovndb.SB):
-			return errors.New("the connection to the Southbound database is lost")
-		case <-f.Changed():
-		case <-g.wake:
-		case <-due:
+		if err := g.wait(ctx, f, pauseAfter(processorTime()-begun, untilDue), due); err != nil {
+			return err
 		}
 	}
+}
+
+// events are what a session waits for.
+type events interface {
+	Lost(db ovndb.Database) <-chan struct{}
+	Changed() <-chan struct{}
+}
+
+// wait returns once there is a reason to look again. None of them shortens the pause, not even that the unit acts
+// again: it may be each pass that keeps it from acting for a moment.
+func (g *gateways) wait(ctx context.Context, f events, pause time.Duration, due <-chan time.Time) error {
+	if !after(ctx, pause) {
+		return ctx.Err()
+	}
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-f.Lost(ovndb.NB):
+		return errors.New("the connection to the Northbound database is lost")
+	case <-f.Lost(ovndb.SB):
+		return errors.New("the connection to the Southbound database is lost")
+	case <-f.Changed():
+	case <-g.wake:
+	case <-due:
+	}
+	return nil
 }
 
 // tidyUp gives back what a pass has needed that took so much of the processor's time: between two

@@ -2,15 +2,19 @@ package agent
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/config"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/drift"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
+	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 )
 
@@ -144,3 +148,67 @@ func TestChassisThatWasCordonedSinceTheLookIsGivenNothing(t *testing.T) {
 	state.Chassis[2].Cordoned = true
 	assert.Equal(t, []string{"c1", "c2"}, planned())
 }
+
+// A pass over a large cloud keeps the servers busy for so long that the unit may act no more for a moment, again
+// and again: that is no reason for another one, nor to leave drains alone.
+func TestPassThatKeepsTheUnitFromActingGoesOnByWhatItHasRead(t *testing.T) {
+	t.Parallel()
+	for name, during := range map[string]bool{"until all is read": false, "for longer": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a, now := played(t)
+			g, p := a.gateways, playDrains(a)
+			acts(a)
+			value, _ := a.guard()
+			g.wants(value)
+			g.acted = value
+			p.Left = 1
+			g.pass(t.Context(), reading{inventory: drainedCloud(7, 7, "c1")})
+			confirm := func() {
+				a.tell(func(e *lease.Election, now time.Duration) { e.Saw(value, now) })
+				a.turn()
+			}
+			reads := 0
+			for again := true; again && reads < 9; reads++ {
+				*now += 10 * time.Second
+				a.turn()
+				_, ok := a.guard()
+				require.False(t, ok, "it does not act while it reads")
+				if during {
+					p.closing = confirm
+				} else {
+					confirm()
+				}
+				next := g.pass(t.Context(), reading{inventory: drainedCloud(7, 7, "c1")})
+				again = len(g.wake) > 0 || next != 0 && next <= *now
+			}
+			assert.Equal(t, 1, reads)
+			assert.Equal(t, 1, p.steps)
+			assert.Len(t, g.drains.status(*now), 1)
+		})
+	}
+}
+
+// R17: the unit may act again and again because of what it reads.
+func TestNothingShortensThePauseAfterAPass(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := make(playedEvents, 1)
+		g := &gateways{wake: make(chan struct{}, 1)}
+		for _, wake := range []chan struct{}{g.wake, f} {
+			begun := time.Now()
+			wake <- struct{}{}
+			require.NoError(t, g.wait(t.Context(), f, 20*time.Second, nil))
+			assert.Equal(t, 20*time.Second, time.Since(begun))
+		}
+		begun := time.Now()
+		require.NoError(t, g.wait(t.Context(), f, time.Second, time.After(time.Minute)))
+		assert.Equal(t, time.Minute, time.Since(begun))
+	})
+}
+
+// playedEvents are changes.
+type playedEvents chan struct{}
+
+func (f playedEvents) Changed() <-chan struct{}            { return f }
+func (f playedEvents) Lost(ovndb.Database) <-chan struct{} { return nil }

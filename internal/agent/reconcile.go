@@ -19,7 +19,20 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 	if err != nil {
 		return 0, err
 	}
-	inv, value, acts := r.inventory, r.value, r.acts
+	return g.pass(ctx, r), nil
+}
+
+// pass does what is to be done by what was read. To read it has kept the servers busy, so that the unit may not
+// have acted by the end of that: what counts is whether it acts now.
+func (g *gateways) pass(ctx context.Context, r reading) (again time.Duration) {
+	value, acts := g.agent.guard()
+	if acts && value == g.acted { // this pass is what a wake until now was for
+		select {
+		case <-g.wake:
+		default:
+		}
+	}
+	inv := r.inventory
 	now, live := g.agent.now(), g.agent.live()
 	d := &g.detector
 	d.HoldDown = live.HoldDown
@@ -53,31 +66,33 @@ func (g *gateways) reconcile(ctx context.Context, f *ovsdb.Followed) (again time
 		case err != nil && ctx.Err() == nil:
 			g.retry = g.agent.now() + retryPause
 			g.agent.log.Error("cannot keep gateways off a cordoned node", "error", err)
-			return g.retry, nil
+			return g.retry
 		case wrote:
-			return g.agent.now(), nil // what has come of it
+			return g.agent.now() // what has come of it
 		}
 	}
 	if acts && due && plan.Empty() && len(g.unfinished) > 0 && now >= g.retry {
 		g.endRuns(ctx, value)
-		return max(g.agent.now(), g.retry), nil
+		return max(g.agent.now(), g.retry)
 	}
 	if !acts && g.begun() {
-		return g.agent.now(), nil
+		if record, _ := g.agent.guard(); record == g.acted {
+			return g.pass(ctx, r)
+		}
+		return g.agent.now() // under another record more is read
 	}
 	if !acts || !slices.ContainsFunc(plan.Changes, func(c schedule.Change) bool { return owns(c.Group) }) {
-		return again, nil
+		return again
 	}
 	if now < g.retry {
-		return g.retry, nil
+		return g.retry
 	}
-	err = g.act(ctx, value, inv, owns)
-	if err != nil && ctx.Err() == nil {
+	if err := g.act(ctx, value, inv, owns); err != nil && ctx.Err() == nil {
 		g.retry = g.agent.now() + retryPause
 		g.agent.log.Error("gateways could not be scheduled", "error", err)
-		return g.retry, nil
+		return g.retry
 	}
-	return g.agent.now(), nil // what has come of it
+	return g.agent.now() // what has come of it
 }
 
 // owner gives owns(key): whether the unit that acts is to schedule the gateway of that name. Were
@@ -92,9 +107,6 @@ func (g *gateways) owner(live config.Config, inv *gateway.Inventory) (owns func(
 // reading is what was read for one pass.
 type reading struct {
 	inventory *gateway.Inventory
-	// value is the record under which this agent may act by then, if acts.
-	value string
-	acts  bool
 	// journal is read where something that was written is otherwise.
 	journal drift.Journal
 }
@@ -112,8 +124,8 @@ func (g *gateways) read(ctx context.Context, f *ovsdb.Followed) (r reading, err 
 				return err
 			}
 		}
-		r.value, r.acts = g.agent.guard()
-		return g.readRuns(ctx, at, r.inventory, r.value, r.acts)
+		value, acts := g.agent.guard()
+		return g.readRuns(ctx, at, r.inventory, value, acts)
 	})
 	return r, err
 }
