@@ -118,7 +118,16 @@ func exitCode(err error) int {
 // lock file's removal left to the next server, and says what it is called now.
 // The caller has made sure that the file may not be used again.
 func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
-	from := f.Paths.File(d)
+	return archive(f.Paths.File(d), now)
+}
+
+// ArchiveStaged does the same with the staged file, to FILE.new.left-TIME: it may have all data
+// of a database.
+func (f Files) ArchiveStaged(d ovndb.Database, now time.Time) (string, error) {
+	return archive(f.staged(d), now)
+}
+
+func archive(from string, now time.Time) (string, error) {
 	to := from + ".left-" + now.UTC().Format("20060102T150405Z")
 	for n := 1; ; n++ {
 		if _, err := os.Lstat(to); errors.Is(err, fs.ErrNotExist) {
@@ -129,7 +138,7 @@ func (f Files) Archive(d ovndb.Database, now time.Time) (string, error) {
 		to = fmt.Sprintf("%s.%d", strings.TrimSuffix(to, fmt.Sprintf(".%d", n-1)), n)
 	}
 	if err := os.Rename(from, to); err != nil {
-		return "", fmt.Errorf("cannot archive the database that left: %w", err)
+		return "", fmt.Errorf("cannot archive %s: %w", from, err)
 	}
 	return to, nil
 }

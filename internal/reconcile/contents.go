@@ -9,11 +9,33 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
 // standalone is where the contents of a new cluster stand until it is made.
 func (u *Reconciler) standalone(db ovndb.Database) string { return u.Paths.File(db) + ".standalone" }
+
+// putAwayStaged puts away the clusters that stand beside the databases' files, but those that are
+// given, and removes what such a one was to be made of. A recovery that was withdrawn leaves its
+// own behind, with all data: another application would take it for one that it has made.
+func (u *Reconciler) putAwayStaged(ctx context.Context, but map[ovndb.Database]raft.ID) (failures error) {
+	for _, db := range ovndb.Databases() {
+		failures = errors.Join(failures, remove(u.standalone(db)))
+		staged, err := u.Files.Staged(ctx, db)
+		if err == nil && (!staged.Exists || staged.Cluster != "" && staged.Cluster == but[db]) {
+			continue
+		}
+		if ctx.Err() != nil {
+			return errors.Join(failures, ctx.Err())
+		}
+		path, err := u.Files.ArchiveStaged(db, u.Now())
+		if failures = errors.Join(failures, err); err == nil {
+			u.Log.InfoContext(ctx, "a new cluster's file that was not put into its place was put away", "database", db.Short(), "path", path)
+		}
+	}
+	return failures
+}
 
 // refuseContents says why no new clusters could be made for these requests, before any unit
 // has stopped a server for them: what they are made of is written, loaded, and removed. It

@@ -215,13 +215,14 @@ func (u *Reconciler) allServices() []ovndb.Service {
 
 // Remove takes from the machine what would hinder, or endanger, a unit that comes
 // after: the key, the firewall's rules, the options of the services, which stay
-// masked, what this one remembers. The databases' files were put away by `stop`.
+// masked, what this one remembers, a cluster that was never put into its place. The
+// databases' files were put away by `stop`.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	var failures []error
 	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
 		failures = append(failures, err)
 	}
-	if err := errors.Join(u.removeStartGuard(ctx), u.removeBackups(ctx), u.removeAgent(ctx)); err != nil {
+	if err := errors.Join(u.removeStartGuard(ctx), u.removeBackups(ctx), u.removeAgent(ctx), u.putAwayStaged(ctx, nil)); err != nil {
 		failures = append(failures, err)
 	}
 	if err := u.Policy.Remove(ctx); err != nil {

@@ -7,7 +7,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -15,8 +17,10 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/firewall"
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/observe/observetest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -64,8 +68,8 @@ func TestUnitThatIsRemovedLeavesNoMemory(t *testing.T) {
 	root := t.TempDir()
 	paths := ovndb.Paths{Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
 	machine := &observe.Machine{
-		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler),
-		Control: ovn.Control{Runner: bare{}, Paths: paths}, Services: ovn.Services{Runner: bare{}},
+		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return observetest.Now },
+		Control: ovn.Control{Runner: bare{}, Paths: paths}, Files: ovn.Files{Runner: bare{}, Paths: paths}, Services: ovn.Services{Runner: bare{}},
 	}
 	u := &Reconciler{
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
@@ -73,10 +77,71 @@ func TestUnitThatIsRemovedLeavesNoMemory(t *testing.T) {
 	}
 	require.NoError(t, u.saveRecord(&record{Known: true}))
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))
+	kept := stageFile(t, paths, ovndb.NB, "ab01")
+	require.NoError(t, os.WriteFile(paths.File(ovndb.SB)+".standalone", nil, 0o600))
 	require.NoError(t, u.Remove(t.Context()))
-	left, err := os.ReadDir(paths.DB)
+	assert.Equal(t, []string{kept}, filesIn(t, paths.DB), "all data of a database may be in it (R10)")
+}
+
+// A recovery that was withdrawn leaves the file of its new cluster, which has all data of the old one. A unit that was
+// removed by force runs no hook `remove`: the next one on the machine takes it for no cluster of its own.
+func TestNewClusterOfAUnitThatWasRemovedByForceIsPutAway(t *testing.T) {
+	t.Parallel()
+	for name, tt := range map[string]struct {
+		hook, from string
+		known      bool
+		claimed    raft.ID
+		kept       bool
+	}{
+		"the first hook":                            {hook: "install", from: "ovn-central/7"},
+		"a machine without a record":                {hook: "install"},
+		"a charm that takes over another's unit":    {hook: "upgrade-charm", from: "ovn-central/7"},
+		"a later hook, of its own":                  {hook: "config-changed", from: "ovn-central/0", known: true, kept: true},
+		"what was killed before it had a record":    {hook: "start"},
+		"what is claimed, where the record is lost": {hook: "start", claimed: observetest.Full("ab01"), kept: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := observetest.Three(t)
+			s.NB.Condition, s.SB.Condition = ovndb.Absent, ovndb.Absent
+			u := playedUnit(s, new(observetest.Machine))
+			u.Env.HookName = tt.hook
+			if tt.from != "" {
+				former := *u.Machine
+				former.Env.Unit = tt.from
+				require.NoError(t, (&Reconciler{Machine: &former, Paths: u.Paths}).saveRecord(&record{Known: true, Paused: !tt.known}))
+			}
+			putAway := stageFile(t, u.Paths, ovndb.NB, "ab01")
+			r, err := u.loadRecord()
+			require.NoError(t, err)
+			g := newProgress(u.Now())
+			g.payload = &payload{installed: true}
+			g.clusters.IDs = map[ovndb.Database]raft.ID{ovndb.NB: tt.claimed}
+			require.NoError(t, u.adopt(t.Context(), pass{record: r, progress: g}))
+			assert.True(t, r.Known)
+			found := filesIn(t, u.Paths.DB)
+			assert.Equal(t, tt.kept, slices.Contains(found, filepath.Base(u.Paths.File(ovndb.NB))+".new"), found)
+			assert.Equal(t, !tt.kept, slices.Contains(found, putAway), found)
+		})
+	}
+}
+
+// stageFile puts a new cluster beside a database's file, and says what that is called once it was put away.
+func stageFile(t *testing.T, paths ovndb.Paths, db ovndb.Database, cluster string) string {
+	t.Helper()
+	path := paths.File(db) + ".new"
+	require.NoError(t, os.WriteFile(path, observetest.FileOf(db, observetest.Full("aa09"), observetest.Full(cluster), nil), 0o600))
+	return filepath.Base(path) + ".left-" + observetest.Now.UTC().Format("20060102T150405Z")
+}
+
+func filesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	assert.Empty(t, left)
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	return names
 }
 
 func TestRestartIsForWhatIsNamedOrElseHeldBack(t *testing.T) {

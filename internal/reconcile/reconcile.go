@@ -219,10 +219,17 @@ func (u *Reconciler) awaitServers(ctx context.Context, o *Result) {
 }
 
 // adopt notes what was there before this charm: then nothing that runs may change
-// because the charm has.
+// because the charm has. What a unit that was removed by force has begun is not gone on with.
 func (u *Reconciler) adopt(ctx context.Context, p pass) error {
 	r := p.record
-	if r.Known || u.Env.HookName == "install" {
+	if r.Known {
+		return nil
+	}
+	// Of this unit's own only one can be there that it has claimed, if its record was lost.
+	if err := u.putAwayStaged(ctx, p.progress.clusters.IDs); err != nil {
+		return err
+	}
+	if u.Env.HookName == "install" {
 		r.Known = true
 		return nil
 	}
