@@ -65,7 +65,7 @@ func (s State) Judge(r Request) Verdict {
 		case given:
 			away = append(away, name)
 			continue
-		case copied != nil && copied.Stopped && copied.Damage != "" && r.Backup == "":
+		case copied != nil && copied.Damage != "" && r.Backup == "" && s.final(m, *copied):
 			refuse("the file of %s is damaged: %s; what it had beyond that is not known: to do without it, add it to give-up=", m.Unit, copied.Damage)
 			continue
 		case copied != nil && copied.Stopped:
@@ -89,6 +89,14 @@ func (s State) Judge(r Request) Verdict {
 	}
 	v.Plan = s.plan(r, looked, joining, away)
 	return v
+}
+
+// final says whether nothing more comes of a member's copy: its server is off, and writes it no
+// more. Before that of this unit is off, no other one can have been stopped for its request, whose
+// unit has yet to publish what it has written last. Of what is no member by this unit's file it is
+// not known whether it answers.
+func (s State) final(m Member, c Copy) bool {
+	return c.Stopped || m.ID != "" && !m.Answers && !s.Own.Stopped
 }
 
 // ahead says why the recovery can't be made here of a unit that had newer data, or a leader,

@@ -145,6 +145,10 @@ func TestRefusals(t *testing.T) {
 			of(3).publishes(Copy{Term: 2, Index: 9, Stopped: true, Damage: "record 7"}), givingUp(2),
 			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known: to do without it, add it to give-up=",
 		},
+		"the file of a unit whose server is down is damaged": {
+			of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}), givingUp(2),
+			"the file of ovn-central/1 is damaged: record 7; what it had beyond that is not known: to do without it, add it to give-up=",
+		},
 		"the file here is damaged": {func() State { s := of(3); s.Own.Damage = "record 7"; return s }(), givingUp(1, 2), "this unit's file is damaged: record 7"},
 		"there is no copy here":    {func() State { s := of(3); s.Own = nil; return s }(), givingUp(1, 2), "this unit has no copy of cluster"},
 	}
@@ -179,6 +183,27 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	restored := givingUp(2, 3)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
 	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server (if it is lost: give-up=ovn-central/1)"}, s.Judge(restored).Waiting)
+}
+
+// No server is stopped for a recovery that can't be made: the file of the other unit that is left is damaged,
+// and no server has what it lacks. Once this unit's server is off, the other one may have been stopped in this
+// moment, and what it has written before that is yet to be published.
+func TestNothingIsStoppedWhereTheOtherCopyIsDamaged(t *testing.T) {
+	s := of(3).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"})
+	r := givingUp(2)
+	for range 3 {
+		s.Request = &r
+		step := s.Next()
+		assert.Equal(t, Withdraw, step.Action)
+		assert.Contains(t, step.Reason, "nb: the file of ovn-central/1 is damaged: record 7")
+	}
+	s = s.answers(1)
+	assert.Equal(t, Stop, s.Next().Action, "it is written anew first")
+	s = s.answers(1)
+	s.Own.Stopped, s.Members[1].Answers = true, false
+	assert.Equal(t, Step{For: unit(0), Held: true, Waiting: "ovn-central/1 must stop its server, whose file lacks entries (if it is lost: give-up=ovn-central/1)"}, s.Next())
+	s.Peers[0].Copy.Stopped = true
+	assert.Equal(t, Withdraw, s.Next().Action)
 }
 
 // What a unit has published outlives its machine. An operator who knows that it is lost can
