@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -84,6 +85,24 @@ func pidOf(path string) (int, error) {
 func serves(pid int, pidFile string) bool {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	return err == nil && bytes.Contains(line, []byte("--pidfile="+pidFile+"\x00"))
+}
+
+// RunsInstalled says whether a service's process runs the program that is installed: of one that was
+// replaced since, the kernel says that it was deleted (proc(5), /proc/[pid]/exe). What can't be found
+// out is not.
+func RunsInstalled(p ovndb.Paths, service ovndb.Service, s State) bool {
+	pid := s.MainPID
+	for _, d := range ovndb.Databases() {
+		if ovndb.ServiceOf(d) != service {
+			continue
+		}
+		var err error
+		if pid, err = pidOf(p.PID(d)); err != nil || !serves(pid, p.PID(d)) {
+			return false
+		}
+	}
+	program, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", pid))
+	return err == nil && !strings.HasSuffix(program, " (deleted)")
 }
 
 // lockHeld says whether a process holds the lock by which ovsdb-server keeps others off

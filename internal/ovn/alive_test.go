@@ -86,7 +86,7 @@ func TestServerIsStartingUntilItMayHaveReadItsFile(t *testing.T) {
 func TestServerOfWhichSystemdSaysNothingIsNotKnownToBeDead(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, ovndb.NB, "127.0.0.1")
-	refused := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID",
+	refused := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
 	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.paths, ovndb.NB)
 	require.ErrorContains(t, err, "cannot ask systemd about the services")

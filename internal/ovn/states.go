@@ -25,13 +25,16 @@ type State struct {
 	// MainPID is the process that systemd watches: of a database's server a shell
 	// where ovn-ctl has created the cluster; 0 where the service is down.
 	MainPID int
+	// Invocation is another one each time that the service is started (systemd.exec(5),
+	// $INVOCATION_ID); empty where it never was.
+	Invocation string
 }
 
 // Running says whether the service is up.
 func (s State) Running() bool { return s.Active == "active" || s.Active == "reloading" }
 
 // shown are the properties that a State is made of, as `systemctl show` names them.
-const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID"
+const shown = "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID"
 
 // States asks systemd once for all services of the package. Each of them is in
 // the answer.
@@ -75,6 +78,8 @@ func parseState(block string) (id string, s State, err error) {
 			s.Active = value
 		case "UnitFileState":
 			s.Enabled = value
+		case "InvocationID":
+			s.Invocation = value
 		case "MainPID":
 			if s.MainPID, err = strconv.Atoi(value); err != nil {
 				return "", s, fmt.Errorf("cannot read what systemd says of %s: %w", id, err)

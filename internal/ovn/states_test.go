@@ -13,31 +13,33 @@ import (
 
 func states(t *testing.T, answer string) (map[ovndb.Service]ovn.State, error) {
 	t.Helper()
-	asked := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID",
+	asked := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
 	return ovn.Services{Runner: runtest.New(t, asked.Writes(answer))}.States(t.Context())
 }
 
-// The answers are systemd 252's, with the units of ovn-central 23.03 of Debian 12.
+// The answers are systemd 252's, with the units of ovn-central 23.03 of Debian 12; their InvocationIDs were added.
 func TestServicesHaveTheStatesThatSystemdGivesThem(t *testing.T) {
 	t.Parallel()
 	four := func(northd, nb, sb, central ovn.State) map[ovndb.Service]ovn.State {
 		return map[ovndb.Service]ovn.State{ovndb.Northd: northd, ovndb.NorthboundServer: nb, ovndb.SouthboundServer: sb, ovndb.Umbrella: central}
 	}
 	same := func(s ovn.State) map[ovndb.Service]ovn.State { return four(s, s, s, s) }
+	const northd, nb = "13f063d222232c91640bff2833305395", "4b691484bff94a94d3a0d84f87d12888"
+	const sb, central = "d532e4f6d1517d43e031046714df4469", "45e739d328c6a36ecc80a1e65478c6a4"
 	stopped := ovn.State{Active: "inactive", Enabled: "disabled"}
 	tests := map[string]map[ovndb.Service]ovn.State{
 		"running": four(
-			ovn.State{Active: "active", Enabled: "static", MainPID: 643},
-			ovn.State{Active: "active", Enabled: "enabled", MainPID: 1004},
-			ovn.State{Active: "active", Enabled: "enabled", MainPID: 585},
-			ovn.State{Active: "active", Enabled: "enabled"},
+			ovn.State{Active: "active", Enabled: "static", MainPID: 643, Invocation: northd},
+			ovn.State{Active: "active", Enabled: "enabled", MainPID: 1004, Invocation: nb},
+			ovn.State{Active: "active", Enabled: "enabled", MainPID: 585, Invocation: sb},
+			ovn.State{Active: "active", Enabled: "enabled", Invocation: central},
 		),
 		"held": four( // masked until the next boot, while they run
-			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 643},
-			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 1004},
-			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 585},
-			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 643, Invocation: northd},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 1004, Invocation: nb},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, MainPID: 585, Invocation: sb},
+			ovn.State{Active: "active", Enabled: "masked-runtime", Masked: true, Invocation: central},
 		),
 		"stopped": four(ovn.State{Active: "inactive", Enabled: "static"}, stopped, stopped, stopped),
 		"missing": same(ovn.State{Active: "inactive", Missing: true}),

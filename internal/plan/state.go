@@ -120,6 +120,11 @@ func (p Packages) Interrupted() bool {
 // ServiceState is what systemd says of a service.
 type ServiceState struct {
 	Active, Enabled bool
+	// Invocation is another one each time that it is started; empty where that is not known.
+	Invocation string
+	// Installed says that its program is the one that is installed, and not one that was
+	// replaced since it was started.
+	Installed bool
 }
 
 // Clusters are the clusters that the application has agreed on.

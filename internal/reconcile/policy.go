@@ -34,7 +34,9 @@ const packageUpdate = "Package update"
 func (u *Reconciler) keepDeferred(ctx context.Context, r *record) {
 	deferred, err := u.Policy.Deferred()
 	if err == nil && len(deferred) > 0 {
-		r.Pending = withDeferred(r.Pending, deferred)
+		for service := range withDeferred(nil, deferred) {
+			r.due(service, packageUpdate)
+		}
 		if err = u.saveRecord(r); err == nil {
 			err = u.Policy.Forget(deferred)
 		}

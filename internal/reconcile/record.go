@@ -38,6 +38,9 @@ type record struct {
 	Pending map[ovndb.Service]string `json:"pending,omitempty"`
 	// Running is the version that each service was started with.
 	Running map[ovndb.Service]ovndb.Version `json:"running,omitempty"`
+	// Invocations are those under which systemd ran each service when it was last seen; there is
+	// none where a restart was noted since, which may have come after the service's start.
+	Invocations map[ovndb.Service]string `json:"invocations,omitempty"`
 	// Compared says for which packages, and which term of this unit's own, the schema of
 	// each database was last found to be the packages' or a newer one.
 	Compared map[ovndb.Database]string `json:"compared,omitempty"`
@@ -170,6 +173,7 @@ func (u *Reconciler) bringUpToDate(ctx context.Context, p pass) error {
 
 // observed drops what is over by what was observed.
 func (r *record) observed(s plan.State) {
+	r.seen(s.Services, s.Packages.Version)
 	for db, x := range s.Databases {
 		if !asked(r, s, db) || !s.JujuLeader {
 			delete(r.Asks, db)
@@ -192,4 +196,5 @@ func (r *record) due(service ovndb.Service, reason string) {
 	if r.Pending[service] == "" {
 		r.Pending[service] = reason
 	}
+	delete(r.Invocations, service)
 }

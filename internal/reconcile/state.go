@@ -44,10 +44,7 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	if err != nil {
 		u.Log.WarnContext(ctx, "cannot read what packages wanted to restart", "error", err)
 	}
-	s.Pending = withDeferred(r.pending(version), deferred)
-	if r.NorthdHeld {
-		delete(s.Pending, ovndb.Northd)
-	}
+	s.Pending = r.dueRestarts(version, nil, deferred)
 	if s.Disk, err = ovn.DiskProblem(u.Paths); err != nil {
 		return s, err
 	}
@@ -63,8 +60,10 @@ func (u *Reconciler) state(ctx context.Context, p pass) (plan.State, error) {
 	for name, state := range states {
 		s.Services[name] = plan.ServiceState{
 			Active: state.Running(), Enabled: state.Enabled == "enabled",
+			Invocation: state.Invocation, Installed: ovn.RunsInstalled(u.Paths, name, state),
 		}
 	}
+	s.Pending = r.dueRestarts(version, s.Services, deferred)
 	s.Certificates = u.certificates(a)
 	if s.Defaults, err = u.defaults(a); err != nil {
 		return s, err

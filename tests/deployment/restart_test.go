@@ -109,6 +109,38 @@ func TestRestartsAreHeldBackAndShownUntilTheOperatorMakesThem(t *testing.T) {
 	}
 }
 
+// The Python charm forgets restarts that were made since by a reboot, systemd or an operator (check_restart_timestamps() in
+// charm-helpers' contrib/openstack/deferred_events.py).
+func TestRestartsThatARebootHasMadeAreHeldBackNoMore(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 3, lab.Options{})
+	require.NoError(t, c.Configure(t.Context(), map[string]string{"enable-auto-restarts": "false"}))
+	offer(t, "99.1.0-1", units...)
+	require.NoError(t, c.Configure(t.Context(), archive(1)))
+	c.tick(t, "all have the newer version", func() bool { return slices.Equal(versions(units), []string{"99.1.0-1"}) })
+	shown := func(u *lab.Unit) string { return c.act(t, u, "show-deferred-events", "format=text")["output"] }
+	for _, u := range units {
+		says(t, u, "active", "restarts are held back; run: ")
+	}
+
+	require.NoError(t, units[1].PowerOff())
+	require.NoError(t, units[1].PowerOn(t.Context()))
+	c.tick(t, "the machine is back", c.allActive)
+	assert.Equal(t, "nothing is held back\n", shown(units[1]))
+	assert.NotContains(t, units[1].Workload().Message, "held back")
+
+	require.NoError(t, units[2].Kill(lab.NB))
+	require.NoError(t, units[2].Start(t.Context(), lab.NB))
+	c.tick(t, "the server is back", c.allActive)
+	c.updateStatus(t, units[2])
+	assert.NotContains(t, shown(units[2]), "ovn-ovsdb-server-nb")
+	for _, service := range []string{"ovn-northd", "ovn-ovsdb-server-sb"} {
+		assert.Contains(t, shown(units[2]), "restart "+service)
+		assert.Contains(t, shown(units[0]), "restart "+service)
+	}
+	assert.Contains(t, shown(units[0]), "restart ovn-ovsdb-server-nb")
+}
+
 // OVNCentralDeferredRestartTest of zaza-openstack-tests: what a package's script would
 // restart, outside of the charm, is refused, told, and done by the action.
 func TestPackagesRestartNothingWhileRestartsAreHeldBack(t *testing.T) {

@@ -82,9 +82,9 @@ func TestUnitsThatAreNotThere(t *testing.T) {
 		"restart ovn-northd": {"", "Failed to restart ovn-northd.service: Unit ovn-northd.service not found.\n", 5},
 		"stop ovn-northd":    {"", "Failed to stop ovn-northd.service: Unit ovn-northd.service not loaded.\n", 5},
 		"is-active nope":     {"inactive\n", "", 4},
-		"show -p Id,LoadState,ActiveState,UnitFileState,MainPID a b": {
-			"MainPID=0\nId=a.service\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\n\n" +
-				"MainPID=0\nId=b.service\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\n", "", 0,
+		"show -p Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID a b": {
+			"MainPID=0\nId=a.service\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\nInvocationID=\n\n" +
+				"MainPID=0\nId=b.service\nLoadState=not-found\nActiveState=inactive\nUnitFileState=\nInvocationID=\n", "", 0,
 		},
 	}
 	for command, test := range tests {

@@ -2,6 +2,8 @@ package machine
 
 import (
 	"cmp"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"os"
 	"slices"
@@ -35,6 +37,7 @@ type service struct {
 	// Below, guarded by the manager's mu.
 	unit       *unitFile
 	active     string
+	invocation string // another one for each start (systemd.exec(5), $INVOCATION_ID)
 	main       *child
 	starts     []time.Time
 	stopping   bool
@@ -83,6 +86,7 @@ func (m *manager) start(s *service, u *unitFile) error {
 	}
 	s.starts = append(s.starts, now)
 	s.unit, s.active, s.stopping, s.restarting = u, stateActivating, false, false
+	s.invocation = newInvocation()
 	m.mu.Unlock()
 	err := m.begin(s, u)
 	if err != nil {
@@ -152,6 +156,13 @@ func (m *manager) begin(s *service, u *unitFile) error {
 		s.active = stateInactive
 	}
 	return nil
+}
+
+// newInvocation is as systemd writes one: 32 hex digits.
+func newInvocation() string {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // it never fails (crypto/rand)
+	return hex.EncodeToString(id)
 }
 
 // variables are those of the EnvironmentFile, if there is one.

@@ -167,5 +167,6 @@ func (c *command) describe(name string) [][2]string {
 		{"LoadState", load},
 		{"ActiveState", s.active},
 		{"UnitFileState", file},
+		{"InvocationID", s.invocation},
 	}
 }
