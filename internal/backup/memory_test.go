@@ -26,6 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -112,16 +113,14 @@ func TestBackupTakesNoMoreMemoryThanIsRequiredBeforeIt(t *testing.T) {
 // serve starts a server of the Northbound database, and returns once it serves it.
 func serve(t *testing.T, paths ovndb.Paths) (pid int) {
 	t.Helper()
-	server := exec.CommandContext(t.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+paths.Control(ovndb.NB), "--remote=punix:"+paths.Socket(ovndb.NB), paths.File(ovndb.NB))
-	server.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(t, server.Start())
-	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	s := &ovsdbtest.Server{Database: ovndb.NB, Paths: paths}
+	s.Begin(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
-	for exec.CommandContext(ctx, "ovsdb-client", "wait", "unix:"+paths.Socket(ovndb.NB), "OVN_Northbound", "connected").Run() != nil {
+	for exec.CommandContext(ctx, "ovsdb-client", "wait", s.Endpoint(), "OVN_Northbound", "connected").Run() != nil {
 		require.NoError(t, poll.Wait(ctx, 100*time.Millisecond), "the server does not serve")
 	}
-	return server.Process.Pid
+	return s.Pid
 }
 
 // watch asks a server for its version again and again, and tells for how long it has not answered

@@ -64,7 +64,7 @@ func TestConversionEndsWithTheLead(t *testing.T) {
 	require.Zero(t, tried)
 	leader.Files.Runner = stopBefore{leader.Files.Runner, func() {
 		for _, u := range units[1:] {
-			require.NoError(t, u.cmd[ovndb.SB].Process.Signal(syscall.SIGSTOP))
+			require.NoError(t, u.servers[ovndb.SB].Signal(syscall.SIGSTOP))
 		}
 	}}
 	begun := time.Now()
@@ -74,7 +74,7 @@ func TestConversionEndsWithTheLead(t *testing.T) {
 	assert.Zero(t, leader.converting())
 
 	for _, u := range units[1:] {
-		require.NoError(t, u.cmd[ovndb.SB].Process.Signal(syscall.SIGCONT))
+		require.NoError(t, u.servers[ovndb.SB].Signal(syscall.SIGCONT))
 	}
 	for _, u := range units {
 		u.until(ovndb.SB, raft.Status.HasLeader)

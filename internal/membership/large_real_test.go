@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
@@ -66,7 +65,7 @@ func TestWaitsHoldForADatabaseOf160MiB(t *testing.T) {
 		assert.Less(t, took, most, what)
 	}
 	returned := func(base time.Duration) {
-		require.NoError(t, u.again(ovndb.NB))
+		u.again(ovndb.NB)
 		begun := time.Now()
 		_, err := u.observer.AwaitMember(t.Context(), ovndb.NB, patience(base))
 		require.NoError(t, err)
@@ -112,7 +111,7 @@ func TestWaitsHoldForADatabaseOf160MiB(t *testing.T) {
 		}
 		begun := time.Now()
 		require.NoError(t, u.Control.Exit(ctx, ovndb.NB))
-		require.NoError(t, u.cmd[ovndb.NB].Wait())
+		require.NoError(t, u.servers[ovndb.NB].Wait(t))
 		measured("an exit", begun, patience(10*time.Second))
 		returned(20 * time.Second)
 		return nil
@@ -123,7 +122,7 @@ func TestWaitsHoldForADatabaseOf160MiB(t *testing.T) {
 	require.NoError(t, err)
 	t.Logf("a stop took %s, the checks of the file among it", time.Since(begun).Round(10*time.Millisecond)) // a leave that is late is a PendingError
 	require.NoError(t, u.Control.Exit(t.Context(), ovndb.NB))
-	require.NoError(t, u.cmd[ovndb.NB].Wait())
-	require.NoError(t, exec.CommandContext(t.Context(), "ovsdb-tool", "join-cluster", u.Control.Paths.File(ovndb.NB), string(ovndb.NB), u.address(ovndb.NB), leader.address(ovndb.NB)).Run())
+	require.NoError(t, u.servers[ovndb.NB].Wait(t))
+	u.servers[ovndb.NB].Join(t, leader.servers[ovndb.NB].Address)
 	returned(30 * time.Second)
 }

@@ -6,11 +6,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"net"
 	"os/exec"
-	"path/filepath"
-	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -33,8 +30,7 @@ type realUnit struct {
 	*Changer
 	observer *observe.Observer
 	t        *testing.T
-	host     string
-	cmd      map[ovndb.Database]*exec.Cmd
+	servers  map[ovndb.Database]*ovsdbtest.Server
 }
 
 type services struct{ run.Exec }
@@ -51,11 +47,11 @@ func (s services) Run(ctx context.Context, c run.Command) ([]byte, error) {
 func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 	t.Helper()
 	network := loopbacktest.Network(t)
-	goal := map[string]juju.UnitGoal{}
+	goal, members := map[string]juju.UnitGoal{}, map[ovndb.Database][]*ovsdbtest.Server{}
 	var units []*realUnit
 	for i := range n {
 		dir := t.TempDir()
-		u := &realUnit{t: t, host: fmt.Sprintf("%s.%d", network, i+1), cmd: map[ovndb.Database]*exec.Cmd{}}
+		u := &realUnit{t: t, servers: map[ovndb.Database]*ovsdbtest.Server{}}
 		paths := ovndb.Paths{Run: dir, DB: dir}
 		name := fmt.Sprintf("ovn-central/%d", i)
 		goal[name] = juju.UnitGoal{Status: "active"}
@@ -74,37 +70,15 @@ func realCluster(t *testing.T, n int, databases ...ovndb.Database) []*realUnit {
 		}
 		units = append(units, u)
 		for _, d := range databases {
-			u.start(d, units[0])
+			s := ovsdbtest.New(t, d, fmt.Sprintf("%s.%d", network, i+1))
+			s.Paths, s.Options = paths, []string{ovsdbtest.Remote(ovsdb.Endpoints(d, s.Address)[0])}
+			u.servers[d], members[d] = s, append(members[d], s)
 		}
 	}
-	for _, u := range units {
-		for _, d := range databases {
-			u.until(d, func(s raft.Status) bool { return len(s.Servers) == n && s.HasLeader() })
-		}
+	for _, d := range databases {
+		ovsdbtest.Form(t, members[d]...)
 	}
 	return units
-}
-
-func (u *realUnit) address(d ovndb.Database) string {
-	return "tcp:" + u.host + ":" + fmt.Sprint(ovndb.RaftPort(d))
-}
-
-func (u *realUnit) start(d ovndb.Database, first *realUnit) {
-	u.t.Helper()
-	paths := u.Control.Paths
-	args := []string{"join-cluster", paths.File(d), string(d), u.address(d), first.address(d)}
-	if u == first {
-		args = []string{"create-cluster", paths.File(d), "/usr/share/ovn/ovn-" + d.Short() + ".ovsschema", u.address(d)}
-	}
-	require.NoError(u.t, exec.CommandContext(u.t.Context(), "ovsdb-tool", args...).Run())
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(ovsdb.Endpoints(d, u.address(d))[0], "tcp:"))
-	cmd := exec.CommandContext(u.t.Context(), "ovsdb-server", "-vconsole:off", "--log-file="+filepath.Join(paths.Run, d.Short()+".log"),
-		"--unixctl="+paths.Control(d), "--remote=punix:"+paths.Socket(d), "--remote=ptcp:"+port+":"+u.host, paths.File(d))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(u.t, cmd.Start())
-	u.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	u.cmd[d] = cmd
-	u.until(d, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() })
 }
 
 func (u *realUnit) until(d ovndb.Database, ok func(raft.Status) bool) {
@@ -123,8 +97,8 @@ func (u *realUnit) id(d ovndb.Database) raft.ID {
 }
 
 func (u *realUnit) kill(d ovndb.Database) {
-	_ = u.cmd[d].Process.Kill()
-	_ = u.cmd[d].Wait()
+	u.t.Helper()
+	u.servers[d].Kill(u.t)
 }
 
 // model has the units that exist, by their servers.
@@ -133,7 +107,7 @@ func model(self *realUnit, units ...*realUnit) observe.Application {
 	for _, u := range units {
 		m.Goal[u.Env.Unit] = juju.UnitGoal{Status: "active"}
 		m.Published[u.Env.Unit] = relation.Identities{}
-		for d := range u.cmd {
+		for d := range u.servers {
 			m.Published[u.Env.Unit][d] = relation.Identity{Server: u.id(d)}
 		}
 	}

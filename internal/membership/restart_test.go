@@ -5,11 +5,7 @@ package membership
 import (
 	"context"
 	"errors"
-	"net"
-	"os/exec"
-	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -19,31 +15,19 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
-// again starts a unit's server on the file that it has.
-func (u *realUnit) again(d ovndb.Database) error {
-	_, port, _ := net.SplitHostPort(strings.TrimPrefix(ovsdb.Endpoints(d, u.address(d))[0], "tcp:"))
-	paths := u.Control.Paths
-	cmd := exec.CommandContext(u.t.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+paths.Control(d),
-		"--remote=punix:"+paths.Socket(d), "--remote=ptcp:"+port+":"+u.host, paths.File(d))
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		return err
-	}
-	u.t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	u.cmd[d] = cmd
-	return nil
+// again starts a unit's server on the file that it has, and does not wait for it.
+func (u *realUnit) again(d ovndb.Database) {
+	u.t.Helper()
+	u.servers[d].Begin(u.t)
 }
 
 // restart takes a unit's server down and brings it back.
 func (u *realUnit) restart(ctx context.Context, d ovndb.Database) error {
 	u.kill(d)
-	if err := u.again(d); err != nil {
-		return err
-	}
+	u.again(d)
 	_, err := u.observer.AwaitMember(ctx, d, 2*time.Minute)
 	return err
 }
@@ -135,9 +119,7 @@ func TestR5LockIsKeptThroughTheOthersWhileTheServerIsDown(t *testing.T) {
 			assert.Fail(t, "the turn is another unit's")
 			return nil
 		}))
-		if err := slow.again(ovndb.NB); err != nil {
-			return err
-		}
+		slow.again(ovndb.NB)
 		_, err := slow.observer.AwaitMember(ctx, ovndb.NB, 2*time.Minute)
 		return err
 	})
@@ -293,7 +275,7 @@ func TestServerThatWasRemovedWhileItWasDownLeaves(t *testing.T) {
 		require.NoError(t, err)
 		return results[0].Outcome == Removed
 	}, 20*time.Second, 100*time.Millisecond)
-	require.NoError(t, gone.again(ovndb.NB))
+	gone.again(ovndb.NB)
 	require.Eventually(t, func() bool {
 		return gone.observer.WasRemoved(t.Context(), gone.observer.ObserveServer(t.Context(), ovndb.NB), observe.Cache{})
 	}, 20*time.Second, 50*time.Millisecond)

@@ -38,7 +38,7 @@ func TestR5ServerThatCannotBeAskedIsStoppedOnlyWhereNoOtherChangeIsBegun(t *test
 	require.ErrorAs(t, err, &refused)
 	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
 	assert.Len(t, a.record().Intents, 1, "it has noted nothing of its own")
-	assert.Nil(t, c.cmd[ovndb.NB].ProcessState)
+	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
 
 	held.held = lease.Held{Record: a.record(), Written: a.Now()} // it goes on, and sees that its time is over
 	held.releaseWith(t.Context(), nil, func(lease.Intent) bool { return true })
@@ -84,5 +84,5 @@ func TestR0ServerThatCannotBeAskedGoesOnWhereAnotherMemberHasLostEntries(t *test
 	assert.Equal(t, raft.Unreadable, refused.Refusals[0].Reason)
 	assert.Empty(t, a.record().Intents, "nothing was begun")
 	assert.Empty(t, a.record().Holder)
-	assert.NoError(t, c.cmd[ovndb.NB].Process.Signal(syscall.Signal(0)))
+	assert.NoError(t, c.servers[ovndb.NB].Signal(syscall.Signal(0)))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 	"github.com/ovn-central/ovn-central-operator/internal/run/runtest"
 )
@@ -32,50 +33,50 @@ func (s systemd) Run(context.Context, run.Command) ([]byte, error) {
 // R1, R9: any one of them is enough, for each alone can be lost.
 func TestServerIsAliveByItsPidFileItsLockOrSystemd(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
 	alive := func(mainPID string, p ovndb.Paths) string {
 		evidence, err := ovn.Services{Runner: systemd(mainPID)}.Alive(t.Context(), p, ovndb.NB)
 		require.NoError(t, err)
 		return evidence
 	}
-	assert.Empty(t, alive("0", s.paths), "nothing runs")
-	assert.Contains(t, alive("4711", s.paths), "process 4711 of service ovn-ovsdb-server-nb runs")
+	assert.Empty(t, alive("0", s.Paths), "nothing runs")
+	assert.Contains(t, alive("4711", s.Paths), "process 4711 of service ovn-ovsdb-server-nb runs")
 
-	s.start(t)
-	require.NoError(t, os.Remove(s.paths.Control(ovndb.NB)))
-	assert.Contains(t, alive("0", s.paths), s.paths.File(ovndb.NB)+" open", "it has no pid file, and systemd has not started it")
-	s.kill(t)
-	assert.Empty(t, alive("0", s.paths), "its lock's file is left behind")
+	s.Start(t)
+	require.NoError(t, os.Remove(s.Paths.Control(ovndb.NB)))
+	assert.Contains(t, alive("0", s.Paths), s.Paths.File(ovndb.NB)+" open", "it has no pid file, and systemd has not started it")
+	s.Kill(t)
+	assert.Empty(t, alive("0", s.Paths), "its lock's file is left behind")
 
-	require.NoError(t, os.WriteFile(s.paths.PID(ovndb.NB), []byte(strconv.Itoa(os.Getpid())), 0o600))
-	assert.Empty(t, alive("0", s.paths), "another process has got its number")
-	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.paths.PID(ovndb.NB))
+	require.NoError(t, os.WriteFile(s.Paths.PID(ovndb.NB), []byte(strconv.Itoa(os.Getpid())), 0o600))
+	assert.Empty(t, alive("0", s.Paths), "another process has got its number")
+	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.Paths.PID(ovndb.NB))
 	in, err := other.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, other.Start())
-	require.NoError(t, os.WriteFile(s.paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
-	assert.Contains(t, alive("0", s.paths), "of "+s.paths.PID(ovndb.NB)+" runs", "it was started with that pid file")
+	require.NoError(t, os.WriteFile(s.Paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
+	assert.Contains(t, alive("0", s.Paths), "of "+s.Paths.PID(ovndb.NB)+" runs", "it was started with that pid file")
 	require.NoError(t, in.Close())
 	_ = other.Wait()
-	assert.Empty(t, alive("0", s.paths), "it has ended")
+	assert.Empty(t, alive("0", s.Paths), "it has ended")
 }
 
 // A server opens its control socket after it has read its file, and what starts it on a
 // machine that was just turned on may be at work before that.
 func TestServerIsStartingUntilItMayHaveReadItsFile(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
 	starting := func(age time.Duration) bool {
-		return ovn.Starting(s.paths, ovndb.NB, time.Now().Add(age), time.Minute)
+		return ovn.Starting(s.Paths, ovndb.NB, time.Now().Add(age), time.Minute)
 	}
 	assert.True(t, starting(time.Hour), "no process has its file open yet")
-	s.start(t)
+	s.Start(t)
 	assert.False(t, starting(0), "it has its file open, and its pid file was removed")
-	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.paths.PID(ovndb.NB))
+	other := exec.CommandContext(t.Context(), "sh", "-c", "read _", "sh", "--pidfile="+s.Paths.PID(ovndb.NB))
 	in, err := other.StdinPipe()
 	require.NoError(t, err)
 	require.NoError(t, other.Start())
-	require.NoError(t, os.WriteFile(s.paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
+	require.NoError(t, os.WriteFile(s.Paths.PID(ovndb.NB), []byte(strconv.Itoa(other.Process.Pid)), 0o600))
 	assert.True(t, starting(30*time.Second))
 	assert.False(t, starting(2*time.Minute), "it has had its time: its socket was removed")
 	require.NoError(t, in.Close())
@@ -85,9 +86,9 @@ func TestServerIsStartingUntilItMayHaveReadItsFile(t *testing.T) {
 // What can't be found out is not dead.
 func TestServerOfWhichSystemdSaysNothingIsNotKnownToBeDead(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1")
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
 	refused := runtest.Expect("systemctl", "show", "--property=Id,LoadState,ActiveState,UnitFileState,MainPID,InvocationID",
 		"ovn-northd.service", "ovn-ovsdb-server-nb.service", "ovn-ovsdb-server-sb.service", "ovn-central.service")
-	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.paths, ovndb.NB)
+	_, err := ovn.Services{Runner: runtest.New(t, refused.Writes("nonsense"))}.Alive(t.Context(), s.Paths, ovndb.NB)
 	require.ErrorContains(t, err, "cannot ask systemd about the services")
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -27,10 +28,10 @@ func (c *counted) Run(ctx context.Context, command run.Command) ([]byte, error) 
 
 func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	t.Parallel()
-	s, calls := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1"), new(counted)
+	s, calls := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")}, new(counted)
 	files := s.files()
 	files.Runner, files.Answers = calls, new(ovn.StateCache)
-	made, err := files.CreateCluster(t.Context(), ovndb.NB, s.address, time.Second)
+	made, err := files.CreateCluster(t.Context(), ovndb.NB, s.Address, time.Second)
 	require.NoError(t, err)
 	before := calls.calls
 
@@ -46,9 +47,9 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	assert.Equal(t, made, file)
 
 	// A server writes to it.
-	s.start(t)
-	require.Eventually(t, func() bool { return s.status(t).HasLeader() }, patience, 10*time.Millisecond)
-	s.kill(t)
+	s.Start(t)
+	require.Eventually(t, func() bool { return s.Status(t).HasLeader() }, patience, 10*time.Millisecond)
+	s.Kill(t)
 	_, err = files.Inspect(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Greater(t, calls.calls, before, "it has grown")
@@ -56,7 +57,7 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 	// Another file has its name.
 	_, err = files.Archive(ovndb.NB, time.Now())
 	require.NoError(t, err)
-	_, err = files.CreateCluster(t.Context(), ovndb.NB, s.address, time.Second)
+	_, err = files.CreateCluster(t.Context(), ovndb.NB, s.Address, time.Second)
 	require.NoError(t, err)
 	require.NoError(t, files.Commit(ovndb.NB))
 	file, err = files.Inspect(t.Context(), ovndb.NB)
@@ -66,7 +67,7 @@ func TestFileThatIsWhatItWasIsAskedOnce(t *testing.T) {
 
 func TestAnswerThatWasCutOffIsNotKept(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1").standalone(t)
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t)}
 	files := s.files()
 	files.Answers = new(ovn.StateCache)
 	over, cancel := context.WithCancel(t.Context())

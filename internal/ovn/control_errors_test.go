@@ -18,6 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -25,14 +26,14 @@ import (
 // statusError is how the server fails to say its status.
 func statusError(t *testing.T, s *server) error {
 	t.Helper()
-	_, err := s.control().Status(t.Context(), s.database)
+	_, err := s.control().Status(t.Context(), s.Database)
 	require.Error(t, err)
 	return err
 }
 
 func TestServerThatWasNeverStartedIsNotRunning(t *testing.T) {
 	t.Parallel()
-	err := statusError(t, newServer(t, ovndb.NB, "127.0.0.1"))
+	err := statusError(t, &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")})
 	require.ErrorIs(t, err, ovn.ErrNotRunning)
 	assert.EqualError(t, err, "cannot ask OVN_Northbound's server for cluster/status: server is not running")
 }
@@ -40,26 +41,26 @@ func TestServerThatWasNeverStartedIsNotRunning(t *testing.T) {
 func TestServerThatWasKilledIsNotRunningThoughItsSocketStays(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
-	s.kill(t)
-	require.FileExists(t, s.paths.Control(ovndb.NB))
+	s.Kill(t)
+	require.FileExists(t, s.Paths.Control(ovndb.NB))
 	require.ErrorIs(t, statusError(t, s), ovn.ErrNotRunning)
 }
 
 func TestServerThatWasStoppedIsNotRunning(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
-	s.signal(t, syscall.SIGTERM)
+	require.NoError(t, s.Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool {
 		_, err := s.control().Status(t.Context(), ovndb.NB)
 		return errors.Is(err, ovn.ErrNotRunning)
 	}, patience, 20*time.Millisecond)
-	assert.NoFileExists(t, s.paths.Control(ovndb.NB))
+	assert.NoFileExists(t, s.Paths.Control(ovndb.NB))
 }
 
 func TestServerThatHangsIsGivenUpAfterFiveSeconds(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	begun := time.Now()
 	require.ErrorIs(t, statusError(t, s), ovn.ErrHung)
 	took := time.Since(begun)
@@ -70,7 +71,7 @@ func TestServerThatHangsIsGivenUpAfterFiveSeconds(t *testing.T) {
 func TestDeadlineOfTheCallerEndsTheCall(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	begun := time.Now()
@@ -81,7 +82,7 @@ func TestDeadlineOfTheCallerEndsTheCall(t *testing.T) {
 func TestCallThatIsInterruptedIsNotTakenForAServerThatHangs(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(200*time.Millisecond, cancel)
 	_, err := s.control().Status(ctx, ovndb.SB)
@@ -104,11 +105,11 @@ func TestSocketOfAnotherUserIsDenied(t *testing.T) {
 	if os.Geteuid() == 0 {
 		c.Runner = stranger{}
 		// Only the socket itself may stand in the way.
-		for dir := s.paths.Run; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
+		for dir := s.Paths.Run; strings.HasPrefix(dir, os.TempDir()+"/"); dir = filepath.Dir(dir) {
 			require.NoError(t, os.Chmod(dir, 0o755))
 		}
 	} else {
-		require.NoError(t, os.Chmod(s.paths.Control(ovndb.NB), 0))
+		require.NoError(t, os.Chmod(s.Paths.Control(ovndb.NB), 0))
 	}
 	_, err := c.Status(t.Context(), ovndb.NB)
 	require.ErrorIs(t, err, ovn.ErrDenied)
@@ -118,14 +119,14 @@ func TestServerOfTheOtherDatabaseServesNotThisOne(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
 	// The socket of the one in the place of the other's.
-	require.NoError(t, os.Symlink(s.paths.Control(ovndb.SB), s.paths.Control(ovndb.NB)))
+	require.NoError(t, os.Symlink(s.Paths.Control(ovndb.SB), s.Paths.Control(ovndb.NB)))
 	_, err := s.control().Status(t.Context(), ovndb.NB)
 	require.ErrorIs(t, err, ovn.ErrUnknownCluster)
 }
 
 func TestStandaloneDatabaseIsNotClustered(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1").standalone(t).start(t)
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Standalone(t).Start(t)}
 	require.ErrorIs(t, statusError(t, s), ovn.ErrNotClustered)
 	require.ErrorIs(t, s.control().Leave(t.Context(), ovndb.NB), ovn.ErrNotClustered)
 	require.ErrorIs(t, s.control().Kick(t.Context(), ovndb.NB, "abcd"), ovn.ErrNotClustered)
@@ -134,8 +135,8 @@ func TestStandaloneDatabaseIsNotClustered(t *testing.T) {
 func TestServerThatJoinsCanNeitherLeaveNorTellItsCluster(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	s := newServer(t, ovndb.NB, net+".2").join(t, "tcp:"+net+".1:6643").start(t)
-	assert.Equal(t, raft.JoiningCluster, s.status(t).State)
+	s := &server{ovsdbtest.New(t, ovndb.NB, net+".2").Join(t, "tcp:"+net+".1:6643").Start(t)}
+	assert.Equal(t, raft.JoiningCluster, s.Status(t).State)
 	require.ErrorIs(t, s.control().Leave(t.Context(), ovndb.NB), ovn.ErrJoining)
 	require.ErrorIs(t, s.control().Kick(t.Context(), ovndb.NB, "abcd"), ovn.ErrUnknownServer)
 }
@@ -145,7 +146,7 @@ func TestLeaveThatCannotEndIsAlreadyUnderWay(t *testing.T) {
 	s := cluster(t, ovndb.NB, 1)[0]
 	require.NoError(t, s.control().Leave(t.Context(), ovndb.NB))
 	require.ErrorIs(t, s.control().Leave(t.Context(), ovndb.NB), ovn.ErrLeaving)
-	assert.Equal(t, raft.LeavingCluster, s.status(t).State)
+	assert.Equal(t, raft.LeavingCluster, s.Status(t).State)
 }
 
 func TestKickOfNoMember(t *testing.T) {
@@ -160,10 +161,10 @@ func TestKickOfNoMember(t *testing.T) {
 func TestKickWithoutALeader(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
-	dead := members[2].status(t).Server
-	members[0].kill(t)
-	members[2].kill(t)
-	members[1].reaches(t, func(s raft.Status) bool { return !s.HasLeader() }, "the survivor believes in a dead leader")
+	dead := members[2].Status(t).Server
+	members[0].Kill(t)
+	members[2].Kill(t)
+	members[1].Reaches(t, func(s raft.Status) bool { return !s.HasLeader() }, "the survivor believes in a dead leader")
 	require.ErrorIs(t, members[1].control().Kick(t.Context(), ovndb.NB, string(dead)), ovn.ErrNoLeader)
 }
 
@@ -173,8 +174,8 @@ func TestRefusalThatHasNoNameHereIsTheServersOwnLine(t *testing.T) {
 	leader := members[0].slower(t).control()
 	var ids []string
 	for _, m := range members[1:] {
-		ids = append(ids, string(m.status(t).Server))
-		m.signal(t, syscall.SIGSTOP) // the leader does not notice for an election timer
+		ids = append(ids, string(m.Status(t).Server))
+		require.NoError(t, m.Signal(syscall.SIGSTOP)) // the leader does not notice for an election timer
 	}
 	require.NoError(t, leader.Kick(t.Context(), ovndb.NB, ids[0]))
 	require.NoError(t, leader.Kick(t.Context(), ovndb.NB, ids[1]), "it waits for the first to be committed")

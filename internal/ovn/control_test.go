@@ -25,13 +25,13 @@ func TestMembersTellTheSameCluster(t *testing.T) {
 		t.Run(d.Short(), func(t *testing.T) {
 			t.Parallel()
 			members := cluster(t, d, 3)
-			first := members[0].status(t)
+			first := members[0].Status(t)
 			assert.Equal(t, raft.Leader, first.Role)
 			require.NotNil(t, first.Cluster)
 			for _, m := range members {
-				s := m.status(t)
+				s := m.Status(t)
 				assert.Equal(t, string(d), s.Name)
-				assert.Equal(t, m.address, s.Address)
+				assert.Equal(t, m.Address, s.Address)
 				assert.Empty(t, s.Unknown, "the parser knows every line of this version")
 				assert.Equal(t, first.Cluster, s.Cluster)
 				assert.True(t, has(first, s.Server))
@@ -43,12 +43,12 @@ func TestMembersTellTheSameCluster(t *testing.T) {
 func TestSoleMemberLeadsItself(t *testing.T) {
 	t.Parallel()
 	sole := cluster(t, ovndb.SB, 1)[0]
-	s := sole.status(t)
+	s := sole.Status(t)
 	assert.Equal(t, raft.Leader, s.Role)
 	assert.Equal(t, raft.Self, s.Leader)
 	require.Len(t, s.Servers, 1)
 	assert.True(t, s.Servers[0].Self)
-	polled, err := ovn.Control{Paths: sole.paths}.PollStatus(t.Context(), ovndb.SB)
+	polled, err := ovn.Control{Paths: sole.Paths}.PollStatus(t.Context(), ovndb.SB)
 	require.NoError(t, err)
 	assert.Equal(t, s.Server, polled.Server)
 	assert.False(t, polled.CutOff())
@@ -58,12 +58,12 @@ func TestFollowerAndLeaderLeave(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	for _, m := range []*server{members[2], members[0]} { // a follower, then the leader
-		id := m.status(t).Server
+		id := m.Status(t).Server
 		require.NoError(t, m.control().Leave(t.Context(), ovndb.NB))
 		m.gone(t)
-		members[1].reaches(t, func(s raft.Status) bool { return !has(s, id) && s.HasLeader() }, "the others keep the one that left")
+		members[1].Reaches(t, func(s raft.Status) bool { return !has(s, id) && s.HasLeader() }, "the others keep the one that left")
 	}
-	assert.Len(t, members[1].status(t).Servers, 1)
+	assert.Len(t, members[1].Status(t).Servers, 1)
 }
 
 func TestServerThatHasLeftKnowsItsClusterNoMore(t *testing.T) {
@@ -74,7 +74,7 @@ func TestServerThatHasLeftKnowsItsClusterNoMore(t *testing.T) {
 	require.NoError(t, c.Leave(t.Context(), ovndb.NB))
 	left.gone(t)
 
-	id := other.status(t).Server
+	id := other.Status(t).Server
 	for command, err := range map[string]error{
 		"leave": c.Leave(t.Context(), ovndb.NB),
 		"kick":  c.Kick(t.Context(), ovndb.NB, string(id)),
@@ -89,11 +89,11 @@ func TestKickFromLeaderAndFollowerRemovesTheDead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			members := cluster(t, ovndb.SB, 3)
-			id := members[2].status(t).Server
-			members[2].kill(t)
+			id := members[2].Status(t).Server
+			members[2].Kill(t)
 			require.NoError(t, members[from].control().Kick(t.Context(), ovndb.SB, string(id)))
 			for _, m := range members[:2] {
-				m.reaches(t, func(s raft.Status) bool { return !has(s, id) && s.HasLeader() }, "the dead member stays")
+				m.Reaches(t, func(s raft.Status) bool { return !has(s, id) && s.HasLeader() }, "the dead member stays")
 			}
 			require.ErrorIs(t, members[from].control().Kick(t.Context(), ovndb.SB, string(id)), ovn.ErrUnknownServer,
 				"it is gone")

@@ -17,9 +17,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -96,10 +96,10 @@ func (w *wire) transact(timeout time.Duration, operations ...string) error {
 // fill writes flows until the file of the server has so many MiB.
 func (s *server) fill(t testing.TB, mib int64) {
 	t.Helper()
-	w, err := dial(context.Background(), s.paths.Socket(s.database))
+	w, err := dial(context.Background(), s.Paths.Socket(s.Database))
 	require.NoError(t, err)
 	defer func() { _ = w.conn.Close() }()
-	for n := 0; ovn.FileSize(s.paths, s.database) < mib<<20; {
+	for n := 0; ovn.FileSize(s.Paths, s.Database) < mib<<20; {
 		var flows []string
 		for range 2000 {
 			n++
@@ -112,7 +112,7 @@ func (s *server) fill(t testing.TB, mib int64) {
 
 // write writes a small row.
 func (s *server) write(n int) error {
-	w, err := dial(context.Background(), s.paths.Socket(s.database))
+	w, err := dial(context.Background(), s.Paths.Socket(s.Database))
 	if err != nil {
 		return err
 	}
@@ -146,19 +146,10 @@ func gaps(members []*server, stop chan struct{}, wg *sync.WaitGroup) *time.Durat
 // large is a cluster of three whose database has so many MiB and an older schema.
 func large(t testing.TB, mib int64, timer time.Duration) []*server {
 	t.Helper()
-	network := loopbacktest.Network(t)
-	first := newServer(t, ovndb.SB, network+".1")
-	tool(t, "--election-timer="+fmt.Sprint(timer.Milliseconds()), "create-cluster", first.paths.File(ovndb.SB), olderSouthbound(t), first.address)
-	members := []*server{first.start(t)}
-	for i := 2; i <= 3; i++ {
-		members = append(members, newServer(t, ovndb.SB, fmt.Sprintf("%s.%d", network, i)).join(t, first.address).start(t))
-	}
-	for _, m := range members {
-		m.reaches(t, func(s raft.Status) bool {
-			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == 3
-		}, "the members do not find each other")
-	}
-	first.fill(t, mib)
+	servers := ovsdbtest.Several(t, ovndb.SB, 3)
+	servers[0].Schema, servers[0].Timer = olderSouthbound(t), timer
+	members := all(ovsdbtest.Form(t, servers...))
+	members[0].fill(t, mib)
 	return members
 }
 
@@ -189,7 +180,7 @@ func BenchmarkConversion(b *testing.B) {
 	require.NoError(b, err)
 	b.ResetTimer()
 	begun := time.Now()
-	err = ovn.Files{Runner: run.Exec{}, Paths: members[0].paths}.Convert(b.Context(), ovndb.SB, 10*time.Minute)
+	err = ovn.Files{Runner: run.Exec{}, Paths: members[0].Paths}.Convert(b.Context(), ovndb.SB, 10*time.Minute)
 	b.ReportMetric(time.Since(begun).Seconds(), "s")
 	b.StopTimer()
 	var after raft.Status

@@ -15,9 +15,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -56,11 +56,11 @@ func (r *restarter) Run(ctx context.Context, c run.Command) ([]byte, error) {
 		return []byte(r.show()), nil
 	}
 	r.calls = append(r.calls, c.String())
-	_, err := r.server.control().Status(ctx, r.server.database)
+	_, err := r.server.control().Status(ctx, r.server.Database)
 	r.exited = errors.Is(err, ovn.ErrNotRunning)
-	r.server.process.Kill() //nolint:errcheck // most have ended by themselves
-	r.server.ended(r.t)
-	r.server.start(r.t)
+	_ = r.server.Signal(syscall.SIGKILL) // most have ended by themselves
+	_ = r.server.Wait(r.t)
+	r.server.Start(r.t)
 	return nil, nil
 }
 
@@ -68,7 +68,7 @@ func (r *restarter) handOver() error {
 	c := r.server.control()
 	c.Runner = r
 	asked := 0
-	return ovn.Services{Runner: r}.HandOver(r.t.Context(), c, r.server.database, func() (time.Time, error) {
+	return ovn.Services{Runner: r}.HandOver(r.t.Context(), c, r.server.Database, func() (time.Time, error) {
 		if asked++; asked > 1 && r.late != nil {
 			return time.Time{}, r.late
 		}
@@ -84,57 +84,43 @@ const slowTimer = 30 * time.Second
 // slowCluster starts n members with that election timer; the first leads them.
 func slowCluster(t *testing.T, d ovndb.Database, n int) []*server {
 	t.Helper()
-	net := loopbacktest.Network(t)
-	first := newServer(t, d, net+".1")
-	made, err := first.files().CreateCluster(t.Context(), d, first.address, slowTimer)
-	require.NoError(t, err)
-	require.NoError(t, first.files().Commit(d))
-	members := []*server{first.start(t)}
-	for _, host := range []string{".2", ".3", ".4", ".5"}[:n-1] {
-		s := newServer(t, d, net+host)
-		require.NoError(t, s.files().JoinCluster(t.Context(), d, made.Cluster, s.address, []string{first.address}))
-		members = append(members, s.start(t))
-	}
-	for _, m := range members {
-		m.reaches(t, func(s raft.Status) bool {
-			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == n
-		}, "the members do not find each other")
-	}
-	return members
+	members := ovsdbtest.Several(t, d, n)
+	members[0].Timer = slowTimer
+	return all(ovsdbtest.Form(t, members...))
 }
 
 func TestLeaderThatIsHandedOverIsNotMissed(t *testing.T) {
 	t.Parallel()
 	members := slowCluster(t, ovndb.NB, 3)
 	r := &restarter{t: t, server: members[0]}
-	require.Equal(t, raft.Leader, members[0].status(t).Role)
+	require.Equal(t, raft.Leader, members[0].Status(t).Role)
 	require.NoError(t, r.handOver())
 	assert.True(t, r.exited, "systemd has nothing left to end")
 	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-nb"}, r.calls)
-	members[1].reaches(t, func(s raft.Status) bool {
-		return s.HasLeader() && s.Leader != raft.Ref(members[0].status(t).Server.Short())
+	members[1].Reaches(t, func(s raft.Status) bool {
+		return s.HasLeader() && s.Leader != raft.Ref(members[0].Status(t).Server.Short())
 	}, "nobody has taken over, an election timer before anybody would miss the leader")
-	members[0].reaches(t, func(s raft.Status) bool { return s.Role == raft.Follower && s.HasLeader() }, "it does not come back")
+	members[0].Reaches(t, func(s raft.Status) bool { return s.Role == raft.Follower && s.HasLeader() }, "it does not come back")
 }
 
 func TestServerThatDoesNotRunIsStarted(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.SB, 1)[0]
-	s.kill(t)
+	s.Kill(t)
 	r := &restarter{t: t, server: s}
 	require.NoError(t, r.handOver())
 	assert.Equal(t, []string{"systemctl restart ovn-ovsdb-server-sb"}, r.calls)
-	assert.Equal(t, raft.Leader, s.status(t).Role)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }
 
 func TestServerThatHangsIsLeftToSystemd(t *testing.T) {
 	t.Parallel()
 	s := slowCluster(t, ovndb.NB, 1)[0]
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	r := &restarter{t: t, server: s}
 	require.NoError(t, r.handOver())
 	assert.False(t, r.exited)
-	assert.Equal(t, raft.Leader, s.status(t).Role)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }
 
 // R1: a server that would not be started again is left as it is.
@@ -144,7 +130,7 @@ func TestServerWhoseServiceIsMaskedIsNotEnded(t *testing.T) {
 	r := &restarter{t: t, server: s, masked: true}
 	require.ErrorIs(t, r.handOver(), ovn.ErrNotStartable)
 	assert.Empty(t, r.calls)
-	assert.Equal(t, raft.Leader, s.status(t).Role, "it was not told to exit")
+	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
 }
 
 // R5: who has lost the lock meanwhile neither tells the server to exit nor has it
@@ -155,13 +141,13 @@ func TestServerIsNotEndedWhereTheGateIsClosed(t *testing.T) {
 	closed := errors.New("too late")
 	r := &restarter{t: t, server: s}
 	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(t.Context(), s.control(), ovndb.NB, func() (time.Time, error) { return time.Time{}, closed }), closed)
-	assert.Equal(t, raft.Leader, s.status(t).Role, "it was not told to exit")
+	assert.Equal(t, raft.Leader, s.Status(t).Role, "it was not told to exit")
 
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	r.late = closed
 	require.ErrorIs(t, r.handOver(), closed)
 	assert.Empty(t, r.calls)
-	s.signal(t, syscall.SIGCONT)
+	require.NoError(t, s.Signal(syscall.SIGCONT))
 }
 
 // A server that is silent for long, as for a compaction of a large database, is not
@@ -176,8 +162,8 @@ func TestServerOfALargeDatabaseIsGivenTheTimeThatItsSizeTakes(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, large.Truncate(160<<20))
 	require.NoError(t, large.Close())
-	s.signal(t, syscall.SIGSTOP)
-	silent := time.AfterFunc(3*time.Second, func() { _ = s.process.Signal(syscall.SIGCONT) })
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
+	silent := time.AfterFunc(3*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
 	defer silent.Stop()
 	require.NoError(t, ovn.Services{Runner: r}.HandOver(t.Context(), c, ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }))
 	assert.True(t, r.exited)
@@ -191,5 +177,5 @@ func TestHandOverEndsWithItsCaller(t *testing.T) {
 	r := &restarter{t: t, server: s}
 	require.ErrorIs(t, ovn.Services{Runner: r}.HandOver(ctx, s.control(), ovndb.NB, func() (time.Time, error) { return time.Now().Add(time.Minute), nil }), context.Canceled)
 	assert.Empty(t, r.calls)
-	assert.Equal(t, raft.Leader, s.status(t).Role)
+	assert.Equal(t, raft.Leader, s.Status(t).Role)
 }

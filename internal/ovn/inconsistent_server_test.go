@@ -15,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -30,21 +31,21 @@ func TestServerSaysThatItHasNotAppliedAnEntryUntilItIsStartedAnew(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
-			file, err := os.OpenFile(s.paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)
+			s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
+			file, err := os.OpenFile(s.Paths.File(ovndb.NB), os.O_APPEND|os.O_WRONLY, 0)
 			require.NoError(t, err)
 			entry := `{"term":1,"index":2,"eid":"d38e85dc-da38-4a9e-bcee-7e5ebb69a001","data":[null,` + tt.transaction + "]}\n"
 			_, err = fmt.Fprintf(file, "OVSDB CLUSTER %d %x\n%s", len(entry), sha1.Sum([]byte(entry)), entry) //nolint:gosec // see above
 			require.NoError(t, err)
 			require.NoError(t, file.Close())
-			s.start(t).reaches(t, func(x raft.Status) bool { return x.Role == raft.Leader && x.Committed() >= 2 }, "a leader that has applied all")
+			s.Start(t).Reaches(t, func(x raft.Status) bool { return x.Role == raft.Leader && x.Committed() >= 2 }, "a leader that has applied all")
 			s.says(t, tt.said)
 
 			require.NoError(t, s.control().Compact(t.Context(), ovndb.NB))
 			// A server of 3.0 or later puts the snapshot together in a thread of its own, and answers before.
-			s.reaches(t, func(x raft.Status) bool { return x.Log.Start > 2 }, "a log without the entry")
-			s.kill(t)
-			s.start(t).reaches(t, func(x raft.Status) bool { return x.Role == raft.Leader }, "a leader again")
+			s.Reaches(t, func(x raft.Status) bool { return x.Log.Start > 2 }, "a log without the entry")
+			s.Kill(t)
+			s.Start(t).Reaches(t, func(x raft.Status) bool { return x.Role == raft.Leader }, "a leader again")
 			s.says(t, "")
 		})
 	}
@@ -52,7 +53,7 @@ func TestServerSaysThatItHasNotAppliedAnEntryUntilItIsStartedAnew(t *testing.T) 
 
 func TestServerThatDoesNotAnswerIsNoServerInGoodOrder(t *testing.T) {
 	t.Parallel()
-	_, err := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").control().StorageError(t.Context(), ovndb.NB)
+	_, err := (&server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1")}).control().StorageError(t.Context(), ovndb.NB)
 	require.ErrorContains(t, err, "cannot ask OVN_Northbound's server how its storage is")
 }
 
@@ -62,7 +63,7 @@ func (s *server) says(t *testing.T, wanted string) {
 	var said string
 	assert.Eventually(t, func() bool {
 		var err error
-		said, err = ovn.Control{Paths: s.paths}.StorageError(t.Context(), s.database)
+		said, err = ovn.Control{Paths: s.Paths}.StorageError(t.Context(), s.Database)
 		require.NoError(t, err)
 		return said == wanted
 	}, 10*time.Second, 5*time.Millisecond)

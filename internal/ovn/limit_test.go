@@ -4,7 +4,6 @@ package ovn_test
 
 import (
 	"os"
-	"os/signal"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -12,18 +11,18 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // limitFileSize sets how long files may become that the process writes: as a quota
 // does, and seen by it as one error of write() of many.
-func limitFileSize(t *testing.T, process *os.Process, bytes uint64) {
+func limitFileSize(t *testing.T, process int, bytes uint64) {
 	t.Helper()
 	limit := syscall.Rlimit{Cur: bytes, Max: ^uint64(0)}
-	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(process.Pid), syscall.RLIMIT_FSIZE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
+	_, _, errno := syscall.RawSyscall6(syscall.SYS_PRLIMIT64, uintptr(process), syscall.RLIMIT_FSIZE, uintptr(unsafe.Pointer(&limit)), 0, 0, 0)
 	require.Zero(t, errno)
 }
 
@@ -32,25 +31,9 @@ const unlimited = ^uint64(0)
 // size is that of a server's file.
 func size(t *testing.T, s *server) uint64 {
 	t.Helper()
-	info, err := os.Stat(s.paths.File(s.database))
+	info, err := os.Stat(s.File())
 	require.NoError(t, err)
 	return uint64(info.Size())
-}
-
-// three are members, the last of which is started by start.
-func three(t *testing.T, start func(*server)) (leader, third *server) {
-	t.Helper()
-	net := loopbacktest.Network(t)
-	leader = newServer(t, ovndb.NB, net+".1").create(t).start(t)
-	second := newServer(t, ovndb.NB, net+".2").join(t, leader.address).start(t)
-	third = newServer(t, ovndb.NB, net+".3").join(t, leader.address)
-	start(third)
-	for _, m := range []*server{leader, second, third} {
-		m.reaches(t, func(s raft.Status) bool {
-			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == 3
-		}, "the members do not find each other")
-	}
-	return leader, third
 }
 
 // A quota, and a disk that was made read-only, are as a full disk: what a write that
@@ -59,42 +42,42 @@ func three(t *testing.T, start func(*server)) (leader, third *server) {
 // hinders new files and not the one that is open.
 func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t *testing.T) {
 	t.Parallel()
-	leader, third := three(t, func(s *server) {
-		signal.Ignore(syscall.SIGXFSZ) // else it ends at once, as by kill; who starts it next inherits that
-		s.start(t)
-	})
+	servers := ovsdbtest.Several(t, ovndb.NB, 3)
+	servers[2].Prefix = []string{"env", "--ignore-signal=SIGXFSZ"} // else it ends at once, as by kill
+	members := all(ovsdbtest.Form(t, servers...))
+	leader, third := members[0], members[2]
 	write(t, leader, 10)
-	third.reaches(t, func(s raft.Status) bool { return s.Committed() == leader.status(t).Committed() }, "it does not follow")
+	third.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
 	log, end := stored(t, third)
 	require.Equal(t, ovn.LogFile{End: end}, log)
 
-	limitFileSize(t, third.process, size(t, third)+100)
+	limitFileSize(t, third.Pid, size(t, third)+100)
 	write(t, leader, 4096)
-	third.reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.status(t).Log.End }, "it does not follow")
+	third.Reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.Status(t).Log.End }, "it does not follow")
 	log, end = stored(t, third)
 	assert.Less(t, log.End, end, "the server believes to have stored it")
-	limitFileSize(t, third.process, unlimited)
+	limitFileSize(t, third.Pid, unlimited)
 	write(t, leader, 10)
 	require.Eventually(t, func() bool { log, _ = stored(t, third); return log.Damage != "" }, patience, pollEvery)
 
-	require.NoError(t, syscall.Mount(third.paths.DB, third.paths.DB, "", syscall.MS_BIND, ""))
+	require.NoError(t, syscall.Mount(third.Paths.DB, third.Paths.DB, "", syscall.MS_BIND, ""))
 	mounted := true
 	t.Cleanup(func() {
 		if mounted {
-			assert.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH))
+			assert.NoError(t, syscall.Unmount(third.Paths.DB, syscall.MNT_DETACH))
 		}
 	})
-	require.NoError(t, syscall.Mount("", third.paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
+	require.NoError(t, syscall.Mount("", third.Paths.DB, "", syscall.MS_REMOUNT|syscall.MS_BIND|syscall.MS_RDONLY, ""))
 	refused := new(ovn.ServerError)
 	if err := third.control().Compact(t.Context(), ovndb.NB); err != nil { // else a later turn tries
 		require.ErrorAs(t, err, &refused)
 		assert.Contains(t, refused.Text, "Read-only file system")
 	}
-	again, err := ovn.Files{Runner: third.files().Runner, Paths: ovndb.Paths{Run: t.TempDir(), DB: third.paths.DB}}.Log(t.Context(), ovndb.NB)
+	again, err := ovn.Files{Runner: third.files().Runner, Paths: ovndb.Paths{Run: t.TempDir(), DB: third.Paths.DB}}.Log(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	assert.Equal(t, log.Damage, again.Damage)
-	assert.Equal(t, raft.ClusterMember, third.status(t).State)
-	require.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH))
+	assert.Equal(t, raft.ClusterMember, third.Status(t).State)
+	require.NoError(t, syscall.Unmount(third.Paths.DB, syscall.MNT_DETACH))
 	mounted = false
 
 	require.Eventually(t, func() bool {
@@ -102,8 +85,8 @@ func TestEntriesThatAQuotaHasLostAreFoundAndAReadOnlyDiskHindersOnlyTheMending(t
 		log, end = stored(t, third)
 		return log == ovn.LogFile{End: end}
 	}, patience, pollEvery)
-	third.kill(t)
-	third.start(t)
-	third.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
+	third.Kill(t)
+	third.Start(t)
+	third.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
 	assert.Len(t, rows(t, third), 3)
 }

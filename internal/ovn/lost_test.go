@@ -19,6 +19,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -27,18 +28,11 @@ import (
 // one does not.
 func faulty(t *testing.T) (leader, third *server) {
 	t.Helper()
-	net := loopbacktest.Network(t)
-	leader = newServer(t, ovndb.NB, net+".1").create(t).start(t)
-	second := newServer(t, ovndb.NB, net+".2").join(t, leader.address).start(t)
-	third = newServer(t, ovndb.NB, net+".3")
-	require.NoError(t, syscall.Mount("tmpfs", third.paths.DB, "tmpfs", 0, "size=700k"))
-	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(third.paths.DB, syscall.MNT_DETACH)) })
-	third.join(t, leader.address).start(t)
-	for _, m := range []*server{leader, second, third} {
-		m.reaches(t, func(s raft.Status) bool {
-			return s.State == raft.ClusterMember && s.HasLeader() && len(s.Servers) == 3
-		}, "the members do not find each other")
-	}
+	members := all(ovsdbtest.Several(t, ovndb.NB, 3))
+	leader, third = members[0], members[2]
+	require.NoError(t, syscall.Mount("tmpfs", third.Paths.DB, "tmpfs", 0, "size=700k"))
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(third.Paths.DB, syscall.MNT_DETACH)) })
+	ovsdbtest.Form(t, leader.Server, members[1].Server, third.Server)
 	return leader, third
 }
 
@@ -52,14 +46,14 @@ func write(t *testing.T, s *server, bytes int) {
 		`["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","%s"]]]}}]`, strings.Repeat("x", bytes)), 0o600))
 	_, err := run.Exec{}.Run(t.Context(), run.Command{Name: "sh", Args: []string{
 		"-c",
-		`ovsdb-client --timeout=10 transact "$0" "$(cat "$1")"`, "unix:" + s.paths.Socket(ovndb.NB), text,
+		`ovsdb-client --timeout=10 transact "$0" "$(cat "$1")"`, "unix:" + s.Paths.Socket(ovndb.NB), text,
 	}})
 	require.NoError(t, err)
 }
 
 func stored(t *testing.T, m *server) (ovn.LogFile, uint64) {
 	t.Helper()
-	end := m.status(t).Log.End
+	end := m.Status(t).Log.End
 	log, err := m.files().Log(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	return log, end
@@ -75,13 +69,13 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	for range 10 { // each of 100 KiB, so that no argument is too long
 		write(t, leader, 100<<10)
 	}
-	third.reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.status(t).Log.End }, "it does not follow")
+	third.Reaches(t, func(s raft.Status) bool { return s.Log.End >= leader.Status(t).Log.End }, "it does not follow")
 	log, end = stored(t, third)
 	assert.Less(t, log.End, end, "the server believes to have stored them")
 
 	// What is short enough is written behind the gap.
 	write(t, leader, 10)
-	third.reaches(t, func(s raft.Status) bool { return s.Committed() == leader.status(t).Committed() }, "it does not follow")
+	third.Reaches(t, func(s raft.Status) bool { return s.Committed() == leader.Status(t).Committed() }, "it does not follow")
 	log, _ = stored(t, third)
 	reason, err := third.files().Damaged(t.Context(), ovndb.NB)
 	require.NoError(t, err)
@@ -94,14 +88,14 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 		assert.Contains(t, full.Text, "No space left on device")
 	}
 	require.Eventually(t, func() bool {
-		_, err := os.Stat(third.paths.File(ovndb.NB) + ".tmp")
+		_, err := os.Stat(third.Paths.File(ovndb.NB) + ".tmp")
 		return os.IsNotExist(err)
 	}, patience, pollEvery)
-	assert.Equal(t, raft.ClusterMember, third.status(t).State)
+	assert.Equal(t, raft.ClusterMember, third.Status(t).State)
 	again, _ := stored(t, third)
 	assert.Equal(t, log.Damage, again.Damage)
 
-	require.NoError(t, syscall.Mount("", third.paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
+	require.NoError(t, syscall.Mount("", third.Paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
 	require.Eventually(t, func() bool {
 		_ = third.control().Compact(t.Context(), ovndb.NB) // the second time there may be nothing to do
 		log, end = stored(t, third)
@@ -112,9 +106,9 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 	assert.Empty(t, reason)
 
 	// It can be started again, with all that was written.
-	third.kill(t)
-	third.start(t)
-	third.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
+	third.Kill(t)
+	third.Start(t)
+	third.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "it does not come back")
 	assert.Len(t, rows(t, third), 11)
 }
 
@@ -122,7 +116,7 @@ func TestEntriesThatAFailedWriteHasLostAreFoundAndACompactionBringsThemBack(t *t
 func rows(t *testing.T, s *server) []string {
 	t.Helper()
 	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{
-		"--timeout=10", "--no-headings", "--format=csv", "dump", "unix:" + s.paths.Socket(ovndb.NB), "OVN_Northbound", "DNS", "_uuid",
+		"--timeout=10", "--no-headings", "--format=csv", "dump", "unix:" + s.Paths.Socket(ovndb.NB), "OVN_Northbound", "DNS", "_uuid",
 	}})
 	require.NoError(t, err)
 	all := strings.Split(strings.TrimSpace(string(out)), "\n")
@@ -134,16 +128,16 @@ func rows(t *testing.T, s *server) []string {
 func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	leader := newServer(t, ovndb.NB, net+".1")
-	require.NoError(t, syscall.Mount("tmpfs", leader.paths.DB, "tmpfs", 0, "size=200k"))
-	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(leader.paths.DB, syscall.MNT_DETACH)) })
-	leader.create(t).start(t)
-	leader.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not lead")
-	end := leader.status(t).Log.End
+	leader := &server{ovsdbtest.New(t, ovndb.NB, net+".1")}
+	require.NoError(t, syscall.Mount("tmpfs", leader.Paths.DB, "tmpfs", 0, "size=200k"))
+	t.Cleanup(func() { assert.NoError(t, syscall.Unmount(leader.Paths.DB, syscall.MNT_DETACH)) })
+	leader.Create(t).Start(t)
+	leader.Reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not lead")
+	end := leader.Status(t).Log.End
 	transact := `["OVN_Northbound",{"op":"insert","table":"DNS","row":{"external_ids":["map",[["long","` + strings.Repeat("x", 100<<10) + `"]]]}}]`
 	failed := new(ovn.FailedError)
 	require.Eventually(t, func() bool {
-		_, _ = run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{"--timeout=1", "transact", "unix:" + leader.paths.Socket(ovndb.NB), transact}})
+		_, _ = run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{"--timeout=1", "transact", "unix:" + leader.Paths.Socket(ovndb.NB), transact}})
 		_, err := leader.control().Status(t.Context(), ovndb.NB)
 		return errors.As(err, &failed)
 	}, patience, pollEvery)
@@ -155,11 +149,11 @@ func TestLeaderThatCouldNotWriteHasGivenUpTheDatabase(t *testing.T) {
 	assert.Equal(t, failed.Status.Log.End, log.End+1, "what it could not write is in its memory, and nothing else")
 
 	// Space doesn't help it, a start does.
-	require.NoError(t, syscall.Mount("", leader.paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
+	require.NoError(t, syscall.Mount("", leader.Paths.DB, "", syscall.MS_REMOUNT, "size=8m"))
 	require.ErrorContains(t, leader.control().Leave(t.Context(), ovndb.NB), "can't leave after failure")
 	require.NoError(t, leader.control().Exit(t.Context(), ovndb.NB))
-	leader.ended(t)
-	leader.start(t)
-	leader.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not come back")
+	_ = leader.Wait(t)
+	leader.Start(t)
+	leader.Reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not come back")
 	write(t, leader, 10)
 }

@@ -3,12 +3,10 @@
 package ovn_test
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // startNorthd runs a real ovn-northd on the databases of two servers, as ovn-ctl
@@ -25,21 +24,8 @@ func startNorthd(t *testing.T, nb, sb *server) ovn.Control {
 	t.Helper()
 	c := nb.control()
 	c.Paths.Run = t.TempDir()
-	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--pidfile="+c.Paths.NorthdPID(),
-		"--log-file="+filepath.Join(c.Paths.Run, "log"),
-		"--ovnnb-db=unix:"+nb.paths.Socket(ovndb.NB), "--ovnsb-db=unix:"+sb.paths.Socket(ovndb.SB))
-	cmd.Env = append(os.Environ(), "OVN_RUNDIR="+c.Paths.Run)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(t, cmd.Start())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		_ = cmd.Wait() // some are told to exit
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-done
-	})
+	ovsdbtest.Run(t, []string{"OVN_RUNDIR=" + c.Paths.Run}, "ovn-northd", "-vconsole:off", "--pidfile="+c.Paths.NorthdPID(),
+		"--log-file="+filepath.Join(c.Paths.Run, "log"), "--ovnnb-db="+nb.Endpoint(), "--ovnsb-db="+sb.Endpoint())
 	require.Eventually(t, func() bool {
 		_, err := c.NorthdStatus(t.Context())
 		return err == nil
@@ -87,14 +73,14 @@ func TestNorthdThatIsPausedSaysSo(t *testing.T) {
 
 func TestNorthdThatWasKilledIsNotRunning(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1")
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
 	_, err := s.control().NorthdStatus(t.Context())
 	require.ErrorIs(t, err, ovn.ErrNotRunning)
 	assert.EqualError(t, err, "cannot ask ovn-northd for status: server is not running")
-	require.NoError(t, os.WriteFile(s.paths.NorthdPID(), []byte("4194304\n"), 0o600)) // more than any process's ID
+	require.NoError(t, os.WriteFile(s.Paths.NorthdPID(), []byte("4194304\n"), 0o600)) // more than any process's ID
 	_, err = s.control().NorthdStatus(t.Context())
 	require.ErrorIs(t, err, ovn.ErrNotRunning)
-	require.NoError(t, os.WriteFile(s.paths.NorthdPID(), []byte("\n"), 0o600))
+	require.NoError(t, os.WriteFile(s.Paths.NorthdPID(), []byte("\n"), 0o600))
 	_, err = s.control().NorthdStatus(t.Context())
 	require.ErrorContains(t, err, "has no process ID")
 }

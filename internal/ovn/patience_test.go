@@ -13,6 +13,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // A server that compacts a large database answers nothing for longer than one of a
@@ -20,8 +21,8 @@ import (
 // hangs.
 func TestServerOfALargeDatabaseIsGivenMoreTimeToAnswer(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t).start(t)
-	s.signal(t, syscall.SIGSTOP)
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)}
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	begun := time.Now()
 	_, err := s.control().Status(t.Context(), ovndb.NB)
 	require.ErrorIs(t, err, ovn.ErrHung)
@@ -29,8 +30,8 @@ func TestServerOfALargeDatabaseIsGivenMoreTimeToAnswer(t *testing.T) {
 	require.Less(t, time.Since(begun), patience)
 
 	// The file is long for who asks its size; the server has read it already.
-	require.NoError(t, os.Truncate(s.paths.File(ovndb.NB), 160<<20))
-	resumed := time.AfterFunc(8*time.Second, func() { _ = s.process.Signal(syscall.SIGCONT) })
+	require.NoError(t, os.Truncate(s.Paths.File(ovndb.NB), 160<<20))
+	resumed := time.AfterFunc(8*time.Second, func() { _ = s.Signal(syscall.SIGCONT) })
 	defer resumed.Stop()
 	begun = time.Now()
 	_, err = s.control().Status(t.Context(), ovndb.NB)

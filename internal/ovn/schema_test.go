@@ -15,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -46,11 +47,11 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 	// The first digits decide, as numbers and not as text.
 	old := oldSchema(t, "6.10.0")
 	net := loopbacktest.Network(t)
-	first := newServer(t, ovndb.NB, net+".1")
-	tool(t, "create-cluster", first.paths.File(ovndb.NB), filepath.Join(old, "ovn-nb.ovsschema"), first.address)
-	first.start(t)
-	second := newServer(t, ovndb.NB, net+".2").join(t, first.address).start(t)
-	second.reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not join")
+	first := &server{ovsdbtest.New(t, ovndb.NB, net+".1")}
+	first.Schema = filepath.Join(old, "ovn-nb.ovsschema")
+	first.Create(t).Start(t)
+	second := &server{ovsdbtest.New(t, ovndb.NB, net+".2").Join(t, first.Address).Start(t)}
+	second.Reaches(t, func(s raft.Status) bool { return s.State == raft.ClusterMember && s.HasLeader() }, "it does not join")
 	query(t, second, `{"op":"insert","table":"Logical_Switch","row":{"name":"net"}}`)
 
 	require.True(t, needsConversion(t, first.files()))
@@ -69,10 +70,10 @@ func TestOlderSchemaIsConvertedAndNewerOneIsLeftAlone(t *testing.T) {
 
 func TestSchemaThatIsNoneIsAnError(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
 	_, err := s.files().NeedsConversion(t.Context(), ovndb.NB)
 	require.ErrorContains(t, err, "cannot find the version of the schema of OVN_Northbound: ", "no server runs")
-	s.start(t)
+	s.Start(t)
 	files := s.files()
 	files.Paths.Data = oldSchema(t, "soon")
 	_, err = files.NeedsConversion(t.Context(), ovndb.NB)
@@ -89,7 +90,7 @@ func needsConversion(t *testing.T, f ovn.Files) bool {
 func query(t *testing.T, s *server, operation string) string {
 	t.Helper()
 	out, err := run.Exec{}.Run(t.Context(), run.Command{Name: "ovsdb-client", Args: []string{
-		"--timeout=10", "transact", "unix:" + s.paths.Socket(ovndb.NB), `["OVN_Northbound",` + operation + `]`,
+		"--timeout=10", "transact", "unix:" + s.Paths.Socket(ovndb.NB), `["OVN_Northbound",` + operation + `]`,
 	}})
 	require.NoError(t, err)
 	return string(out)

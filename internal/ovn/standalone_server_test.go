@@ -16,6 +16,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
@@ -23,7 +24,7 @@ import (
 // program runs one of OVN's, at the server's socket where it is a client.
 func (s *server) program(ctx context.Context, name string, args ...string) (string, error) {
 	if name == "ovn-nbctl" {
-		args = append([]string{"--no-leader-only", "--timeout=3", "--db=unix:" + s.paths.Socket(s.database)}, args...)
+		args = append([]string{"--no-leader-only", "--timeout=3", "--db=unix:" + s.Paths.Socket(s.Database)}, args...)
 	}
 	out, err := run.Exec{}.Run(ctx, run.Command{Name: name, Args: args})
 	return string(out), err
@@ -38,7 +39,7 @@ func (s *server) nbctl(t *testing.T, args ...string) {
 // dump is all that the server serves.
 func (s *server) dump(t *testing.T) string {
 	t.Helper()
-	text, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "dump", "unix:"+s.paths.Socket(s.database), string(s.database))
+	text, err := s.program(t.Context(), "ovsdb-client", "--timeout=10", "--no-leader-only", "dump", s.Endpoint(), string(s.Database))
 	require.NoError(t, err)
 	return text
 }
@@ -46,9 +47,10 @@ func (s *server) dump(t *testing.T) string {
 // servedFrom is what a server serves that is started on a standalone database's file.
 func servedFrom(t *testing.T, copied string) string {
 	t.Helper()
-	s := newServer(t, ovndb.NB, "127.0.0.1")
-	require.NoError(t, os.Rename(copied, s.paths.File(ovndb.NB)))
-	return s.start(t).dump(t)
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
+	require.NoError(t, os.Rename(copied, s.Paths.File(ovndb.NB)))
+	s.Start(t)
+	return s.dump(t)
 }
 
 // A member that led, wrote what no other has, died, and came back has other entries now in
@@ -59,15 +61,15 @@ func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
 	old, others := members[0], members[1:]
 	old.nbctl(t, "ls-add", "kept", "--", "ls-add", "changed", "--", "set", "Logical_Switch", "changed", "external_ids:by=all")
 	for _, o := range others {
-		o.kill(t) // not stopped: what its sockets hold it would take when it goes on
+		o.Kill(t) // not stopped: what its sockets hold it would take when it goes on
 	}
 	_, err := old.program(t.Context(), "ovn-nbctl", "ls-del", "kept", "--", "ls-add", "phantom", "--", "set", "Logical_Switch", "changed", "external_ids:by=one")
 	require.Error(t, err, "it is not committed")
-	old.kill(t)
+	old.Kill(t)
 	for _, o := range others {
-		o.start(t)
+		o.Start(t)
 	}
-	others[0].reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "the others elect no leader")
+	others[0].Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "the others elect no leader")
 	var beforeTheLast ovn.LogEnd
 	for i := range 3 {
 		beforeTheLast, err = others[0].files().LogEnd(t.Context(), ovndb.NB)
@@ -78,13 +80,13 @@ func TestStandaloneCopyHasNothingThatOthersTookThePlaceOf(t *testing.T) {
 			return err == nil
 		}, patience, patience/1000)
 	}
-	old.start(t)
+	old.Start(t)
 	wanted := others[0].dump(t)
 	require.NotContains(t, wanted, "phantom", "the premise: no other has it")
 	require.Eventually(t, func() bool { return old.dump(t) == wanted }, patience, patience/1000, "it does not catch up")
 
 	by := filepath.Join(t.TempDir(), "by-ovsdb-tool")
-	tool(t, "cluster-to-standalone", by, old.paths.File(ovndb.NB))
+	tool(t, "cluster-to-standalone", by, old.Paths.File(ovndb.NB))
 	text, err := os.ReadFile(by)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "phantom", "the premise: the file has both")
@@ -120,15 +122,15 @@ func newer(t *testing.T) (path, text string) {
 // as the schema alone.
 func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1").create(t).start(t)
-	s.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1").Create(t).Start(t)}
+	s.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
 	s.nbctl(t, "ls-add", "one", "--", "ls-add", "two")
-	before, err := os.ReadFile(s.paths.File(ovndb.NB))
+	before, err := os.ReadFile(s.Paths.File(ovndb.NB))
 	require.NoError(t, err)
 	end, err := s.files().LogEnd(t.Context(), ovndb.NB)
 	require.NoError(t, err)
 	path, text := newer(t)
-	_, err = s.program(t.Context(), "ovsdb-client", "--timeout=20", "convert", "unix:"+s.paths.Socket(ovndb.NB), path)
+	_, err = s.program(t.Context(), "ovsdb-client", "--timeout=20", "convert", "unix:"+s.Paths.Socket(ovndb.NB), path)
 	require.NoError(t, err)
 	s.nbctl(t, "ls-del", "two")
 	copied := filepath.Join(t.TempDir(), "copy")
@@ -137,10 +139,10 @@ func TestStandaloneCopyHasTheSchemaThatTheDatabaseWasConvertedTo(t *testing.T) {
 	require.Contains(t, wanted, "added")
 	assert.Equal(t, wanted, servedFrom(t, copied))
 
-	bare := newServer(t, ovndb.NB, "127.0.0.1")
+	bare := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
 	records := []string{string(before), holding(int(end.Index)+1, int(end.Term), text, "null"), holding(int(end.Index)+2, int(end.Term), "null",
 		`{"Logical_Switch":{"58fddd36-e650-4efb-bde5-9df6afd86bf8":{"name":"three","added":"yes"}},"_is_diff":true}`)}
-	require.NoError(t, os.WriteFile(bare.paths.File(ovndb.NB), []byte(strings.Join(records, "")), 0o600))
+	require.NoError(t, os.WriteFile(bare.Paths.File(ovndb.NB), []byte(strings.Join(records, "")), 0o600))
 	require.NoError(t, bare.files().Extract(t.Context(), ovndb.NB, copied))
 	version, err := bare.files().Load(t.Context(), ovndb.NB, copied)
 	require.NoError(t, err)

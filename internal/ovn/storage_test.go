@@ -17,14 +17,15 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 func storage(t *testing.T, s *server) ovn.Storage {
 	t.Helper()
-	found, err := ovn.ReadStorage(s.paths, s.database)
+	found, err := ovn.ReadStorage(s.Paths, s.Database)
 	require.NoError(t, err)
-	stat, err := os.Stat(s.paths.File(s.database))
+	stat, err := os.Stat(s.File())
 	require.NoError(t, err)
 	assert.Equal(t, stat.Size(), found.Size)
 	return found
@@ -33,8 +34,8 @@ func storage(t *testing.T, s *server) ovn.Storage {
 func TestFileOfARealServerGrowsUntilItIsCompacted(t *testing.T) {
 	t.Parallel()
 	began := time.Now().Add(-time.Second) // file systems count in ticks
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t).start(t)
-	s.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)}
+	s.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
 	before := storage(t, s)
 	write(t, s, 100_000)
 	after := storage(t, s)
@@ -55,11 +56,11 @@ func TestFileOfARealServerGrowsUntilItIsCompacted(t *testing.T) {
 
 func TestFileThatIsNoClustersHasNoStorage(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, "127.0.0.1")
-	_, err := ovn.ReadStorage(s.paths, ovndb.NB)
+	s := &server{ovsdbtest.New(t, ovndb.NB, "127.0.0.1")}
+	_, err := ovn.ReadStorage(s.Paths, ovndb.NB)
 	require.ErrorIs(t, err, os.ErrNotExist)
-	s.standalone(t)
-	_, err = ovn.ReadStorage(s.paths, ovndb.NB)
+	s.Standalone(t)
+	_, err = ovn.ReadStorage(s.Paths, ovndb.NB)
 	require.ErrorContains(t, err, "its header is none")
 }
 
@@ -67,11 +68,11 @@ func TestFileThatIsNoClustersHasNoStorage(t *testing.T) {
 // main loop.
 func insert(t *testing.T, s *server, rows int) {
 	t.Helper()
-	client, err := new(net.Dialer).DialContext(t.Context(), "unix", s.paths.Socket(s.database))
+	client, err := new(net.Dialer).DialContext(t.Context(), "unix", s.Paths.Socket(s.Database))
 	require.NoError(t, err)
 	defer client.Close()
 	row := `,{"op":"insert","table":"DNS","row":{"external_ids":["map",[["a","b"],["c","d"]]]}}`
-	_, err = fmt.Fprintf(client, `{"id":1,"method":"transact","params":["%s"%s]}`, s.database, strings.Repeat(row, rows))
+	_, err = fmt.Fprintf(client, `{"id":1,"method":"transact","params":["%s"%s]}`, s.Database, strings.Repeat(row, rows))
 	require.NoError(t, err)
 	require.NoError(t, client.SetReadDeadline(time.Now().Add(3*patience)))
 	var answer struct{ Error any }
@@ -81,16 +82,15 @@ func insert(t *testing.T, s *server, rows int) {
 
 func TestARealServerThatWasSilentSaysSoInItsLog(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t).start(t)
-	s.reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
-	s.paths.Logs = s.paths.Run
-	require.NoError(t, os.Symlink("log", s.paths.Log(ovndb.NB)))
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)}
+	s.Reaches(t, func(s raft.Status) bool { return s.HasLeader() }, "no leader")
+	s.Paths.Logs = s.Paths.Run
 	since := time.Now().Add(-time.Minute)
 	for rows := 20_000; rows <= 640_000; rows *= 2 { // what takes a second depends on the machine
 		began := time.Now()
 		insert(t, s, rows)
 		took := time.Since(began)
-		found, err := ovn.ReadLongPolls(s.paths, ovndb.NB, since)
+		found, err := ovn.ReadLongPolls(s.Paths, ovndb.NB, since)
 		require.NoError(t, err)
 		if found.Count > 0 {
 			assert.GreaterOrEqual(t, found.Longest, time.Second)

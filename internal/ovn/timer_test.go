@@ -18,8 +18,8 @@ import (
 func (s *server) slower(t *testing.T) *server {
 	t.Helper()
 	for _, timer := range []time.Duration{2 * time.Second, 4 * time.Second, 8 * time.Second, 16 * time.Second} {
-		require.NoError(t, s.control().ChangeElectionTimer(t.Context(), s.database, timer))
-		s.reaches(t, func(s raft.Status) bool { return s.ElectionTimer == timer && s.ChangingTo == 0 }, "the timer does not change")
+		require.NoError(t, s.control().ChangeElectionTimer(t.Context(), s.Database, timer))
+		s.Reaches(t, func(s raft.Status) bool { return s.ElectionTimer == timer && s.ChangingTo == 0 }, "the timer does not change")
 	}
 	return s
 }
@@ -32,7 +32,7 @@ func TestElectionTimerGoesUpTwofoldAndDownAtOnce(t *testing.T) {
 	becomes := func(wanted time.Duration) {
 		t.Helper()
 		for _, m := range members {
-			m.reaches(t, func(s raft.Status) bool { return s.ElectionTimer == wanted && s.ChangingTo == 0 }, "the timer does not change")
+			m.Reaches(t, func(s raft.Status) bool { return s.ElectionTimer == wanted && s.ChangingTo == 0 }, "the timer does not change")
 		}
 	}
 	require.ErrorIs(t, change(2001*time.Millisecond), ovn.ErrTimerRange)
@@ -51,7 +51,7 @@ func TestElectionTimerHasBounds(t *testing.T) {
 	for _, timer := range []time.Duration{0, 99 * time.Millisecond, -time.Second, 11 * time.Minute} {
 		require.ErrorIs(t, s.control().ChangeElectionTimer(t.Context(), ovndb.SB, timer), ovn.ErrTimerRange, "%s", timer)
 	}
-	assert.Equal(t, time.Second, s.status(t).ElectionTimer)
+	assert.Equal(t, time.Second, s.Status(t).ElectionTimer)
 }
 
 func TestElectionTimerIsTheLeadersBusiness(t *testing.T) {
@@ -66,8 +66,8 @@ func TestElectionTimerWaitsForTheEarlierChange(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 2)
 	leader := members[0].slower(t).control()
-	members[1].kill(t) // nothing is committed any more
+	members[1].Kill(t) // nothing is committed any more
 	require.NoError(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 32*time.Second))
-	assert.Equal(t, 32*time.Second, members[0].status(t).ChangingTo)
+	assert.Equal(t, 32*time.Second, members[0].Status(t).ChangingTo)
 	require.ErrorIs(t, leader.ChangeElectionTimer(t.Context(), ovndb.NB, 20*time.Second), ovn.ErrTimerPending)
 }

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -18,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // convertedByNewer appends to a file what a leader of OVS 3.2 or later stores when it
@@ -42,30 +42,28 @@ func convertedByNewer(t *testing.T, path string) {
 // log, until one is started that doesn't.
 func TestServerThatEndsOnAFileOfANewerOneIsKnownByItsLog(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
-	s.paths.Logs = s.paths.Run
+	s := &server{ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)}
+	s.Paths.Logs = s.Paths.Run
 	check := func(want bool, why string) {
 		t.Helper()
-		got, err := ovn.FileTooNew(s.paths, ovndb.NB)
+		got, err := ovn.FileTooNew(s.Paths, ovndb.NB)
 		require.NoError(t, err)
 		assert.Equal(t, want, got, why)
 	}
 	check(false, "there is no log")
-	good := filepath.Join(s.paths.DB, "good")
-	text, err := os.ReadFile(s.paths.File(ovndb.NB))
+	good := filepath.Join(s.Paths.DB, "good")
+	text, err := os.ReadFile(s.Paths.File(ovndb.NB))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(good, text, 0o600))
-	convertedByNewer(t, s.paths.File(ovndb.NB))
-	cmd := exec.CommandContext(t.Context(), "ovsdb-server", "-vconsole:off", "--log-file="+s.paths.Log(ovndb.NB),
-		"--unixctl="+s.paths.Control(ovndb.NB), "--remote=punix:"+s.paths.Socket(ovndb.NB), s.paths.File(ovndb.NB))
-	require.Error(t, cmd.Run(), "an OVS of before 3.2, as Debian 12 has it, can't use the file")
+	convertedByNewer(t, s.Paths.File(ovndb.NB))
+	require.Error(t, s.Begin(t).Wait(t), "an OVS of before 3.2, as Debian 12 has it, can't use the file")
 	check(true, "it has ended so")
 
 	padding := strings.Repeat("2026-11-22T12:00:00Z|00099|raft|INFO|nothing\n", 3000)
-	text, err = os.ReadFile(s.paths.Log(ovndb.NB))
+	text, err = os.ReadFile(s.Paths.Log(ovndb.NB))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(s.paths.Log(ovndb.NB), append([]byte(padding), text...), 0o600))
+	require.NoError(t, os.WriteFile(s.Paths.Log(ovndb.NB), append([]byte(padding), text...), 0o600))
 	check(true, "the log is long")
-	require.NoError(t, os.WriteFile(s.paths.Log(ovndb.NB), append(text, []byte("2026-11-22T12:00:00Z|00001|vlog|INFO|opened log file "+s.paths.Log(ovndb.NB)+"\n")...), 0o600))
+	require.NoError(t, os.WriteFile(s.Paths.Log(ovndb.NB), append(text, []byte("2026-11-22T12:00:00Z|00001|vlog|INFO|opened log file "+s.Paths.Log(ovndb.NB)+"\n")...), 0o600))
 	check(false, "another one has begun since")
 }

@@ -32,10 +32,10 @@ func TestNoEndpointIsAnError(t *testing.T) {
 // all the time there is.
 func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 	hung, good := cluster(t, ovndb.NB, 1)[0], cluster(t, ovndb.NB, 1)[0]
-	hung.signal(t, syscall.SIGSTOP)
+	require.NoError(t, hung.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
-	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, hung.endpoints()[0], good.endpoints()[0])
+	g, err := new(ovsdb.Dialer).Global(ctx, ovndb.NB, endpointsOf(hung)[0], endpointsOf(good)[0])
 	require.NoError(t, err)
 	g.Close()
 }
@@ -44,14 +44,14 @@ func TestEndpointThatHangsDoesNotTakeTheTimeOfTheOthers(t *testing.T) {
 func TestWhyThereIsNoConnectionIsSaidOnce(t *testing.T) {
 	t.Parallel()
 	server := cluster(t, ovndb.NB, 1)[0]
-	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.SB, server.socket())
-	require.EqualError(t, err, "cannot connect to "+server.socket()+": target database OVN_Southbound not found")
+	_, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.SB, server.Endpoint())
+	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": target database OVN_Southbound not found")
 
-	server.signal(t, syscall.SIGSTOP)
+	require.NoError(t, server.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, server.socket())
-	require.EqualError(t, err, "cannot connect to "+server.socket()+": no answer before the deadline")
+	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, server.Endpoint())
+	require.EqualError(t, err, "cannot connect to "+server.Endpoint()+": no answer before the deadline")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
@@ -62,10 +62,10 @@ func TestServerThatHangsIsNotAskedForEver(t *testing.T) {
 	server := cluster(t, ovndb.NB, 1)[0]
 	_, bounded := t.Context().Deadline()
 	require.False(t, bounded)
-	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, server.socket())
+	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, server.Endpoint())
 	require.NoError(t, err)
 	defer g.Close()
-	server.signal(t, syscall.SIGSTOP)
+	require.NoError(t, server.Signal(syscall.SIGSTOP))
 	begun := time.Now()
 	_, err = g.Read(t.Context())
 	require.Error(t, err)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,7 +23,7 @@ func ensure(t *testing.T, s *server, want ...ovsdb.Connection) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	changed, err := new(ovsdb.Dialer).EnsureConnections(ctx, s.database, want, s.socket())
+	changed, err := new(ovsdb.Dialer).EnsureConnections(ctx, s.Database, want, s.Endpoint())
 	require.NoError(t, err)
 	return changed
 }
@@ -33,7 +32,7 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	rows, err := new(ovsdb.Dialer).Connections(ctx, s.database, s.socket())
+	rows, err := new(ovsdb.Dialer).Connections(ctx, s.Database, s.Endpoint())
 	require.NoError(t, err)
 	return rows
 }
@@ -41,8 +40,8 @@ func connections(t *testing.T, s *server) []ovsdb.Connection {
 // tool asks OVN's own tool for the database, and returns what it prints.
 func tool(t *testing.T, s *server, args ...string) string {
 	t.Helper()
-	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.database]
-	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.socket()}, args...)...)
+	name := map[ovndb.Database]string{ovndb.NB: "ovn-nbctl", ovndb.SB: "ovn-sbctl"}[s.Database]
+	return command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
 
 // column is that of the row with the target, as OVN's tools print it.
@@ -183,7 +182,7 @@ func TestManyWhoEnsureTheSameAtOnceMakeItOnce(t *testing.T) {
 			wg.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), patience)
 				defer cancel()
-				_, failed[i] = new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.SB, want, members[i%3].socket())
+				_, failed[i] = new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.SB, want, members[i%3].Endpoint())
 			})
 		}
 		wg.Wait()
@@ -200,11 +199,11 @@ func TestListenersWithoutQuorumAreAnErrorInTime(t *testing.T) {
 	members := cluster(t, ovndb.NB, 3)
 	ensure(t, members[2], wanted(ovndb.NB)...)
 	require.Eventually(t, func() bool { return len(connections(t, members[0])) == 1 }, patience, 1)
-	members[1].signal(t, syscall.SIGKILL)
-	members[2].signal(t, syscall.SIGKILL)
+	members[1].Kill(t)
+	members[2].Kill(t)
 	ctx, cancel := context.WithTimeout(t.Context(), minute/20)
 	defer cancel()
-	_, err := new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.NB, []ovsdb.Connection{{Target: "pssl:1"}}, members[0].socket())
+	_, err := new(ovsdb.Dialer).EnsureConnections(ctx, ovndb.NB, []ovsdb.Connection{{Target: "pssl:1"}}, members[0].Endpoint())
 	require.Error(t, err)
 }
 

@@ -15,7 +15,7 @@ import (
 func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	s.ctlTool(t, "set", "NB_Global", ".", "external_ids:holder=u/0")
+	ctlTool(t, s, "set", "NB_Global", ".", "external_ids:holder=u/0")
 	port, _ := lists(t, readNorthbound(t, s))
 	port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 	sleeper, next := connected(t, s), connected(t, s)
@@ -25,18 +25,18 @@ func TestNothingIsWrittenUnderATermThatIsOver(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, notes, 1)
 
-	s.ctlTool(t, "set", "NB_Global", ".", "external_ids:holder=u/1", "external_ids:another=key")
+	ctlTool(t, s, "set", "NB_Global", ".", "external_ids:holder=u/1", "external_ids:another=key")
 	port, _ = lists(t, readNorthbound(t, s))
 	port.After = []ovsdb.CandidateRow{{Chassis: "c4", Priority: 1}}
 	tables := []string{"list", "Gateway_Chassis", "--", "list", "NB_Global", "--", "list", "DNS"}
-	before := s.ctlTool(t, tables...)
+	before := ctlTool(t, s, tables...)
 	require.ErrorIs(t, sleeper.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port), ovsdb.ErrFenced)
 	require.Error(t, sleeper.AmendJournal(t.Context(), nil, notes))
 	require.Error(t, sleeper.SyncNorthd(t.Context(), nil))
 	note := ovsdb.Amendment{Put: map[string]string{"note": "after"}}
 	require.Error(t, sleeper.AmendIDs(t.Context(), ovsdb.Guard{}, note))
 	require.Error(t, sleeper.AmendIDsAndSync(t.Context(), ovsdb.Guard{}, note, nil))
-	assert.Equal(t, before, s.ctlTool(t, tables...))
+	assert.Equal(t, before, ctlTool(t, s, tables...))
 
 	require.NoError(t, next.Fence(t.Context(), "holder", "u/1"))
 	require.NoError(t, next.Write(t.Context(), []string{"after"}, ovsdb.Guard{}, port))

@@ -18,12 +18,13 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // followed are servers of both databases, and a connection that follows them.
 func followed(t *testing.T, nb, sb *server) *ovsdb.Followed {
 	t.Helper()
-	f, err := new(ovsdb.Dialer).Follow(t.Context(), []string{nb.socket()}, []string{sb.socket()})
+	f, err := new(ovsdb.Dialer).Follow(t.Context(), []string{nb.Endpoint()}, []string{sb.Endpoint()})
 	require.NoError(t, err)
 	t.Cleanup(f.Close)
 	return f
@@ -31,18 +32,16 @@ func followed(t *testing.T, nb, sb *server) *ovsdb.Followed {
 
 func emptyOne(t *testing.T, d ovndb.Database) *server {
 	t.Helper()
-	s := newServer(t, d, "127.0.0.1").standalone(t)
-	s.start(t, nil)
-	return s
+	return ovsdbtest.New(t, d, "127.0.0.1").Standalone(t).Start(t)
 }
 
 // transact has a server make a transaction, as RFC 7047 says.
 func transact(t *testing.T, s *server, operations ...any) {
 	t.Helper()
-	c, err := new(net.Dialer).DialContext(t.Context(), "unix", s.socket()[len("unix:"):])
+	c, err := new(net.Dialer).DialContext(t.Context(), "unix", s.Endpoint()[len("unix:"):])
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, json.NewEncoder(c).Encode(map[string]any{"method": "transact", "id": 1, "params": append([]any{string(s.database)}, operations...)}))
+	require.NoError(t, json.NewEncoder(c).Encode(map[string]any{"method": "transact", "id": 1, "params": append([]any{string(s.Database)}, operations...)}))
 	var answer struct {
 		Error  any
 		Result []map[string]any
@@ -110,7 +109,7 @@ func TestChangesOfBothDatabasesWakeAndAreReadAtTheServersThatAreFollowed(t *test
 	transact(t, nb, map[string]any{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": []any{[]any{"priority", "+=", 1}}})
 	assert.True(t, wakes(), "a priority that is changed in its place")
 
-	nb.signal(t, syscall.SIGKILL)
+	require.NoError(t, nb.Signal(syscall.SIGKILL)) // what is lost while nobody listens is not told
 	select {
 	case <-f.Lost(ovndb.NB):
 	case <-time.After(patience):
@@ -133,7 +132,7 @@ func TestWhatIsFollowedTakesAFewTimesTheRoomOfTheDatabase(t *testing.T) {
 		return int(m.HeapAlloc) //nolint:gosec // less than 2^63
 	}
 	transact(t, nb, routerPorts(2000)...)
-	found, err := os.Stat(nb.file())
+	found, err := os.Stat(nb.File())
 	require.NoError(t, err)
 	before := heap()
 	f := followed(t, nb, sb)

@@ -14,18 +14,19 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // ctl runs ovn-nbctl or ovn-sbctl on the server.
-func (s *server) ctlTool(t *testing.T, args ...string) string {
+func ctlTool(t *testing.T, s *server, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	program := "ovn-nbctl"
-	if s.database == ovndb.SB {
+	if s.Database == ovndb.SB {
 		program = "ovn-sbctl"
 	}
-	out, err := exec.CommandContext(ctx, program, append([]string{"--db=" + s.socket()}, args...)...).CombinedOutput()
+	out, err := exec.CommandContext(ctx, program, append([]string{"--db=" + s.Endpoint()}, args...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return strings.TrimSpace(string(out))
 }
@@ -34,15 +35,16 @@ func (s *server) ctlTool(t *testing.T, args ...string) string {
 // group.
 func northbound(t *testing.T) *server {
 	t.Helper()
-	return northboundOf(t, schema(ovndb.NB))
+	return northboundOf(t, "")
 }
 
 func northboundOf(t *testing.T, file string) *server {
 	t.Helper()
-	s := newServer(t, ovndb.NB, "127.0.0.1").standaloneOf(t, file)
-	s.start(t, nil)
-	s.ctlTool(
-		t, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
+	s := ovsdbtest.New(t, ovndb.NB, "127.0.0.1")
+	s.Schema = file
+	s.Standalone(t).Start(t)
+	ctlTool(
+		t, s, "ls-add", "public", "--", "lsp-add", "public", "provnet", "--", "lsp-set-type", "provnet", "localnet", "--",
 		"lsp-set-options", "provnet", "network_name=physnet1", "--",
 		"lr-add", "r1", "--", "set", "Logical_Router", "r1", "external_ids:neutron\\:availability_zone_hints=az1", "--",
 		"lrp-add", "r1", "lrp-1", "00:00:00:00:00:01", "10.0.0.1/24", "--",
@@ -53,8 +55,8 @@ func northboundOf(t *testing.T, file string) *server {
 		"ha-chassis-group-add", "g2", "--", "ha-chassis-group-add-chassis", "g2", "c1", "20", "--",
 		"ha-chassis-group-add-chassis", "g2", "c2", "10",
 	)
-	group := s.ctlTool(t, "--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=g2")
-	s.ctlTool(t, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group, "--", "lsp-add", "public", "vm")
+	group := ctlTool(t, s, "--bare", "--columns=_uuid", "find", "HA_Chassis_Group", "name=g2")
+	ctlTool(t, s, "set", "Logical_Router_Port", "lrp-2", "ha_chassis_group="+group, "--", "lsp-add", "public", "vm")
 	return s
 }
 
@@ -62,12 +64,11 @@ func northboundOf(t *testing.T, file string) *server {
 func connected(t *testing.T, s *server) *ovsdb.Gateways {
 	t.Helper()
 	other := ovndb.NB
-	if s.database == ovndb.NB {
+	if s.Database == ovndb.NB {
 		other = ovndb.SB
 	}
-	empty := newServer(t, other, "127.0.0.1").standalone(t)
-	empty.start(t, nil)
-	at := map[ovndb.Database][]string{s.database: {s.socket()}, other: {empty.socket()}}
+	empty := ovsdbtest.New(t, other, "127.0.0.1").Standalone(t).Start(t)
+	at := map[ovndb.Database][]string{s.Database: {s.Endpoint()}, other: {empty.Endpoint()}}
 	g, err := new(ovsdb.Dialer).Gateways(t.Context(), at[ovndb.NB], at[ovndb.SB])
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
@@ -183,11 +184,11 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 			port, group := lists(t, readNorthbound(t, s))
 			port.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
 			group.After = []ovsdb.CandidateRow{{Chassis: "c3", Priority: 1}}
-			s.ctlTool(t, change...)
-			before := s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
+			ctlTool(t, s, change...)
+			before := ctlTool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis")
 			g := connected(t, s)
 			require.ErrorIs(t, g.Write(t.Context(), []string{"a note"}, ovsdb.Guard{}, port, group), ovsdb.ErrChanged)
-			assert.Equal(t, before, s.ctlTool(t, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
+			assert.Equal(t, before, ctlTool(t, s, "list", "Gateway_Chassis", "--", "list", "HA_Chassis"))
 			notes, err := g.Journal(t.Context())
 			require.NoError(t, err)
 			assert.Empty(t, notes, "nothing is noted either")
@@ -197,9 +198,8 @@ func TestNothingIsWrittenWhereSomethingHasChangedMeanwhile(t *testing.T) {
 
 func TestSouthboundIsReadAsItStands(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.SB, "127.0.0.1").standalone(t)
-	s.start(t, nil)
-	s.ctlTool(t, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
+	s := ovsdbtest.New(t, ovndb.SB, "127.0.0.1").Standalone(t).Start(t)
+	ctlTool(t, s, "chassis-add", "c1", "geneve", "10.0.0.1", "--", "set", "Chassis", "c1", "hostname=one",
 		"other_config:ovn-cms-options=\"enable-chassis-as-gw,availability-zones=az1:az2\"", "--",
 		"create", "Chassis_Private", "name=c1", "nb_cfg=7", "nb_cfg_timestamp=1700000000123", "--", "set", "SB_Global", ".", "nb_cfg=8")
 	sb, err := connected(t, s).Southbound(t.Context())

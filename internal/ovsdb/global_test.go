@@ -15,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 const key = "ovn-central:test"
@@ -24,7 +25,7 @@ func connect(t *testing.T, s *server) *ovsdb.Global {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	g, err := new(ovsdb.Dialer).Global(ctx, s.database, s.socket())
+	g, err := new(ovsdb.Dialer).Global(ctx, s.Database, s.Endpoint())
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	return g
@@ -52,10 +53,10 @@ func swap(t *testing.T, g *ovsdb.Global, old, next string) bool {
 func ctl(t *testing.T, s *server, args ...string) {
 	t.Helper()
 	name := "ovn-nbctl"
-	if s.database == ovndb.SB {
+	if s.Database == ovndb.SB {
 		name = "ovn-sbctl"
 	}
-	command(t, name, append([]string{"--no-leader-only", "--db=" + s.socket()}, args...)...)
+	command(t, name, append([]string{"--no-leader-only", "--db=" + s.Endpoint()}, args...)...)
 }
 
 func TestRowThatIsNotThereYetIsMadeByTheFirstSwap(t *testing.T) {
@@ -138,8 +139,8 @@ func TestSwapLeavesTheNeighboursAlone(t *testing.T) {
 	assert.Equal(t, map[string]string{
 		"neutron": "2", "ovn-central:other": "2", "late": "3", key: "b", "x": "1",
 	}, read(t, g))
-	assert.Equal(t, "mine 7", command(t, "ovn-nbctl", "--db="+s.socket(), "--bare", "--columns=name", "list", "NB_Global")+" "+
-		command(t, "ovn-nbctl", "--db="+s.socket(), "--bare", "--columns=nb_cfg", "list", "NB_Global"))
+	assert.Equal(t, "mine 7", command(t, "ovn-nbctl", "--db="+s.Endpoint(), "--bare", "--columns=name", "list", "NB_Global")+" "+
+		command(t, "ovn-nbctl", "--db="+s.Endpoint(), "--bare", "--columns=nb_cfg", "list", "NB_Global"))
 }
 
 func TestSwapIsSeenByTheOtherMembers(t *testing.T) {
@@ -158,8 +159,8 @@ func TestSwapWithoutAQuorumIsAnErrorWithinItsDeadline(t *testing.T) {
 	ctl(t, members[0], "init")
 	g := connect(t, members[1])
 	require.True(t, swap(t, g, "", "a"))
-	members[0].signal(t, syscall.SIGSTOP)
-	members[2].signal(t, syscall.SIGSTOP)
+	require.NoError(t, members[0].Signal(syscall.SIGSTOP))
+	require.NoError(t, members[2].Signal(syscall.SIGSTOP))
 
 	for range 2 { // once while it still believes in a leader, once later
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
@@ -176,14 +177,14 @@ func TestSwapThroughAServerThatHangsIsAnErrorWithinItsDeadline(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
 	g := connect(t, s)
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	_, err := g.Swap(ctx, key, "", "a")
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	_, err = g.Read(ctx)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, s.socket())
+	_, err = new(ovsdb.Dialer).Global(ctx, ovndb.NB, s.Endpoint())
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
@@ -192,7 +193,7 @@ func TestConnectionThatIsLostIsAnError(t *testing.T) {
 	members := cluster(t, ovndb.SB, 2)
 	g := connect(t, members[1])
 	read(t, g)
-	_, err := members[1].appctl(t, "cluster/leave", string(ovndb.SB))
+	_, err := members[1].Appctl(t, "cluster/leave", string(ovndb.SB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -205,16 +206,16 @@ func TestConnectionThatIsLostIsAnError(t *testing.T) {
 func TestConnectionGoesToTheFirstThatServesTheDatabase(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	down := newServer(t, ovndb.NB, net+".200")
+	down := ovsdbtest.New(t, ovndb.NB, net+".200")
 	other := cluster(t, ovndb.SB, 1)[0]
 	s := cluster(t, ovndb.NB, 1)[0]
-	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, down.endpoints()[0], other.socket(), s.socket())
+	g, err := new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, endpointsOf(down)[0], other.Endpoint(), s.Endpoint())
 	require.NoError(t, err)
 	t.Cleanup(g.Close)
 	require.True(t, swap(t, g, "", "a"))
 	assert.Equal(t, "a", read(t, connect(t, s))[key])
 
-	_, err = new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, down.endpoints()[0], other.socket())
-	require.ErrorContains(t, err, down.endpoints()[0])
-	assert.ErrorContains(t, err, other.socket())
+	_, err = new(ovsdb.Dialer).Global(t.Context(), ovndb.NB, endpointsOf(down)[0], other.Endpoint())
+	require.ErrorContains(t, err, endpointsOf(down)[0])
+	assert.ErrorContains(t, err, other.Endpoint())
 }

@@ -14,7 +14,7 @@ import (
 func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	s.ctlTool(t, "create", "DNS", "external_ids:ls_name=neutron-1", "records:vm=10.0.0.1")
+	ctlTool(t, s, "create", "DNS", "external_ids:ls_name=neutron-1", "records:vm=10.0.0.1")
 	g := connected(t, s)
 	port, group := lists(t, readNorthbound(t, s))
 	port.After, group.After = port.Before[:1], group.Before[:1]
@@ -36,13 +36,13 @@ func TestWhatIsWrittenIsNotedWithIt(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, []ovsdb.JournalRow{changed}, notes)
 	require.NoError(t, g.AmendJournal(t.Context(), []ovsdb.JournalRow{{UUID: texts[`{"text": "first"}`], Text: "gone"}}, nil), "what is gone doesn't matter")
-	assert.Contains(t, s.ctlTool(t, "list", "DNS"), "10.0.0.1")
+	assert.Contains(t, ctlTool(t, s, "list", "DNS"), "10.0.0.1")
 }
 
 func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
 	t.Parallel()
 	s := northbound(t)
-	s.ctlTool(t, "lr-add", "neutron-r3", "--", "lrp-add", "neutron-r3", "lrp-3", "00:00:00:00:00:03", "10.0.1.1/24", "--",
+	ctlTool(t, s, "lr-add", "neutron-r3", "--", "lrp-add", "neutron-r3", "lrp-3", "00:00:00:00:00:03", "10.0.1.1/24", "--",
 		"lrp-add", "neutron-r3", "lrp-4", "00:00:00:00:00:04", "10.0.2.1/24")
 	x := ovsdb.Candidates{
 		Name: "neutron-r3", After: []ovsdb.CandidateRow{{Chassis: "c1", Priority: 2}, {Chassis: "c2", Priority: 1}},
@@ -72,6 +72,6 @@ func TestGroupIsCreatedForPortsThatHaveNothing(t *testing.T) {
 
 	// Now the ports have one; and where they don't, there is one of that name.
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
-	s.ctlTool(t, "clear", "Logical_Router_Port", "lrp-3", "ha_chassis_group", "--", "clear", "Logical_Router_Port", "lrp-4", "ha_chassis_group")
+	ctlTool(t, s, "clear", "Logical_Router_Port", "lrp-3", "ha_chassis_group", "--", "clear", "Logical_Router_Port", "lrp-4", "ha_chassis_group")
 	require.ErrorIs(t, g.Write(t.Context(), []string{""}, ovsdb.Guard{}, x), ovsdb.ErrChanged)
 }

@@ -5,7 +5,6 @@ package ovsdb_test
 import (
 	"context"
 	"net"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -18,6 +17,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
 )
 
@@ -30,21 +30,13 @@ type control struct {
 
 func newControl(t *testing.T) control {
 	t.Helper()
-	c := control{newServer(t, ovndb.SB, loopbacktest.Network(t)+".1").create(t), newAuthority(t)}
+	c := control{ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1").Create(t), newAuthority(t)}
 	files := c.authority.issue(t, "server", time.Hour)
-	c.start(t, nil, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")...)
-	nb := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
-	nb.start(t, nil)
+	listening(c.server, append(options(files), "--remote=db:OVN_Southbound,SB_Global,connections")).Start(t)
+	nb := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t).Start(t)
 	dir := t.TempDir()
-	northd := exec.CommandContext(context.WithoutCancel(t.Context()), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
-		"--ovnnb-db="+nb.socket(), "--ovnsb-db="+c.socket())
-	northd.Env = append(northd.Environ(), "OVN_RUNDIR="+dir, "OVS_RUNDIR="+dir)
-	northd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(t, northd.Start())
-	t.Cleanup(func() {
-		_ = northd.Process.Kill()
-		_ = northd.Wait() // killed, always
-	})
+	ovsdbtest.Run(t, []string{"OVN_RUNDIR=" + dir, "OVS_RUNDIR=" + dir}, "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"),
+		"--ovnnb-db="+nb.Endpoint(), "--ovnsb-db="+c.Endpoint())
 	require.Eventually(t, func() bool {
 		return strings.Contains(tool(t, c.server, "--columns=name", "list", "RBAC_Role"), "ovn-controller")
 	}, patience, 50*time.Millisecond, "ovn-northd makes no roles")
@@ -53,7 +45,7 @@ func newControl(t *testing.T) control {
 
 // port is a target at the server's own address, and where clients find it.
 func (c control) port(number string) (target, endpoint string) {
-	host := strings.Split(c.address, ":")[1]
+	host := strings.Split(c.Address, ":")[1]
 	return "pssl:" + number + ":" + host, "ssl:" + host + ":" + number
 }
 

@@ -16,13 +16,14 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // edited is the installed schema of a database as it was or will be: without tables and
 // columns (and columns that refer to these tables), and with others.
 func edited(t *testing.T, d ovndb.Database, without, with []string) string {
 	t.Helper()
-	text, err := os.ReadFile(schema(d))
+	text, err := os.ReadFile(ovndb.Paths{}.Schema(d))
 	require.NoError(t, err)
 	var document map[string]any
 	require.NoError(t, json.Unmarshal(text, &document))
@@ -87,18 +88,19 @@ func TestGatewaysAreReadAndWrittenWhateverTheSchema(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			nb := northboundOf(t, edited(t, ovndb.NB, x.without[ovndb.NB], x.with[ovndb.NB]))
-			sb := newServer(t, ovndb.SB, "127.0.0.1").standaloneOf(t, edited(t, ovndb.SB, x.without[ovndb.SB], x.with[ovndb.SB]))
-			sb.start(t, nil)
+			sb := ovsdbtest.New(t, ovndb.SB, "127.0.0.1")
+			sb.Schema = edited(t, ovndb.SB, x.without[ovndb.SB], x.with[ovndb.SB])
+			sb.Standalone(t).Start(t)
 			// ovn-sbctl itself refuses a schema without the tables that it knows.
 			config := "other_config"
 			if slices.Contains(x.without[ovndb.SB], "Chassis.other_config") {
 				config = "external_ids"
 			}
-			command(t, "ovsdb-client", "transact", sb.socket(), `["OVN_Southbound",
+			command(t, "ovsdb-client", "transact", sb.Endpoint(), `["OVN_Southbound",
 				{"op": "insert", "table": "Encap", "uuid-name": "e", "row": {"type": "geneve", "ip": "192.0.2.1", "chassis_name": "c1"}},
 				{"op": "insert", "table": "Chassis", "row": {"name": "c1", "hostname": "one", "encaps": ["named-uuid", "e"],
 				"`+config+`": ["map", [["ovn-cms-options", "enable-chassis-as-gw"]]]}}]`)
-			g, err := new(ovsdb.Dialer).Gateways(t.Context(), []string{nb.socket()}, []string{sb.socket()})
+			g, err := new(ovsdb.Dialer).Gateways(t.Context(), []string{nb.Endpoint()}, []string{sb.Endpoint()})
 			require.NoError(t, err)
 			t.Cleanup(g.Close)
 			south, err := g.Southbound(t.Context())

@@ -18,6 +18,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -26,7 +27,7 @@ func ask(t *testing.T, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	return new(ovsdb.Dialer).Server(ctx, s.database, s.endpoints()...)
+	return new(ovsdb.Dialer).Server(ctx, s.Database, endpointsOf(s)...)
 }
 
 func TestMembersSayWhoTheyAre(t *testing.T) {
@@ -37,7 +38,7 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 			for i, m := range cluster(t, d, 3) {
 				state, err := ask(t, m)
 				require.NoError(t, err)
-				status := m.status(t)
+				status := m.Status(t)
 				assert.Equal(t, ovsdb.ServerState{
 					ProbeResult: raft.ProbeResult{Server: status.Server, Cluster: *status.Cluster, Connected: true, Leader: i == 0},
 					Clustered:   true, Index: status.Committed(),
@@ -49,8 +50,8 @@ func TestMembersSayWhoTheyAre(t *testing.T) {
 
 func TestStandaloneServerHasNoIDs(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").standalone(t)
-	s.start(t, s.endpoints())
+	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Standalone(t)
+	listening(s, nil, endpointsOf(s)...).Start(t)
 	state, err := ask(t, s)
 	require.NoError(t, err)
 	assert.False(t, state.Clustered)
@@ -61,7 +62,7 @@ func TestStandaloneServerHasNoIDs(t *testing.T) {
 func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.SB, 2)
-	_, err := members[1].appctl(t, "cluster/leave", string(ovndb.SB))
+	_, err := members[1].Appctl(t, "cluster/leave", string(ovndb.SB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		_, err = ask(t, members[1])
@@ -72,18 +73,18 @@ func TestServerThatHasLeftServesNoDatabase(t *testing.T) {
 func TestServerThatJoinsIsNotConnected(t *testing.T) {
 	t.Parallel()
 	net := loopbacktest.Network(t)
-	s := newServer(t, ovndb.NB, net+".2").join(t, "tcp:"+net+".1:6643")
-	s.start(t, s.endpoints())
+	s := ovsdbtest.New(t, ovndb.NB, net+".2").Join(t, "tcp:"+net+".1:6643")
+	listening(s, nil, endpointsOf(s)...).Start(t)
 	state, err := ask(t, s)
 	require.NoError(t, err)
-	assert.Equal(t, ovsdb.ServerState{ProbeResult: raft.ProbeResult{Server: s.status(t).Server}, Clustered: true}, state)
+	assert.Equal(t, ovsdb.ServerState{ProbeResult: raft.ProbeResult{Server: s.Status(t).Server}, Clustered: true}, state)
 }
 
 func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
-	members[0].signal(t, syscall.SIGKILL)
-	members[1].signal(t, syscall.SIGKILL)
+	members[0].Kill(t)
+	members[1].Kill(t)
 	require.Eventually(t, func() bool {
 		state, err := ask(t, members[2])
 		return err == nil && !state.Connected && !state.Leader
@@ -93,7 +94,7 @@ func TestServerThatIsCutOffIsNotConnected(t *testing.T) {
 func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.NB, 1)[0]
-	_, err := s.appctl(t, "cluster/leave", string(ovndb.NB))
+	_, err := s.Appctl(t, "cluster/leave", string(ovndb.NB))
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		state, err := ask(t, s)
@@ -104,7 +105,7 @@ func TestServerThatLeavesForEverIsNotConnected(t *testing.T) {
 func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
-	s.signal(t, syscall.SIGSTOP)
+	require.NoError(t, s.Signal(syscall.SIGSTOP))
 	begun := time.Now()
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
@@ -113,38 +114,38 @@ func TestServerThatHangsDoesNotAnswerInTime(t *testing.T) {
 
 func TestServerThatIsNotThereFailsAtOnce(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1")
+	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1")
 	_, err := ask(t, s)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	require.NotErrorIs(t, err, context.DeadlineExceeded)
-	assert.ErrorContains(t, err, s.endpoints()[0])
-	assert.ErrorContains(t, err, s.endpoints()[1], "each endpoint is named")
+	assert.ErrorContains(t, err, endpointsOf(s)[0])
+	assert.ErrorContains(t, err, endpointsOf(s)[1], "each endpoint is named")
 }
 
 func TestSouthboundServerWithoutItsManagementPortAnswersOnTheOther(t *testing.T) {
 	t.Parallel()
-	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1").create(t)
-	s.start(t, s.endpoints()[1:])
+	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1").Create(t)
+	listening(s, nil, endpointsOf(s)[1:]...).Start(t)
 	state, err := ask(t, s)
 	require.NoError(t, err)
-	assert.Equal(t, s.status(t).Server, state.Server)
+	assert.Equal(t, s.Status(t).Server, state.Server)
 }
 
 func TestServerOfTheOtherDatabaseDoesNotServeThisOne(t *testing.T) {
 	t.Parallel()
 	s := cluster(t, ovndb.SB, 1)[0]
-	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, s.endpoints()...)
+	_, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpointsOf(s)...)
 	require.ErrorIs(t, err, ovsdb.ErrNoDatabase)
 }
 
 func TestServerIsReachedByIPv6(t *testing.T) {
 	t.Parallel()
 	endpoint := "tcp:[::1]:" + freePort(t)
-	s := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").create(t)
-	s.start(t, []string{endpoint})
+	s := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Create(t)
+	listening(s, nil, endpoint).Start(t)
 	state, err := new(ovsdb.Dialer).Server(t.Context(), ovndb.NB, endpoint)
 	require.NoError(t, err)
-	assert.Equal(t, s.status(t).Server, state.Server)
+	assert.Equal(t, s.Status(t).Server, state.Server)
 }
 
 // freePort is a port on which nobody listens at [::1].
@@ -179,7 +180,7 @@ func TestPortThatSpeaksAnotherProtocolIsAnError(t *testing.T) {
 
 func TestManyQuestionsLeaveNothingBehind(t *testing.T) {
 	s := cluster(t, ovndb.NB, 1)[0]
-	down := newServer(t, ovndb.NB, loopbacktest.Network(t)+".9")
+	down := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".9")
 	before := runtime.NumGoroutine()
 	for range 50 {
 		_, err := ask(t, s)

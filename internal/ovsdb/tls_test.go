@@ -14,22 +14,23 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // secure starts the only member of a cluster that speaks TLS, between servers and
 // to clients.
 func secure(t *testing.T, d ovndb.Database, c ovndb.Credentials) *server {
 	t.Helper()
-	s := newServer(t, d, loopbacktest.Network(t)+".1")
-	s.address = "ssl" + s.address[len("tcp"):]
-	return s.create(t).start(t, s.endpoints(), options(c)...)
+	s := ovsdbtest.New(t, d, loopbacktest.Network(t)+".1")
+	s.Address = "ssl" + s.Address[len("tcp"):]
+	return listening(s, options(c), endpointsOf(s)...).Create(t).Start(t)
 }
 
 func askWith(t *testing.T, c ovndb.Credentials, s *server) (ovsdb.ServerState, error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
-	return (&ovsdb.Dialer{Credentials: c}).Server(ctx, s.database, s.endpoints()...)
+	return (&ovsdb.Dialer{Credentials: c}).Server(ctx, s.Database, endpointsOf(s)...)
 }
 
 func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
@@ -50,7 +51,7 @@ func TestServersOfTheSameAuthorityAreTrusted(t *testing.T) {
 			s := secure(t, ovndb.SB, test.server)
 			state, err := askWith(t, test.client, s)
 			require.NoError(t, err)
-			assert.Equal(t, s.status(t).Server, state.Server)
+			assert.Equal(t, s.Status(t).Server, state.Server)
 		})
 	}
 }
@@ -115,7 +116,7 @@ func TestPlainServerAtAPortForTLS(t *testing.T) {
 	defer cancel()
 	begun := time.Now()
 	_, err := (&ovsdb.Dialer{Credentials: newAuthority(t).issue(t, "client", time.Hour)}).
-		Server(ctx, ovndb.NB, "ssl"+s.endpoints()[0][len("tcp"):])
+		Server(ctx, ovndb.NB, "ssl"+endpointsOf(s)[0][len("tcp"):])
 	require.Error(t, err)
 	assert.Less(t, time.Since(begun), patience)
 }
@@ -124,9 +125,9 @@ func TestSecureServerIsReachedByIPv6(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t)
 	endpoint := "ssl:[::1]:" + freePort(t)
-	s := newServer(t, ovndb.SB, loopbacktest.Network(t)+".1").create(t)
-	s.start(t, []string{endpoint}, options(a.issue(t, "server", time.Hour))...)
+	s := ovsdbtest.New(t, ovndb.SB, loopbacktest.Network(t)+".1")
+	listening(s, options(a.issue(t, "server", time.Hour)), endpoint).Create(t).Start(t)
 	state, err := (&ovsdb.Dialer{Credentials: a.issue(t, "client", time.Hour)}).Server(t.Context(), ovndb.SB, endpoint)
 	require.NoError(t, err)
-	assert.Equal(t, s.status(t).Server, state.Server)
+	assert.Equal(t, s.Status(t).Server, state.Server)
 }

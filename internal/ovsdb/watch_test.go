@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 func watch(t *testing.T, endpoints ...string) *ovsdb.Watch {
@@ -40,7 +41,7 @@ func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
 	writer := connect(t, members[0])
-	w := watch(t, members[2].socket())
+	w := watch(t, members[2].Endpoint())
 	value, err := w.Read(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, value)
@@ -65,9 +66,9 @@ func TestWatchWakesForItsKeyThroughAnyMember(t *testing.T) {
 func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	t.Parallel()
 	members := cluster(t, ovndb.NB, 3)
-	w := watch(t, members[2].socket())
-	members[0].signal(t, syscall.SIGKILL)
-	members[1].signal(t, syscall.SIGKILL)
+	w := watch(t, members[2].Endpoint())
+	members[0].Kill(t)
+	members[1].Kill(t)
 	require.Eventually(t, func() bool {
 		_, err := w.Read(t.Context())
 		return err != nil
@@ -76,10 +77,10 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].socket())
+	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].Endpoint())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
-	members[2].signal(t, syscall.SIGKILL)
+	require.NoError(t, members[2].Signal(syscall.SIGKILL)) // what is lost while nobody listens is not told
 	select {
 	case <-w.Lost():
 	case <-time.After(patience):
@@ -89,10 +90,10 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 
 func TestWatchPassesOverMembersWithoutALeader(t *testing.T) {
 	t.Parallel()
-	alone := newServer(t, ovndb.NB, loopbacktest.Network(t)+".1").join(t, "tcp:127.0.0.1:1")
-	alone.start(t, nil)
+	alone := ovsdbtest.New(t, ovndb.NB, loopbacktest.Network(t)+".1").Join(t, "tcp:127.0.0.1:1")
+	alone.Start(t)
 	good := cluster(t, ovndb.NB, 1)[0]
-	w := watch(t, alone.socket(), good.socket())
+	w := watch(t, alone.Endpoint(), good.Endpoint())
 	swapped, err := w.Swap(t.Context(), "", "one")
 	require.NoError(t, err)
 	assert.True(t, swapped)

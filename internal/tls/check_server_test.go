@@ -49,7 +49,7 @@ func TestCheckAgreesWithRealServers(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, loopbacktest.Network(t)+".1", tt.credentials).standalone(t).start(t)
+			s := alone(t, loopbacktest.Network(t)+".1", tt.credentials)
 			ctx, cancel := context.WithTimeout(t.Context(), patience)
 			defer cancel()
 			_, refusal := run.Exec{}.Run(ctx, run.Command{Name: "ovsdb-client", Args: []string{

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
 
@@ -66,7 +67,7 @@ func TestNorthdTakesUpRenewedFilesWithoutRestart(t *testing.T) {
 	})
 
 	database := "ssl:" + listener.Addr().String()
-	process(t, "ovn-northd", "-vconsole:off", "--log-file="+filepath.Join(dir, "log"), "--unixctl="+filepath.Join(dir, "ctl"),
+	ovsdbtest.Run(t, nil, "ovn-northd", "-vconsole:off", "--log-file="+filepath.Join(dir, "log"), "--unixctl="+filepath.Join(dir, "ctl"),
 		"--ovnnb-db="+database, "--ovnsb-db="+database, "-p", files.Key, "-c", files.Certificate, "-C", files.CA)
 
 	assert.Equal(t, leaf(t, old).SerialNumber, next(t, presented))

@@ -20,7 +20,7 @@ func TestServersSpeakNoTLSBefore1dot2(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
 	host := loopbacktest.Network(t) + ".1"
-	s := newServer(t, host, credentials(t, ca, host)).standalone(t).start(t)
+	s := alone(t, host, credentials(t, ca, host))
 	visitor := credentials(t, ca, host)
 	own, err := stdtls.X509KeyPair(visitor.Certificate, visitor.Key)
 	require.NoError(t, err)

@@ -33,7 +33,7 @@ func TestRenewedCertificateIsServedWithoutRestart(t *testing.T) {
 	ca := vault.New("Vault")
 	visitor := credentials(t, ca, "127.0.0.1")
 	a, b := pair(t, credentials(t, ca, "127.0.0.1"), credentials(t, ca, "127.0.0.2"))
-	before := a.status(t)
+	before := a.Status(t)
 	held, err := dial(t, a, visitor)
 	require.NoError(t, err)
 
@@ -45,16 +45,16 @@ func TestRenewedCertificateIsServedWithoutRestart(t *testing.T) {
 	}
 
 	assert.NotEqual(t, leaf(t, credentials(t, ca, a.host)).SerialNumber, held.ConnectionState().PeerCertificates[0].SerialNumber)
-	after := a.status(t)
+	after := a.Status(t)
 	assert.Equal(t, before.Term, after.Term, "there was no election")
 	assert.Zero(t, *after.Disconnections)
-	assert.Zero(t, *b.status(t).Disconnections)
+	assert.Zero(t, *b.Status(t).Disconnections)
 
 	// What they send each other is the new certificate too: they find together
 	// again after a restart of either.
 	for _, s := range []*server{a, b} {
-		s.stop()
-		s.start(t)
+		s.Kill(t)
+		s.Start(t)
 		awaitConnected(t, a, b)
 	}
 }
@@ -113,8 +113,8 @@ func TestReplacedFilesAreLoaded(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newServer(t, loopbacktest.Network(t)+".1", old).standalone(t).start(t)
-			process := s.process
+			s := alone(t, loopbacktest.Network(t)+".1", old)
+			process := s.Pid
 			held, err := dial(t, s, visitor)
 			require.NoError(t, err)
 			for _, do := range tt.steps {
@@ -125,7 +125,7 @@ func TestReplacedFilesAreLoaded(t *testing.T) {
 				want = fresh
 			}
 			assert.Equal(t, leaf(t, want).SerialNumber, served(t, s, visitor).SerialNumber)
-			if s.process == process {
+			if s.Pid == process {
 				_, err = held.call("echo")
 				require.NoError(t, err, "the connection that stands goes on")
 			}
@@ -135,8 +135,8 @@ func TestReplacedFilesAreLoaded(t *testing.T) {
 
 func restart(t *testing.T, s *server) {
 	t.Helper()
-	s.stop()
-	s.start(t)
+	s.Kill(t)
+	s.Start(t)
 }
 
 // easyrsa, for one, could sign the same key again.
@@ -144,7 +144,7 @@ func TestCertificateRenewedForTheSameKeyIsLoaded(t *testing.T) {
 	t.Parallel()
 	ca := vault.New("Vault")
 	old := credentials(t, ca, "127.0.0.2")
-	s := newServer(t, loopbacktest.Network(t)+".1", old).standalone(t).start(t)
+	s := alone(t, loopbacktest.Network(t)+".1", old)
 	renewed := old
 	renewed.Certificate = ca.Renew(old.Certificate)
 	require.NotEqual(t, leaf(t, old).SerialNumber, leaf(t, renewed).SerialNumber)

@@ -24,7 +24,7 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 			oldA, oldB := credentials(t, first, "127.0.0.1"), credentials(t, first, "127.0.0.2")
 			newA, newB := credentials(t, second, "127.0.0.1", first), credentials(t, second, "127.0.0.2", first)
 			a, b := pair(t, oldA, oldB)
-			before := a.status(t)
+			before := a.Status(t)
 			held, err := dial(t, a, oldB)
 			require.NoError(t, err)
 
@@ -50,9 +50,9 @@ func TestAuthorityChangesUnderACluster(t *testing.T) {
 			require.Error(t, err, "a certificate of the first is of no use any more")
 
 			insert(t, held, "by a connection of the first days")
-			assert.Equal(t, before.Term, a.status(t).Term)
-			assert.Zero(t, *a.status(t).Disconnections)
-			assert.Zero(t, *b.status(t).Disconnections)
+			assert.Equal(t, before.Term, a.Status(t).Term)
+			assert.Zero(t, *a.Status(t).Disconnections)
+			assert.Zero(t, *b.Status(t).Disconnections)
 		})
 	}
 }

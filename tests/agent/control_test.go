@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -19,8 +18,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +26,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
@@ -42,7 +40,8 @@ type plane struct {
 	network string
 	client  *http.Client
 	agents  []*process
-	servers []*process // the members of NB
+	servers []*ovsdbtest.Server // the members of NB
+	south   *ovsdbtest.Server
 	// program is what agents run.
 	program executable
 	// machines have a network of their own each, the last one is the hub; there are none where
@@ -50,35 +49,13 @@ type plane struct {
 	machines []*machine
 }
 
-// process is a program that was started.
+// process is an agent, or another program that was started.
 type process struct {
-	*os.Process
-	ended chan struct{}
-	log   *safeBuffer
-	url   string // of the agent's API
-	unit  string
+	*ovsdbtest.Process
+	url  string // of the agent's API
+	unit string
 	// client asks it where only its machine can.
 	client *http.Client
-}
-
-// safeBuffer is what a process has written.
-type safeBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-// Write implements [io.Writer].
-func (s *safeBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-// String implements [fmt.Stringer].
-func (s *safeBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
 }
 
 func newPlane(t testing.TB, more ...string) *plane {
@@ -98,33 +75,22 @@ func newPlaneOf(t testing.TB, program executable, more ...string) *plane {
 func (p *plane) begin(more ...string) {
 	t := p.t
 	t.Helper()
-	for n := range 3 {
-		file, address := p.member(n)+".db", "tcp:"+p.host(n)+":6643"
-		if n == 0 {
-			p.run("ovsdb-tool", "--election-timer=4000", "create-cluster", file, "/usr/share/ovn/ovn-nb.ovsschema", address)
-		} else {
-			p.run("ovsdb-tool", "join-cluster", file, "OVN_Northbound", address, "tcp:"+p.host(0)+":6643")
-		}
-		p.servers = append(p.servers, p.server(n, p.member(n)))
-		p.run("ovsdb-client", "--timeout=60", "wait", "unix:"+p.member(n)+".sock", "OVN_Northbound", "connected")
+	for n := range hub {
+		one := ovsdbtest.New(t, ovndb.NB, p.host(n))
+		one.Timer, one.Prefix = 4*time.Second, p.prefix(n)
+		p.servers = append(p.servers, one)
 	}
-	p.run("ovsdb-tool", "create", p.path("sb.db"), "/usr/share/ovn/ovn-sb.ovsschema")
-	p.server(hub, p.path("sb"), "--remote=ptcp:6642:"+p.host(hub))
+	ovsdbtest.Form(t, p.servers...)
+	p.south = ovsdbtest.New(t, ovndb.SB, p.host(hub))
+	p.south.Prefix, p.south.Options = p.prefix(hub), []string{ovsdbtest.Remote("tcp:" + p.host(hub) + ":6642")}
+	p.south.Standalone(t).Start(t)
 	p.authority()
 	for n := range 3 {
 		p.agents = append(p.agents, p.agent(n, more...))
 	}
-	t.Cleanup(func() {
-		if t.Failed() {
-			for _, a := range p.agents {
-				t.Logf("%s:\n%s", a.unit, a.log)
-			}
-		}
-	})
 }
 
 func (p *plane) path(name string) string { return filepath.Join(p.dir, name) }
-func (p *plane) member(n int) string     { return p.path(fmt.Sprintf("nb%d", n)) }
 func (p *plane) host(n int) string       { return fmt.Sprintf("%s.%d", p.network, n+1) }
 
 // local is where programs of the unit's machine ask its agent.
@@ -140,7 +106,7 @@ func (p *plane) southbound() string {
 	if p.machines != nil {
 		return "tcp:" + p.host(hub) + ":6642"
 	}
-	return "unix:" + p.path("sb.sock")
+	return p.south.Endpoint()
 }
 
 func (p *plane) run(name string, args ...string) string {
@@ -160,45 +126,31 @@ func (p *plane) start(env []string, name string, args ...string) *process {
 // startOn starts a program on a unit's machine, if units have any.
 func (p *plane) startOn(unit int, env []string, name string, args ...string) *process {
 	p.t.Helper()
-	one := &process{ended: make(chan struct{}), log: new(safeBuffer), client: p.client}
+	one := &process{client: p.client}
 	if p.machines != nil {
 		name, args = p.machines[unit].enter(name, args...)
 		one.client = p.machines[unit].client
 	}
-	cmd := exec.CommandContext(context.WithoutCancel(p.t.Context()), name, args...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.Env = append(os.Environ(), env...)
-	cmd.Stdout, cmd.Stderr = one.log, one.log
-	require.NoError(p.t, cmd.Start())
-	one.Process = cmd.Process
-	go func() {
-		defer close(one.ended)
-		_ = cmd.Wait() // killed, or the test looks at what it did
-	}()
-	p.t.Cleanup(func() {
-		_ = one.Kill()
-		<-one.ended
-	})
+	one.Process = ovsdbtest.Run(p.t, env, name, args...)
 	return one
 }
 
-// server starts an ovsdb-server, and returns once it answers.
-func (p *plane) server(unit int, base string, more ...string) *process {
-	p.t.Helper()
+// prefix is what runs a server on a unit's machine, if units have any.
+func (p *plane) prefix(unit int) []string {
 	// One whose files may not grow is to see that, and not to be killed.
-	args := append([]string{"--ignore-signal=SIGXFSZ", "ovsdb-server", "-vconsole:off", "--unixctl=" + base + ".ctl", "--remote=punix:" + base + ".sock"}, more...)
-	one := p.startOn(unit, nil, "env", append(args, base+".db")...)
-	eventually(p.t, func() bool {
-		return exec.CommandContext(p.t.Context(), "ovs-appctl", "-t", base+".ctl", "version").Run() == nil
-	}, patience, 10*time.Millisecond, "ovsdb-server does not start")
-	return one
+	prefix := []string{"env", "--ignore-signal=SIGXFSZ"}
+	if p.machines != nil {
+		name, args := p.machines[unit].enter(prefix[0], prefix[1:]...)
+		prefix = append([]string{name}, args...)
+	}
+	return prefix
 }
 
 // agent starts the agent of a unit, which speaks TLS to the others.
 func (p *plane) agent(n int, more ...string) *process {
 	p.t.Helper()
 	args := []string{
-		"agent", "--unit", fmt.Sprintf("ovn-central/%d", n), "--nb", "unix:" + p.member(n) + ".sock", "--sb", p.southbound(),
+		"agent", "--unit", fmt.Sprintf("ovn-central/%d", n), "--nb", p.servers[n%hub].Endpoint(), "--sb", p.southbound(),
 		"--private-key", p.path("key"), "--certificate", p.path("cert"), "--ca-cert", p.path("ca"),
 		"--listen", p.local(n) + ":16401", "--peer-listen", p.host(n) + ":16402",
 	}
@@ -225,7 +177,7 @@ func (p *plane) runDir(n int) string {
 	require.NoError(p.t, os.MkdirAll(dir, 0o700))
 	socket := ovndb.Paths{Run: dir}.Control(ovndb.NB)
 	if _, err := os.Lstat(socket); err != nil { // not an agent of before
-		require.NoError(p.t, os.Symlink(p.member(n)+".ctl", socket))
+		require.NoError(p.t, os.Symlink(p.servers[n].Control(), socket))
 	}
 	return dir
 }
@@ -335,7 +287,7 @@ func (p *plane) but(a *process) (others []*process) {
 // database is the status of the cluster, as its first member has it.
 func (p *plane) database() raft.Status {
 	p.t.Helper()
-	status, err := raft.Parse(p.run("ovs-appctl", "-t", p.member(0)+".ctl", "cluster/status", "OVN_Northbound"))
+	status, err := raft.Parse(p.run("ovs-appctl", "-t", p.servers[0].Control(), "cluster/status", "OVN_Northbound"))
 	require.NoError(p.t, err)
 	return status
 }

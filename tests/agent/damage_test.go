@@ -12,7 +12,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
-	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // R0: a member whose file lacks entries, since a write to its disk has failed, is down for every
@@ -24,13 +23,11 @@ func TestMemberWhoseFileLacksEntriesIsToldOfBetweenHooks(t *testing.T) {
 	p.holder(p.agents...)
 	n := (p.leader() + 1) % hub
 	paths := ovndb.Paths{Run: p.runDir(n), DB: p.runDir(n)}
-	require.NoError(t, os.Symlink(p.member(n)+".sock", paths.Socket(ovndb.NB)))
-	require.NoError(t, os.Symlink(p.member(n)+".db", paths.File(ovndb.NB)))
+	require.NoError(t, os.Symlink(p.servers[n].Paths.Socket(ovndb.NB), paths.Socket(ovndb.NB)))
+	require.NoError(t, os.Symlink(p.servers[n].File(), paths.File(ovndb.NB)))
 
 	logEnd := func() uint64 {
-		status, err := raft.Parse(p.run("ovs-appctl", "-t", p.member(n)+".ctl", "cluster/status", "OVN_Northbound"))
-		require.NoError(t, err)
-		return status.Log.End
+		return p.servers[n].Status(t).Log.End
 	}
 	end := logEnd()
 	found, err := os.Stat(paths.File(ovndb.NB))
@@ -51,8 +48,8 @@ func TestMemberWhoseFileLacksEntriesIsToldOfBetweenHooks(t *testing.T) {
 	}
 	eventually(t, func() bool { return told() > 0 }, patience, time.Second)
 	assert.Equal(t, 1, told())
-	assert.Contains(t, p.agents[n].log.String(), "all units count it as down until a hook has the file rewritten")
+	assert.Contains(t, p.agents[n].Output(), "all units count it as down until a hook has the file rewritten")
 
-	p.run("ovs-appctl", "-t", p.member(n)+".ctl", "ovsdb-server/compact", "OVN_Northbound")
+	p.run("ovs-appctl", "-t", p.servers[n].Control(), "ovsdb-server/compact", "OVN_Northbound")
 	eventually(t, func() bool { return told() == 0 }, patience, time.Second, "there is no charm whose hook would take it back")
 }

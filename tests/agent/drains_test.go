@@ -121,7 +121,7 @@ func TestDrainThatWasLeftIsGoneOnWithByTheUnitThatActs(t *testing.T) {
 func (p *plane) cordon(chassis string) {
 	p.t.Helper()
 	s := &node.Service{
-		Gateways: &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(p.members(), ","), SB: []string{"unix:" + p.path("sb.sock")}, By: "a test", Now: time.Now},
+		Gateways: &gateway.Service{Dialer: new(ovsdb.Dialer), NB: strings.Split(p.members(), ","), SB: []string{p.south.Endpoint()}, By: "a test", Now: time.Now},
 		Command:  func(operation, node string, _ ...string) string { return operation + " " + node },
 	}
 	defer s.Close()

@@ -124,7 +124,7 @@ func departure(name string) string {
 // transact sends transactions to the Southbound database, each when the one before it is done.
 func (p *plane) transact(all ...string) {
 	p.t.Helper()
-	c, err := net.Dial("unix", p.path("sb.sock"))
+	c, err := net.Dial("unix", p.south.Paths.Socket(p.south.Database))
 	require.NoError(p.t, err)
 	defer func() { _ = c.Close() }()
 	require.NoError(p.t, c.SetDeadline(time.Now().Add(2*patience)))

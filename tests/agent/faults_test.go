@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
@@ -141,7 +142,7 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 	p := newPlaneOnMachines(t, tested(t))
 	connected := func() {
 		for n := range hub {
-			p.run("ovsdb-client", "--timeout=60", "wait", "unix:"+p.member(n)+".sock", "OVN_Northbound", "connected")
+			p.run("ovsdb-client", "--timeout=60", "wait", p.servers[n].Endpoint(), "OVN_Northbound", "connected")
 		}
 	}
 	none := func() bool {
@@ -151,13 +152,13 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 	t.Log("quorum lost and back")
 	holder := p.holder(p.agents...)
 	n := p.number(holder)
-	stopped := []*process{p.servers[n], p.servers[(n+1)%hub]}
+	stopped := []*ovsdbtest.Server{p.servers[n], p.servers[(n+1)%hub]}
 	for _, s := range stopped {
 		require.NoError(t, s.Signal(syscall.SIGSTOP))
 	}
 	const isConnected = `["_Server",{"op":"select","table":"Database","where":[["name","==","OVN_Northbound"]],"columns":["connected"]}]`
 	eventually(t, func() bool { // the one that goes on has noticed it, which takes as long as it takes
-		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", "unix:"+p.member((n+2)%hub)+".sock", isConnected), `"connected":false`)
+		return strings.Contains(p.run("ovsdb-client", "--timeout=60", "query", p.servers[(n+2)%hub].Endpoint(), isConnected), `"connected":false`)
 	}, patience, 200*time.Millisecond)
 	p.becomes(none, "one acts without a quorum, or is named")
 	always(t, none, ttl, ttl/10, "one acts without a quorum, or is named")
@@ -183,18 +184,17 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 		term = p.status(holder).Term
 		eventually(t, func() bool { leader = p.leader(); return leader >= 0 }, patience, 100*time.Millisecond)
 	}
-	require.NoError(t, p.servers[leader].Kill())
-	<-p.servers[leader].ended
+	p.servers[leader].Kill(p.t)
 	eventually(t, func() bool { now := p.leader(); return now >= 0 && now != leader }, patience, 100*time.Millisecond)
 	begun = time.Now()
-	p.servers[leader] = p.server(leader, p.member(leader))
+	p.servers[leader].Start(p.t)
 	assert.Equal(t, holder.unit, p.holder(p.agents...).unit, "an election is no reason for another one")
 	assert.LessOrEqual(t, time.Since(begun), most)
 	assert.Equal(t, term, p.status(holder).Term)
 
 	t.Log("disk full") // one that follows may stay connected, and its unit the holder
 	n = p.number(p.holder(p.agents...))
-	found, err := os.Stat(p.member(n) + ".db")
+	found, err := os.Stat(p.servers[n].File())
 	require.NoError(t, err)
 	full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
 	require.NoError(t, unix.Prlimit(p.servers[n].Pid, unix.RLIMIT_FSIZE, &full, nil))
@@ -207,9 +207,8 @@ func TestDatabaseOfTheHolderFails(t *testing.T) {
 		longest = max(longest, time.Since(since))
 	}
 	assert.LessOrEqual(t, longest, most, "not one acts that all name which know it")
-	require.NoError(t, p.servers[n].Kill())
-	<-p.servers[n].ended
-	p.servers[n] = p.server(n, p.member(n))
+	p.servers[n].Kill(p.t)
+	p.servers[n].Start(p.t)
 	p.holder(p.agents...)
 }
 
@@ -231,7 +230,7 @@ func (p *plane) agree() bool {
 // leader is the member that says it leads; -1: none of those that answer.
 func (p *plane) leader() int {
 	for n := range hub {
-		out, err := exec.CommandContext(p.t.Context(), "ovs-appctl", "--timeout=2", "-t", p.member(n)+".ctl", "cluster/status", "OVN_Northbound").Output()
+		out, err := exec.CommandContext(p.t.Context(), "ovs-appctl", "--timeout=2", "-t", p.servers[n].Control(), "cluster/status", "OVN_Northbound").Output()
 		if err != nil {
 			continue
 		}

@@ -18,7 +18,7 @@ import (
 func (p *plane) members() string {
 	var all []string
 	for n := range hub {
-		all = append(all, "unix:"+p.member(n)+".sock")
+		all = append(all, p.servers[n].Endpoint())
 	}
 	return strings.Join(all, ",")
 }
@@ -35,12 +35,12 @@ func (p *plane) nb(args ...string) string {
 		}, patience, 200*time.Millisecond, args)
 		return string(out)
 	}
-	return p.run("ovn-nbctl", append([]string{"--timeout=20", "--no-leader-only", "--db=unix:" + p.member(0) + ".sock"}, args...)...)
+	return p.run("ovn-nbctl", append([]string{"--timeout=20", "--no-leader-only", "--db=" + p.servers[0].Endpoint()}, args...)...)
 }
 
 func (p *plane) sb(args ...string) {
 	p.t.Helper()
-	p.run("ovn-sbctl", append([]string{"--timeout=20", "--db=unix:" + p.path("sb.sock")}, args...)...)
+	p.run("ovn-sbctl", append([]string{"--timeout=20", "--db=" + p.south.Endpoint()}, args...)...)
 }
 
 // arrive adds a chassis that may host gateways.

@@ -30,15 +30,11 @@ func TestCommandsOfAPersonBesideTheUnitThatActsLoseNothing(t *testing.T) {
 		}
 		var commands []*process
 		for range 2 {
-			commands = append(commands, p.start(p.program.environment, p.program.path, "gateways", "reschedule", "--wait", "0", "--nb", "unix:"+p.member(n%hub)+".sock", "--sb", p.southbound()))
+			commands = append(commands, p.start(p.program.environment, p.program.path, "gateways", "reschedule", "--wait", "0", "--nb", p.servers[n%hub].Endpoint(), "--sb", p.southbound()))
 		}
 		for _, c := range commands {
-			select {
-			case <-c.ended:
-			case <-time.After(patience):
-				require.Fail(t, "a command does not end", c.log)
-			}
-			assert.NotContains(t, c.log.String(), "error", "%s", c.log)
+			_ = c.Wait(t)
+			assert.NotContains(t, c.Output(), "error", "%s", c.Output())
 		}
 	}
 	p.complete(2)

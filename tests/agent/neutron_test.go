@@ -75,7 +75,7 @@ func TestWhereNeutronUndoesItTwiceTheGatewayIsLeftToIt(t *testing.T) {
 	assert.Empty(t, left())
 	undo()
 	eventually(t, func() bool { return slices.Equal(left(), []string{"lrp-n0"}) }, patience, 100*time.Millisecond, "it is not said")
-	assert.Contains(t, holder.log.String(), "Neutron undoes what was done to a gateway; it is left to Neutron for a day")
+	assert.Contains(t, holder.Output(), "Neutron undoes what was done to a gateway; it is left to Neutron for a day")
 	before := p.database().Committed()
 	always(t, func() bool { return len(p.candidates("n0")) == 2 }, 4*time.Second, 200*time.Millisecond, "it is left")
 	assert.Equal(t, before, p.database().Committed())

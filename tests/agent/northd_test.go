@@ -17,7 +17,7 @@ import (
 // northd starts an ovn-northd on the first member.
 func (p *plane) northd() {
 	p.t.Helper()
-	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db=unix:"+p.member(0)+".sock", "--ovnsb-db=unix:"+p.path("sb.sock"))
+	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
 	eventually(p.t, func() bool {
 		out, err := exec.CommandContext(p.t.Context(), "ovn-appctl", "-t", p.path("northd.ctl"), "status").Output()
 		return err == nil && strings.Contains(string(out), "active")

@@ -31,9 +31,9 @@ func TestNodesAreOperatedOnByTheSpecificationsPaths(t *testing.T) {
 	for i := range 3 {
 		p.nb("lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c2", "3", "--", "lrp-set-gateway-chassis", fmt.Sprint("lrp-r", i), "c3", "1")
 	}
-	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db=unix:"+p.member(0)+".sock", "--ovnsb-db=unix:"+p.path("sb.sock"))
+	p.start(nil, "ovn-northd", "-vconsole:off", "--unixctl="+p.path("northd.ctl"), "--ovnnb-db="+p.servers[0].Endpoint(), "--ovnsb-db="+p.south.Endpoint())
 	socket := p.path("nodes.sock")
-	p.agent(3, "--nb", "unix:"+p.member(0)+".sock", "--socket", socket, "--peer-listen", "")
+	p.agent(3, "--nb", p.servers[0].Endpoint(), "--socket", socket, "--peer-listen", "")
 	client := &http.Client{Timeout: patience, Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 		return new(net.Dialer).DialContext(ctx, "unix", socket)
 	}}}

@@ -66,7 +66,7 @@ func TestOrphansAreToldOfAndOnlyTheAgentsOwnAreTakenAway(t *testing.T) {
 	p.sb("destroy", "Chassis_Private", "c7")
 	p.nb("lrp-del-gateway-chassis", "lrp-r0", "c8")
 	eventually(t, is(), patience, 100*time.Millisecond)
-	log := holder.log.String()
+	log := holder.Output()
 	for _, c := range []string{"plan g1", "c1", "c7", "c8"} {
 		assert.Regexp(t, `msg=orphan where="?`+c+`"? `, log)
 		assert.Regexp(t, `orphan is gone" where="?`+c+`"? `, log)

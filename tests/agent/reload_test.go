@@ -23,7 +23,7 @@ func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
 	first := p.holder(p.agents...)
 	n := slices.Index(p.agents, first)
 	require.NoError(t, first.Signal(syscall.SIGTERM))
-	<-first.ended
+	<-first.Ended
 
 	file := p.path("agent.json")
 	tell := func(options map[string]any) {
@@ -46,9 +46,9 @@ func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
 
 	hangUp := func(says string) {
 		t.Helper()
-		before := strings.Count(one.log.String(), says)
+		before := strings.Count(one.Output(), says)
 		require.NoError(t, one.Signal(syscall.SIGHUP))
-		eventually(t, func() bool { return strings.Count(one.log.String(), says) > before }, patience, 10*time.Millisecond, says)
+		eventually(t, func() bool { return strings.Count(one.Output(), says) > before }, patience, 10*time.Millisecond, says)
 	}
 	const refused = "keeping the last one"
 	for says, text := range map[string]string{
@@ -57,7 +57,7 @@ func TestFileIsReadAgainAndWhatCannotBeUsedChangesNothing(t *testing.T) {
 	} {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		hangUp(refused)
-		assert.Contains(t, one.log.String(), says)
+		assert.Contains(t, one.Output(), says)
 		assert.True(t, p.status(one).Acts)
 		assert.Equal(t, config.On, p.status(one).Mode)
 	}

@@ -93,16 +93,11 @@ func (p *played) fault(n int) (what string, end func()) {
 	peers := "-p tcp --dport 16402"
 	switch p.r.IntN(11) {
 	case 0:
-		require.NoError(p.t, a.Kill())
-		<-a.ended
+		a.Kill(p.t)
 		return "kill -9", func() { p.agents[n] = p.agent(n, p.options...) }
 	case 1:
 		require.NoError(p.t, a.Signal(syscall.SIGTERM))
-		select {
-		case <-a.ended:
-		case <-time.After(patience):
-			require.Fail(p.t, "a stopped agent does not end")
-		}
+		_ = a.Wait(p.t)
 		return "graceful stop", func() { p.agents[n] = p.agent(n, p.options...) }
 	case 2, 3:
 		require.NoError(p.t, a.Signal(syscall.SIGSTOP))
@@ -131,14 +126,13 @@ func (p *played) fault(n int) (what string, end func()) {
 			_ = other.Signal(syscall.SIGCONT)
 		}
 	default: // as on a disk that is full; a server that could not write is started anew
-		found, err := os.Stat(p.member(n) + ".db")
+		found, err := os.Stat(p.servers[n].File())
 		require.NoError(p.t, err)
 		full := unix.Rlimit{Cur: uint64(found.Size()), Max: uint64(found.Size())}
 		require.NoError(p.t, unix.Prlimit(server.Pid, unix.RLIMIT_FSIZE, &full, nil))
 		return diskFull, func() {
-			require.NoError(p.t, server.Kill())
-			<-server.ended
-			p.servers[n] = p.server(n, p.member(n))
+			server.Kill(p.t)
+			p.servers[n].Start(p.t)
 		}
 	}
 }

@@ -44,7 +44,7 @@ func TestKilledHolderIsReplacedWithinTenSeconds(t *testing.T) {
 	p := newPlane(t)
 	first := p.holder(p.agents...)
 	begun := time.Now()
-	require.NoError(t, first.Kill())
+	first.Kill(t)
 	next, took := p.replaced(first, begun)
 	t.Logf("%s after %s: %s", next.unit, first.unit, took)
 	assert.LessOrEqual(t, took, 10*time.Second)
@@ -63,14 +63,14 @@ func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 	n := slices.Index(p.agents, first)
 	twin := p.agent(n, "--listen", p.host(n)+":26401", "--peer-listen", p.host(n)+":26402")
 	twin.url = "http://" + p.host(n) + ":26401"
-	eventually(t, func() bool { return strings.Contains(twin.log.String(), "another agent has this unit's name") }, patience, 10*time.Millisecond, "it does not say so")
+	eventually(t, func() bool { return strings.Contains(twin.Output(), "another agent has this unit's name") }, patience, 10*time.Millisecond, "it does not say so")
 	for until := time.Now().Add(2 * ttl); time.Now().Before(until); {
 		require.True(t, p.status(first).Acts)
 		require.Equal(t, term, p.status(twin).Term)
 		require.NoError(t, poll.Wait(t.Context(), ttl/20))
 	}
 	begun := time.Now()
-	require.NoError(t, first.Kill())
+	first.Kill(t)
 	others := append(p.but(first), twin)
 	next := p.holder(others...)
 	assert.LessOrEqual(t, time.Since(begun), 10*time.Second)
@@ -90,13 +90,9 @@ func TestStoppedHolderHandsOverWithinASecond(t *testing.T) {
 	_, took := p.replaced(first, begun)
 	t.Logf("after %s", took)
 	assert.LessOrEqual(t, took, time.Second)
-	select {
-	case <-first.ended:
-	case <-time.After(patience):
-		assert.Fail(t, "a stopped agent does not end")
-	}
-	assert.NotContains(t, first.log.String(), "error:")
-	for line := range strings.Lines(first.log.String()) {
+	_ = first.Wait(t)
+	assert.NotContains(t, first.Output(), "error:")
+	for line := range strings.Lines(first.Output()) {
 		assert.Regexp(t, event, line, "one line an event, in keys and values")
 	}
 }
@@ -169,7 +165,7 @@ func TestIdleAgentsWriteNothing(t *testing.T) {
 // southboundSize is that of the file of the Southbound database, to which each commit is appended.
 func (p *plane) southboundSize() int64 {
 	p.t.Helper()
-	found, err := os.Stat(p.path("sb.db"))
+	found, err := os.Stat(p.south.File())
 	require.NoError(p.t, err)
 	return found.Size()
 }

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -18,6 +16,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/agent/report"
 	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // manyHosts are the chassis of the cloud that the agent follows, with 10,000 routers; those
@@ -27,19 +26,12 @@ const manyHosts = 1000
 // What an agent costs while nothing happens, at 10,000 routers and 1,000 chassis: at most 1 % of a
 // core and 150 MB.
 func BenchmarkIdleAgent(b *testing.B) {
-	nb, sb := standalone(b, "nb"), standalone(b, "sb")
+	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())
 	fill(b, sb, "OVN_Southbound", append(southbound(), idleHosts()))
 	network := loopbacktest.Network(b)
-	cmd := exec.CommandContext(b.Context(), filepath.Join(charmDir, "dispatch"), "agent", "--unit", "ovn-central/0", "--nb", "unix:"+nb, "--sb", "unix:"+sb,
+	agent := ovsdbtest.Run(b, nil, filepath.Join(charmDir, "dispatch"), "agent", "--unit", "ovn-central/0", "--nb", "unix:"+nb, "--sb", "unix:"+sb,
 		"--listen", network+".1:16401", "--peer-listen", network+".1:16402")
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	cmd.Stderr = os.Stderr
-	require.NoError(b, cmd.Start())
-	b.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	})
 	status := func() (s report.Status) {
 		r, err := http.NewRequestWithContext(b.Context(), http.MethodGet, "http://"+network+".1:16401"+report.Path, http.NoBody)
 		require.NoError(b, err)
@@ -56,12 +48,12 @@ func BenchmarkIdleAgent(b *testing.B) {
 	})
 	var idle, window time.Duration
 	for b.Loop() {
-		before, begun := processor(b, cmd.Process.Pid), time.Now()
+		before, begun := processor(b, agent.Pid), time.Now()
 		require.NoError(b, pause(b.Context(), 20*time.Second))
-		idle, window = idle+processor(b, cmd.Process.Pid)-before, window+time.Since(begun)
+		idle, window = idle+processor(b, agent.Pid)-before, window+time.Since(begun)
 	}
 	b.ReportMetric(100*float64(idle)/float64(window), "%-of-a-core")
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", agent.Pid))
 	require.NoError(b, err)
 	for metric, key := range map[string]string{"MiB-now": "VmRSS:", "MiB-max": "VmHWM:"} {
 		_, rest, _ := strings.Cut(string(text), key)

@@ -23,7 +23,7 @@ import (
 // minutes for so many; what it and ovn-controller do to Port_Binding is played.
 func TestOneOf200ChassisWith10000GatewaysIsDrainedAndPutBack(t *testing.T) {
 	t.Parallel()
-	nb, sb := standalone(t, "nb"), standalone(t, "sb")
+	nb, sb := databases(t)
 	fill(t, nb, "OVN_Northbound", northbound())
 	fill(t, sb, "OVN_Southbound", southbound())
 	g := &gateway.Service{

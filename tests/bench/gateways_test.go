@@ -5,21 +5,21 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // The cloud whose databases are read: a router each with a gateway in one of the
@@ -35,7 +35,7 @@ const (
 // the same columns of the same tables. Bounds: 3.5 times, and 300 MB for the whole
 // program.
 func BenchmarkSnapshotAgainstCtl(b *testing.B) {
-	nb, sb := standalone(b, "nb"), standalone(b, "sb")
+	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())
 	fill(b, sb, "OVN_Southbound", southbound())
 	var north, whole, compose, nbctl, sbctl, program time.Duration
@@ -143,26 +143,11 @@ func reader(program, socket string, columns map[string]string) []string {
 	return command
 }
 
-// standalone starts a server of an empty database until the test ends, and returns its
-// socket.
-func standalone(b testing.TB, database string) string {
+// databases starts a server of each, which is empty, until the test ends, and returns their sockets.
+func databases(b testing.TB) (nb, sb string) {
 	b.Helper()
-	dir := b.TempDir()
-	file, socket := filepath.Join(dir, database+".db"), filepath.Join(dir, "sock")
-	timed(b, os.Environ(), "ovsdb-tool", "create", file, "/usr/share/ovn/ovn-"+database+".ovsschema")
-	cmd := exec.CommandContext(b.Context(), "ovsdb-server", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"), "--remote=punix:"+socket, file)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(b, cmd.Start())
-	b.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	})
-	require.Eventually(b, func() bool {
-		connection, err := net.Dial("unix", socket)
-		if err == nil {
-			connection.Close()
-		}
-		return err == nil
-	}, 10*time.Second, poll)
-	return socket
+	start := func(d ovndb.Database) string {
+		return ovsdbtest.New(b, d, "").Standalone(b).Start(b).Paths.Socket(d)
+	}
+	return start(ovndb.NB), start(ovndb.SB)
 }

@@ -9,7 +9,7 @@ import (
 // What node-status shows of 1,000 chassis, of which 200 host 10,000 gateways, against gateway-status of the
 // same. Bound: 2 times.
 func BenchmarkNodeStatusAgainstGatewayStatus(b *testing.B) {
-	nb, sb := standalone(b, "nb"), standalone(b, "sb")
+	nb, sb := databases(b)
 	fill(b, nb, "OVN_Northbound", northbound())
 	fill(b, sb, "OVN_Southbound", append(southbound(), idleHosts()))
 	var nodes, status time.Duration

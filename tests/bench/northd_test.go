@@ -7,11 +7,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/node"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // each is how many gateways a chassis hosts.
@@ -77,7 +76,8 @@ func newRouted(b *testing.B) *routed {
 		count, err = strconv.Atoi(text)
 		require.NoError(b, err)
 	}
-	return &routed{b: b, nb: standalone(b, "nb"), sb: standalone(b, "sb"), gateways: count, hosts: count / each}
+	nb, sb := databases(b)
+	return &routed{b: b, nb: nb, sb: sb, gateways: count, hosts: count / each}
 }
 
 // populate fills both databases, with so many candidates for each gateway, and starts ovn-northd.
@@ -85,13 +85,7 @@ func (c *routed) populate(candidates int) {
 	fill(c.b, c.sb, "OVN_Southbound", [][]operation{append(chassisRows(c.hosts), signRows(c.hosts)...)})
 	fill(c.b, c.nb, "OVN_Northbound", routers(c.gateways, c.hosts, candidates))
 	dir := c.b.TempDir()
-	cmd := exec.CommandContext(c.b.Context(), "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"), "--ovnnb-db=unix:"+c.nb, "--ovnsb-db=unix:"+c.sb)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(c.b, cmd.Start())
-	c.b.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait() // killed
-	})
+	ovsdbtest.Run(c.b, nil, "ovn-northd", "-vconsole:off", "--unixctl="+filepath.Join(dir, "ctl"), "--ovnnb-db=unix:"+c.nb, "--ovnsb-db=unix:"+c.sb)
 	s := c.service(nil)
 	begun := time.Now()
 	require.NoError(c.b, s.SyncNorthd(c.b.Context()))

@@ -228,7 +228,7 @@ func TestMemberThatIsConnectedToMayLeave(t *testing.T) {
 	var told []string
 	s.Gateways.Progress = func(_ context.Context, line string) {
 		if told = append(told, line); len(told) == 1 {
-			assert.NoError(t, c.members[c.leader()].Kill())
+			c.members[c.leader()].Kill(t)
 			a.units, a.members = []int{0, 1, 2}, []int{0, 1, 2}
 		}
 	}

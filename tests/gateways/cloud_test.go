@@ -10,13 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/ovn-central/ovn-central-operator/internal/cli"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
 )
 
 // patience bounds every wait for a program.
@@ -28,7 +29,8 @@ type cloud struct {
 	dir string
 	// count is how many gateways there have been, chassis how many chassis.
 	count, addresses, chassis int
-	northd                    *os.Process
+	northd                    *ovsdbtest.Process
+	servers                   map[string]*ovsdbtest.Server
 	// nb are the endpoints of NB, where it is a cluster.
 	nb string
 }
@@ -37,7 +39,7 @@ type cloud struct {
 func newCloud(t *testing.T, chassis ...string) *cloud {
 	t.Helper()
 	c := newDatabases(t)
-	c.northd = c.start("ovn-northd", "northd", "--ovnnb-db="+c.endpoint("nb"), "--ovnsb-db="+c.endpoint("sb"))
+	c.startNorthd()
 	for _, name := range chassis {
 		c.addChassis(name)
 	}
@@ -47,17 +49,16 @@ func newCloud(t *testing.T, chassis ...string) *cloud {
 // newDatabases starts databases that nothing has used yet.
 func newDatabases(t *testing.T) *cloud {
 	t.Helper()
-	c := &cloud{t: t, dir: t.TempDir()}
-	for _, db := range []string{"nb", "sb"} {
-		c.run("ovsdb-tool", "create", c.path(db, "db"), "/usr/share/ovn/ovn-"+db+".ovsschema")
-		c.start("ovsdb-server", db, "--remote=p"+c.endpoint(db), c.path(db, "db"))
+	c := &cloud{t: t, dir: t.TempDir(), servers: map[string]*ovsdbtest.Server{}}
+	for _, d := range ovndb.Databases() {
+		c.servers[d.Short()] = ovsdbtest.New(t, d, "").Standalone(t).Start(t)
 	}
 	return c
 }
 
 func (c *cloud) path(name, suffix string) string { return filepath.Join(c.dir, name+"."+suffix) }
 
-func (c *cloud) endpoint(db string) string { return "unix:" + c.path(db, "sock") }
+func (c *cloud) endpoint(db string) string { return c.servers[db].Endpoint() }
 
 // northbound is where NB is served.
 func (c *cloud) northbound() string {
@@ -67,26 +68,13 @@ func (c *cloud) northbound() string {
 	return c.endpoint("nb")
 }
 
-// start runs a daemon until the test ends, and returns when it answers.
-func (c *cloud) start(program, name string, args ...string) *os.Process {
+// startNorthd returns when it answers.
+func (c *cloud) startNorthd() {
 	c.t.Helper()
-	args = append([]string{"-vconsole:off", "--log-file=" + c.path(name, "log"), "--unixctl=" + c.path(name, "ctl")}, args...)
-	cmd := exec.CommandContext(context.WithoutCancel(c.t.Context()), program, args...) // what the test cleans up may need it
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	require.NoError(c.t, cmd.Start())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		_ = cmd.Wait() // killed, always
-	}()
-	c.t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
-	})
-	require.Eventually(c.t, func() bool {
-		return exec.CommandContext(c.t.Context(), "ovs-appctl", "-t", c.path(name, "ctl"), "version").Run() == nil
-	}, patience, 5*time.Millisecond, program+" does not start")
-	return cmd.Process
+	control := c.path("northd", "ctl")
+	c.northd = ovsdbtest.Run(c.t, nil, "ovn-northd", "-vconsole:off", "--log-file="+c.path("northd", "log"), "--unixctl="+control,
+		"--ovnnb-db="+c.northbound(), "--ovnsb-db="+c.endpoint("sb"))
+	c.northd.Answers(c.t, control)
 }
 
 func (c *cloud) run(program string, args ...string) string {

@@ -2,8 +2,6 @@ package gateways
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,37 +14,28 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
-	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/ovsdbtest"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
 )
 
 // clustered is a cloud whose NB is a cluster of three.
 type clustered struct {
 	*cloud
-	members []*os.Process
+	members []*ovsdbtest.Server
 }
 
 func newClustered(t *testing.T) *clustered {
 	t.Helper()
-	c := &clustered{cloud: &cloud{t: t, dir: t.TempDir()}}
-	network := loopbacktest.Network(t)
-	address := func(n int) string { return fmt.Sprintf("tcp:%s.%d:6643", network, n) }
-	var sockets []string
-	for n := 1; n <= 3; n++ {
-		name := fmt.Sprintf("nb%d", n)
-		if n == 1 {
-			c.run("ovsdb-tool", "--election-timer=1000", "create-cluster", c.path(name, "db"), "/usr/share/ovn/ovn-nb.ovsschema", address(n))
-		} else {
-			c.run("ovsdb-tool", "join-cluster", c.path(name, "db"), "OVN_Northbound", address(n), address(1))
-		}
-		c.members = append(c.members, c.start("ovsdb-server", name, "--remote=p"+c.endpoint(name), c.path(name, "db")))
-		c.run("ovsdb-client", "--timeout=60", "wait", c.endpoint(name), "OVN_Northbound", "connected")
-		sockets = append(sockets, c.endpoint(name))
+	c := &clustered{members: ovsdbtest.Cluster(t, ovndb.NB, 3)}
+	c.cloud = &cloud{t: t, dir: t.TempDir(), servers: map[string]*ovsdbtest.Server{"sb": ovsdbtest.New(t, ovndb.SB, "").Standalone(t).Start(t)}}
+	var endpoints []string
+	for _, m := range c.members {
+		endpoints = append(endpoints, m.Endpoint())
 	}
-	c.nb = strings.Join(sockets, ",")
-	c.run("ovsdb-tool", "create", c.path("sb", "db"), "/usr/share/ovn/ovn-sb.ovsschema")
-	c.start("ovsdb-server", "sb", "--remote=p"+c.endpoint("sb"), c.path("sb", "db"))
-	c.start("ovn-northd", "northd", "--ovnnb-db="+c.nb, "--ovnsb-db="+c.endpoint("sb"))
+	c.nb = strings.Join(endpoints, ",")
+	c.startNorthd()
 	return c
 }
 
@@ -54,7 +43,7 @@ func newClustered(t *testing.T) *clustered {
 func (c *clustered) leader() int {
 	c.t.Helper()
 	for n := range c.members {
-		if strings.Contains(c.run("ovs-appctl", "-t", c.path(fmt.Sprintf("nb%d", n+1), "ctl"), "cluster/status", "OVN_Northbound"), "\nRole: leader\n") {
+		if c.members[n].Status(c.t).Role == raft.Leader {
 			return n
 		}
 	}
@@ -89,13 +78,13 @@ func TestLeaderThatDiesInTheMiddleIsOnlyADelay(t *testing.T) {
 	var told []string
 	s := gateway.Service{
 		// The leader first: it is what the connection is lost to.
-		Dialer: new(ovsdb.Dialer), NB: append([]string{c.endpoint(fmt.Sprintf("nb%d", leader+1))}, strings.Split(c.nb, ",")...),
+		Dialer: new(ovsdb.Dialer), NB: append([]string{c.members[leader].Endpoint()}, strings.Split(c.nb, ",")...),
 		SB: []string{c.endpoint("sb")}, NorthdTimeout: patience, Now: time.Now,
 		Progress: func(_ context.Context, line string) {
 			told = append(told, line)
 			if !killed {
 				killed = true
-				assert.NoError(t, c.members[leader].Kill())
+				c.members[leader].Kill(t)
 			}
 		},
 	}

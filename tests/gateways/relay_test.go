@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 )
 
 // relay stands between the program and both databases, and sees each transaction that would change
@@ -71,7 +73,7 @@ func (c *cloud) relayTo(t *testing.T, r *relay) (nb, sb string) {
 		}()
 		return "unix:" + at
 	}
-	return listen("nb", c.path("nb", "sock")), listen("sb", c.path("sb", "sock"))
+	return listen("nb", c.servers["nb"].Paths.Socket(ovndb.NB)), listen("sb", c.servers["sb"].Paths.Socket(ovndb.SB))
 }
 
 // keep notes connections to end them together; they end at once where the program is dead.

@@ -73,10 +73,10 @@ func TestUndrainWhoseProofFailsSaysThatTheRanksAreBack(t *testing.T) {
 	asked := make(chan maintenance.Status)
 	go func() { asked <- c.answer("undrain", "c1", "--wait", "15s") }()
 	require.Eventually(t, func() bool { return c.ranks() == before }, patience, 50*time.Millisecond)
-	c.run("ovs-appctl", "-t", c.path("sb", "ctl"), "exit")
+	c.run("ovs-appctl", "-t", c.servers["sb"].Control(), "exit")
 	unseen := <-asked
 	assert.Equal(t, 500, unseen.Code)
-	assert.Regexp(t, `^c1\.example is undrained, but cannot see where gateways are bound: cannot connect to unix:.*sb\.sock`, unseen.Message)
+	assert.Regexp(t, `^c1\.example is undrained, but cannot see where gateways are bound: cannot connect to unix:.*sb_db\.sock`, unseen.Message)
 	assert.Equal(t, before, c.ranks())
 }
 

@@ -1,0 +1,115 @@
+// Package ovsdbtest runs OVN's programs for tests: ovsdb-server, alone or as a cluster, and
+// whatever else goes on until a test ends.
+package ovsdbtest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
+)
+
+// patience bounds every wait: an election takes about two election timers of 1 s, on a busy
+// machine more.
+const patience = 2 * time.Minute
+
+// Process is a program that was started.
+type Process struct {
+	*os.Process
+	// Ended is closed when it has ended.
+	Ended  <-chan struct{}
+	result error
+	output output
+}
+
+// Run starts a program that ends with the test, however that ends: in its cleanup and not with
+// its context, which is done earlier, for what the test cleans up may need it. What it
+// has written is told of a test that fails.
+func Run(t testing.TB, environment []string, name string, args ...string) *Process {
+	t.Helper()
+	p, ended := new(Process), make(chan struct{})
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), name, args...)
+	cmd.Env = append(os.Environ(), environment...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	cmd.Stdout, cmd.Stderr = &p.output, &p.output
+	require.NoError(t, cmd.Start())
+	p.Process, p.Ended = cmd.Process, ended
+	go func() {
+		defer close(ended)
+		p.result = cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = p.Process.Kill() // most have not ended
+		<-ended
+		if text := p.Output(); t.Failed() && text != "" {
+			t.Logf("%v:\n%s", cmd.Args, text)
+		}
+	})
+	return p
+}
+
+// Kill ends it as a power failure does, and returns when it is gone.
+func (p *Process) Kill(t testing.TB) {
+	t.Helper()
+	require.NoError(t, p.Process.Kill())
+	<-p.Ended
+}
+
+// Wait waits until it has ended by itself, and returns what exec.Cmd.Wait does.
+func (p *Process) Wait(t testing.TB) error {
+	t.Helper()
+	select {
+	case <-p.Ended:
+	case <-time.After(patience):
+		require.Fail(t, "it does not end", p.Output())
+	}
+	return p.result
+}
+
+// Output is what it has written so far.
+func (p *Process) Output() string { return p.output.String() }
+
+// Answers waits until it answers at its control socket.
+func (p *Process) Answers(t testing.TB, control string) {
+	t.Helper()
+	for begun := time.Now(); ; require.NoError(t, poll.Wait(t.Context(), 5*time.Millisecond)) {
+		said, err := exec.CommandContext(t.Context(), "ovs-appctl", "-T", "2", "-t", control, "version").CombinedOutput()
+		if err == nil {
+			return
+		}
+		select {
+		case <-p.Ended:
+			require.Fail(t, "it has ended", p.Output())
+		default:
+		}
+		require.Less(t, time.Since(begun), patience, "it does not answer: %s", said)
+	}
+}
+
+// output is what a program has written.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements [io.Writer].
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+// String implements [fmt.Stringer].
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}

@@ -1,0 +1,185 @@
+package ovsdbtest
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/loopbacktest"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/raft"
+)
+
+// Server is a real ovsdb-server of one database. It serves on its socket, and on what its options name.
+type Server struct {
+	// Process is what it ran as last.
+	*Process
+	Database ovndb.Database
+	Paths    ovndb.Paths
+	// Address is where other members find it.
+	Address string
+	// Schema is the file of its tables; empty is that of the packages.
+	Schema string
+	// Timer is the election timer of the cluster that it creates; 0 is a second, as in ovsdb-tool.
+	Timer time.Duration
+	// Prefix is what runs it elsewhere or otherwise: nsenter or env, with their arguments.
+	Prefix []string
+	// Options are those of ovsdb-server.
+	Options []string
+}
+
+// New is a server with a directory of its own; what is to be otherwise is set before it is created.
+func New(t testing.TB, d ovndb.Database, host string) *Server {
+	t.Helper()
+	dir := t.TempDir()
+	return &Server{
+		Database: d,
+		Paths:    ovndb.Paths{Run: dir, DB: dir, Etc: dir},
+		Address:  fmt.Sprintf("tcp:%s:%d", host, ovndb.RaftPort(d)),
+	}
+}
+
+// File is its database.
+func (s *Server) File() string { return s.Paths.File(s.Database) }
+
+// Log is its log, which never is the machine's.
+func (s *Server) Log() string {
+	paths := s.Paths
+	paths.Logs = cmp.Or(paths.Logs, paths.Run)
+	return paths.Log(s.Database)
+}
+
+// Control is the socket by which it is told something.
+func (s *Server) Control() string { return s.Paths.Control(s.Database) }
+
+// Endpoint is its socket for clients, as these name it.
+func (s *Server) Endpoint() string { return "unix:" + s.Paths.Socket(s.Database) }
+
+// Remote is the option by which a server listens at an endpoint.
+func Remote(endpoint string) string {
+	protocol, rest, _ := strings.Cut(endpoint, ":")
+	colon := strings.LastIndexByte(rest, ':')
+	return "--remote=p" + protocol + rest[colon:] + ":" + rest[:colon]
+}
+
+// Create makes the file of a cluster of its own.
+func (s *Server) Create(t testing.TB) *Server {
+	t.Helper()
+	timer := cmp.Or(s.Timer, time.Second)
+	return s.make(t, fmt.Sprintf("--election-timer=%d", timer.Milliseconds()), "create-cluster", s.File(), s.schema(), s.Address)
+}
+
+// Join makes the file of a server that is to join at the remotes.
+func (s *Server) Join(t testing.TB, remotes ...string) *Server {
+	t.Helper()
+	return s.make(t, append([]string{"join-cluster", s.File(), string(s.Database), s.Address}, remotes...)...)
+}
+
+// Standalone makes the file of a database that is not clustered.
+func (s *Server) Standalone(t testing.TB) *Server {
+	t.Helper()
+	return s.make(t, "create", s.File(), s.schema())
+}
+
+func (s *Server) schema() string { return cmp.Or(s.Schema, s.Paths.Schema(s.Database)) }
+
+func (s *Server) make(t testing.TB, args ...string) *Server {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	said, err := exec.CommandContext(ctx, "ovsdb-tool", args...).CombinedOutput()
+	require.NoError(t, err, "%s", said)
+	return s
+}
+
+// Begin runs it on the file that it has until the test ends.
+func (s *Server) Begin(t testing.TB) *Server {
+	t.Helper()
+	command := slices.Concat(s.Prefix, []string{
+		"ovsdb-server", "-vconsole:off", "--log-file=" + s.Log(), "--unixctl=" + s.Control(), "--remote=p" + s.Endpoint(),
+	}, s.Options, []string{s.File()})
+	s.Process = Run(t, nil, command[0], command[1:]...)
+	return s
+}
+
+// Start begins to run it, and returns when it answers.
+func (s *Server) Start(t testing.TB) *Server {
+	t.Helper()
+	s.Begin(t).Answers(t, s.Control())
+	return s
+}
+
+// Appctl has it do something.
+func (s *Server) Appctl(t testing.TB, command ...string) (string, error) {
+	t.Helper()
+	said, err := exec.CommandContext(t.Context(), "ovs-appctl", append([]string{"-T", "10", "-t", s.Control()}, command...)...).Output()
+	return strings.TrimSpace(string(said)), err
+}
+
+// Status is what it says of its cluster.
+func (s *Server) Status(t testing.TB) raft.Status {
+	t.Helper()
+	status, err := s.status(t)
+	require.NoError(t, err)
+	return status
+}
+
+func (s *Server) status(t testing.TB) (raft.Status, error) {
+	t.Helper()
+	text, err := s.Appctl(t, "cluster/status", string(s.Database))
+	if err != nil {
+		return raft.Status{}, err
+	}
+	return raft.Parse(text)
+}
+
+// Reaches waits until its status is as wanted.
+func (s *Server) Reaches(t testing.TB, wanted func(raft.Status) bool, what string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		status, err := s.status(t)
+		return err == nil && wanted(status)
+	}, patience, 20*time.Millisecond, what)
+}
+
+// Cluster starts n members of one cluster; the first leads it.
+func Cluster(t testing.TB, d ovndb.Database, n int) []*Server {
+	t.Helper()
+	return Form(t, Several(t, d, n)...)
+}
+
+// Several are n servers as [New] makes them, each on an address of the loopback of its own.
+func Several(t testing.TB, d ovndb.Database, n int) (servers []*Server) {
+	t.Helper()
+	network := loopbacktest.Network(t)
+	for i := range n {
+		servers = append(servers, New(t, d, fmt.Sprintf("%s.%d", network, i+1)))
+	}
+	return servers
+}
+
+// Form starts servers as one cluster, and returns when all are members; the first creates it.
+func Form(t testing.TB, members ...*Server) []*Server {
+	t.Helper()
+	for i, s := range members {
+		if i == 0 {
+			s.Create(t)
+		} else {
+			s.Join(t, members[0].Address)
+		}
+		s.Start(t)
+	}
+	for _, s := range members {
+		s.Reaches(t, func(r raft.Status) bool {
+			return r.State == raft.ClusterMember && r.HasLeader() && len(r.Servers) == len(members)
+		}, "the members do not find each other")
+	}
+	return members
+}
