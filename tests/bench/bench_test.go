@@ -24,23 +24,10 @@ import (
 var charmDir, program string
 
 func TestMain(m *testing.M) {
-	lab.Intercept()
-	ctx, root := context.Background(), filepath.Join("..", "..")
-	dir, err := os.MkdirTemp("", "charm-")
-	charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
-	if err == nil {
-		err = os.Mkdir(charmDir, 0o755)
-	}
-	if err == nil {
-		err = errors.Join(lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program))
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	code := m.Run()
-	_ = os.RemoveAll(dir)
-	os.Exit(code)
+	lab.Main(m, func(ctx context.Context, dir, root string) error {
+		charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
+		return errors.Join(os.Mkdir(charmDir, 0o755), lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program))
+	})
 }
 
 // empty is a lab without units, as the charm is configured in all of this package.

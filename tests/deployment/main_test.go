@@ -7,8 +7,6 @@ package deployment
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -20,25 +18,8 @@ import (
 var charmDir, program string
 
 func TestMain(m *testing.M) {
-	lab.Intercept()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if flag.Parse(); flag.Lookup("test.list").Value.String() != "" {
-		return m.Run() // prints names, for which nothing is built
-	}
-	dir, err := os.MkdirTemp("", "charm-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
-	ctx, root := context.Background(), filepath.Join("..", "..")
-	if err := errors.Join(os.Mkdir(charmDir, 0o755), lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program)); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
+	lab.Main(m, func(ctx context.Context, dir, root string) error {
+		charmDir, program = filepath.Join(dir, "charm"), filepath.Join(dir, "ovn-lab")
+		return errors.Join(os.Mkdir(charmDir, 0o755), lab.LayOut(ctx, charmDir, root, ""), lab.BuildTools(ctx, root, program))
+	})
 }

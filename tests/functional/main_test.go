@@ -6,8 +6,6 @@ package functional
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,33 +17,12 @@ import (
 // program what plays the lab's tools.
 var charmDir, before, program string
 
-func TestMain(m *testing.M) {
-	lab.Intercept()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	if flag.Parse(); flag.Lookup("test.list").Value.String() != "" {
-		return m.Run() // prints names, for which nothing is built
-	}
-	dir, err := os.MkdirTemp("", "charm-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	defer os.RemoveAll(dir)
-	charmDir, before, program = filepath.Join(dir, "charm"), filepath.Join(dir, "before"), filepath.Join(dir, "ovn-lab")
-	if err := layOut(filepath.Join("..", "..")); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return m.Run()
-}
+func TestMain(m *testing.M) { lab.Main(m, layOut) }
 
 // layOut also makes a charm whose hooks do nothing. Units that it set up, and that
 // then get this charm, need a third of the hooks of new ones.
-func layOut(root string) error {
-	ctx := context.Background()
+func layOut(ctx context.Context, dir, root string) error {
+	charmDir, before, program = filepath.Join(dir, "charm"), filepath.Join(dir, "before"), filepath.Join(dir, "ovn-lab")
 	if err := errors.Join(os.Mkdir(charmDir, 0o755), os.Mkdir(before, 0o755)); err != nil {
 		return err
 	}
