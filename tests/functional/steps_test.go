@@ -14,6 +14,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/writes"
 )
 
 // patience bounds what should take seconds, on a machine that is busy with other
@@ -212,7 +213,7 @@ func (m *model) requireWritable() {
 }
 
 // verified asserts that no acknowledged write is lost.
-func (m *model) verified(w *lab.Writer) map[lab.DB]lab.Writes {
+func (m *model) verified(w *lab.Writer) map[lab.DB]writes.Outcome {
 	m.t.Helper()
 	all, err := w.Verify(m.t.Context())
 	require.NoError(m.t, err)

@@ -9,25 +9,13 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/tests/writes"
 )
 
 // writePause is the least time between two writes to one database. Each write
 // costs a client process, and makes ovn-northd compute everything anew.
 const writePause = 500 * time.Millisecond
-
-// Writes is what became of a writer's writes to one database.
-type Writes struct {
-	// Acknowledged were reported as done by the client; of them Lost weren't there
-	// when they were read back.
-	Acknowledged, Lost int
-	// Missing are the numbers of the acknowledged ones that are lost, counted from 0 in the
-	// order of their acknowledgement.
-	Missing []int
-	// Unacknowledged are those whose client failed: they may or may not be there.
-	Unacknowledged int
-	// LongestGap is the longest time without an acknowledgement.
-	LongestGap time.Duration
-}
 
 // Writer writes rows to both databases, one after another, through the client
 // ports of whichever units are in the model.
@@ -40,14 +28,7 @@ type Writer struct {
 	name string
 
 	mu   sync.Mutex
-	rows map[DB]*rows
-}
-
-type rows struct {
-	acknowledged []string
-	times        []time.Time // of the acknowledgements
-	failed       int
-	longest      time.Duration
+	logs map[DB]*writes.Log
 }
 
 // writeTimeout is after how many seconds a client gives up. An election, of a
@@ -73,7 +54,7 @@ var (
 // of ctx. Two writes to one database are so long apart, at least; 0 is half a second.
 func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
 	going, stop := context.WithCancel(ctx)
-	w := &Writer{lab: l, stop: stop, rows: map[DB]*rows{NB: {}, SB: {}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
+	w := &Writer{lab: l, stop: stop, logs: map[DB]*writes.Log{NB: {Begun: time.Now()}, SB: {Begun: time.Now()}}, name: fmt.Sprintf("write-%08x", rand.Uint32())}
 	for _, db := range Databases {
 		w.group.Go(func() { w.write(ctx, going, db, cmp.Or(pause, writePause)) })
 	}
@@ -82,20 +63,17 @@ func (l *Lab) StartWriter(ctx context.Context, pause time.Duration) *Writer {
 
 // write writes until going ends. A write that is under way is ended by ctx alone.
 func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
-	mine := w.rows[db]
+	mine := w.logs[db]
 	ticker := time.NewTicker(pause)
 	defer ticker.Stop()
-	last := time.Now()
 	for n := 0; going.Err() == nil; n++ {
 		row := fmt.Sprintf("%s-%d", w.name, n)
 		_, err := w.client(ctx, db, insert[db](row))
 		w.mu.Lock()
-		if now := time.Now(); err == nil {
-			mine.acknowledged, mine.times = append(mine.acknowledged, row), append(mine.times, now)
-			mine.longest = max(mine.longest, now.Sub(last))
-			last = now
+		if err == nil {
+			mine.Acknowledged = append(mine.Acknowledged, writes.Acknowledgement{Row: row, At: time.Now()})
 		} else {
-			mine.failed++
+			mine.Failed++
 		}
 		w.mu.Unlock()
 		select {
@@ -105,27 +83,27 @@ func (w *Writer) write(ctx, going context.Context, db DB, pause time.Duration) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	mine.longest = max(mine.longest, time.Since(last))
+	mine.Ended = time.Now()
 }
 
 // soFar is what has become of the writes to db.
-func (w *Writer) soFar(db DB) rows {
+func (w *Writer) soFar(db DB) writes.Log {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return *w.rows[db]
+	return *w.logs[db]
 }
 
 // Acknowledged is how many writes to db have been acknowledged so far.
-func (w *Writer) Acknowledged(db DB) int { return len(w.soFar(db).acknowledged) }
+func (w *Writer) Acknowledged(db DB) int { return len(w.soFar(db).Acknowledged) }
 
 // Acknowledgement is which row was acknowledged, and when, as number n of db.
 func (w *Writer) Acknowledgement(db DB, n int) (row string, at time.Time) {
-	mine := w.soFar(db)
-	return mine.acknowledged[n], mine.times[n]
+	a := w.soFar(db).Acknowledged[n]
+	return a.Row, a.At
 }
 
 // Unacknowledged is how many writes to db have failed so far.
-func (w *Writer) Unacknowledged(db DB) int { return w.soFar(db).failed }
+func (w *Writer) Unacknowledged(db DB) int { return w.soFar(db).Failed }
 
 // client runs one of OVN's clients against all members; it finds the leader.
 func (w *Writer) client(ctx context.Context, db DB, command []string) (string, error) {
@@ -144,24 +122,15 @@ func (w *Writer) Stop() {
 
 // Verify stops the writing and reads all rows back: a row that is acknowledged between
 // the reading and the counting would be taken for lost.
-func (w *Writer) Verify(ctx context.Context) (map[DB]Writes, error) {
+func (w *Writer) Verify(ctx context.Context) (map[DB]writes.Outcome, error) {
 	w.Stop()
-	result := map[DB]Writes{}
+	result := map[DB]writes.Outcome{}
 	for _, db := range Databases {
 		text, err := w.client(ctx, db, list[db])
 		if err != nil {
 			return nil, fmt.Errorf("cannot read back what was written to %s: %w", db, err)
 		}
-		there := rowsOf(text)
-		mine := w.soFar(db)
-		writes := Writes{Acknowledged: len(mine.acknowledged), Unacknowledged: mine.failed, LongestGap: mine.longest}
-		for n, row := range mine.acknowledged {
-			if !there[row] {
-				writes.Lost++
-				writes.Missing = append(writes.Missing, n)
-			}
-		}
-		result[db] = writes
+		result[db] = w.soFar(db).Judge(rowsOf(text))
 	}
 	return result, nil
 }

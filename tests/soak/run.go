@@ -10,6 +10,7 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/tests/lab"
+	"github.com/ovn-central/ovn-central-operator/tests/writes"
 )
 
 // endPatience is within what an application comes to its end once faults have
@@ -32,7 +33,7 @@ type Result struct {
 	// Counts is what became of disasters.
 	Counts Counts
 	// Writes are those of clients, where they could be read back.
-	Writes map[lab.DB]lab.Writes
+	Writes map[lab.DB]writes.Outcome
 }
 
 // Run plays a schedule. The error is of the lab: then nothing was found out.

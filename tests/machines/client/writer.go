@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/tests/machines"
+	"github.com/ovn-central/ovn-central-operator/tests/writes"
 )
 
 //go:embed write.sh
@@ -54,22 +55,11 @@ func (c *Client) StopWriter(ctx context.Context) error {
 	return err
 }
 
-// Writes is what became of the writer's writes to one database.
-type Writes struct {
-	// Acknowledged were reported as done; of them Lost weren't there when they were
-	// read back.
-	Acknowledged, Lost int
-	// Unacknowledged are those that failed: they may or may not be there.
-	Unacknowledged int
-	// LongestGap is the longest time between two acknowledgements.
-	LongestGap time.Duration
-}
-
 // Acknowledged is how many writes have been acknowledged so far, to each database.
 func (c *Client) Acknowledged() map[string]int {
 	counts := map[string]int{}
 	for _, t := range targets {
-		counts[t.database] = len(c.lines(t.remotes + ".acknowledged"))
+		counts[t.database] = len(c.log(t).Acknowledged)
 	}
 	return counts
 }
@@ -79,11 +69,8 @@ func (c *Client) Acknowledged() map[string]int {
 func (c *Client) Numbers() map[string][]string {
 	all := map[string][]string{}
 	for _, t := range targets {
-		for _, line := range c.lines(t.remotes + ".acknowledged") {
-			// The writer's last line may not be whole yet.
-			if number, _, whole := strings.Cut(line, " "); whole {
-				all[t.database] = append(all[t.database], number)
-			}
+		for _, a := range c.log(t).Acknowledged {
+			all[t.database] = append(all[t.database], a.Row)
 		}
 	}
 	return all
@@ -109,22 +96,14 @@ ovsdb-tool query "$copy/db" "$2"`, t.remotes, t.query())
 }
 
 // Verify reads back what was written.
-func (c *Client) Verify(ctx context.Context) (map[string]Writes, error) {
-	result := map[string]Writes{}
+func (c *Client) Verify(ctx context.Context) (map[string]writes.Outcome, error) {
+	result := map[string]writes.Outcome{}
 	for _, t := range targets {
 		there, err := c.rows(ctx, t)
 		if err != nil {
 			return nil, fmt.Errorf("cannot read back what was written to %s: %w", t.database, err)
 		}
-		w := Writes{Unacknowledged: len(c.lines(t.remotes + ".failed")), LongestGap: c.longestGap(t, time.Time{})}
-		for _, line := range c.lines(t.remotes + ".acknowledged") {
-			number, _, _ := strings.Cut(line, " ")
-			w.Acknowledged++
-			if !there[number] {
-				w.Lost++
-			}
-		}
-		result[t.database] = w
+		result[t.database] = c.log(t).Judge(there)
 	}
 	return result, nil
 }
@@ -134,27 +113,9 @@ func (c *Client) Verify(ctx context.Context) (map[string]Writes, error) {
 func (c *Client) LongestGap(from time.Time) map[string]time.Duration {
 	gaps := map[string]time.Duration{}
 	for _, t := range targets {
-		gaps[t.database] = c.longestGap(t, from)
+		gaps[t.database] = c.log(t).LongestGap(from)
 	}
 	return gaps
-}
-
-func (c *Client) longestGap(t target, from time.Time) (gap time.Duration) {
-	var last time.Time
-	for _, line := range c.lines(t.remotes + ".acknowledged") {
-		_, text, _ := strings.Cut(line, " ")
-		// The writer's last line may not be whole yet.
-		ms, err := strconv.ParseInt(text, 10, 64)
-		at := time.UnixMilli(ms)
-		if err != nil {
-			continue
-		}
-		if !last.IsZero() && !at.Before(from) {
-			gap = max(gap, at.Sub(last))
-		}
-		last = at
-	}
-	return gap
 }
 
 // rows are the numbers of the rows that are in the database.
@@ -201,11 +162,25 @@ func (t target) numbers(answer string) (map[string]bool, error) {
 	return found, nil
 }
 
-// lines are those of a file of the writer, none where there is no such file.
-func (c *Client) lines(name string) []string {
-	text, err := c.Machine.ReadFile(dir + "/" + name)
-	if err != nil {
-		return nil
+// log is what the writer has noted so far; of a file that is not there, nothing.
+func (c *Client) log(t target) writes.Log {
+	acknowledged, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".acknowledged")
+	failed, _ := c.Machine.ReadFile(dir + "/" + t.remotes + ".failed")
+	return noted(string(acknowledged), string(failed))
+}
+
+// noted reads what write.sh writes: a line each, of which the last one may not be whole yet.
+func noted(acknowledged, failed string) (l writes.Log) {
+	for line := range strings.Lines(acknowledged) {
+		if line, whole := strings.CutSuffix(line, "\n"); whole {
+			number, text, _ := strings.Cut(line, " ")
+			a := writes.Acknowledgement{Row: number}
+			if ms, err := strconv.ParseInt(text, 10, 64); err == nil {
+				a.At = time.UnixMilli(ms)
+			}
+			l.Acknowledged = append(l.Acknowledged, a)
+		}
 	}
-	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n")
+	l.Failed = strings.Count(failed, "\n")
+	return l
 }

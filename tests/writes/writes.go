@@ -1,0 +1,66 @@
+// Package writes says what became of a client's writes to a database: which of those that were
+// acknowledged are lost, and how long none was acknowledged. How they are made and read back is
+// their writer's.
+package writes
+
+import "time"
+
+// Log is what a writer notes of its writes to one database.
+type Log struct {
+	Acknowledged []Acknowledgement // in their order
+	// Failed are those whose client failed: they may or may not be there.
+	Failed int
+	// Begun and Ended are when the writing was; zero is unknown.
+	Begun, Ended time.Time
+}
+
+// Acknowledgement is a write that was reported as done.
+type Acknowledgement struct {
+	Row string
+	At  time.Time
+}
+
+// Outcome is what became of the writes.
+type Outcome struct {
+	// Acknowledged were reported as done by the client; of them Lost weren't there
+	// when they were read back.
+	Acknowledged, Lost int
+	// Missing are the numbers of the acknowledged ones that are lost, counted from 0 in the
+	// order of their acknowledgement.
+	Missing []int
+	// Unacknowledged are those whose client failed: they may or may not be there.
+	Unacknowledged int
+	// LongestGap is the longest time without an acknowledgement.
+	LongestGap time.Duration
+}
+
+// Judge compares what was acknowledged with the rows that are there now, after the writing.
+func (l Log) Judge(there map[string]bool) Outcome {
+	o := Outcome{Acknowledged: len(l.Acknowledged), Unacknowledged: l.Failed, LongestGap: l.LongestGap(time.Time{})}
+	for n, a := range l.Acknowledged {
+		if !there[a.Row] {
+			o.Lost++
+			o.Missing = append(o.Missing, n)
+		}
+	}
+	return o
+}
+
+// LongestGap is the longest time without an acknowledgement that had not ended before from.
+func (l Log) LongestGap(from time.Time) (longest time.Duration) {
+	last := l.Begun
+	next := func(at time.Time) {
+		if at.IsZero() {
+			return
+		}
+		if !last.IsZero() && !at.Before(from) {
+			longest = max(longest, at.Sub(last))
+		}
+		last = at
+	}
+	for _, a := range l.Acknowledged {
+		next(a.At)
+	}
+	next(l.Ended)
+	return longest
+}
