@@ -27,9 +27,7 @@ func failures(s schedule.State) map[string]int {
 				load[top(left)]++
 			}
 		}
-		for _, l := range load {
-			sums[failed.Name] += l * l
-		}
+		sums[failed.Name] = squares(load)
 	}
 	return sums
 }
@@ -90,27 +88,31 @@ func evenest(s schedule.State, failed string) int {
 			choices = append(choices, others)
 		}
 	}
-	best := -1
-	var choose func(i int)
-	choose = func(i int) {
-		if i == len(choices) {
-			sum := 0
-			for _, l := range load {
-				sum += l * l
-			}
-			if best < 0 || sum < best {
-				best = sum
-			}
-			return
-		}
-		for _, c := range choices[i] {
-			load[c]++
-			choose(i + 1)
-			load[c]--
-		}
+	return fewest(load, choices)
+}
+
+// fewest is the least sum of squares of the loads, over all choices of one chassis each that is
+// loaded besides.
+func fewest(load map[string]int, choices [][]string) int {
+	if len(choices) == 0 {
+		return squares(load)
 	}
-	choose(0)
+	best := -1
+	for _, c := range choices[0] {
+		load[c]++
+		if sum := fewest(load, choices[1:]); best < 0 || sum < best {
+			best = sum
+		}
+		load[c]--
+	}
 	return best
+}
+
+func squares(load map[string]int) (sum int) {
+	for _, l := range load {
+		sum += l * l
+	}
+	return sum
 }
 
 // G2 and G3 against brute force: of all choices of masters among the candidates, none is
@@ -140,10 +142,7 @@ func spreadOf(s schedule.State) (sum int) {
 	for _, g := range s.Groups {
 		load[top(g.Candidates)]++
 	}
-	for _, l := range load {
-		sum += l * l
-	}
-	return sum
+	return squares(load)
 }
 
 // chosen is the least sum of squares that at most some moves can bring about, and the
@@ -157,10 +156,7 @@ func chosen(s schedule.State, most int) (best, moves int) {
 			return
 		}
 		if i == len(s.Groups) {
-			sum := 0
-			for _, l := range load {
-				sum += l * l
-			}
+			sum := squares(load)
 			if best < 0 || sum < best || sum == best && moved < moves {
 				best, moves = sum, moved
 			}

@@ -180,27 +180,7 @@ func fewestSquares(s schedule.State, chassis string) int {
 			choices = append(choices, all)
 		}
 	}
-	best := -1
-	var choose func(i int)
-	choose = func(i int) {
-		if i == len(choices) {
-			sum := 0
-			for _, l := range load {
-				sum += l * l
-			}
-			if best < 0 || sum < best {
-				best = sum
-			}
-			return
-		}
-		for _, c := range choices[i] {
-			load[c]++
-			choose(i + 1)
-			load[c]--
-		}
-	}
-	choose(0)
-	return best
+	return fewest(load, choices)
 }
 
 // R12, on states in which not all is as it should be.
