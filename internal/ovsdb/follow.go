@@ -20,6 +20,7 @@ type Followed struct {
 	dialer  *Dialer
 	nb, sb  client.Client
 	changed chan struct{}
+	lost    map[ovndb.Database]<-chan struct{}
 }
 
 // firstMonitor bounds the first answer of a monitor: that of 10,000 routers takes seconds.
@@ -38,7 +39,31 @@ func (d *Dialer) Follow(ctx context.Context, nb, sb []string) (_ *Followed, err 
 		f.nb.Close()
 		return nil, err
 	}
+	f.lost = map[ovndb.Database]<-chan struct{}{ovndb.NB: untilLost(f.nb), ovndb.SB: untilLost(f.sb)}
 	return f, nil
+}
+
+// connectionPeriod is after how long at most a connection that is gone is noticed.
+const connectionPeriod = time.Second
+
+// untilLost is closed once the connection is gone. The library tells that only where something waits for it
+// at that moment (handleDisconnectNotification of client.go in libovsdb 0.7.0), and forgets the endpoint just
+// before.
+func untilLost(c client.Client) <-chan struct{} {
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		look := time.NewTicker(connectionPeriod)
+		defer look.Stop()
+		for c.CurrentEndpoint() != "" {
+			select {
+			case <-c.DisconnectNotify():
+				return
+			case <-look.C:
+			}
+		}
+	}()
+	return gone
 }
 
 // followedTables are what a monitor is asked for.
@@ -147,10 +172,5 @@ func (f *Followed) Close() {
 	f.sb.Close()
 }
 
-// Lost gives something once the connection to the database is gone.
-func (f *Followed) Lost(db ovndb.Database) <-chan struct{} {
-	if db == ovndb.SB {
-		return f.sb.DisconnectNotify()
-	}
-	return f.nb.DisconnectNotify()
-}
+// Lost is closed once the connection to the database is gone.
+func (f *Followed) Lost(db ovndb.Database) <-chan struct{} { return f.lost[db] }

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
@@ -109,7 +108,7 @@ func TestChangesOfBothDatabasesWakeAndAreReadAtTheServersThatAreFollowed(t *test
 	transact(t, nb, map[string]any{"op": "mutate", "table": "Gateway_Chassis", "where": []any{}, "mutations": []any{[]any{"priority", "+=", 1}}})
 	assert.True(t, wakes(), "a priority that is changed in its place")
 
-	require.NoError(t, nb.Signal(syscall.SIGKILL)) // what is lost while nobody listens is not told
+	nb.Kill(t) // nobody waits for it at this moment
 	select {
 	case <-f.Lost(ovndb.NB):
 	case <-time.After(patience):

@@ -24,6 +24,7 @@ type Watch struct {
 	member  *Member
 	key     string
 	changed chan struct{}
+	lost    <-chan struct{}
 	server  raft.ID
 }
 
@@ -62,6 +63,7 @@ func (d *Dialer) watchOne(ctx context.Context, db ovndb.Database, key, endpoint 
 		w.Close()
 		return nil, fmt.Errorf("cannot watch %s at %s: %w", db, endpoint, err)
 	}
+	w.lost = untilLost(w.global.client)
 	return w, nil
 }
 
@@ -104,8 +106,8 @@ func (w *Watch) value(row model.Model) string {
 // Changed gives something once the key may have another value than at the last read.
 func (w *Watch) Changed() <-chan struct{} { return w.changed }
 
-// Lost gives something once the connection is gone.
-func (w *Watch) Lost() <-chan struct{} { return w.global.client.DisconnectNotify() }
+// Lost is closed once the connection is gone.
+func (w *Watch) Lost() <-chan struct{} { return w.lost }
 
 // Read is the key's value, empty where it is not there, as a server has it that is
 // connected to a leader; of one that is not it returns [ErrNoLeader].

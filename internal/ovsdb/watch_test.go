@@ -4,7 +4,6 @@ package ovsdb_test
 
 import (
 	"context"
-	"syscall"
 	"testing"
 	"time"
 
@@ -80,7 +79,7 @@ func TestWatchOfAMemberWithoutALeaderReadsNothing(t *testing.T) {
 	_, err = new(ovsdb.Dialer).Watch(ctx, ovndb.NB, key, members[2].Endpoint())
 	require.ErrorIs(t, err, ovsdb.ErrNoLeader)
 
-	require.NoError(t, members[2].Signal(syscall.SIGKILL)) // what is lost while nobody listens is not told
+	members[2].Kill(t) // nobody waits for it at this moment
 	select {
 	case <-w.Lost():
 	case <-time.After(patience):
