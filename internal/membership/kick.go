@@ -142,7 +142,7 @@ func results(kicks []*kickOperation) []KickResult {
 	for _, k := range kicks {
 		r := k.result
 		if r.Outcome == WouldRemove && (refused || !k.request.DryRun) {
-			r.Outcome, r.Next = Untouched, []string{"solve what the other database's result names, then run the same command again"}
+			r.Outcome, r.Next = Untouched, []string{"first do what `next` says for the other database, then run the same command again"}
 		}
 		all = append(all, r)
 	}

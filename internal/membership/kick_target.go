@@ -290,7 +290,11 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 			advice = append(advice, "start its server again; or, if its machine is lost, remove the unit from the model, then kick what it left behind: "+
 				juju.RemoveUnit("--force "+owner.Unit))
 		}
-		if again.Refusal == nil && (owner.Unit == "" || !k.target.Up) {
+		switch {
+		case again.Refusal != nil || owner.Unit != "" && k.target.Up:
+		case owner.Unit == "" && k.target.Runs():
+			advice = append(advice, "power off its machine, then run the same command again; to kick it while it runs: "+forced)
+		default:
 			advice = append(advice, "to kick it all the same: "+forced)
 		}
 		return advice

@@ -96,8 +96,8 @@ func (d *leaveOperation) evaluate(ctx context.Context) (*raft.Refusal, []string,
 func (d *leaveOperation) refuseSole() *raft.Refusal {
 	text := "this unit's server is the only member, so it has the only copy of the database; it waits until another unit has joined"
 	if d.server.Status.State == raft.LeavingCluster {
-		text = "this unit's server is the only member and was told to leave, which it can't finish; restart the service ovn-ovsdb-server-" +
-			d.server.Database.Short() + " to serve the database again"
+		text = "this unit's server is the only member and was told to leave, which it can't finish; to serve the database again: juju ssh " +
+			d.application.Unit + " sudo systemctl restart " + string(ovndb.ServiceOf(d.server.Database))
 	}
 	return &raft.Refusal{Database: d.server.Database, Reason: raft.SoleMember, Text: text}
 }

@@ -268,8 +268,11 @@ func (s *Changer) evaluateLeaves(ctx context.Context, m observe.Application, goi
 	if refused.Refusals[0].Reason == raft.SoleMember {
 		override = onlyCopyAdvice
 	}
-	refused.Advice = append(refused.Advice, "or wait: Juju tries again by itself, and this unit's servers keep serving until then",
-		override+juju.Resolved(m.Unit, true))
+	wait := "wait: Juju tries again by itself"
+	if len(refused.Advice) > 0 {
+		wait = "or " + wait
+	}
+	refused.Advice = append(refused.Advice, wait, override+juju.Resolved(m.Unit, true))
 	return refused
 }
 

@@ -65,7 +65,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 		case maintenance.Reachable:
 			return refused(maintenance.Conflict, "%s cannot be forced: its ovn-controller responds; run it without force", n.Name())
 		case maintenance.Unprovable:
-			return refused(maintenance.Conflict, "%s cannot be forced: only this node must be unreachable, and that is not proved; see node-status", n.Name())
+			return refused(maintenance.Conflict, "%s cannot be forced: it is not proved that this node, and no other, is unreachable; see node-status", n.Name())
 		}
 		if !said {
 			said = true

@@ -53,7 +53,7 @@ func PlanKick(c Change) Plan {
 	case c.UnitInModel != "" && !c.Force:
 		plan.refuse(UnitInModel, fmt.Sprintf("%s belongs to %s, which is still in the model", t.Short, c.UnitInModel))
 	case t.Runs() && !c.Force:
-		plan.refuse(LiveMember, fmt.Sprintf("%s at %s is up", t.Short, t.Address))
+		plan.refuse(LiveMember, t.Short+" is up, and a member that is up is kicked only with force=true")
 	}
 	return c.finish(plan)
 }
@@ -199,7 +199,7 @@ func (c Change) pendingPhase(target Peer) string {
 	}
 	for _, m := range s.Servers {
 		if m.Phase != "" && m.Short != target.Short {
-			return fmt.Sprintf("%s at %s is %q", m.Short, m.Address, m.Phase)
+			return fmt.Sprintf("another change is not finished: cluster/status shows %s at %s as %q", m.Short, m.Address, m.Phase)
 		}
 	}
 	return ""

@@ -148,7 +148,7 @@ func TestRestartOfAServerThatIsNoMember(t *testing.T) {
 			ChangePending, "nb: the removal of a004 at tcp:10.0.0.4:6643 is not finished",
 		},
 		"another one is being added": {
-			func(s *Status) { s.Servers[2].Phase = AddingCommitting }, ChangePending, `nb: a002 at tcp:10.0.0.2:6643 is "adding: committing"`,
+			func(s *Status) { s.Servers[2].Phase = AddingCommitting }, ChangePending, `nb: another change is not finished: cluster/status shows a002 at tcp:10.0.0.2:6643 as "adding: committing"`,
 		},
 	}
 	for name, tt := range tests {

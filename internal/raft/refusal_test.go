@@ -107,7 +107,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 		},
 		"a live member": {
 			PlanKick(Change{Database: ovndb.NB, View: oneDead, Target: "847c"}), LiveMember,
-			"nb: 847c at tcp:127.77.4.5:6643 is up",
+			"nb: 847c is up, and a member that is up is kicked only with force=true",
 			"2 of 3 up, 2 needed", "1 of 2 up, 2 needed",
 		},
 		"a member of a unit that stays": {
@@ -122,7 +122,7 @@ func TestRefusalsSayWhatIsInTheWay(t *testing.T) {
 		},
 		"another one is being added": {
 			PlanKick(Change{Database: ovndb.NB, View: captured("nb-leader-adding-committing"), Target: "05be", Force: true}), ChangePending,
-			`nb: 26c4 at tcp:127.77.16.4:6643 is "adding: committing"`,
+			`nb: another change is not finished: cluster/status shows 26c4 at tcp:127.77.16.4:6643 as "adding: committing"`,
 			"4 of 4 up, 3 needed", "3 of 3 up, 2 needed",
 		},
 		"this one is leaving": {

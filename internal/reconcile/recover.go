@@ -253,7 +253,7 @@ func (u *Reconciler) conclude(ctx context.Context, o Result, request RecoverRequ
 func (u *Reconciler) unitsToKick(proofs []recovery.Proof) (ways []string) {
 	for _, p := range proofs {
 		for _, unit := range p.Units {
-			way := fmt.Sprintf("if %s is lost for good: juju run %s kick unit=%s dry-run=true", unit.Unit, u.Env.Unit, unit.Unit)
+			way := fmt.Sprintf("if %s is lost for good: %s", unit.Unit, u.command("kick", "unit="+unit.Unit, "dry-run=true"))
 			if unit.Failure != "" && unit.Unit != u.Env.Unit && !slices.Contains(ways, way) {
 				ways = append(ways, way)
 			}

@@ -107,7 +107,7 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 	r := all[unit]
 	lost := ""
 	if unit != s.Unit {
-		lost = fmt.Sprintf("if %s is lost: run the same on another unit, with that one in give-up", unit)
+		lost = fmt.Sprintf("if %s is lost: run the same action on another unit, adding %s to give-up", unit, unit)
 	}
 	because := func(fact string) string {
 		all := slices.DeleteFunc([]string{fact, lost}, func(text string) bool { return text == "" })
@@ -129,7 +129,7 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
 	}
 	if running := s.voting(r); running != "" {
-		return fmt.Sprintf("%s must stop its server (if it is lost: run the same on %s, with that one in give-up too)", running, unit)
+		return fmt.Sprintf("%s must stop its server (if it is lost: run the same action on %s again, adding %s to give-up)", running, unit, running)
 	}
 	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")
 }

@@ -47,11 +47,11 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 	}{
 		"its machine does not answer": {
 			func(s *State) { s.Peers[0].Reached = false }, None,
-			"start the machine of ovn-central/1 (it has the new cluster, and does not answer; if ovn-central/1 is lost: run the same on another unit, with that one in give-up)",
+			"start the machine of ovn-central/1 (it has the new cluster, and does not answer; if ovn-central/1 is lost: run the same action on another unit, adding ovn-central/1 to give-up)",
 		},
 		"no hook of it has answered": {
 			func(s *State) { s.Peers[0].Request.Heard = nil }, None,
-			"waiting for ovn-central/1 to answer (it has the new cluster, which is published then; if ovn-central/1 is lost: run the same on another unit",
+			"waiting for ovn-central/1 to answer (it has the new cluster, which is published then; if ovn-central/1 is lost: run the same action on another unit",
 		},
 		"it has answered another unit, which led": {
 			func(s *State) { s.Peers[0].Request.Heard = map[string]time.Time{unit(2): noon} }, None, "waiting for ovn-central/1 to answer",
@@ -65,11 +65,11 @@ func TestNewClusterIsPublishedOnlyOfAUnitThatIsSeenToHaveIt(t *testing.T) {
 		"this unit's own server was started since": {func(s *State) { s.Own.Stopped = false }, Stop, ""},
 		"a server of another unit runs meanwhile": {
 			func(s *State) { s.Peers[0].Copy.Stopped = false }, None,
-			"ovn-central/1 must stop its server (if it is lost: run the same on ovn-central/1, with that one in give-up too)",
+			"ovn-central/1 must stop its server (if it is lost: run the same action on ovn-central/1 again, adding ovn-central/1 to give-up)",
 		},
 		"a unit that is no member may have a server that runs": {
 			func(s *State) { s.Peers = append(s.Peers, kicked()) }, None,
-			"ovn-central/4 must stop its server (if it is lost: run the same on ovn-central/1, with that one in give-up too)",
+			"ovn-central/4 must stop its server (if it is lost: run the same action on ovn-central/1 again, adding ovn-central/4 to give-up)",
 		},
 		"that one is given up": {
 			func(s *State) {
@@ -105,7 +105,7 @@ func TestUnitThatHasACopyAndIsNoMemberIsWaitedForOrGivenUp(t *testing.T) {
 	s.Request = &asked
 	next := s.Next()
 	assert.Equal(t, None, next.Action)
-	assert.Equal(t, "ovn-central/4 must stop its server (if it is lost: give-up=ovn-central/4)", next.Waiting)
+	assert.Equal(t, "ovn-central/4 must stop its server (if it is lost: run the action again, adding ovn-central/4 to give-up)", next.Waiting)
 	assert.Equal(t, []string{unit(5)}, s.Unknown(givingUp(1, 2, 4, 5)))
 
 	asked = givingUp(1, 2, 4)
@@ -178,7 +178,7 @@ func TestUnitThatHasMadeAClusterAndWasGivenUpStaysOutWhenItReturns(t *testing.T)
 	returned.Peers = []Peer{{Unit: unit(0), Read: true, Request: made(givingUp(1, 2), other)}, {Unit: unit(2), Read: true}}
 	next = returned.Next()
 	assert.Equal(t, Withdraw, next.Action)
-	assert.Equal(t, "nb: ovn-central/0 was asked for the same and gives this unit up", next.Reason)
+	assert.Equal(t, "nb: a recovery or restore on ovn-central/0 gives this unit up, and goes first", next.Reason)
 	returned.Request = nil
 	next = returned.Next()
 	assert.True(t, next.Held, "its server stays off")
@@ -223,7 +223,7 @@ func TestNewClusterThatIsMadeIsTakenBackWhereTheOldOneHasAQuorumAgain(t *testing
 	next := waits.Next()
 	assert.Equal(t, None, next.Action, "no unit publishes it meanwhile")
 	assert.True(t, next.Held)
-	assert.Contains(t, next.Waiting, "ovn-central/1 withdraws the recovery in its next hook; if that unit is lost, remove it by force")
+	assert.Contains(t, next.Waiting, "ovn-central/1 withdraws the recovery in its next hook; if that unit is lost, remove it by force)")
 	waits.Peers[0].Request = nil
 	assert.Equal(t, Release, waits.Next().Action)
 }

@@ -73,11 +73,11 @@ func (s State) Judge(r Request) Verdict {
 			refuse("%s has not reported how far its copy goes: start it, then the quorum is back or its next update-status reports it; if it is lost for good, power off its machine and add it to give-up=", m.Unit)
 			continue
 		case m.Exists && !s.dying(m.Unit) && copied != nil && copied.Damage != "" && r.Backup == "":
-			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server, whose file lacks entries (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
+			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server, whose file lacks entries (if it is lost: run the action again, adding %s to give-up)", s.Database.Short(), m.Unit, m.Unit))
 			joining = append(joining, m.Unit)
 			continue // how far it goes is known then
 		case m.Exists && !s.dying(m.Unit):
-			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server (if it is lost: give-up=%s)", s.Database.Short(), m.Unit, m.Unit))
+			v.Waiting = append(v.Waiting, fmt.Sprintf("%s: %s must stop its server (if it is lost: run the action again, adding %s to give-up)", s.Database.Short(), m.Unit, m.Unit))
 		default:
 			refuse("%s may come back: nothing says that its server stays off; power off its machine, and add it to give-up=", name)
 			continue
@@ -140,7 +140,7 @@ func (s State) plan(r Request, looked int, joining, away []string) []string {
 	case looked+s.givenUp(r) == n:
 		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members that are given up have stored are lost; how many is not known", db, n-looked, n))
 	default:
-		lines = append(lines, fmt.Sprintf("%s: changes that only the %d of %d members have stored that are given up, or whose copies are not known yet, are lost; how many is not known", db, n-looked, n))
+		lines = append(lines, fmt.Sprintf("%s: changes are lost that are stored only on the %d of %d members that are given up or whose copies are not known yet; how many is not known", db, n-looked, n))
 	}
 	return lines
 }

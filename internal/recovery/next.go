@@ -89,7 +89,7 @@ func (s State) own(r Request, all map[string]Request) Step {
 	case r.New != "" && len(s.Serving) > 0 && r.Backup == "":
 		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: the cluster has a quorum again: it is served at %s; the new one is not published", s.Database.Short(), s.Serving[0])}
 	case by != "":
-		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: %s was asked for the same and gives this unit up", s.Database.Short(), by)}
+		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: a recovery or restore on %s gives this unit up, and goes first", s.Database.Short(), by)}
 	case r.New != "" && s.Staged == r.New:
 		return s.hold(s.Unit, Step{Waiting: s.unpublished(s.Unit, all)})
 	case s.Own == nil:
@@ -97,7 +97,7 @@ func (s State) own(r Request, all map[string]Request) Step {
 	}
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		if unit != s.Unit && !s.givesUp(r, unit) && s.yields(r, unit, all[unit]) {
-			return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: %s was asked for the same, and goes first; if that unit is lost for good, add it to give-up", s.Database.Short(), unit)}
+			return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: a recovery or restore on %s goes first; if that unit is lost for good, add it to give-up", s.Database.Short(), unit)}
 		}
 	}
 	v := s.Judge(r)

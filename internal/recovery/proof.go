@@ -76,7 +76,7 @@ func (p Proof) Lines() []string {
 		case u.GivenUp:
 			all = append(all, fmt.Sprintf("%s: %s was given up, and is no member; it joins if it returns", db, u.Unit))
 		default:
-			all = append(all, fmt.Sprintf("%s: %s is not a member yet; it joins in its next hook (if it is lost: give-up=%s)", db, u.Unit, u.Unit))
+			all = append(all, fmt.Sprintf("%s: %s is not a member yet; it joins in its next hook (if it is lost: run the action again, adding %s to give-up)", db, u.Unit, u.Unit))
 		}
 	}
 	return all

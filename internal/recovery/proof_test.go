@@ -25,7 +25,7 @@ func TestProofIsCompleteOnceEveryUnitThatStaysHasTheWrite(t *testing.T) {
 		"one has not joined yet": {
 			Proof{Units: []UnitProof{{Unit: unit(0), Member: true}, {Unit: unit(1)}}},
 			false, 0,
-			"nb: ovn-central/1 is not a member yet; it joins in its next hook (if it is lost: give-up=ovn-central/1)",
+			"nb: ovn-central/1 is not a member yet; it joins in its next hook (if it is lost: run the action again, adding ovn-central/1 to give-up)",
 		},
 		"one was given up": {
 			Proof{Units: []UnitProof{{Unit: unit(0), Member: true}, {Unit: unit(1), GivenUp: true}}},

@@ -173,8 +173,8 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	s := of(4).publishes(Copy{Term: 2, Index: 9, Damage: "record 7"}).answers(1)
 	v := s.Judge(givingUp(2, 3))
 	assert.Empty(t, v.Refusals)
-	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server, whose file lacks entries (if it is lost: give-up=ovn-central/1)"}, v.Waiting)
-	assert.Contains(t, v.Plan, "nb: changes that only the 3 of 4 members have stored that are given up, or whose copies are not known yet, are lost; how many is not known")
+	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server, whose file lacks entries (if it is lost: run the action again, adding ovn-central/1 to give-up)"}, v.Waiting)
+	assert.Contains(t, v.Plan, "nb: changes are lost that are stored only on the 3 of 4 members that are given up or whose copies are not known yet; how many is not known")
 	assert.Contains(t, v.Plan, "nb: ovn-central/1 rename their files and join it")
 
 	whole := s.publishes(Copy{Term: 2, Index: 10, Stopped: true}).Judge(givingUp(2, 3))
@@ -182,7 +182,7 @@ func TestCopyThatLacksEntriesIsWaitedForAndNotCompared(t *testing.T) {
 	assert.Contains(t, whole.Plan, "nb: nothing that was acknowledged is lost: 2 of 4 copies are compared, and a majority had each change")
 	restored := givingUp(2, 3)
 	restored.Backup = "/var/backups/ovn-central/20261123T190312Z"
-	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server (if it is lost: give-up=ovn-central/1)"}, s.Judge(restored).Waiting)
+	assert.Equal(t, []string{"nb: ovn-central/1 must stop its server (if it is lost: run the action again, adding ovn-central/1 to give-up)"}, s.Judge(restored).Waiting)
 }
 
 // No server is stopped for a recovery that can't be made: the file of the other unit that is left is damaged,

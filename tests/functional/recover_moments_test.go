@@ -210,7 +210,7 @@ func TestNewClusterOfAUnitThatIsLostBeforeItIsPublishedStaysOut(t *testing.T) {
 	r, err := m.RunAction(t.Context(), a.leads, "recover", "give-up="+names(a.lost), "i-really-mean-it=true")
 	require.NoError(t, err)
 	require.Equal(t, "failed", r.Status, r.Results)
-	assert.Contains(t, r.Message, a.asked.Name()+" was asked for the same, and goes first; if that unit is lost for good, add it to give-up")
+	assert.Contains(t, r.Message, "a recovery or restore on "+a.asked.Name()+" goes first; if that unit is lost for good, add it to give-up")
 	t.Log(m.act(a.leads, "recover", "give-up="+names(append([]*lab.Unit{a.asked}, a.lost...)), "i-really-mean-it=true"))
 	m.Hold(false)
 	m.tick("a new cluster", allMembers(m, a.leads), a.leads)

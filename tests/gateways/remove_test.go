@@ -137,7 +137,7 @@ func TestPortsAreEvictedOnlyFromANodeThatIsProvedUnreachable(t *testing.T) {
 	decommission := func() maintenance.Status { return s.Decommission(t.Context(), r) }
 	assert.Contains(t, decommission().Message, "there is nothing to force: no port is bound to c1.example")
 	c.bind("c1", "vm-1", "vm-2")
-	assert.Contains(t, decommission().Message, "only this node must be unreachable, and that is not proved", "c2 does not follow either")
+	assert.Contains(t, decommission().Message, "it is not proved that this node, and no other, is unreachable", "c2 does not follow either")
 	ports := c.addGateways(2, "c1", "c2")
 	c.bind("c1", "cr-"+ports[0])
 	c.bind("c2", "cr-"+ports[1])

@@ -36,7 +36,7 @@ var wayouts = []struct {
 	{regexp.MustCompile(`(ovn-central/\d+) has (?:newer data|a leader: ).*add force=true`), force},
 	{regexp.MustCompile(`the cluster has a quorum|knows a leader|has a leader: the quorum is not lost|no quorum is lost`), hasQuorum},
 	{regexp.MustCompile(`(ovn-central/\d+) has newer data`), runThere},
-	{regexp.MustCompile(`(ovn-central/\d+) was asked for the same`), runThere},
+	{regexp.MustCompile(`recovery or restore on (ovn-central/\d+) (?:gives this unit up, and )?goes first`), runThere},
 	{regexp.MustCompile(`(ovn-central/\d+) has not reported how far its copy goes`), start},
 	{regexp.MustCompile(`(ovn-central/\d+) must stop its server`), start},
 	{regexp.MustCompile(`(?:start the machine of|waiting for) (ovn-central/\d+)(?: to answer)? \(it has the new cluster`), start},
@@ -48,7 +48,7 @@ var wayouts = []struct {
 	{regexp.MustCompile(`(\S+) is neither a unit nor an identity of a member`), notAName},
 	{regexp.MustCompile(`stop the old cluster at (\S+)`), stopServer},
 	{regexp.MustCompile(`if (ovn-central/\d+) is lost for good: juju run`), kickLost},
-	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: give-up`), start},
+	{regexp.MustCompile(`(ovn-central/\d+) is not a member yet.*if it is lost: run the action again`), start},
 	{regexp.MustCompile(`run the same command again|to go on with it, run|the unit that leads the application publishes its ID|it continues|it makes the new cluster`), again},
 }
 
