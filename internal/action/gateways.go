@@ -240,7 +240,7 @@ func shown[T presentable[T]](format string, d T, text func(T) string) (string, e
 			return result, err
 		}
 	}
-	return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: ovn-central-operator gateways")
+	return "", fmt.Errorf("the answer is too long for Juju; ask for one network, or on the unit run: sudo /var/lib/ovn-central-operator/ovn-central-operator gateways status")
 }
 
 func rendered[T any](format string, d T, text func(T) string) (string, error) {

@@ -99,7 +99,7 @@ func TestHealthIsAskedForAndUnknownIsNotHealthy(t *testing.T) {
 	a.clusters.servers.Observe = func(context.Context) (observe.Report, ovndb.NorthdHealth) { return wellReport(), "" }
 	said = ask()
 	assert.Equal(t, 200, said.Code, document.Answer(said))
-	assert.Equal(t, "2 of 2 databases are healthy", said.Message)
+	assert.Equal(t, "databases healthy: 2 of 2", said.Message)
 }
 
 // On the socket units are known by the members of both configurations, by what the last hook has

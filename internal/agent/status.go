@@ -43,7 +43,7 @@ func (s *seen) update(e *lease.Election, d lease.Decision, now time.Duration) (l
 		s.known, s.holder, s.address, s.term, s.since = true, r.Holder, r.Address, r.Term, now
 		lines = append(lines, line{"holder of the lease", []any{"holder", r.Holder, "term", r.Term, "address", r.Address}})
 		if e.Namesake() {
-			lines = append(lines, line{"another agent has this unit's name, or this one has another address than before; it acts only once that one is silent", []any{"address", r.Address}})
+			lines = append(lines, line{"another agent uses this unit's name, or this unit's address has changed; this agent acts only once the other one is silent", []any{"address", r.Address}})
 		}
 	}
 	if d.Acts != s.acts {

@@ -49,7 +49,7 @@ can be reached: without --nb and --sb, with those of this machine.`,
 		return c
 	}
 	c.AddCommand(
-		f.shows("list", "List every node: whether it lives, what it carries, what holds it", cobra.NoArgs),
+		f.shows("list", "List every node: whether it responds, what it hosts, what holds it", cobra.NoArgs),
 		f.shows("show NODE", "Show one node, with all of its holds", cobra.ExactArgs(1)),
 		reason(f.operates("cordon NODE", "Schedule no new gateways on a node; what it hosts stays", cobra.ExactArgs(1),
 			func(ctx context.Context, s *node.Service, args []string) maintenance.Status {

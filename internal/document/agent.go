@@ -68,7 +68,7 @@ func agentGateways(g report.GatewayStatus) string {
 		fmt.Fprintf(&b, "held down: %s for another %s\n", h.Name, report.Seconds(h.ForSeconds))
 	}
 	for _, name := range g.Left {
-		fmt.Fprintf(&b, "left to Neutron, which undoes what is done there: %s\n", name)
+		fmt.Fprintf(&b, "not changed by the agent, since Neutron undoes its changes: %s\n", name)
 	}
 	if g.Last != nil {
 		fmt.Fprintf(&b, "done %s ago: %d gateways, %d interrupted: %s\n", report.Seconds(g.Last.SecondsAgo), g.Last.Gateways, g.Last.Interruptions, strings.Join(g.Last.Reasons, "; "))

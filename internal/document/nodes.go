@@ -16,7 +16,7 @@ func Nodes(r maintenance.Report) string {
 	}
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tlost if it went\tholds")
+	fmt.Fprintln(table, "node\tchassis\tovn-controller\tstate\thosts\tfirst of\tbackup of\tlost if it stops\tholds")
 	for _, n := range r.Nodes {
 		lost := "-"
 		if len(n.Lost) > 0 {
@@ -47,7 +47,7 @@ func beside(r maintenance.Report) string {
 				fmt.Fprintf(&b, "hold %s: %s\n", h.Name, h.Detail(r.At, time.Time{}))
 			}
 			for _, name := range n.Lost {
-				fmt.Fprintf(&b, "lost if it went now: %s\n", name)
+				fmt.Fprintf(&b, "without a chassis if it stops: %s\n", name)
 			}
 		}
 		if n.Next != "" {

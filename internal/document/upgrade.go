@@ -33,9 +33,9 @@ func Upgrade(r plan.UpgradeReport) string {
 			line("- %s", text)
 		}
 	}
-	list("units that hinder it", r.Units)
+	list("units that block it", r.Units)
 	list("first", r.First)
-	list("not found out", r.Unknown)
+	list("not known", r.Unknown)
 	return b.String()
 }
 

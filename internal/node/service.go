@@ -250,7 +250,7 @@ func (s *Service) Release(ctx context.Context, id, name string) maintenance.Stat
 	h := n.Held(name)
 	switch {
 	case h.Derived:
-		return maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("hold %s of %s follows from what the node carries: it ends when that is gone", name, n.Name()), s.holds([]maintenance.Hold{h}, time.Time{})...)
+		return maintenance.NewStatus(maintenance.Conflict, fmt.Sprintf("hold %s of %s follows from what is on the node: it ends when that is gone", name, n.Name()), s.holds([]maintenance.Hold{h}, time.Time{})...)
 	case h.Count == 0:
 		return maintenance.NewStatus(maintenance.NotFound, fmt.Sprintf("%s has no hold %q", n.Name(), name), s.holds(n.Holds, time.Time{})...)
 	}

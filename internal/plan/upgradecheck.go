@@ -36,7 +36,7 @@ type UpgradeReport struct {
 	Offered   string            `json:"offered" yaml:"offered"`
 	Newer     bool              `json:"newer" yaml:"newer"`
 	Databases []UpgradeDatabase `json:"databases" yaml:"databases"`
-	// Units are those that hinder it, each with what is the matter.
+	// Units are those that block it, each with what is the matter.
 	Units []string `json:"units" yaml:"units"`
 	// First is what is to be done before, Unknown what could not be found out.
 	First   []string `json:"first" yaml:"first"`
@@ -92,7 +92,7 @@ const (
 func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 	r := UpgradeReport{
 		Source: u.Source, Installed: s.Packages.Version.String(), Offered: u.Offered.String(), Newer: u.Unknown == "" && !u.Offered.Is(s.Packages.Version),
-		Databases: []UpgradeDatabase{}, Units: s.hinderUpgrade(), First: []string{}, Unknown: []string{},
+		Databases: []UpgradeDatabase{}, Units: s.blockingUnits(), First: []string{}, Unknown: []string{},
 	}
 	if u.Unknown != "" {
 		r.Unknown = append(r.Unknown, "what the source brings: "+u.Unknown)
@@ -114,13 +114,13 @@ func (s State) CheckUpgrade(u UpgradeCandidate) UpgradeReport {
 		r.First = append(r.First, "a backup: "+s.Command("backup"))
 	}
 	if r.Newer && !s.NorthdHeld {
-		r.First = append(r.First, "if chassis are still older than these packages: "+s.Command("hold-northd")+", and on every other unit; release-northd once they are upgraded")
+		r.First = append(r.First, "if chassis still run older packages: on every unit, before the upgrade: "+s.Command("hold-northd")+"; once the chassis are upgraded, on every unit: "+s.Command("release-northd"))
 	}
 	return r
 }
 
-// hinderUpgrade are the other units for which restarts or conversions wait.
-func (s State) hinderUpgrade() []string {
+// blockingUnits are the other units for which restarts or conversions wait.
+func (s State) blockingUnits() []string {
 	all := []string{}
 	here := s.Packages.Version
 	for _, p := range s.Peers {
@@ -213,7 +213,7 @@ func (s State) beforeConversion(db ovndb.Database, d UpgradeDatabase, u UpgradeC
 	case needed >= longestConversionTimer:
 		all = append(all, fmt.Sprintf("%s: 5 minutes may not be enough for its conversion; if so, the unit becomes blocked and shows the command to run when clients may wait", name))
 	case d.TimerSeconds < d.NeededTimerSeconds:
-		all = append(all, fmt.Sprintf("%s: nothing to do: the charm raises its election timer from %g to %g s for the conversion and lowers it afterwards; until then a dead leader is replaced later than usual", name, d.TimerSeconds, d.NeededTimerSeconds))
+		all = append(all, fmt.Sprintf("%s: the charm itself raises the election timer from %g to %g s for the conversion and lowers it afterwards; until then a dead leader is replaced later than usual", name, d.TimerSeconds, d.NeededTimerSeconds))
 	}
 	return all
 }

@@ -63,7 +63,7 @@ func TestUpgradeCheckReadsLikeThis(t *testing.T) {
 				u.Schemas[db] = plan.UpgradeSchema{Served: schema.Served}
 			}
 		},
-		"units-that-hinder": func(s *plan.State, u *plan.UpgradeCandidate) {
+		"units-that-block": func(s *plan.State, u *plan.UpgradeCandidate) {
 			servers := map[ovndb.Database]raft.ID{ovndb.NB: "aaaaaaaa-e8e4-4719-b344-902444227dd7"}
 			x := s.Databases[ovndb.NB]
 			x.Damage = "entries 5 to 7"

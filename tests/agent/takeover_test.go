@@ -63,7 +63,7 @@ func TestAgentsOfOneNameDoNotTakeTheLeaseFromEachOther(t *testing.T) {
 	n := slices.Index(p.agents, first)
 	twin := p.agent(n, "--listen", p.host(n)+":26401", "--peer-listen", p.host(n)+":26402")
 	twin.url = "http://" + p.host(n) + ":26401"
-	eventually(t, func() bool { return strings.Contains(twin.Output(), "another agent has this unit's name") }, patience, 10*time.Millisecond, "it does not say so")
+	eventually(t, func() bool { return strings.Contains(twin.Output(), "another agent uses this unit's name") }, patience, 10*time.Millisecond, "it does not say so")
 	for until := time.Now().Add(2 * ttl); time.Now().Before(until); {
 		require.True(t, p.status(first).Acts)
 		require.Equal(t, term, p.status(twin).Term)

@@ -45,7 +45,7 @@ func TestNodesAreShownDrainedAndPutBackByAnyUnit(t *testing.T) {
 	assert.Contains(t, log, "drain gw1.example: nothing is left")
 	assert.Contains(t, c.act(t, units[2], "undrain", "node=gw1", "wait=0")["status"], "gw1.example is in use again")
 	assert.Contains(t, c.refused(t, units[0], "remove-node", "node=gw3", "i-really-mean-it=true"), "gw3.example cannot be removed: 2 reasons")
-	assert.Contains(t, c.act(t, units[0], "cluster-health", "format=json")["status"], `"message": "2 of 2 databases are healthy"`)
+	assert.Contains(t, c.act(t, units[0], "cluster-health", "format=json")["status"], `"message": "databases healthy: 2 of 2"`)
 
 	// Cordons and holds, and the revisions that they and plans of gateways leave.
 	assert.Contains(t, c.act(t, units[1], "cordon", "node=gw1", "reason=new disk")["status"], "gw1.example is cordoned: nothing new is scheduled on it; what it hosts stays\nnext: juju run "+units[1].Name()+" uncordon node=gw1.example\n")

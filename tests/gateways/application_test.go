@@ -186,7 +186,7 @@ func TestDecommissionWaitsForTheUnitAndForTheClusters(t *testing.T) {
 	said = s.Decommission(t.Context(), r)
 	require.Equal(t, 200, said.Code, document.Answer(said))
 	assert.Contains(t, document.Answer(said), "remove-member: Success (200): gone from the committed configuration: member aa03 of OVN_Northbound at ssl:127.0.0.1:6643, member bb03 of OVN_Southbound at ssl:127.0.0.1:6644")
-	assert.Contains(t, document.Answer(said), "cluster-ready: Success (200): 2 of 2 databases are healthy")
+	assert.Contains(t, document.Answer(said), "cluster-ready: Success (200): databases healthy: 2 of 2")
 }
 
 // 002-6: the clusters are waited for in the end, too; what nothing is known of is not well.
@@ -197,8 +197,8 @@ func TestDecommissionEndsOnlyWithClustersThatAreWell(t *testing.T) {
 	s := c.nodeService()
 	s.Charm = a.charm
 	for says, then := range map[string]func(context.Context) []maintenance.DatabaseHealth{
-		"0 of 2 databases are healthy": (&application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}).health,
-		"0 of 0 databases are healthy": func(context.Context) []maintenance.DatabaseHealth { return nil },
+		"databases healthy: 0 of 2": (&application{units: []int{0, 1, 2}, members: []int{0, 1, 2}, down: []int{1, 2}}).health,
+		"databases healthy: 0 of 0": func(context.Context) []maintenance.DatabaseHealth { return nil },
 	} {
 		late := false
 		s.Health = func(ctx context.Context) []maintenance.DatabaseHealth {

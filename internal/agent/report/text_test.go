@@ -48,7 +48,7 @@ gateways: 40 on 3 chassis, as of 12s ago
 to be scheduled for 1m: 1 gateways
   lrp-1: c1 -> c1,c2 (the gateway had 1 of 2 candidates; Neutron's)
 held down: c3 for another 1m
-left to Neutron, which undoes what is done there: lrp-9
+not changed by the agent, since Neutron undoes its changes: lrp-9
 done 3m ago: 3 gateways, 0 interrupted: the chassis does not exist
 orphan: c4: a candidate of gateways, and no chassis
 `, document.Agent(s))

@@ -47,7 +47,7 @@ func Compare(base, diff Version, from, to Layout) maintenance.Status {
 		}
 		messages = append(messages, m)
 	}
-	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%s differ in %d places", what, len(all)), messages...)
+	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("differences between %s: %d", what, len(all)), messages...)
 }
 
 // Refusal answers that a plan is not carried out, since it is not the one that was reviewed.

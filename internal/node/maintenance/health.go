@@ -90,7 +90,7 @@ func ClusterHealth(all []DatabaseHealth, minMembers int) Status {
 			messages = append(messages, Message{Message: fmt.Sprintf("%d of %d members up, %s", d.Up, d.Members, leader), Kind: MessageStep, Name: d.Name})
 		}
 	}
-	message := fmt.Sprintf("%d of %d databases are healthy", healthy, len(all))
+	message := fmt.Sprintf("databases healthy: %d of %d", healthy, len(all))
 	if inaccessible > 0 || len(all) == 0 {
 		return NewStatus(ClusterNotAccessible, message, messages...)
 	}

@@ -143,7 +143,7 @@ func CheckHoldName(name string) string {
 	case !holdName.MatchString(name):
 		return fmt.Sprintf("hold name %q must consist of lower case letters, digits, dots, dashes and underscores, and begin with a letter or a digit", name)
 	case slices.Contains([]string{HoldCompute, HoldGateway, HoldExternal, HoldMember}, name):
-		return fmt.Sprintf("hold %s follows from what the node carries; choose another name", name)
+		return fmt.Sprintf("hold %s follows from what is on the node; choose another name", name)
 	}
 	return ""
 }

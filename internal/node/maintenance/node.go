@@ -41,7 +41,7 @@ type Node struct {
 	// another one.
 	First   int `json:"first-candidate-of" yaml:"first-candidate-of"`
 	Backups int `json:"backup-of" yaml:"backup-of"`
-	// Lost are the gateways that would be without a chassis if it went now.
+	// Lost are the gateways that would be without a chassis if it stopped now.
 	Lost []string `json:"lost-if-it-went-now" yaml:"lost-if-it-went-now"`
 	// Next is the command to run, if there is one.
 	Next string `json:"next,omitempty" yaml:"next,omitempty"`
