@@ -5,7 +5,8 @@ import (
 	"errors"
 )
 
-// operation is a change in one database's cluster: a leave, a kick, a restart.
+// operation is a change in one database's cluster: a leave, a kick, a restart, or the stop of a
+// server that can't be asked.
 type operation interface {
 	// needsLock says whether something is to be done that needs the database's lock.
 	needsLock() bool
