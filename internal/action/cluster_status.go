@@ -58,7 +58,7 @@ func clusterStatus(ctx context.Context, u Unit, p params) (results, error) {
 			warnings = append(warnings, c.String())
 		}
 	}
-	if own := u.trouble(o, err); own != "" {
+	if own := u.ownStatusWarning(o, err); own != "" {
 		warnings = slices.DeleteFunc(warnings, func(w string) bool { return strings.Contains(own, w) })
 		warnings = slices.Insert(warnings, 0, own)
 	}
@@ -95,9 +95,9 @@ func (u Unit) statusFormat(ctx context.Context, p params) (format, chosen string
 	return s.StatusFormat, s.StatusFormat + " (option " + plan.OptionStatusFormat + ")", nil
 }
 
-// trouble is the status of this unit where it is not active, or why it can't be found
+// ownStatusWarning is the status of this unit where it is not active, or why it can't be found
 // out; what is wrong with the unit is not seen in its clusters.
-func (u Unit) trouble(o reconcile.Result, err error) string {
+func (u Unit) ownStatusWarning(o reconcile.Result, err error) string {
 	if err != nil {
 		return "cannot find out the state of " + u.Env.Unit + ": " + err.Error()
 	}

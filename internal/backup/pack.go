@@ -125,12 +125,12 @@ func (s *Service) room(dir string) error {
 	if !known {
 		available = math.MaxInt64
 	}
-	return enough(dir, free, available, total, largest)
+	return checkSpace(dir, free, available, total, largest)
 }
 
-// enough says why so much free space and available memory is too little for databases whose
+// checkSpace says why so much free space and available memory is too little for databases whose
 // files are so large in all, and of which the largest is so large; all in bytes.
-func enough(dir string, free, available, total, largest int64) error {
+func checkSpace(dir string, free, available, total, largest int64) error {
 	if need := total + largest + spare; free < need {
 		return fmt.Errorf("cannot back up: %s has %d MiB free, it takes %d; give path= on a larger disk", dir, free>>20, need>>20)
 	}

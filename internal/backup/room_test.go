@@ -15,10 +15,10 @@ func TestBackupIsRefusedWhereDiskOrMemoryAreTooSmall(t *testing.T) {
 		"just enough":         {264 * mib, 704 * mib, 120 * mib, 80 * mib},
 		"more than is needed": {1 << 40, 1 << 40, 120 * mib, 80 * mib},
 	} {
-		require.NoError(t, enough("/backups", tt.free, tt.available, tt.total, tt.largest), name)
+		require.NoError(t, checkSpace("/backups", tt.free, tt.available, tt.total, tt.largest), name)
 	}
-	require.EqualError(t, enough("/backups", 264*mib-1, 704*mib, 120*mib, 80*mib),
+	require.EqualError(t, checkSpace("/backups", 264*mib-1, 704*mib, 120*mib, 80*mib),
 		"cannot back up: /backups has 263 MiB free, it takes 264; give path= on a larger disk")
-	assert.EqualError(t, enough("/backups", 264*mib, 704*mib-1, 120*mib, 80*mib),
+	assert.EqualError(t, checkSpace("/backups", 264*mib, 704*mib-1, 120*mib, 80*mib),
 		"cannot back up: 703 MiB of memory are available, it may take 704; back up on another unit")
 }

@@ -40,7 +40,7 @@ func (s *Changer) awaitClients(ctx context.Context, db ovndb.Database, renew fun
 			s.Log.InfoContext(ctx, "not waiting for clients any longer", "state", waits, "waited", patience.String())
 			return nil
 		}
-		if len(looks) > plan.SettledLooks && s.Now().Sub(told) >= tellInterval {
+		if len(looks) > plan.SettledObservations && s.Now().Sub(told) >= tellInterval {
 			told = s.Now()
 			s.Progress(ctx, fmt.Sprintf("%s; waiting until they are served, for at most %s", waits, patience))
 		}

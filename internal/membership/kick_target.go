@@ -84,10 +84,10 @@ func (k *kickOperation) adviceOnID(reason raft.Reason) []string {
 	case raft.OtherDatabase:
 		return []string{"to kick it there, name it as " + d.Other().Short() + "-identity"}
 	}
-	return []string{k.adviceToLook()}
+	return []string{k.showMembersCommand()}
 }
 
-func (k *kickOperation) adviceToLook() string {
+func (k *kickOperation) showMembersCommand() string {
 	return "see which members there are: " + status.StatusCommand(k.application, k.application.Unit)
 }
 
@@ -118,7 +118,7 @@ func (k *kickOperation) describeAll(peers []raft.Peer) []string {
 func (k *kickOperation) refuseUnknownUnit() {
 	text, unknown := "there is no record of a server of "+k.request.Unit, k.unknownMembers()
 	if unknown == "" {
-		k.refuse(text+", and each member belongs to a unit", k.adviceToLook())
+		k.refuse(text+", and each member belongs to a unit", k.showMembersCommand())
 		return
 	}
 	k.refuse(text+"; members whose unit is not known: "+unknown, "name the members by sb-identity and nb-identity")

@@ -63,10 +63,10 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 			change(&s)
 			m := new(observetest.Machine)
 			service := on(s, m)
-			var fates []membership.LeaveResult
+			var results []membership.LeaveResult
 			var err error
 			synctest.Test(t, func(t *testing.T) { // some wait for an election
-				fates, err = service.Stop(t.Context(), s.Application(), observe.Cache{})
+				results, err = service.Stop(t.Context(), s.Application(), observe.Cache{})
 			})
 			refused := (*membership.RefusedError)(nil)
 			require.ErrorAs(t, err, &refused)
@@ -75,9 +75,9 @@ func TestR9StopThatIsRefusedTouchesNothing(t *testing.T) {
 				assert.FileExists(t, service.Files.Paths.File(d))
 			}
 			var lines []string
-			for _, f := range fates {
-				assert.False(t, f.Gone)
-				lines = append(lines, f.Database.Short()+": "+f.Text)
+			for _, r := range results {
+				assert.False(t, r.Gone)
+				lines = append(lines, r.Database.Short()+": "+r.Text)
 			}
 			goldentest.Equal(t, "stop/"+file(name), strings.Join(append(lines, "error:", err.Error()), "\n")+"\n")
 
@@ -106,8 +106,8 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 	tests := map[string]struct {
 		scenario func(s *observetest.Scenario)
 		left     bool
-		// fate is how the text of each database's fate begins.
-		fate string
+		// want is how the text of each database's result begins.
+		want string
 	}{
 		"no server runs":     {both(ovndb.Down), false, "the server is not running; it stays a member until another unit kicks it"},
 		"no database":        {both(ovndb.Absent), false, "there is no database"},
@@ -136,14 +136,14 @@ func TestR9StopThatProtectsNothingEnds(t *testing.T) {
 				want = append([]string{"systemctl stop ovn-ovsdb-server-nb", "systemctl stop ovn-ovsdb-server-sb"}, stops...)
 			}
 			service := on(s, m)
-			fates, err := service.Stop(t.Context(), s.Application(), observe.Cache{})
+			results, err := service.Stop(t.Context(), s.Application(), observe.Cache{})
 			require.NoError(t, err)
 			assert.Equal(t, want, m.Told, "the services end, and nothing else is done")
-			require.Len(t, fates, 2)
-			for _, f := range fates {
-				assert.Truef(t, strings.HasPrefix(f.Text, test.fate), "%s: %s", f.Database.Short(), f.Text)
-				assert.Equal(t, test.left, f.Gone)
-				path := service.Files.Paths.File(f.Database)
+			require.Len(t, results, 2)
+			for _, r := range results {
+				assert.Truef(t, strings.HasPrefix(r.Text, test.want), "%s: %s", r.Database.Short(), r.Text)
+				assert.Equal(t, test.left, r.Gone)
+				path := service.Files.Paths.File(r.Database)
 				if test.left { // R10
 					assert.NoFileExists(t, path)
 					path = fmt.Sprintf("%s.left-%s", path, observetest.Now.Format("20060102T150405Z"))

@@ -46,14 +46,14 @@ func (s *Observer) observe(ctx context.Context, tools *juju.Tools, further func(
 		own = s.identities(ctx, servers)
 		keepIdentities(own, s.Env.Unit, servers, cache)
 	})
-	model := readApplication(ctx, tools, s.Env, cache)
+	application := readApplication(ctx, tools, s.Env, cache)
 	wg.Wait()
-	model.publish(own)
-	cache = s.updateCache(cache, &model, servers)
+	application.publish(own)
+	cache = s.updateCache(cache, &application, servers)
 	if err := s.saveCache(cache); err != nil {
 		s.Log.WarnContext(ctx, "cannot save what was observed; continuing", "error", err)
 	}
-	return Snapshot{Servers: servers, Own: model.Published[model.Unit], Application: model, Cache: cache}
+	return Snapshot{Servers: servers, Own: application.Published[application.Unit], Application: application, Cache: cache}
 }
 
 // Refresh observes the unit's servers again; what Juju said stays as it was.

@@ -2,9 +2,9 @@ package plan
 
 import "github.com/ovn-central/ovn-central-operator/internal/ovndb"
 
-// SettledLooks is how many looks at the clients of a server tell whether they have
+// SettledObservations is how many observations of the clients of a server tell whether they have
 // settled.
-const SettledLooks = 5
+const SettledObservations = 5
 
 // Clients that stay busy, since they don't read, or since there is always something to
 // tell them, are one in so many at most.
@@ -25,10 +25,10 @@ func ClientsSettled(looks []ovndb.Clients) bool {
 	if looks[len(looks)-1].Connected == 0 {
 		return true
 	}
-	if len(looks) < SettledLooks {
+	if len(looks) < SettledObservations {
 		return false
 	}
-	looks = looks[len(looks)-SettledLooks:]
+	looks = looks[len(looks)-SettledObservations:]
 	idle := false
 	for i, look := range looks {
 		if i > 0 && look.Connected > looks[i-1].Connected {

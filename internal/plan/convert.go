@@ -35,7 +35,7 @@ const (
 // as old. It is also about the longest time that clients wait.
 func ConversionTimer(size int64, ovs string) time.Duration {
 	rate := int64(bytesPerSecond)
-	if since(ovs, 3, 2) {
+	if atLeastVersion(ovs, 3, 2) {
 		rate = bytesPerSecondSince32
 	}
 	seconds := min(max(size, 0)/rate, int64(longestConversionTimer/time.Second))
@@ -45,9 +45,9 @@ func ConversionTimer(size int64, ovs string) time.Duration {
 // TrimsMemory says whether an ovsdb-server of that version of Open vSwitch gives unused
 // memory back after a compaction without being told: since 3.0 (commit e773140 of Open
 // vSwitch). A version that is not known counts as old.
-func TrimsMemory(ovs string) bool { return since(ovs, 3, 0) }
+func TrimsMemory(ovs string) bool { return atLeastVersion(ovs, 3, 0) }
 
-func since(ovs string, major, minor int) bool {
+func atLeastVersion(ovs string, major, minor int) bool {
 	var x, y int
 	if _, err := fmt.Sscanf(ovs, "%d.%d", &x, &y); err != nil {
 		return false

@@ -279,7 +279,7 @@ func (s State) planAbsent(d *Decision, db ovndb.Database, x Database) {
 	case creator == s.Unit:
 		d.block("%s: cluster %s was created here, its file is gone, no other unit has it", name, cluster.Brief())
 	case alone:
-		d.block("%s: no unit has cluster %s any more; deploy the application again%s", name, cluster.Brief(), because(creator))
+		d.block("%s: no unit has cluster %s any more; deploy the application again%s", name, cluster.Brief(), creatorIsGone(creator))
 	case creator != "" && !s.exists(creator):
 		// One that has joined in a hook that has not ended yet has not said so.
 		d.block("%s: no unit says that it has cluster %s: see cluster-status on each (%s, which created it, is gone; if none shows it, deploy the application again)", name, cluster.Brief(), creator)
@@ -313,7 +313,7 @@ func (s State) mayServe(db ovndb.Database) (unit, why string) {
 	return "", ""
 }
 
-func because(creator string) string {
+func creatorIsGone(creator string) string {
 	if creator == "" {
 		return ""
 	}

@@ -163,7 +163,7 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 	}
 	mib := float64(x.Size) / (1 << 20)
 	least, most := leastGap, mostGap
-	if since(u.Offered.OVS, 3, 2) {
+	if atLeastVersion(u.Offered.OVS, 3, 2) {
 		least, most = leastGapSince32, mostGapSince32
 	}
 	d.LeastGapSeconds, d.MostGapSeconds = roundUp(mib*least), roundUp(mib*most)
@@ -180,11 +180,11 @@ func (s State) checkDatabase(db ovndb.Database, u UpgradeCandidate) UpgradeDatab
 // there is a conversion in it. It is empty where the version is not known.
 func fileFormat(ovs string) string {
 	switch {
-	case since(ovs, 3, 2):
+	case atLeastVersion(ovs, 3, 2):
 		return "3.2"
-	case since(ovs, 2, 15):
+	case atLeastVersion(ovs, 2, 15):
 		return "2.15"
-	case since(ovs, 2, 9): // which brought clusters
+	case atLeastVersion(ovs, 2, 9): // which brought clusters
 		return "2.9"
 	}
 	return ""

@@ -128,12 +128,12 @@ func (u *Reconciler) room(sizes ...int64) error {
 	if err != nil {
 		return err
 	}
-	return enough(u.Paths.DB, free, sizes...)
+	return checkSpace(u.Paths.DB, free, sizes...)
 }
 
-// enough says why so much free space, in bytes, is too little: each new cluster stands
+// checkSpace says why so much free space, in bytes, is too little: each new cluster stands
 // beside the file that there is, and one at a time beside what it is made of.
-func enough(dir string, free int64, sizes ...int64) error {
+func checkSpace(dir string, free int64, sizes ...int64) error {
 	var total, largest int64
 	for _, size := range sizes {
 		total, largest = total+size, max(largest, size)

@@ -22,7 +22,7 @@ func TestNewClustersTakeTheSpaceOfAllOfThemAndOfOneCopyMore(t *testing.T) {
 		"each would do, both don't":            {176 * mib, []int64{80 * mib, 40 * mib}, "the disk of /db has 176 MiB free, and it takes 216; make space"},
 		"both, with a copy of the larger once": {216 * mib, []int64{40 * mib, 80 * mib}, ""},
 	} {
-		err := enough("/db", tt.free, tt.sizes...)
+		err := checkSpace("/db", tt.free, tt.sizes...)
 		if tt.want == "" {
 			require.NoError(t, err, name)
 		} else {

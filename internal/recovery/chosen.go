@@ -48,17 +48,17 @@ func (s State) Answer(r Request) Request {
 func (s State) chosen(all map[string]Request) string {
 	for _, unit := range slices.Sorted(maps.Keys(all)) {
 		r := all[unit]
-		if r.New != "" && s.there(unit, r) && s.overriddenBy(unit, all) == "" && s.voting(r) == "" {
+		if r.New != "" && s.newClusterConfirmed(unit, r) && s.overriddenBy(unit, all) == "" && s.unitStillVoting(r) == "" {
 			return unit
 		}
 	}
 	return ""
 }
 
-// there says whether a unit is seen to have the new cluster that it has made, which has no
+// newClusterConfirmed says whether a unit is seen to have the new cluster that it has made, which has no
 // other member. What it has published outlives its machine and its disk: so its machine has to
 // answer now, and a hook of it must have answered, not long ago, that the file is there.
-func (s State) there(unit string, r Request) bool {
+func (s State) newClusterConfirmed(unit string, r Request) bool {
 	if unit == s.Unit {
 		return s.Staged == r.New
 	}
@@ -66,10 +66,10 @@ func (s State) there(unit string, r Request) bool {
 	return p != nil && p.Reached && s.asking() && r.Heard[s.Unit].Equal(s.Asked)
 }
 
-// voting is a unit whose server the request does not give up and that may run, though it was
+// unitStillVoting is a unit whose server the request does not give up and that may run, though it was
 // stopped when the new cluster was made: it may have stored more since. It is empty where there
 // is none.
-func (s State) voting(r Request) string {
+func (s State) unitStillVoting(r Request) string {
 	units := []string{s.Unit}
 	for _, p := range s.Peers {
 		if !p.Dying {
@@ -101,9 +101,9 @@ func (s State) overriddenBy(unit string, all map[string]Request) string {
 	return ""
 }
 
-// unpublished is what this unit, whose server is stopped for the request of a unit, waits
+// waitingText is what this unit, whose server is stopped for the request of a unit, waits
 // for, and the way out where that unit is lost.
-func (s State) unpublished(unit string, all map[string]Request) string {
+func (s State) waitingText(unit string, all map[string]Request) string {
 	r := all[unit]
 	lost := ""
 	if unit != s.Unit {
@@ -125,10 +125,10 @@ func (s State) unpublished(unit string, all map[string]Request) string {
 		return fmt.Sprintf("stop the old cluster at %s (the new one is made)", s.Serving[0])
 	case s.JujuLeader && s.peer(unit) != nil && !s.peer(unit).Reached:
 		return "start the machine of " + unit + because("it has the new cluster, and does not answer")
-	case s.JujuLeader && !s.there(unit, r):
+	case s.JujuLeader && !s.newClusterConfirmed(unit, r):
 		return fmt.Sprintf("waiting for %s to answer", unit) + because("it has the new cluster, which is published then")
 	}
-	if running := s.voting(r); running != "" {
+	if running := s.unitStillVoting(r); running != "" {
 		return fmt.Sprintf("%s must stop its server (if it is lost: run the same action on %s again, adding %s to give-up)", running, unit, running)
 	}
 	return "the new cluster is not published yet" + because("the unit that leads the application publishes its ID in its next hook")

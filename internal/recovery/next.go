@@ -75,7 +75,7 @@ func (s State) Next() Step {
 	case s.Own == nil:
 		return Step{} // no member of it: nothing here can vote
 	case s.Own.Stopped:
-		return s.hold(unit, Step{Waiting: s.unpublished(unit, all)})
+		return s.hold(unit, Step{Waiting: s.waitingText(unit, all)})
 	case s.Own.HasRaftLeader && all[unit].Backup == "":
 		return Step{} // that unit learns of it, and withdraws
 	}
@@ -91,7 +91,7 @@ func (s State) own(r Request, all map[string]Request) Step {
 	case by != "":
 		return Step{Action: Withdraw, For: s.Unit, Reason: fmt.Sprintf("%s: a recovery or restore on %s gives this unit up, and goes first", s.Database.Short(), by)}
 	case r.New != "" && s.Staged == r.New:
-		return s.hold(s.Unit, Step{Waiting: s.unpublished(s.Unit, all)})
+		return s.hold(s.Unit, Step{Waiting: s.waitingText(s.Unit, all)})
 	case s.Own == nil:
 		return Step{Action: Withdraw, For: s.Unit, Reason: s.Database.Short() + ": this unit has no copy any more"}
 	}

@@ -47,7 +47,7 @@ func healthOf(c observe.Cluster) clusterHealth {
 		return joining
 	case c.Status.State == raft.LeavingCluster:
 		return leaving
-	case c.View.LeaderUp() && commits(c):
+	case c.View.LeaderUp() && hasWorkingMajority(c):
 		return working
 	case c.Status.Role == raft.Leader:
 		return noQuorum
@@ -64,10 +64,10 @@ func healthOf(c observe.Cluster) clusterHealth {
 	return noQuorum
 }
 
-// commits says whether a majority takes part in what the leader commits. A member that
+// hasWorkingMajority says whether a majority takes part in what the leader commits. A member that
 // only counts as down, since its disk is full or its unit is about to stop it, does so
 // still: there is a quorum, and what is wrong with it is said of the member.
-func commits(c observe.Cluster) bool {
+func hasWorkingMajority(c observe.Cluster) bool {
 	up := 0
 	for _, row := range c.Rows {
 		if row.Runs() {

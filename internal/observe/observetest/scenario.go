@@ -245,10 +245,10 @@ func (s Scenario) Cluster(d ovndb.Database, m Members) observe.Cluster {
 	}
 	c.View = s.View(d, m)
 	c.Status, c.Quorum = c.View.Status, c.View.Quorum()
-	model := s.Application()
+	application := s.Application()
 	for _, p := range c.View.Peers() {
-		o := model.Owner(d, p)
-		c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && model.Dying(o.Unit)})
+		o := application.Owner(d, p)
+		c.Rows = append(c.Rows, observe.Row{Peer: p, Owner: o, Leaving: o.Unit != "" && application.Dying(o.Unit)})
 	}
 	return c
 }
