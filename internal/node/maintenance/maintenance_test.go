@@ -142,8 +142,14 @@ func TestNodeIsNamedByHostOrByChassis(t *testing.T) {
 func TestWhatIsTypedForANodeMeansNoOther(t *testing.T) {
 	t.Parallel()
 	nodes := maintenance.Nodes(maintenance.Seen{State: schedule.State{Chassis: []schedule.Chassis{
-		{Name: "c1", Hostname: "one.maas"}, {Name: "c2", Hostname: "twin"}, {Name: "c3", Hostname: "twin"}, {Name: "two.maas", Hostname: "two.maas"},
-		{Name: "c4", Hostname: "two.maas"}, {Name: "chassis:c1"}, {Name: "c5", Hostname: "five"}, {Name: "c5.old", Hostname: "c5"},
+		{Name: "c1", Hostname: "one.maas"},
+		{Name: "c2", Hostname: "twin"},
+		{Name: "c3", Hostname: "twin"},
+		{Name: "two.maas", Hostname: "two.maas"},
+		{Name: "c4", Hostname: "two.maas"},
+		{Name: "chassis:c1"},
+		{Name: "c5", Hostname: "five"},
+		{Name: "c5.old", Hostname: "c5"},
 	}}})
 	typed := map[string]string{}
 	for _, n := range nodes {
