@@ -219,8 +219,13 @@ func (u *Reconciler) allServices() []ovndb.Service {
 // databases' files were put away by `stop`.
 func (u *Reconciler) Remove(ctx context.Context) error {
 	var failures []error
-	if _, err := u.Firewall.Remove(ctx); err != nil && !errors.Is(err, firewall.ErrAbsent) && !errors.Is(err, firewall.ErrInactive) {
+	// Where ufw can't work, as in a container without its kernel modules, it never will.
+	switch _, err := u.Firewall.Remove(ctx); {
+	case err == nil, errors.Is(err, firewall.ErrAbsent), errors.Is(err, firewall.ErrInactive):
+	case ctx.Err() != nil:
 		failures = append(failures, err)
+	default:
+		u.Log.WarnContext(ctx, "cannot remove the firewall's rules; continuing", "error", err)
 	}
 	if err := errors.Join(u.removeStartGuard(ctx), u.removeBackups(ctx), u.removeAgent(ctx), u.putAwayStaged(ctx, nil)); err != nil {
 		failures = append(failures, err)

@@ -3,6 +3,7 @@ package reconcile
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -51,13 +52,13 @@ func TestRefusedRestartIsForgottenOnlyOnceTheRecordHasIt(t *testing.T) {
 	assert.Equal(t, map[ovndb.Service]string{ovndb.Northd: "Package update"}, kept.Pending)
 }
 
-// bare is a machine that has no firewall, and where all else does as it is told.
-type bare struct{}
+// bare is a machine where all does as it is told, but ufw, of which it is how that ends.
+type bare struct{ ufw error }
 
 // Run implements run.Runner.
-func (bare) Run(_ context.Context, c run.Command) ([]byte, error) {
+func (b bare) Run(_ context.Context, c run.Command) ([]byte, error) {
 	if c.Name == "ufw" {
-		return nil, &run.Error{Command: c, ExitCode: -1, Err: exec.ErrNotFound}
+		return nil, b.ufw
 	}
 	return nil, nil
 }
@@ -65,15 +66,29 @@ func (bare) Run(_ context.Context, c run.Command) ([]byte, error) {
 // A unit that comes after may have the same name, and its application other clusters.
 func TestUnitThatIsRemovedLeavesNoMemory(t *testing.T) {
 	t.Parallel()
+	for name, bare := range map[string]bare{
+		"no ufw": {&run.Error{ExitCode: -1, Err: exec.ErrNotFound}},
+		// Of a container without the module ip_tables, as ufw 0.36.2 says it.
+		"ufw can't work": {&run.Error{ExitCode: 1, Stderr: "ERROR: problem running iptables: iptables v1.8.9 (legacy): can't initialize iptables table `filter'", Err: errors.New("exit status 1")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assertNoMemoryIsLeft(t, bare)
+		})
+	}
+}
+
+func assertNoMemoryIsLeft(t *testing.T, runner bare) {
+	t.Helper()
 	root := t.TempDir()
 	paths := ovndb.Paths{Run: filepath.Join(root, "run", "ovn"), DB: filepath.Join(root, "lib", "ovn"), Etc: filepath.Join(root, "etc", "ovn")}
 	machine := &observe.Machine{
 		Env: juju.Env{Unit: "ovn-central/0"}, Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return observetest.Now },
-		Control: ovn.Control{Runner: bare{}, Paths: paths}, Files: ovn.Files{Runner: bare{}, Paths: paths}, Services: ovn.Services{Runner: bare{}},
+		Control: ovn.Control{Runner: runner, Paths: paths}, Files: ovn.Files{Runner: runner, Paths: paths}, Services: ovn.Services{Runner: runner},
 	}
 	u := &Reconciler{
 		Machine: machine, Observer: &observe.Observer{Machine: machine}, Paths: paths,
-		Policy: ovn.Policy{App: "ovn-central", Paths: paths, Runner: bare{}}, Firewall: firewall.Firewall{Runner: bare{}},
+		Policy: ovn.Policy{App: "ovn-central", Paths: paths, Runner: runner}, Firewall: firewall.Firewall{Runner: runner},
 	}
 	require.NoError(t, u.saveRecord(&record{Known: true}))
 	require.NoError(t, os.WriteFile(u.Observer.CachePath(), []byte("{}"), 0o600))
