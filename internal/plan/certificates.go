@@ -34,6 +34,9 @@ type Certificate struct {
 	NotAfter time.Time
 	// Problem is why it can't be used: for people, one line.
 	Problem string
+	// Lacks says that it is good, but for an address of the unit's, in the same form. Servers
+	// and units work with it, since they look at no names (stream-ssl.c); others may refuse it.
+	Lacks string
 }
 
 func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
@@ -42,6 +45,21 @@ func (c *Certificate) usable() bool { return c != nil && c.Problem == "" }
 // that it can't be used.
 func (c Certificates) Drifted() bool {
 	return c.Issued != nil && (c.Used == nil || c.Used.Fingerprint != c.Issued.Fingerprint || !slices.Equal(c.Used.Trusts, c.Issued.Trusts))
+}
+
+// Awaited says whether another certificate is waited for, with an address that the one in use lacks.
+func (c Certificates) Awaited() bool { return c.Related && c.Used.usable() && c.Used.Lacks != "" }
+
+// unfit is why what was issued is not to be used. That it lacks an address is no reason where
+// what is used lacks one too.
+func (c Certificates) unfit() string {
+	switch {
+	case c.Issued == nil:
+		return ""
+	case c.Awaited():
+		return c.Issued.Problem
+	}
+	return cmp.Or(c.Issued.Problem, c.Issued.Lacks)
 }
 
 // planCertificates brings the certificate that was issued into use, so that no
@@ -58,15 +76,18 @@ func (s State) planCertificates(d *Decision) bool {
 		// It begins as the Python charm's (states_to_check of its ovn_central.py), which
 		// deployments wait for.
 		d.wait("'ovsdb-peer' incomplete, 'certificates' awaiting server certificate data from %s for %s", cmp.Or(c.Provider, "the provider"), cmp.Or(s.Address, "this unit"))
-	case c.Issued != nil && c.Issued.Problem != "" && !c.Used.usable():
-		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Issued.Problem)
-	case c.Issued != nil && c.Issued.Problem != "":
-		d.block("the new certificate can't be used; the old one stays in use (%s)", c.Issued.Problem)
+	case c.unfit() != "" && !c.Used.usable():
+		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.unfit())
+	case c.unfit() != "":
+		d.block("the new certificate can't be used; the old one stays in use (%s)", c.unfit())
 	case c.Issued != nil:
 		s.planRotation(d, c)
 	}
 	if c.Used != nil && c.Issued == nil && c.Used.Problem != "" && c.Related {
 		d.block("reissue the certificate (%s; docs/how-to/rotate-certificates.md)", c.Used.Problem)
+	}
+	if c.Awaited() {
+		d.note("new certificate awaited from %s (%s)", cmp.Or(c.Provider, "the provider"), c.Used.Lacks)
 	}
 	if c.Used.usable() && c.Used.NotAfter.Before(s.Now.Add(expiryNotice)) {
 		d.note("certificate expires on %s", c.Used.NotAfter.UTC().Format(time.DateOnly))

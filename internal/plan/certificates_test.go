@@ -19,6 +19,13 @@ func having(issued, used *plan.Certificate, more ...func(*plan.State)) func(*pla
 	}
 }
 
+// addressless is a certificate that is good, but for an address.
+func addressless(fingerprint string) *plan.Certificate {
+	c := certificate(fingerprint, "A")
+	c.Lacks = "certificate is for 10.0.0.0, this unit is fd42::1"
+	return c
+}
+
 func problem(text string) *plan.Certificate { return &plan.Certificate{Problem: text} }
 
 func TestEveryStateOfTheCertificate(t *testing.T) {
@@ -81,6 +88,31 @@ func TestEveryStateOfTheCertificate(t *testing.T) {
 			decided{blocked: []string{"the new certificate can't be used; the old one stays in use (certificate is not from the CA beside it)"}, ready: true},
 		},
 		"the provider is silent for a while": {having(nil, good), decided{ready: true}},
+	})
+}
+
+// Neither servers nor units look at the names in a certificate: one that lacks an address, as that of
+// the Python charm on a machine with several, is no reason to stop anything.
+func TestCertificateThatLacksAnAddressIsUsedUntilThereIsABetterOne(t *testing.T) {
+	t.Parallel()
+	const (
+		why     = "certificate is for 10.0.0.0, this unit is fd42::1"
+		awaited = "new certificate awaited from vault/0 (" + why + ")"
+		certify = "install the certificate (the certificate was issued again)"
+	)
+	drifted := func(s *plan.State) { s.Firewall = plan.Drifted }
+	down := func(s *plan.State) {
+		set(s, plan.Database{Condition: ovndb.Down, Cluster: nbCluster, Text: "the server is not running"}, ovndb.NB)
+	}
+	check(t, map[string]situation{
+		"the provider is silent":   {having(nil, addressless("cert0"), drifted), decided{step: "set the firewall", notes: []string{awaited}, ready: true}},
+		"its answer is the old":    {having(addressless("cert0"), addressless("cert0"), drifted), decided{step: "set the firewall", notes: []string{awaited}, ready: true}},
+		"a server is down":         {having(addressless("cert0"), addressless("cert0"), down), decided{step: "start ovn-ovsdb-server-nb", waiting: []string{"nb: the server is not running"}, notes: []string{awaited}}},
+		"issued again without it":  {having(addressless("cert1"), addressless("cert0")), decided{step: certify, notes: []string{awaited}, ready: true}},
+		"issued with it":           {having(certificate("cert1", "A"), addressless("cert0")), decided{step: certify, notes: []string{awaited}, ready: true}},
+		"the one in use has it":    {having(addressless("cert1"), certificate("cert0", "A")), decided{blocked: []string{"the new certificate can't be used; the old one stays in use (" + why + ")"}, ready: true}},
+		"the first lacks it":       {having(addressless("cert0"), nil), decided{blocked: []string{"reissue the certificate (" + why + "; docs/how-to/rotate-certificates.md)"}, ready: true}},
+		"the relation was removed": {having(nil, addressless("cert0"), func(s *plan.State) { s.Certificates.Related = false }), decided{blocked: []string{"'certificates' missing; run: juju integrate ovn-central:certificates vault"}, ready: true}},
 	})
 }
 

@@ -20,12 +20,12 @@ import (
 func (u *Reconciler) certificates(a inputs) plan.Certificates {
 	c := plan.Certificates{Related: a.certificates.related, Provider: a.certificates.provider}
 	if used, err := u.credentials().Read(); err == nil {
-		c.Used = u.certificate(used, a.addresses)
+		c.Used = u.certificate(used, a.primary)
 	} else if !errors.Is(err, tls.ErrNone) {
 		c.Used = &plan.Certificate{Problem: err.Error()}
 	}
 	if issued := a.certificates.issued; issued != nil {
-		c.Issued = u.certificate(credentialsOf(*issued), a.addresses)
+		c.Issued = u.certificate(credentialsOf(*issued), a.primary)
 	} else if a.certificates.problem != "" {
 		c.Issued = &plan.Certificate{Problem: a.certificates.problem}
 	}
@@ -44,9 +44,9 @@ func (u *Reconciler) preferred(issued, other relation.Issued, addresses []netip.
 }
 
 // usable says whether the certificate on the disk can be used.
-func (u *Reconciler) usable(addresses []netip.Addr) bool {
+func (u *Reconciler) usable() bool {
 	used, err := u.credentials().Read()
-	return err == nil && u.certificate(used, addresses).Problem == ""
+	return err == nil && u.certificate(used, nil).Problem == ""
 }
 
 func (u *Reconciler) credentials() tls.Files { return tls.Files(u.Paths.Credentials()) }
@@ -65,7 +65,11 @@ func (u *Reconciler) certificate(c tls.Credentials, addresses []netip.Addr) *pla
 	if prints, err := tls.Fingerprints(c.Certificate); err == nil && len(prints) > 0 {
 		x.Fingerprint = prints[0]
 	}
-	if err != nil {
+	var p *tls.Problem
+	switch {
+	case errors.As(err, &p) && p.Kind == tls.MissingAddress:
+		x.Lacks = err.Error()
+	case err != nil:
 		x.Problem = err.Error()
 	}
 	return x

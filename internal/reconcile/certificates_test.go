@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,8 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/tls"
 	"github.com/ovn-central/ovn-central-operator/tests/vault"
 )
 
@@ -39,9 +42,67 @@ func answered(t *testing.T, answers ...map[string]string) certificates {
 		Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central"}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
 		Tools:   juju.New(&programs{t: t, answers: played}),
 	}
-	a := inputs{addresses: []netip.Addr{netip.MustParseAddr("10.0.0.1")}}
+	addresses := []netip.Addr{netip.MustParseAddr("10.0.0.1")}
+	a := inputs{addresses: addresses, primary: addresses}
 	require.NoError(t, u.observeCertificates(t.Context(), &a))
 	return a.certificates
+}
+
+// The Python charm has asked for one address of each binding, and with a refresh no certificate is to
+// be issued anew for that, nor while a virtual address comes and goes.
+func TestRequestThatHasTheFirstAddressOfEachBindingIsKept(t *testing.T) {
+	t.Parallel()
+	network := func(addresses ...string) string {
+		var listed []string
+		for _, address := range addresses {
+			listed = append(listed, fmt.Sprintf(`{"value":%q}`, address))
+		}
+		text, err := json.Marshal(addresses)
+		require.NoError(t, err)
+		return fmt.Sprintf(`{"bind-addresses":[{"interface-name":"eth0","addresses":[%s]}],"ingress-addresses":%s}`, strings.Join(listed, ","), text)
+	}
+	ca := vault.New("vault")
+	for name, tt := range map[string]struct {
+		asked            []string
+		peer, chassis    string
+		kept, usedWithIt bool
+	}{
+		"one address":             {[]string{"10.0.0.1"}, network("10.0.0.1"), network("10.0.0.1"), true, true},
+		"two families":            {[]string{"10.0.0.1"}, network("10.0.0.1", "fd42::1"), network("10.0.0.1", "fd42::1"), true, true},
+		"two spaces":              {[]string{"10.0.0.1", "10.9.0.1"}, network("10.0.0.1", "10.0.0.9"), network("10.9.0.1"), true, true},
+		"another space":           {[]string{"10.0.0.1"}, network("10.0.0.1"), network("10.9.0.1"), false, false},
+		"the address has changed": {[]string{"10.0.0.8"}, network("10.0.0.1"), network("10.0.0.1"), false, false},
+	} {
+		certificate, key := ca.Issue("machine-0", tt.asked, time.Now().Add(-time.Hour), time.Now().Add(time.Hour))
+		sans, err := json.Marshal(tt.asked)
+		require.NoError(t, err)
+		own, err := json.Marshal(map[string]string{"unit_name": "ovn-central_0", "common_name": "machine-0", "sans": string(sans)})
+		require.NoError(t, err)
+		answer, err := json.Marshal(map[string]string{"ovn-central_0.server.cert": certificate, "ovn-central_0.server.key": key, "ca": ca.PEM()})
+		require.NoError(t, err)
+		u := &Reconciler{
+			Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0", App: "ovn-central"}, Now: time.Now, Log: slog.New(slog.DiscardHandler)},
+			Paths:   ovndb.Paths{Etc: t.TempDir()},
+			Tools: juju.New(&programs{t: t, answers: map[string]string{
+				"network-get ovsdb-peer": tt.peer, "network-get ovsdb": tt.chassis, "network-get ovsdb-cms": tt.peer,
+				"relation-ids certificates": `["certificates:3"]`, "relation-list -r certificates:3": `["vault/0"]`,
+				"relation-get -r certificates:3 - ovn-central/0": string(own), "relation-get -r certificates:3 - vault/0": string(answer),
+			}}),
+		}
+		_, err = u.credentials().Write(tls.Credentials{Key: []byte(key), Certificate: []byte(certificate), CA: []byte(ca.PEM())})
+		require.NoError(t, err)
+		a := inputs{thorough: true}
+		require.NoError(t, u.observeAddress(t.Context(), &a), name)
+		require.NoError(t, u.observeCertificates(t.Context(), &a), name)
+		assert.Equal(t, tt.kept, a.certificates.request.CommonName == "machine-0", name)
+		if !tt.kept {
+			assert.Subset(t, a.certificates.request.SANs, texts(a.addresses), name)
+		}
+		c := u.certificates(a)
+		assert.Empty(t, c.Used.Problem, name)
+		assert.Equal(t, tt.usedWithIt, c.Used.Lacks == "", "%s: %s", name, c.Used.Lacks)
+		assert.Equal(t, c.Used.Lacks, c.Issued.Lacks, name)
+	}
 }
 
 // A unit of vault that is down or sealed leaves what it has answered before.

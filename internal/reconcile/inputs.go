@@ -32,10 +32,11 @@ type inputs struct {
 	// leader settings.
 	blind bool
 	// address is this unit's on the peer binding, addresses are those of all
-	// bindings that were asked for, hosts its names.
-	address   netip.Addr
-	addresses []netip.Addr
-	hosts     []string
+	// bindings that were asked for, hosts its names. Of those, primary are the first of each
+	// binding, at which Juju and this unit send others to it, and the Python charm did.
+	address            netip.Addr
+	addresses, primary []netip.Addr
+	hosts              []string
 	// What follows is known only where thorough is set.
 	certificates certificates
 	// clients are the relations to applications that use the databases.
@@ -87,7 +88,7 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	}
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
-	if thorough || listed && !u.usable(a.addresses) {
+	if thorough || listed && !u.usable() {
 		if err := u.observeCertificates(ctx, a); err != nil {
 			return p, err
 		}
@@ -118,8 +119,11 @@ func (u *Reconciler) observeAddress(ctx context.Context, a *inputs) error {
 		if err != nil {
 			return err
 		}
-		if endpoint == relation.Peer && len(network.Bind) > 0 {
-			a.address = network.Bind[0]
+		if len(network.Bind) > 0 {
+			a.primary = union(a.primary, network.Bind[:1])
+			if endpoint == relation.Peer {
+				a.address = network.Bind[0]
+			}
 		}
 		a.addresses = union(a.addresses, network.Bind, network.Ingress)
 		a.hosts = union(a.hosts, network.Hostnames)
@@ -179,9 +183,10 @@ func parseClusters(settings map[string]string) (clusters relation.Clusters, prob
 }
 
 // observeCertificates reads what the provider has issued for what this unit has
-// asked for. A request that still covers the unit's addresses is kept as it is,
-// whichever version made it: every other one would bring a new certificate. Names don't
-// count: Open vSwitch looks at none (stream-ssl.c).
+// asked for. A request that still covers the first address of each binding is kept as it is,
+// whichever charm made it: every other one would bring a new certificate. The Python charm
+// asked for these alone (get_certificate_sans of charm-helpers), and further ones may come and
+// go, as a virtual address does. Names don't count: Open vSwitch looks at none (stream-ssl.c).
 func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err error) {
 	c := &a.certificates
 	if c.relations, err = u.relations(ctx, relation.Certificates); err != nil {
@@ -195,7 +200,7 @@ func (u *Reconciler) observeCertificates(ctx context.Context, a *inputs) (err er
 			return err
 		}
 		c.published[id] = own
-		if before, found := relation.ParseRequest(u.Env.Unit, own); found && covers(before.SANs, texts(a.addresses)) {
+		if before, found := relation.ParseRequest(u.Env.Unit, own); found && covers(before.SANs, texts(a.primary)) {
 			c.request = before
 		}
 		if err := u.observeAnswers(ctx, a, id); err != nil {
@@ -224,7 +229,7 @@ func (u *Reconciler) observeAnswers(ctx context.Context, a *inputs, id string) e
 		switch {
 		case err != nil && c.issued == nil:
 			c.problem = fmt.Sprintf("%s: %v", unit, err)
-		case found && (c.issued == nil || u.preferred(issued, *c.issued, a.addresses)):
+		case found && (c.issued == nil || u.preferred(issued, *c.issued, a.primary)):
 			c.issued, c.problem = &issued, ""
 		}
 	}

@@ -168,8 +168,8 @@ func (u *Reconciler) Reconcile(ctx context.Context, thorough bool) (Result, erro
 // settled says whether nothing is left to do, to mend or to wait for: only then may the next pass
 // ask for less, since it can't see what this one has found where it does not ask.
 func (o Result) settled() bool {
-	d := o.Decision
-	return d.Step == nil && o.Failure == nil && d.Ready && len(d.Blocked)+len(d.Waiting) == 0 && !o.state.Certificates.Drifted()
+	d, c := o.Decision, o.state.Certificates
+	return d.Step == nil && o.Failure == nil && d.Ready && len(d.Blocked)+len(d.Waiting) == 0 && !c.Drifted() && !c.Awaited()
 }
 
 // decide plans by what was observed, and changes nothing but what the pass knows.

@@ -37,6 +37,9 @@ func TestUnitHasSettledOnlyOnceNothingStandsOpen(t *testing.T) {
 		"a new CA":                     {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = []string{"x", "y"} }) }, false},
 		"an old CA, for another unit":  {func(o *Result) { issued(o, func(c *plan.Certificate) { c.Trusts = nil }) }, false},
 		"issued, and none on the disk": {func(o *Result) { issued(o, func(*plan.Certificate) {}); o.state.Certificates.Used = nil }, false},
+		"one that lacks an address": {func(o *Result) {
+			o.state.Certificates.Related, o.state.Certificates.Used.Lacks = true, "certificate is for a, this unit is b"
+		}, false},
 	} {
 		o := Result{Decision: plan.Decision{Ready: true}, state: plan.State{Certificates: plan.Certificates{Used: used()}}}
 		tt.change(&o)

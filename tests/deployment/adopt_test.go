@@ -52,9 +52,13 @@ func pythonData(c *cloud, u *lab.Unit) string {
 
 // pythonCloud is what the Python charm leaves of n units: servers that run,
 // certificates, listeners, firewall, leader settings, data on the relations.
-func pythonCloud(t *testing.T, n int) (*cloud, []*lab.Unit) {
+func pythonCloud(t *testing.T, n int, change ...func(*lab.Options)) (*cloud, []*lab.Unit) {
 	t.Helper()
-	l, err := lab.New(t.Context(), lab.Options{Charm: pythonCharm(t), Northd: true, ElectionTimer: 4 * time.Second, Log: t.Output()})
+	options := lab.Options{Charm: pythonCharm(t), Northd: true, ElectionTimer: 4 * time.Second, Log: t.Output()}
+	for _, f := range change {
+		f(&options)
+	}
+	l, err := lab.New(t.Context(), options)
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, l.Close()) })
 	c := &cloud{Lab: l, vault: l.CA()}
@@ -254,6 +258,18 @@ func TestRefreshTakesOverWhatThePythonCharmLeftAndRestartsNothing(t *testing.T) 
 	for _, u := range []*lab.Unit{units[1], units[2], added} {
 		assert.NotContains(t, strings.Join(firewallRules(t, u), "\n"), units[0].Address()+" ", u.Name())
 	}
+}
+
+// The Python charm has asked for one address of each binding.
+func TestRefreshOfAMachineWithTwoAddressesBringsNoOtherCertificate(t *testing.T) {
+	t.Parallel()
+	c, units := pythonCloud(t, 1, func(o *lab.Options) { o.IPv6 = true })
+	require.NotEmpty(t, units[0].Address6())
+	before := c.left(t, units)
+	require.NoError(t, c.Refresh(t.Context(), charmDir))
+	requireActive(t, units...)
+	assert.NotContains(t, units[0].Workload().Message, "certificate")
+	assert.Equal(t, before, c.left(t, units))
 }
 
 // An upgrade of packages that was killed is finished, and what runs goes on running: the machine is
