@@ -25,7 +25,7 @@ func Decide(s State) Decision {
 		s.planDying(&d)
 	case !s.Packages.Installed && s.Disk != "":
 		s.planFullDisk(&d)
-	case !s.Packages.Installed && !s.usable(OptionSource, OptionOverlay):
+	case !s.Packages.Installed && !s.Packages.Interrupted() && !s.usable(OptionSource, OptionOverlay): // dpkg needs none to finish
 		d.wait("the packages are not installed until their source can be used")
 	case s.Packages.Interrupted() && s.Packages.Unavailable:
 		s.planInterrupted(&d)

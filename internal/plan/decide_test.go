@@ -40,6 +40,12 @@ func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
 			set(s, x, ovndb.NB)
 		}
 	}
+	without := func(change func(*plan.State)) func(*plan.State) {
+		return func(s *plan.State) {
+			change(s)
+			s.Invalid = map[string]string{plan.OptionSource: "option source: none"}
+		}
+	}
 	down := plan.Database{Condition: ovndb.Down, Cluster: nbCluster}
 	damaged := serving(ovndb.NB, 0)
 	damaged.Damage = "it lacks entry 9"
@@ -53,6 +59,11 @@ func TestUpgradeThatWasCutOffKeepsNoServerDownAndHidesNoDamage(t *testing.T) {
 		"a file lacks entries":   {cutOff(true, damaged), decided{step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{lacks}}},
 		"and the disk is full": {func(s *plan.State) { cutOff(false, damaged)(s); s.Disk = "no space left" }, decided{
 			step: "rewrite the file of nb (it lacks entry 9)", blocked: []string{"no space left", lacks},
+		}},
+		// Dpkg needs none to finish what is unpacked.
+		"its source can't be used": {without(cutOff(false, down)), decided{step: "install"}},
+		"and it can't be finished": {without(cutOff(true, down)), decided{
+			step: "start ovn-ovsdb-server-nb (it is down, and the upgrade of the packages can't be finished now)",
 		}},
 		"nothing was installed before": {func(s *plan.State) { cutOff(true, down)(s); s.Packages.Source = "" }, decided{step: "install"}},
 	})
@@ -68,7 +79,7 @@ func TestWhatComesBeforeTheClusters(t *testing.T) {
 		"a source that can't be used, and no packages": {
 			func(s *plan.State) {
 				s.Invalid = map[string]string{plan.OptionSource: "option source: no"}
-				s.Packages.Installed = false
+				s.Packages = plan.Packages{}
 			},
 			decided{waiting: []string{"the packages are not installed until their source can be used"}, ready: true},
 		},
