@@ -68,6 +68,9 @@ func Run(ctx context.Context, u *reconcile.Reconciler, name string) error {
 // install fails where the packages can't be installed, so that Juju soon tries
 // again.
 func install(ctx context.Context, u *reconcile.Reconciler) error {
+	if err := u.ForgetFormer(ctx); err != nil {
+		return err
+	}
 	o, err := reconcileAndReport(ctx, u, true)
 	if err != nil {
 		return err

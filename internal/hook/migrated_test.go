@@ -2,7 +2,9 @@ package hook_test
 
 import (
 	"encoding/json"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,6 +53,50 @@ func TestModelThatIsMigratedToJuju4KeepsItsClusters(t *testing.T) {
 			})
 		}
 	}
+}
+
+// Juju 4 numbers the units of an application that is deployed again from 0. What the hook remove did not
+// take from the machine, where the unit was removed by force, is not the new application's.
+func TestApplicationThatIsDeployedAgainTakesNothingFromTheOneBefore(t *testing.T) {
+	m := healthy()
+	m.leader = true
+	require.NoError(t, m.run(t, "install"))
+	require.NoError(t, m.run(t, "config-changed"))
+	m.recorded(t, func(r map[string]any) { r["paused"] = true })
+	require.NotEmpty(t, m.recorded(t, nil)["leader-settings"], "the premise")
+
+	m.migrated() // to this unit an application that has just been deployed looks the same
+	m.fixtures, m.unit, m.app = map[ovndb.Database]string{}, nil, nil
+	for range 2 { // Juju runs an install that has failed again
+		require.NoError(t, m.run(t, "install"))
+		r := m.recorded(t, nil)
+		assert.NotContains(t, r, "paused")
+		assert.NotContains(t, r, "leader-settings")
+		assert.NotContains(t, m.app, "nb_cid")
+		assert.NotContains(t, m.app, "sb_cid")
+		assert.True(t, r["known"].(bool))
+		m.recorded(t, func(r map[string]any) { r["source"] = "distro" })
+	}
+	assert.Equal(t, "distro", m.recorded(t, nil)["source"])
+	require.NoError(t, m.run(t, "install"))
+	assert.Equal(t, "distro", m.recorded(t, nil)["source"], "what an earlier try has noted stays")
+}
+
+// recorded is the unit's record as it is on the disk, changed first where change is not nil.
+func (m *machine) recorded(t *testing.T, change func(map[string]any)) map[string]any {
+	t.Helper()
+	path := filepath.Join(m.dir, "ovn-central-operator.unit.json")
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	r := map[string]any{}
+	require.NoError(t, json.Unmarshal(text, &r))
+	if change != nil {
+		change(r)
+		text, err = json.Marshal(r)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+	}
+	return r
 }
 
 // Another leader may have published clusters since that were made in a recovery.

@@ -25,6 +25,9 @@ type record struct {
 	// have had another unit, which was removed by force. A release before this one did not say.
 	Unit  string `json:"unit,omitempty"`
 	Model string `json:"model,omitempty"`
+	// Installing says that the hook install is where it was written. That of a unit whose install has
+	// ended, on a machine where install runs, is another unit's of the same name.
+	Installing bool `json:"installing,omitempty"`
 	// Known is false until the first hook of this charm on the machine.
 	Known bool `json:"known"`
 	// Adopted says that another charm had installed the packages.
@@ -122,8 +125,30 @@ func (u *Reconciler) loadRecord() (*record, error) {
 	return r, nil
 }
 
+// ForgetFormer removes what a unit of the same name remembered on this machine: Juju 4 numbers the units
+// of an application that is deployed again from 0 (juju#21441), and runs no hook remove of one
+// that is removed by force. It is for the hook install, whose own earlier tries it leaves.
+func (u *Reconciler) ForgetFormer(ctx context.Context) error {
+	r, err := u.loadRecord()
+	if err == nil && r.Installing {
+		return nil
+	}
+	for _, path := range []string{u.recordPath(), u.Observer.CachePath()} {
+		switch err := os.Remove(path); {
+		case err == nil:
+			u.Log.InfoContext(ctx, "forgetting what a unit remembered that was on this machine before", "path", path)
+		case !errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("cannot forget the unit that was on this machine before: %w", err)
+		}
+	}
+	return nil
+}
+
 func (u *Reconciler) saveRecord(r *record) error {
 	r.Unit, r.Model = u.Env.Unit, u.Env.ModelUUID
+	if u.Env.HookName != "" { // an action may come before install is tried again
+		r.Installing = u.Env.HookName == "install"
+	}
 	text, err := json.MarshalIndent(r, "", " ")
 	if err != nil {
 		return fmt.Errorf("cannot write %s: %w", u.recordPath(), err)
