@@ -29,7 +29,7 @@ const exitPoll = 50 * time.Millisecond
 // asked right before the server is told to exit, and before it is stopped by force; it
 // says until when that may be done, or why not at all.
 func (s Services) HandOver(ctx context.Context, c Control, d ovndb.Database, begin func() (until time.Time, err error)) error {
-	if err := s.startable(ctx, ovndb.ServiceOf(d)); err != nil {
+	if err := s.MakeStartable(ctx, ovndb.ServiceOf(d)); err != nil {
 		return fmt.Errorf("cannot hand over: %w", err)
 	}
 	until, err := begin()
@@ -60,14 +60,17 @@ func (s Services) HandOver(ctx context.Context, c Control, d ovndb.Database, beg
 // masked, or not installed.
 var ErrNotStartable = errors.New("the service can't be started again")
 
-// startable says whether systemd would start the service. systemctl's restart stops
-// one that it then finds masked.
-func (s Services) startable(ctx context.Context, service ovndb.Service) error {
+// MakeStartable says with [ErrNotStartable] that systemd would not start the service: systemctl's
+// restart stops one that it then finds masked. A mask that lasts until the next boot is one that
+// an upgrade has left which was killed ([Packages]), and is taken away.
+func (s Services) MakeStartable(ctx context.Context, service ovndb.Service) error {
 	states, err := s.States(ctx)
 	if err != nil {
 		return err
 	}
 	switch state := states[service]; {
+	case state.Enabled == "masked-runtime":
+		return s.systemctl(ctx, []ovndb.Service{service}, "unmask", "--runtime")
 	case state.Masked:
 		return fmt.Errorf("%w: %s is masked", ErrNotStartable, service)
 	case state.Missing:

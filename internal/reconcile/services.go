@@ -110,6 +110,9 @@ func (u *Reconciler) restart(ctx context.Context, r *record, o Result, service o
 		return err
 	}
 	if service == ovndb.Northd {
+		if err := u.Services.MakeStartable(ctx, service); err != nil {
+			return err
+		}
 		if err := u.Services.Restart(ctx, service); err != nil {
 			return err
 		}

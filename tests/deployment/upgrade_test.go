@@ -193,6 +193,29 @@ func TestUpgradeThatIsKilledIsFinishedWithItsRestarts(t *testing.T) {
 	}
 }
 
+// The next hook has nothing to finish any more.
+func TestRestartIsMadeAfterTheEndOfAnUpgradeThatWasKilled(t *testing.T) {
+	t.Parallel()
+	c, units := deployed(t, 1, lab.Options{})
+	u := units[0]
+	before := processes(t, u)
+	require.NoError(t, u.InterruptDpkg())
+	configured := false
+	killed, err := c.RunHookKilledWhen(t.Context(), u, "update-status", func(call string) bool {
+		configured = configured || strings.HasPrefix(call, "dpkg ") && strings.Contains(call, "--configure")
+		return configured && strings.Contains(call, "systemctl unmask --runtime")
+	})
+	require.NoError(t, err)
+	require.True(t, killed.Killed, "the premise: %v", killed.Calls)
+	c.updateStatus(t, u)
+	requireActive(t, u)
+	c.act(t, u, "restart-services", "services=ovn-central")
+	for name, process := range processes(t, u) {
+		assert.NotEqual(t, before[name], process)
+	}
+	c.tick(t, "a unit that works", c.allActive)
+}
+
 func TestInterruptedDpkgIsMendedUnderServersThatRun(t *testing.T) {
 	t.Parallel()
 	c, units := deployed(t, 1, lab.Options{})

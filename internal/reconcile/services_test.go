@@ -1,0 +1,70 @@
+package reconcile
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovn"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
+	"github.com/ovn-central/ovn-central-operator/internal/run"
+)
+
+// northd is a machine whose ovn-northd runs and is masked, in the words of systemd's UnitFileState.
+type northd struct {
+	masked string
+	calls  []string
+}
+
+// Run implements run.Runner.
+func (n *northd) Run(_ context.Context, c run.Command) ([]byte, error) {
+	switch {
+	case c.Name == "ovs-appctl":
+		return []byte("connected\n"), nil
+	case c.Name == "systemctl" && c.Args[0] == "show":
+		var all []string
+		for _, service := range ovndb.AllServices() {
+			all = append(all, "Id="+string(service)+".service\nLoadState=masked\nActiveState=active\nUnitFileState="+n.masked+"\nMainPID=1\n")
+		}
+		return []byte(strings.Join(all, "\n")), nil
+	case c.Name == "systemctl":
+		n.calls = append(n.calls, c.String())
+	}
+	return nil, nil
+}
+
+// An upgrade that was killed leaves masks until the next boot, and systemctl's restart stops what it then finds masked.
+func TestNorthdIsNotLeftDownForAMask(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, northdIsNotLeftDown) // it waits for one that has no control socket
+}
+
+func northdIsNotLeftDown(t *testing.T) {
+	t.Helper()
+	for masked, want := range map[string][]string{
+		"masked-runtime": {"systemctl unmask --runtime ovn-northd", "systemctl restart ovn-northd"}, "masked": nil,
+	} {
+		n := &northd{masked: masked}
+		u := &Reconciler{
+			Machine:  &observe.Machine{Services: ovn.Services{Runner: n}, Control: ovn.Control{Runner: n}, Log: slog.New(slog.DiscardHandler)},
+			Packages: ovn.Packages{Runner: n},
+		}
+		r := &record{Pending: map[ovndb.Service]string{ovndb.Northd: "upgrade"}}
+		err := u.restart(t.Context(), r, Result{}, ovndb.Northd)
+		assert.Equal(t, want, slices.Clone(n.calls), masked)
+		if want == nil {
+			require.ErrorIs(t, err, ovn.ErrNotStartable)
+			assert.Contains(t, r.Pending, ovndb.Northd)
+			continue
+		}
+		require.NoError(t, err)
+		assert.Empty(t, r.Pending)
+	}
+}
