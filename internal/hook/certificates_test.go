@@ -38,3 +38,25 @@ func TestCertificatesRelationIsMissedWhereItIsMissing(t *testing.T) {
 	require.NoError(t, m.run(t, "update-status"))
 	assert.NotContains(t, m.status, missing, "Juju takes the relations away before the unit")
 }
+
+// goal-state leaves out relations that another model's application was offered and has entered.
+func TestCertificatesRelationOfAnotherModelIsRemembered(t *testing.T) {
+	const missing = "'certificates' missing"
+	m := healthy()
+	m.certificates = []string{"certificates:3"}
+	settled := func(r map[string]any) { r["settled"] = true }
+	require.NoError(t, m.run(t, "config-changed"))
+	for range 2 {
+		m.recorded(t, settled)
+		require.NoError(t, m.run(t, "update-status"))
+		assert.NotContains(t, m.status, missing)
+	}
+
+	m.gone = "certificates:3"
+	require.NoError(t, m.run(t, "certificates-relation-broken"))
+	assert.Contains(t, m.status, missing)
+	m.gone, m.certificates = "", nil
+	m.recorded(t, settled)
+	require.NoError(t, m.run(t, "update-status"))
+	assert.Contains(t, m.status, missing)
+}

@@ -86,9 +86,10 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 	if p.progress.clusters, a.problem = parseClusters(settings); len(p.progress.clusters.IDs) == len(ovndb.Databases()) {
 		r.LeaderSettings = settings
 	}
+	// goal-state leaves out relations of other models' applications.
 	listed := len(m.Remote[relation.Certificates]) > 0
 	// One that can't be used may have been spoiled on the disk only.
-	if thorough || listed && !u.usable() {
+	if thorough || (listed || r.Related) && !u.usable() {
 		if err := u.observeCertificates(ctx, a); err != nil {
 			return p, err
 		}
@@ -97,10 +98,11 @@ func (u *Reconciler) observe(ctx context.Context, r *record, o Result, thorough 
 		if err := u.observeClients(ctx, a); err != nil {
 			return p, err
 		}
-		r.Unrelated = len(a.certificates.relations) == 0 && (r.Unrelated || u.breaksCertificates())
+		r.Related = len(a.certificates.relations) > 0
+		r.Unrelated = !r.Related && (r.Unrelated || u.breaksCertificates())
 	}
 	// goal-state has the relation before this unit is in it, and for seconds after it is out.
-	a.certificates.related = len(a.certificates.relations) > 0 || listed && !r.Unrelated
+	a.certificates.related = len(a.certificates.relations) > 0 || r.Related || listed && !r.Unrelated
 	return p, nil
 }
 

@@ -85,6 +85,9 @@ type record struct {
 	// Rejoined are those in whose place new ones have joined: the same action, run again,
 	// proves that they serve.
 	Rejoined map[ovndb.Database]raft.ID `json:"rejoined,omitempty"`
+	// Related says that there was a relation to the provider of certificates when it was last asked
+	// for.
+	Related bool `json:"related,omitempty"`
 	// Unrelated says that the relation to the provider of certificates was broken, and none
 	// has come since.
 	Unrelated bool `json:"unrelated,omitempty"`
