@@ -19,7 +19,7 @@ import (
 // publish tells Juju, the peers, the provider of certificates and the clients
 // what they need to know of this unit.
 func (u *Reconciler) publish(ctx context.Context, p pass) error {
-	r, a, o := p.record, p.inputs, p.result
+	r, a := p.record, p.inputs
 	if err := u.publishToPeers(ctx, p); err != nil {
 		return err
 	}
@@ -37,7 +37,7 @@ func (u *Reconciler) publish(ctx context.Context, p pass) error {
 	if err := u.publishToClients(ctx, p); err != nil {
 		return err
 	}
-	if err := u.publishToJuju(ctx, r, o); err != nil {
+	if err := u.publishToJuju(ctx, p); err != nil {
 		return err
 	}
 	u.configurePolicy(ctx, r, a)
@@ -187,13 +187,14 @@ func (u *Reconciler) publishToClients(ctx context.Context, p pass) error {
 	return nil
 }
 
-// publishToJuju opens the ports for clients and names the version, where Juju was
-// not told yet. Raft's ports are for the peers alone, and `juju expose` must not open
+// publishToJuju opens the ports for clients, wherever everything is asked for: Juju drops what a hook
+// that fails has told it. It names the version where Juju was not told yet. Raft's ports are for the peers alone, and `juju expose` must not open
 // the port at which the Southbound database knows no roles.
-func (u *Reconciler) publishToJuju(ctx context.Context, r *record, o Result) error {
+func (u *Reconciler) publishToJuju(ctx context.Context, p pass) error {
+	r, o := p.record, p.result
 	if o.Decision.Ready {
 		ports := []int{int(ovndb.NorthboundPort), int(ovndb.SouthboundPort)}
-		if u.anew() || !slices.Equal(ports, r.Ports) {
+		if p.inputs.thorough || !slices.Equal(ports, r.Ports) {
 			if err := u.Tools.OpenPorts(ctx, ports...); err != nil {
 				return err
 			}
@@ -218,7 +219,7 @@ func (u *Reconciler) publishToJuju(ctx context.Context, r *record, o Result) err
 	return nil
 }
 
-// anew says whether Juju is told again what it was told before: it drops what a
+// anew says whether Juju is told the version again though it was before: it drops what a
 // hook that fails has said.
 func (u *Reconciler) anew() bool {
 	return slices.Contains([]string{"start", "config-changed", "upgrade-charm", "leader-elected"}, u.Env.HookName)
