@@ -31,8 +31,7 @@ func (q *query) wrong() *maintenance.Status {
 	if len(q.bad) == 0 {
 		return nil
 	}
-	s := maintenance.NewStatus(maintenance.BadRequest, strings.Join(q.bad, "; "))
-	return &s
+	return new(maintenance.NewStatus(maintenance.BadRequest, strings.Join(q.bad, "; ")))
 }
 
 // one is the value of a parameter under the first of its names that is given.

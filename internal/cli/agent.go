@@ -154,8 +154,7 @@ func runAgent(ctx context.Context, read func() (config.Config, error), paths ovn
 		case err != nil || !again || ctx.Err() != nil:
 			return err
 		default:
-			ran := c
-			last, c = &ran, next
+			last, c = new(c), next
 		}
 	}
 }

@@ -86,12 +86,10 @@ func (s *Service) begin(ctx context.Context, r DrainRequest) (n maintenance.Node
 		return n, nil, s.Gateways.SyncNorthd(ctx)
 	}
 	if others := cordonedInTheWay(x, p, n.Chassis); len(others) > 0 {
-		refused := s.refuse(x, n, p, others)
-		return n, &refused, nil
+		return n, new(s.refuse(x, n, p, others)), nil
 	}
 	if r.DryRun {
-		shown := s.shown(n, p)
-		return n, &shown, nil
+		return n, new(s.shown(n, p)), nil
 	}
 	// An undrain that has not ended ends by this: it goes by its record, and by that there is no cordon.
 	guard := ovsdb.Guard{Has: maintenance.DrainPair(n.Chassis, x.inventory.NB.IDs), Lacks: map[string]string{}}

@@ -18,8 +18,7 @@ const silenceInterval = 5 * time.Second
 // is refused where nothing would be forced.
 func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintenance.Status {
 	refused := func(reason maintenance.Reason, format string, args ...any) *maintenance.Status {
-		status := maintenance.NewStatus(reason, fmt.Sprintf(format, args...), s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
-		return &status
+		return new(maintenance.NewStatus(reason, fmt.Sprintf(format, args...), s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
 	}
 	held := maintenance.PortHolds(n.Holds)
 	if len(held) == 0 {
@@ -30,17 +29,14 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 	}
 	inventory, err := s.Gateways.Observe(ctx)
 	if err != nil {
-		failed := inaccessible(err)
-		return &failed
+		return new(inaccessible(err))
 	}
 	p, err := s.Gateways.PlanDrain(ctx, inventory, n.Chassis)
 	if err != nil {
-		failed := inaccessible(err)
-		return &failed
+		return new(inaccessible(err))
 	}
 	if len(p.Blocked) > 0 { // nothing would come of it, however long it is waited for
-		status := refused(maintenance.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...)
-		return &status
+		return new(refused(maintenance.Conflict, "%s cannot be forced: %d gateways would be without a live chassis (R12)", n.Name(), len(p.Blocked)).With(blocked(p.Blocked)...))
 	}
 	proof, said := maintenance.Silence{Chassis: n.Chassis}, false
 	for {
@@ -49,8 +45,7 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 			sb, err = g.Southbound(ctx)
 			return err
 		}); err != nil {
-			failed := inaccessible(err)
-			return &failed
+			return new(inaccessible(err))
 		}
 		signs := make([]maintenance.Sign, 0, len(sb.Chassis))
 		for _, c := range sb.Chassis {

@@ -130,9 +130,8 @@ func (s *Service) mayGo(ctx context.Context, n maintenance.Node, unknown []strin
 	if len(why) == 0 {
 		return nil
 	}
-	refused := maintenance.NewStatus(maintenance.DisassociateFailure, n.Name()+" cannot be decommissioned now, and nothing was done: "+why[0].Message, why...).
-		With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true"))
-	return &refused
+	return new(maintenance.NewStatus(maintenance.DisassociateFailure, n.Name()+" cannot be decommissioned now, and nothing was done: "+why[0].Message, why...).
+		With(s.next(maintenance.OperationDecommission, n, "i-really-mean-it", "true")))
 }
 
 // awaitMembers waits until the units on the node's machine have left the application, and until its

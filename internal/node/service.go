@@ -98,8 +98,7 @@ func (s *Service) find(ctx context.Context, id string) (maintenance.Node, *maint
 func (s *Service) findIn(ctx context.Context, id string) (snapshot, maintenance.Node, *maintenance.Status) {
 	x, err := s.observe(ctx)
 	if err != nil {
-		failed := inaccessible(err)
-		return x, maintenance.Node{}, &failed
+		return x, maintenance.Node{}, new(inaccessible(err))
 	}
 	n, refused := maintenance.Resolve(x.nodes, id)
 	return x, n, refused
@@ -171,8 +170,7 @@ func (s *Service) List(ctx context.Context, id string) (maintenance.Report, *mai
 	if id == "" {
 		x, err := s.observe(ctx)
 		if err != nil {
-			failed := inaccessible(err)
-			return maintenance.Report{}, &failed
+			return maintenance.Report{}, new(inaccessible(err))
 		}
 		return maintenance.Report{At: s.Gateways.Now().UTC().Truncate(time.Second), Nodes: x.nodes, Unknown: x.charm.Unknown}, nil
 	}

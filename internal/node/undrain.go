@@ -104,8 +104,7 @@ func (s *Service) unfinished(n maintenance.Node, err error) maintenance.Status {
 // done so for a while.
 func (s *Service) alive(ctx context.Context, n maintenance.Node, wait time.Duration) (x snapshot, found maintenance.Node, refused *maintenance.Status) {
 	if err := s.Gateways.SyncNorthd(ctx); err != nil { // from now on SB shows which ovn-controllers respond
-		failed := s.unfinished(n, err)
-		return x, n, &failed
+		return x, n, new(s.unfinished(n, err))
 	}
 	// That may take ovn-northd longer than a wait for one chassis: it has a deadline of its own.
 	patience, cancel := context.WithTimeout(ctx, max(wait, stableFor)+stableFor)

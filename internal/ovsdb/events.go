@@ -74,8 +74,7 @@ func (r *routerPortEvents) CloneModelInto(to model.Model) {
 	*clone = *r
 	clone.GatewayChassis = slices.Clone(r.GatewayChassis)
 	if r.Group != nil {
-		group := *r.Group
-		clone.Group = &group
+		clone.Group = new(*r.Group)
 	}
 }
 

@@ -31,9 +31,8 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 	if len(g.Lacks) > 0 {
 		where = append(where, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
 	}
-	now := 0
 	ops := []ovsdb.Operation{{
-		Op: ovsdb.OperationWait, Table: globalTable(ovndb.NB), Timeout: &now, Where: where, Columns: []string{"_uuid"}, Until: "==",
+		Op: ovsdb.OperationWait, Table: globalTable(ovndb.NB), Timeout: new(0), Where: where, Columns: []string{"_uuid"}, Until: "==",
 		Rows: []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
 	}}
 	if g.NoCandidate != "" {
@@ -283,9 +282,8 @@ func (g *Gateways) ReleasePorts(ctx context.Context, was ChassisRow, types []str
 // rows are one to a wait (ovsdb_execute_wait in ovsdb/execution.c): there is none if they are
 // not that one.
 func none(table, column string, where ...ovsdb.Condition) ovsdb.Operation {
-	now := 0
 	return ovsdb.Operation{
-		Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: where,
+		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: where,
 		Columns: []string{column}, Until: "!=", Rows: []ovsdb.Row{{column: where[0].Value}},
 	}
 }

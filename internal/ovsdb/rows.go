@@ -141,9 +141,8 @@ func pairs(all map[string]string) ovsdb.OvsMap {
 
 // unchanged fails the transaction where the row is no longer as it was read, or is gone.
 func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
-	now := 0
 	return ovsdb.Operation{
-		Op: ovsdb.OperationWait, Table: table, Timeout: &now, Where: at(uuid),
+		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: at(uuid),
 		Columns: slices.Collect(maps.Keys(was)), Until: "==", Rows: []ovsdb.Row{was},
 	}
 }

@@ -39,12 +39,10 @@ func GraceFor(timeout time.Duration) time.Duration { return min(DefaultGrace, ti
 // Check says what is wrong with the limits; nil is nothing.
 func (l Limits) Check() *Status {
 	if l.Grace < 0 {
-		s := NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is negative", l.Grace.Seconds()))
-		return &s
+		return new(NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is negative", l.Grace.Seconds())))
 	}
 	if l.Grace >= l.Timeout {
-		s := NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds()))
-		return &s
+		return new(NewStatus(BadRequest, fmt.Sprintf("grace-period %.0f is not smaller than timeout %.0f", l.Grace.Seconds(), l.Timeout.Seconds())))
 	}
 	return nil
 }

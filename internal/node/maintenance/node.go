@@ -207,8 +207,7 @@ const names = 20
 // name of a chassis, and by that alone if it is after "chassis:". Where that is not exactly one, the answer says so.
 func Resolve(nodes []Node, id string) (Node, *Status) {
 	if id == "" {
-		s := NewStatus(BadRequest, "no node is named: give its host name or the name of its chassis")
-		return Node{}, &s
+		return Node{}, new(NewStatus(BadRequest, "no node is named: give its host name or the name of its chassis"))
 	}
 	matching := func(is func(Node) bool) (some []Node) {
 		for _, n := range nodes {
@@ -230,11 +229,9 @@ func Resolve(nodes []Node, id string) (Node, *Status) {
 	case 1:
 		return found[0], nil
 	case 0:
-		s := NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", id, listed(nodes)))
-		return Node{}, &s
+		return Node{}, new(NewStatus(NotFound, fmt.Sprintf("no node is called %q; there are %s", id, listed(nodes))))
 	}
-	s := NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME")))
-	return Node{}, &s
+	return Node{}, new(NewStatus(Conflict, fmt.Sprintf("%q means %d nodes: %s; name the chassis, as %s", id, len(found), listed(found), ByChassis("NAME"))))
 }
 
 // listed are nodes by their names.
