@@ -107,11 +107,11 @@ type listeners struct {
 }
 
 func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...string) (*listeners, error) {
-	g, err := d.Global(ctx, db, endpoints...)
+	c, err := d.database(ctx, db, endpoints...)
 	if err != nil {
 		return nil, err
 	}
-	l := &listeners{client: g.client, global: g.table, columns: []string{targetField, probeField}}
+	l := &listeners{client: c, global: globalTable(db), columns: []string{targetField, probeField}}
 	if db == ovndb.SB {
 		l.columns = append(l.columns, roleField)
 	}
@@ -135,22 +135,16 @@ func (l *listeners) read(ctx context.Context) (listenerState, error) {
 		return listenerState{}, fmt.Errorf("cannot read table %s: %w", connectionTable, err)
 	}
 	var state listenerState
-	for _, row := range results[0].Rows {
-		state.global = goUUID(row)
+	for _, r := range results[0].Rows {
+		state.global = row(r).uuid()
 	}
-	for _, row := range results[1].Rows {
-		c := Connection{InactivityProbe: probeOf(row[probeField])}
-		c.Target, _ = row[targetField].(string)
-		c.Role, _ = row[roleField].(string)
-		state.rows = append(state.rows, listenerRow{Connection: c, uuid: goUUID(row)})
+	for _, r := range results[1].Rows {
+		found := row(r)
+		c := Connection{Target: found.text(targetField), Role: found.text(roleField), InactivityProbe: probeOf(found[probeField])}
+		state.rows = append(state.rows, listenerRow{Connection: c, uuid: found.uuid()})
 	}
 	slices.SortFunc(state.rows, func(a, b listenerRow) int { return cmp.Compare(a.Target, b.Target) })
 	return state, nil
-}
-
-func goUUID(row ovsdb.Row) string {
-	uuid, _ := row["_uuid"].(ovsdb.UUID)
-	return uuid.GoUUID
 }
 
 // probeOf reads an optional integer: a number, or a set of none. The longest that a
@@ -193,7 +187,7 @@ func (l *listeners) operations(state listenerState, p listenerPlan) []ovsdb.Oper
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: connectionTable, UUIDName: name, Row: row})
 	}
 	if state.global == "" {
-		// As in insertRow: of two inserts, one fails.
+		// As in swap: of two inserts, one fails.
 		return append(ops, ovsdb.Operation{
 			Op: ovsdb.OperationInsert, Table: l.global, UUIDName: "global", Row: ovsdb.Row{connectionsField: set(made)},
 		})

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/ovn-org/libovsdb/client"
-	"github.com/ovn-org/libovsdb/model"
 	"github.com/ovn-org/libovsdb/ovsdb"
 
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
@@ -33,19 +32,11 @@ type Global struct {
 // Global connects to the first of the endpoints that serves the database. The
 // caller closes the connection.
 func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...string) (*Global, error) {
-	table := "NB_Global"
-	if db == ovndb.SB {
-		table = "SB_Global"
-	}
-	m, err := model.NewClientDBModel(string(db), map[string]model.Model{table: &globalRow{}})
-	if err != nil {
-		return nil, fmt.Errorf("cannot model %s: %w", db, err)
-	}
-	c, err := d.connect(ctx, m, endpoints...)
+	c, err := d.database(ctx, db, endpoints...)
 	if err != nil {
 		return nil, err
 	}
-	return &Global{client: c, table: table}, nil
+	return &Global{client: c, table: globalTable(db)}, nil
 }
 
 // Close ends the connection.
@@ -67,19 +58,8 @@ func (g *Global) row(ctx context.Context) (uuid string, ids map[string]string, e
 	if len(results[0].Rows) == 0 {
 		return "", nil, nil
 	}
-	row := results[0].Rows[0]
-	found, _ := row["_uuid"].(ovsdb.UUID)
-	return found.GoUUID, stringMap(row[externalIDs]), nil
-}
-
-func stringMap(value any) map[string]string {
-	all := map[string]string{}
-	m, _ := value.(ovsdb.OvsMap)
-	for k, v := range m.GoMap {
-		key, _ := k.(string)
-		all[key], _ = v.(string)
-	}
-	return all
+	found := row(results[0].Rows[0])
+	return found.uuid(), found.pairs(externalIDs), nil
 }
 
 // Swap replaces the value of key by next, if it still is old when the leader
@@ -91,20 +71,10 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	if err != nil {
 		return false, err
 	}
-	value, there := ids[key]
-	if value != old {
+	if ids[key] != old {
 		return false, nil
 	}
-	var ops []ovsdb.Operation
-	if uuid == "" {
-		ops, err = g.insertRow(key, next)
-	} else {
-		ops, err = g.swap(uuid, key, old, next, there)
-	}
-	if err != nil {
-		return false, fmt.Errorf("cannot make the transaction: %w", err)
-	}
-	results, err := send(ctx, g.client, ops...)
+	results, err := send(ctx, g.client, swap(g.table, uuid, ids, key, next)...)
 	if err != nil {
 		return false, fmt.Errorf("cannot write %s: %w", g.table, err)
 	}
@@ -122,7 +92,7 @@ func (g *Global) Swap(ctx context.Context, key, old, next string) (bool, error) 
 	}
 	// An insert into a map does not overwrite: the value tells which client was first.
 	after := results[len(results)-1].Rows
-	return len(after) == 1 && stringMap(after[0][externalIDs])[key] == next, nil
+	return len(after) == 1 && row(after[0]).pairs(externalIDs)[key] == next, nil
 }
 
 // Put sets pairs in external_ids, whatever stood there before.
@@ -134,14 +104,7 @@ func (g *Global) Put(ctx context.Context, pairs map[string]string) error {
 	if uuid == "" {
 		return fmt.Errorf("cannot write %s: it has no row", g.table)
 	}
-	op, err := g.mutate(uuid, slices.Collect(maps.Keys(pairs)), pairs)
-	if err != nil {
-		return fmt.Errorf("cannot make the transaction: %w", err)
-	}
-	if _, err := transact(ctx, g.client, op); err != nil {
-		return fmt.Errorf("cannot write %s: %w", g.table, err)
-	}
-	return nil
+	return g.amend(ctx, uuid, slices.Collect(maps.Keys(pairs)), pairs)
 }
 
 // Drop takes keys out of external_ids, whatever their values.
@@ -150,69 +113,30 @@ func (g *Global) Drop(ctx context.Context, keys ...string) error {
 	if err != nil || uuid == "" {
 		return err
 	}
-	op, err := g.mutate(uuid, keys, nil)
-	if err != nil {
-		return fmt.Errorf("cannot make the transaction: %w", err)
-	}
-	if _, err := transact(ctx, g.client, op); err != nil {
+	return g.amend(ctx, uuid, keys, nil)
+}
+
+func (g *Global) amend(ctx context.Context, uuid string, gone []string, put map[string]string) error {
+	if _, err := transact(ctx, g.client, amended(g.table, uuid, gone, put)); err != nil {
 		return fmt.Errorf("cannot write %s: %w", g.table, err)
 	}
 	return nil
 }
 
-// insertRow makes the row, which ovn-northd else makes when it first starts. The
-// schema allows one row only, so that of two inserts one fails.
-func (g *Global) insertRow(key, next string) ([]ovsdb.Operation, error) {
-	value, err := ovsdb.NewOvsMap(map[string]string{key: next})
-	return []ovsdb.Operation{{
-		Op: ovsdb.OperationInsert, Table: g.table, UUIDName: "global", Row: ovsdb.Row{externalIDs: value},
-	}}, err
-}
-
-func at(uuid string) []ovsdb.Condition {
-	return []ovsdb.Condition{ovsdb.NewCondition("_uuid", ovsdb.ConditionEqual, ovsdb.UUID{GoUUID: uuid})}
-}
-
-// swap guards the change with a wait on the one pair, not on the whole map: others
-// write to the same map all the time.
-func (g *Global) swap(uuid, key, old, next string, there bool) (ops []ovsdb.Operation, err error) {
+// swap replaces the value of a key, which is as in ids. It waits for that one pair, not for the
+// whole map: others write to the same map all the time. Without a row it makes it, which
+// ovn-northd else does when it first starts: the schema allows one row only, so that of two inserts
+// one fails.
+func swap(table, uuid string, ids map[string]string, key, next string) (ops []ovsdb.Operation) {
+	put := map[string]string{key: next}
+	if uuid == "" {
+		return []ovsdb.Operation{{Op: ovsdb.OperationInsert, Table: table, UUIDName: "global", Row: ovsdb.Row{externalIDs: pairs(put)}}}
+	}
 	var gone []string
-	if there {
-		was, err := ovsdb.NewOvsMap(map[string]string{key: old})
-		if err != nil {
-			return nil, err
-		}
-		now := 0
-		ops = append(ops, ovsdb.Operation{
-			Op: ovsdb.OperationWait, Table: g.table, Timeout: &now, Columns: []string{"_uuid"}, Until: "==",
-			Where: append(at(uuid), ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, was)),
-			Rows:  []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
-		})
+	if old, there := ids[key]; there {
 		gone = []string{key}
+		ops = append(ops, fits(table, uuid, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(map[string]string{key: old}))))
 	}
-	op, err := g.mutate(uuid, gone, map[string]string{key: next})
-	return append(ops, op,
-		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: g.table, Where: at(uuid), Columns: []string{externalIDs}},
-	), err
-}
-
-// mutate deletes keys, since an insert does not overwrite, and inserts pairs.
-func (g *Global) mutate(uuid string, gone []string, pairs map[string]string) (ovsdb.Operation, error) {
-	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: g.table, Where: at(uuid)}
-	if len(gone) > 0 {
-		keys, err := ovsdb.NewOvsSet(gone)
-		if err != nil {
-			return op, err
-		}
-		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, keys))
-	}
-	if len(pairs) == 0 {
-		return op, nil
-	}
-	set, err := ovsdb.NewOvsMap(pairs)
-	if err != nil {
-		return op, err
-	}
-	op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, set))
-	return op, nil
+	return append(ops, amended(table, uuid, gone, put),
+		ovsdb.Operation{Op: ovsdb.OperationSelect, Table: table, Where: at(uuid), Columns: []string{externalIDs}})
 }

@@ -21,20 +21,16 @@ type Guard struct {
 	NoCandidate string
 }
 
-// operations fail the transaction where the row, of this UUID, does not fit. A wait for no row
-// can't be sent: the library drops an empty list of rows.
+// operations fail the transaction where the row, of this UUID, does not fit.
 func (g Guard) operations(uuid string) []ovsdb.Operation {
-	where := at(uuid)
+	var conditions []ovsdb.Condition
 	if len(g.Has) > 0 {
-		where = append(where, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(g.Has)))
+		conditions = append(conditions, ovsdb.NewCondition(externalIDs, ovsdb.ConditionIncludes, pairs(g.Has)))
 	}
 	if len(g.Lacks) > 0 {
-		where = append(where, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
+		conditions = append(conditions, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
 	}
-	ops := []ovsdb.Operation{{
-		Op: ovsdb.OperationWait, Table: globalTable(ovndb.NB), Timeout: new(0), Where: where, Columns: []string{"_uuid"}, Until: "==",
-		Rows: []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
-	}}
+	ops := []ovsdb.Operation{fits(globalTable(ovndb.NB), uuid, conditions...)}
 	if g.NoCandidate != "" {
 		for _, table := range []string{"Gateway_Chassis", "HA_Chassis"} {
 			ops = append(ops, none(table, chassisColumn, ovsdb.NewCondition(chassisColumn, ovsdb.ConditionEqual, g.NoCandidate)))
@@ -110,14 +106,8 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 	if err != nil {
 		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
-	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: globalTable(ovndb.NB), Where: at(uuid)}
-	if gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...); len(gone) > 0 { // an insert does not overwrite
-		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, set(gone)))
-	}
-	if len(a.Put) > 0 {
-		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(a.Put)))
-	}
-	ops := append(slices.Concat(g.fence, guard.operations(uuid)), op)
+	gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...)
+	ops := append(slices.Concat(g.fence, guard.operations(uuid)), amended(globalTable(ovndb.NB), uuid, gone, a.Put))
 	for _, text := range a.Added {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: text}.row(revisionKind)})
 	}

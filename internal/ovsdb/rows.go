@@ -119,7 +119,15 @@ func (r row) number(column string) int64 {
 	return int64(number)
 }
 
-func (r row) pairs(column string) map[string]string { return stringMap(r[column]) }
+func (r row) pairs(column string) map[string]string {
+	all := map[string]string{}
+	m, _ := r[column].(ovsdb.OvsMap)
+	for k, v := range m.GoMap {
+		key, _ := k.(string)
+		all[key], _ = v.(string)
+	}
+	return all
+}
 
 // set makes what the library calls a set; NewOvsSet fails for other types only.
 func set[T any](elements []T) ovsdb.OvsSet {
@@ -145,4 +153,29 @@ func unchanged(table, uuid string, was ovsdb.Row) ovsdb.Operation {
 		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: at(uuid),
 		Columns: slices.Collect(maps.Keys(was)), Until: "==", Rows: []ovsdb.Row{was},
 	}
+}
+
+// fits fails the transaction where the row does not fit the conditions. A wait for no row can't be
+// sent: the library drops an empty list of rows.
+func fits(table, uuid string, conditions ...ovsdb.Condition) ovsdb.Operation {
+	return ovsdb.Operation{
+		Op: ovsdb.OperationWait, Table: table, Timeout: new(0), Where: append(at(uuid), conditions...),
+		Columns: []string{"_uuid"}, Until: "==", Rows: []ovsdb.Row{{"_uuid": ovsdb.UUID{GoUUID: uuid}}},
+	}
+}
+
+// amended deletes keys of external_ids, since an insert does not overwrite, and inserts pairs.
+func amended(table, uuid string, gone []string, put map[string]string) ovsdb.Operation {
+	op := ovsdb.Operation{Op: ovsdb.OperationMutate, Table: table, Where: at(uuid)}
+	if len(gone) > 0 {
+		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationDelete, set(gone)))
+	}
+	if len(put) > 0 {
+		op.Mutations = append(op.Mutations, *ovsdb.NewMutation(externalIDs, ovsdb.MutateOperationInsert, pairs(put)))
+	}
+	return op
+}
+
+func at(uuid string) []ovsdb.Condition {
+	return []ovsdb.Condition{ovsdb.NewCondition("_uuid", ovsdb.ConditionEqual, ovsdb.UUID{GoUUID: uuid})}
 }
