@@ -35,11 +35,7 @@ func (s *Service) Apply(ctx context.Context, plan Planner, earlier ...Entry) (ch
 
 // applyFrom makes the first plan of what was read already; nil reads it.
 func (s *Service) applyFrom(ctx context.Context, read *Inventory, plan Planner, earlier ...Entry) (changed []schedule.Change, err error) {
-	record, err := newRecord(s.By, s.Now())
-	if err != nil {
-		return nil, err
-	}
-	r := run{journalRecord: record}
+	r := run{journalRecord: newRecord(s.By, s.Now())}
 	s.run = r.ID
 	for attempt := 0; attempt < attempts; attempt++ {
 		var done []schedule.Change
@@ -130,11 +126,10 @@ func (s *Service) arrived(ctx context.Context, r *run) (done []schedule.Change, 
 	if len(r.unanswered) == 0 {
 		return nil, nil
 	}
-	rows, err := s.journal(ctx)
+	all, _, err := s.journal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, _ := parseJournal(rows)
 	r.unanswered = slices.DeleteFunc(r.unanswered, func(b batch) bool {
 		stands := slices.ContainsFunc(all, func(p journalRecord) bool { return p.ID == r.ID && p.Number == b.number })
 		if stands {

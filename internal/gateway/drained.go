@@ -110,11 +110,10 @@ func (s *Service) PlanUndrain(ctx context.Context, inventory *Inventory, chassis
 
 // ranks are those before the drains that are not undone, by the chassis that was drained.
 func (s *Service) ranks(ctx context.Context) (map[string][]schedule.Ranks, error) {
-	rows, err := s.journal(ctx)
+	all, _, err := s.journal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	all, _ := parseJournal(rows)
 	return ranksOf(all), nil
 }
 
@@ -163,11 +162,10 @@ func ranksOf(all []journalRecord) map[string][]schedule.Ranks {
 // Forgetting is what to write to give up the ranks before the drains of a chassis: it was undrained, or is
 // gone.
 func (s *Service) Forgetting(ctx context.Context, chassis string) (a ovsdb.Amendment, err error) {
-	rows, err := s.journal(ctx)
+	all, _, err := s.journal(ctx)
 	if err != nil {
 		return a, err
 	}
-	all, _ := parseJournal(rows)
 	for _, p := range all {
 		if p.Kept && p.Chassis == chassis {
 			p.Kept, p.Left = false, 0

@@ -33,11 +33,10 @@ func (e *UnknownPlanError) Error() string {
 // History reads the journal: all of it without the single changes, or one plan with them.
 // A plan that is not there is an [*UnknownPlanError].
 func (s *Service) History(ctx context.Context, id string) (History, error) {
-	rows, err := s.journal(ctx)
+	all, findings, err := s.journal(ctx)
 	if err != nil {
 		return History{}, err
 	}
-	all, findings := parseJournal(rows)
 	h := History{Plans: []Entry{}, Findings: append([]schedule.Finding{}, findings...)}
 	var known []string
 	for _, run := range byRun(all) {

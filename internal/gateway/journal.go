@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -62,12 +61,10 @@ type journalRecord struct {
 }
 
 // newRecord begins what is noted of a run.
-func newRecord(by string, now time.Time) (journalRecord, error) {
+func newRecord(by string, now time.Time) journalRecord {
 	var id [4]byte
-	if _, err := rand.Read(id[:]); err != nil {
-		return journalRecord{}, fmt.Errorf("cannot name a plan: %w", err)
-	}
-	return journalRecord{ID: "g" + hex.EncodeToString(id[:]), By: by, At: now.UTC()}, nil
+	_, _ = rand.Read(id[:]) // it never fails
+	return journalRecord{ID: "g" + hex.EncodeToString(id[:]), By: by, At: now.UTC()}
 }
 
 // next is the record of another batch of a plan, of which so many groups are left then.
@@ -142,21 +139,19 @@ func newEntry(some []journalRecord) Entry {
 	return e
 }
 
-func (s *Service) journal(ctx context.Context) (rows []ovsdb.JournalRow, err error) {
-	err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		rows, err = g.Journal(ctx)
-		return err
-	})
-	return rows, err
+// journal is [parseJournal] of what stands in the database.
+func (s *Service) journal(ctx context.Context) (all []journalRecord, findings []schedule.Finding, err error) {
+	rows, err := Ask(ctx, s, (*ovsdb.Gateways).Journal)
+	all, findings = parseJournal(rows)
+	return all, findings, err
 }
 
 // tidy notes that runs are finished, and drops what is too old to be kept.
 func (s *Service) tidy(ctx context.Context, finished ...string) error {
-	rows, err := s.journal(ctx)
+	all, _, err := s.journal(ctx)
 	if err != nil {
 		return err
 	}
-	all, _ := parseJournal(rows)
 	var changed, dropped []ovsdb.JournalRow
 	gateways := 0
 	for n, run := range byRun(all) {

@@ -21,11 +21,7 @@ func (inv *Inventory) Layout() revision.Layout {
 
 // book reads what is kept of revisions.
 func (s *Service) book(ctx context.Context, ids map[string]string) (revision.Book, error) {
-	var rows []ovsdb.JournalRow
-	err := s.With(ctx, func(g *ovsdb.Gateways) (err error) {
-		rows, err = g.Revisions(ctx)
-		return err
-	})
+	rows, err := Ask(ctx, s, (*ovsdb.Gateways).Revisions)
 	texts := map[string]string{}
 	for _, r := range rows {
 		texts[r.UUID] = r.Text
@@ -81,10 +77,7 @@ func (s *Service) Tagging(ctx context.Context, inventory *Inventory, l revision.
 	if err != nil {
 		return ovsdb.Amendment{}, err
 	}
-	record, err := newRecord(s.By, s.Now())
-	if err != nil {
-		return ovsdb.Amendment{}, err
-	}
+	record := newRecord(s.By, s.Now())
 	t := revision.Tag{ID: e.ID, Operation: e.Operation, Node: e.Chassis, By: s.By, Begun: e.Begun.UTC(), At: record.At, Outcome: revision.Failed}
 	if e.ID == "" {
 		t.ID = record.ID

@@ -84,6 +84,15 @@ func (s *Service) With(ctx context.Context, question func(*ovsdb.Gateways) error
 	return err
 }
 
+// Ask is [Service.With] for a question that has an answer.
+func Ask[T any](ctx context.Context, s *Service, question func(*ovsdb.Gateways, context.Context) (T, error)) (answer T, err error) {
+	err = s.With(ctx, func(g *ovsdb.Gateways) error {
+		answer, err = question(g, ctx)
+		return err
+	})
+	return answer, err
+}
+
 // grace is how long an ovn-controller may take to follow nb_cfg of SB until it counts as
 // unresponsive; one that lives takes some milliseconds.
 const grace = 5 * time.Second

@@ -84,7 +84,7 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 	defer cancel()
 	var since time.Time
 	for {
-		sb, err := s.southbound(ctx)
+		sb, err := Ask(ctx, s, (*ovsdb.Gateways).Southbound)
 		missing := s.misplaced(changed, sb)
 		switch {
 		case err != nil || len(missing) > 0:
@@ -108,14 +108,6 @@ func (s *Service) verify(ctx context.Context, changed []schedule.Change, wait ti
 			return nil, err
 		}
 	}
-}
-
-func (s *Service) southbound(ctx context.Context) (sb ovsdb.Southbound, err error) {
-	err = s.With(ctx, func(g *ovsdb.Gateways) error {
-		sb, err = g.Southbound(ctx)
-		return err
-	})
-	return sb, err
 }
 
 // stillApplied are the changes that no other client has changed since, nor deleted.

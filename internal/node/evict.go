@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
 	"github.com/ovn-central/ovn-central-operator/internal/poll"
@@ -40,11 +41,8 @@ func (s *Service) unreachable(ctx context.Context, n maintenance.Node) *maintena
 	}
 	proof, said := maintenance.Silence{Chassis: n.Chassis}, false
 	for {
-		var sb ovsdb.Southbound
-		if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) (err error) {
-			sb, err = g.Southbound(ctx)
-			return err
-		}); err != nil {
+		sb, err := gateway.Ask(ctx, s.Gateways, (*ovsdb.Gateways).Southbound)
+		if err != nil {
 			return new(inaccessible(err))
 		}
 		signs := make([]maintenance.Sign, 0, len(sb.Chassis))
@@ -90,11 +88,10 @@ func (s *Service) evict(ctx context.Context, n maintenance.Node) maintenance.Sta
 	if x.inventory.SB.Responds(was) {
 		return failed("its ovn-controller responds by now; run it without force")
 	}
-	released := 0
-	if err := s.Gateways.With(ctx, func(g *ovsdb.Gateways) (err error) {
-		released, err = g.ReleasePorts(ctx, was, maintenance.HoldTypes())
-		return err
-	}); err != nil {
+	released, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (int, error) {
+		return g.ReleasePorts(ctx, was, maintenance.HoldTypes())
+	})
+	if err != nil {
 		return failed(err.Error())
 	}
 	return maintenance.NewStatus(maintenance.Success, fmt.Sprintf("%d ports are released; virtual machines may run on there: cut its power before they are started elsewhere", released))

@@ -57,7 +57,9 @@ func (s *Service) observe(ctx context.Context) (snapshot, error) {
 // nodesOf makes nodes of what was read of gateways. Where a chassis is named, what is bound to
 // others is not read.
 func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, chassis string) (snapshot, error) {
-	occupied, err := s.occupied(ctx, chassis)
+	occupied, err := gateway.Ask(ctx, s.Gateways, func(g *ovsdb.Gateways, ctx context.Context) (ovsdb.Occupied, error) {
+		return g.Occupied(ctx, chassis)
+	})
 	if err != nil {
 		return snapshot{}, err
 	}
@@ -70,14 +72,6 @@ func (s *Service) nodesOf(ctx context.Context, inventory *gateway.Inventory, cha
 		Addresses: occupied.Addresses, Charm: x.charm,
 	})
 	return x, nil
-}
-
-func (s *Service) occupied(ctx context.Context, chassis string) (o ovsdb.Occupied, err error) {
-	err = s.Gateways.With(ctx, func(g *ovsdb.Gateways) error {
-		o, err = g.Occupied(ctx, chassis)
-		return err
-	})
-	return o, err
 }
 
 func bindings(o ovsdb.Occupied) []maintenance.Binding {
