@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 	"github.com/ovn-central/ovn-central-operator/internal/node/maintenance"
 )
 
@@ -20,7 +21,7 @@ func Nodes(r maintenance.Report) string {
 	for _, n := range r.Nodes {
 		lost := "-"
 		if len(n.Lost) > 0 {
-			lost = count(len(n.Lost), "gateway")
+			lost = schedule.Count(len(n.Lost), "gateway")
 		}
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%d\t%d\t%d\t%s\t%s\n", n.Name(), n.Chassis, n.Life, state(n), n.Held(maintenance.HoldGateway).Count, n.First, n.Backups, lost, held(n))
 	}

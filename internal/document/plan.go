@@ -18,7 +18,7 @@ func Plan(p schedule.Plan) string {
 		b.WriteString("\n" + network(p.Before[i], n))
 		for _, bound := range p.Bounds {
 			if bound.Network == n.Name {
-				fmt.Fprintf(&b, "%s, spread %d: %s\n", count(bound.Moves, "move"), bound.Spread, bound.Proof)
+				fmt.Fprintf(&b, "%s, spread %d: %s\n", schedule.Count(bound.Moves, "move"), bound.Spread, bound.Proof)
 			}
 		}
 	}
@@ -77,13 +77,13 @@ func cost(c schedule.Cost) string {
 	case c.Interruptions > 1:
 		interrupts = fmt.Sprintf("interrupts %d gateways for about a second each", c.Interruptions)
 	}
-	return fmt.Sprintf("%s and %s change; %s", count(c.Gateways, "gateway"), count(c.Rows, "row"), interrupts)
+	return fmt.Sprintf("%s and %s change; %s", schedule.Count(c.Gateways, "gateway"), schedule.Count(c.Rows, "row"), interrupts)
 }
 
 // network is a network's chassis, before and after.
 func network(before, after schedule.Network) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s", after.Name, count(after.Ports, "gateway"))
+	fmt.Fprintf(&b, "%s: %s", after.Name, schedule.Count(after.Ports, "gateway"))
 	if after.Unhosted > 0 {
 		fmt.Fprintf(&b, ", %s", becomes(before.Unhosted, after.Unhosted)+" hosted nowhere")
 	}
@@ -121,7 +121,7 @@ func remark(h schedule.Host) string {
 		remarks = append(remarks, "unschedulable: "+h.Unschedulable)
 	}
 	if h.Failure.Lost > 0 {
-		remarks = append(remarks, "no failover for "+count(h.Failure.Lost, "gateway"))
+		remarks = append(remarks, "no failover for "+schedule.Count(h.Failure.Lost, "gateway"))
 	}
 	return strings.Join(remarks, "; ")
 }
@@ -158,13 +158,6 @@ func becomes(before, after int) string {
 		return fmt.Sprint(after)
 	}
 	return fmt.Sprintf("%d -> %d", before, after)
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
 
 // Gateways shows how gateways are spread to a person.

@@ -4,7 +4,6 @@
 package gateway
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -89,10 +88,7 @@ func BuildInventory(nb ovsdb.Northbound, sb ovsdb.Southbound) *Inventory {
 		c.group(t, g, users[g.UUID])
 	}
 	c.host(t, unhosted, len(users) > 0)
-	slices.SortFunc(c.Findings, func(a, b schedule.Finding) int {
-		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
-	})
-	c.Findings = slices.Compact(c.Findings)
+	c.Findings = schedule.SortFindings(c.Findings)
 	return c
 }
 

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
@@ -30,10 +29,7 @@ func (inv *Inventory) Orphans() (all []schedule.Finding) {
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b schedule.Finding) int {
-		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
-	})
-	return slices.Compact(all)
+	return schedule.SortFindings(all)
 }
 
 // Unused are the groups that have a chassis as a member and that no plan is about, since no

@@ -192,9 +192,9 @@ func (r *rebalancing) bound(b Bound, n int, moved map[*group]bool, after Network
 	case b.Moves == 0 && b.Spread <= 1:
 		b.Proof = "already balanced"
 	case b.Spread <= 1 && b.Moves == b.Fewest:
-		b.Proof = fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share", count(b.Fewest, "move"), count(b.Fewest, "gateway"))
+		b.Proof = fmt.Sprintf("balanced; %s is the lower bound: chassis hold %s above their share", Count(b.Fewest, "move"), Count(b.Fewest, "gateway"))
 	case several > 0:
-		b.Proof = fmt.Sprintf("optimal for gateways of one port; not proved optimal for %s of several ports, which move together", count(several, "group"))
+		b.Proof = fmt.Sprintf("optimal for gateways of one port; not proved optimal for %s of several ports, which move together", Count(several, "group"))
 	default:
 		b.Proof = "optimal among the candidates: no chain of moves balances the load better, or as well with fewer moves"
 	}

@@ -172,7 +172,7 @@ func (in *instance) findIncomplete() {
 			reasons[unavailable(in.chassis[c])]++
 		}
 		if groups[n] > 0 {
-			in.find(in.networks[n], fmt.Sprintf("%s with fewer than %d candidates; eligible chassis are unschedulable: %s", count(groups[n], "gateway"), MaxCandidates, counted(reasons)))
+			in.find(in.networks[n], fmt.Sprintf("%s with fewer than %d candidates; eligible chassis are unschedulable: %s", Count(groups[n], "gateway"), MaxCandidates, counted(reasons)))
 		}
 	}
 }

@@ -75,10 +75,14 @@ func (in *instance) findMisplaced(g *group) {
 	}
 }
 
-// sorted has each problem once, by where it is.
-func sorted(findings []Finding) []Finding {
+// SortFindings has each problem once, by where it is.
+func SortFindings(findings []Finding) []Finding {
 	slices.SortFunc(findings, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Text, b.Text))
 	})
-	return append([]Finding{}, slices.Compact(findings)...) // none is a list too, for programs
+	return slices.Compact(findings)
+}
+
+func sorted(findings []Finding) []Finding {
+	return append([]Finding{}, SortFindings(findings)...) // none is a list too, for programs
 }

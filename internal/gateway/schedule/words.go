@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-func count(n int, what string) string {
+// Count is a number of things, in words.
+func Count(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

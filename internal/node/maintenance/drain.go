@@ -101,13 +101,13 @@ func (p Progress) Text() string {
 		parts = append(parts, "not cordoned")
 	}
 	if p.Left > 0 {
-		parts = append(parts, count(p.Left, "gateway")+" to move")
+		parts = append(parts, schedule.Count(p.Left, "gateway")+" to move")
 	}
 	if len(p.Blocked) > 0 {
-		parts = append(parts, count(len(p.Blocked), "gateway")+" blocked")
+		parts = append(parts, schedule.Count(len(p.Blocked), "gateway")+" blocked")
 	}
 	if len(p.Unbound) > 0 {
-		parts = append(parts, count(len(p.Unbound), "gateway")+" not bound to any chassis")
+		parts = append(parts, schedule.Count(len(p.Unbound), "gateway")+" not bound to any chassis")
 	}
 	for _, h := range p.Holds {
 		if h.Derived {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ovn-central/ovn-central-operator/internal/gateway/schedule"
 )
 
 // Names of the holds that follow from what a node carries. Nothing is stored of them, so that
@@ -53,7 +55,7 @@ func (h Hold) Detail(now, since time.Time) string {
 		if more := h.Count - len(h.Examples); more > 0 {
 			ports += fmt.Sprintf(", … %d more", more)
 		}
-		parts = append(parts, fmt.Sprintf("%s (%s)", count(h.Count, "port"), ports))
+		parts = append(parts, fmt.Sprintf("%s (%s)", schedule.Count(h.Count, "port"), ports))
 	default:
 		if h.Reason != "" {
 			parts = append(parts, h.Reason)
@@ -146,11 +148,4 @@ func CheckHoldName(name string) string {
 		return fmt.Sprintf("hold %s follows from what is on the node; choose another name", name)
 	}
 	return ""
-}
-
-func count(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }
