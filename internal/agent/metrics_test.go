@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -119,17 +118,17 @@ func TestMetricsAreWellNamedExplainedAndInTheReference(t *testing.T) {
 
 	reference, err := os.ReadFile("../../docs/reference/monitoring.md")
 	require.NoError(t, err)
-	described := make(chan *prometheus.Desc, 100)
-	metrics{a}.Describe(described)
-	serverMetrics{a.paths}.Describe(described)
-	close(described)
-	name := regexp.MustCompile(`fqName: "(ovn_central_[a-z_]+)", help: "[^"]+\."`)
-	for d := range described {
-		found := name.FindStringSubmatch(d.String())
-		require.NotNil(t, found, d)
-		assert.Regexp(t, "`"+found[1]+"[`{]", string(reference))
-		if found[1] != "ovn_central_database_file_compacted_seconds" { // not every file system says
-			assert.Contains(t, text, "\n"+found[1])
+	call, named := regexp.MustCompile(`\b(gauge|counter)\(`), regexp.MustCompile(`\b(?:gauge|counter)\("(ovn_central_[a-z_]+)", "[^"]+\.", `)
+	for _, file := range []string{"metrics.go", "servers.go"} {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		all := named.FindAllStringSubmatch(string(source), -1)
+		require.Len(t, all, len(call.FindAll(source, -1)), "each has a name and a sentence of help")
+		for _, found := range all {
+			assert.Regexp(t, "`"+found[1]+"[`{]", string(reference))
+			if found[1] != "ovn_central_database_file_compacted_seconds" { // not every file system says
+				assert.Contains(t, text, "\n"+found[1])
+			}
 		}
 	}
 }
