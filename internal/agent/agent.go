@@ -15,6 +15,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/lease"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
+	"github.com/ovn-central/ovn-central-operator/internal/poll"
 )
 
 // recordKey is where the record of the agents' lease stands in external_ids of NB_Global.
@@ -228,10 +229,5 @@ func (a *Agent) stand(ctx context.Context) {
 
 // after waits for the period; false says that ctx is done.
 func after(ctx context.Context, period time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(period):
-		return true
-	}
+	return poll.Wait(ctx, period) == nil
 }

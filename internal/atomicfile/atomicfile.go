@@ -72,7 +72,7 @@ func write(path string, data []byte, mode fs.FileMode) error {
 	if err := os.Rename(f.Name(), path); err != nil {
 		return cause(err)
 	}
-	if err := syncDir(dir); err != nil {
+	if err := SyncDir(dir); err != nil {
 		return fmt.Errorf("the new file is there, but its directory can't be synced: %w", cause(err))
 	}
 	return nil
@@ -112,16 +112,13 @@ func sweep(f *os.File, pattern string) {
 	}
 }
 
-func syncDir(dir string) error {
+// SyncDir has the names in a directory stay as they are whatever happens to the machine.
+func SyncDir(dir string) error {
 	d, err := os.Open(dir)
 	if err != nil {
 		return err
 	}
-	err = d.Sync()
-	if closed := d.Close(); err == nil {
-		err = closed
-	}
-	return err
+	return errors.Join(d.Sync(), d.Close())
 }
 
 // cause leaves out the names of temporary files, which tell nothing.

@@ -15,6 +15,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovn"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/ovsdb"
@@ -85,7 +86,7 @@ func (s *Service) Take(ctx context.Context, dir string, keep int) (string, Manif
 		err = os.Rename(making, path)
 	}
 	if err == nil {
-		err = syncFolder(dir)
+		err = atomicfile.SyncDir(dir)
 	}
 	if err != nil {
 		return "", m, fmt.Errorf("cannot back up: %w", errors.Join(err, os.RemoveAll(making)))
@@ -181,7 +182,7 @@ func (s *Service) fill(ctx context.Context, dir string, taken time.Time) (Manife
 	if err := m.write(dir); err != nil {
 		return m, err
 	}
-	return m, syncFolder(dir)
+	return m, atomicfile.SyncDir(dir)
 }
 
 // copy makes the copy of one database, loads it, and packs it.
@@ -346,12 +347,4 @@ func lock(path string) (unlock func(), err error) {
 		return nil, err
 	}
 	return func() { _ = file.Close() }, nil
-}
-
-func syncFolder(path string) error {
-	folder, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(folder.Sync(), folder.Close())
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -47,8 +48,7 @@ func (f Files) Export(ctx context.Context, d ovndb.Database, to string) error {
 func (f Files) Load(ctx context.Context, d ovndb.Database, path string) (schema string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, raft.Patience(copyTimeout, sizeOf(path)))
 	defer cancel()
-	table := map[ovndb.Database]string{ovndb.NB: "NB_Global", ovndb.SB: "SB_Global"}[d]
-	query := fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":["_uuid"]}]`, d, table)
+	query := fmt.Sprintf(`[%q,{"op":"select","table":%q,"where":[],"columns":["_uuid"]}]`, d, d.GlobalTable())
 	defer os.Remove(lockFile(path))
 	if _, err := f.Runner.Run(ctx, gently("ovsdb-tool", "--verbose=console:off", "query", path, query)); err != nil {
 		return "", fmt.Errorf("cannot load %s: %w", path, err)
@@ -100,7 +100,7 @@ func (f Files) stage(d ovndb.Database, made File) (File, error) {
 	made.Path = f.staged(d)
 	err := os.Rename(f.making(d), made.Path)
 	if err == nil {
-		err = syncFolder(f.Paths.DB)
+		err = atomicfile.SyncDir(f.Paths.DB)
 	}
 	if err != nil {
 		return File{}, fmt.Errorf("cannot stage the new cluster of %s: %w", d, err)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/ovn-central/ovn-central-operator/internal/atomicfile"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
 	"github.com/ovn-central/ovn-central-operator/internal/run"
@@ -171,7 +172,7 @@ func (f Files) place(from, to string) error {
 	if err := os.Remove(from); err != nil {
 		return err
 	}
-	return syncFolder(f.Paths.DB)
+	return atomicfile.SyncDir(f.Paths.DB)
 }
 
 func same(a, b string) bool {
@@ -188,11 +189,8 @@ func lockFile(path string) string {
 	return filepath.Join(dir, "."+base+".~lock~")
 }
 
-func syncFile(path string) error { return syncOpened(os.OpenFile(path, os.O_RDWR, 0)) }
-
-func syncFolder(path string) error { return syncOpened(os.Open(path)) }
-
-func syncOpened(f *os.File, err error) error {
+func syncFile(path string) error {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,14 @@ func (d Database) Short() string {
 	return "nb"
 }
 
+// GlobalTable is the table that has a single row, of the database as a whole.
+func (d Database) GlobalTable() string {
+	if d == SB {
+		return "SB_Global"
+	}
+	return "NB_Global"
+}
+
 // Other is the database that d is not.
 func (d Database) Other() Database {
 	if d == SB {

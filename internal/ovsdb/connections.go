@@ -111,7 +111,7 @@ func (d *Dialer) listeners(ctx context.Context, db ovndb.Database, endpoints ...
 	if err != nil {
 		return nil, err
 	}
-	l := &listeners{client: c, global: globalTable(db), columns: []string{targetField, probeField}}
+	l := &listeners{client: c, global: db.GlobalTable(), columns: []string{targetField, probeField}}
 	if db == ovndb.SB {
 		l.columns = append(l.columns, roleField)
 	}

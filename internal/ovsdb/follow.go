@@ -88,7 +88,7 @@ func northboundFollowed() followedTables {
 		ha      = new(haChassisEvents)
 		group   = new(groupEvents)
 	)
-	t.add(globalTable(ovndb.NB), global, &global.Config, &global.ExternalIDs)
+	t.add(ovndb.NB.GlobalTable(), global, &global.Config, &global.ExternalIDs)
 	t.add(routerPortTable, port, &port.Name, &port.GatewayChassis, &port.Group)
 	t.add("Gateway_Chassis", gateway, &gateway.Name, &gateway.Chassis, &gateway.Priority)
 	t.add("HA_Chassis", ha, &ha.Chassis, &ha.Priority)
@@ -105,7 +105,7 @@ func southboundFollowed() followedTables {
 	)
 	t.add("Chassis", chassis, &chassis.Name, &chassis.Config)
 	t.add("Chassis_Private", privates, &privates.Name, &privates.Config)
-	t.add(globalTable(ovndb.SB), global, &global.Config)
+	t.add(ovndb.SB.GlobalTable(), global, &global.Config)
 	return t
 }
 

@@ -36,7 +36,7 @@ func (d *Dialer) Global(ctx context.Context, db ovndb.Database, endpoints ...str
 	if err != nil {
 		return nil, err
 	}
-	return &Global{client: c, table: globalTable(db)}, nil
+	return &Global{client: c, table: db.GlobalTable()}, nil
 }
 
 // Close ends the connection.

@@ -30,7 +30,7 @@ func (g Guard) operations(uuid string) []ovsdb.Operation {
 	if len(g.Lacks) > 0 {
 		conditions = append(conditions, ovsdb.NewCondition(externalIDs, ovsdb.ConditionExcludes, pairs(g.Lacks)))
 	}
-	ops := []ovsdb.Operation{fits(globalTable(ovndb.NB), uuid, conditions...)}
+	ops := []ovsdb.Operation{fits(ovndb.NB.GlobalTable(), uuid, conditions...)}
 	if g.NoCandidate != "" {
 		for _, table := range []string{"Gateway_Chassis", "HA_Chassis"} {
 			ops = append(ops, none(table, chassisColumn, ovsdb.NewCondition(chassisColumn, ovsdb.ConditionEqual, g.NoCandidate)))
@@ -44,7 +44,7 @@ var ErrUninitialized = errors.New("NB_Global has no row yet: ovn-northd makes it
 
 // global is the UUID of the only row of NB_Global.
 func (g *Gateways) global(ctx context.Context) (string, error) {
-	answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB)})
+	answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable()})
 	if err != nil {
 		return "", err
 	}
@@ -107,7 +107,7 @@ func (g *Gateways) amendIDs(ctx context.Context, guard Guard, a Amendment, more 
 		return nil, fmt.Errorf("cannot write external_ids of NB_Global: %w", err)
 	}
 	gone := append(slices.Sorted(maps.Keys(a.Put)), a.Drop...)
-	ops := append(slices.Concat(g.fence, guard.operations(uuid)), amended(globalTable(ovndb.NB), uuid, gone, a.Put))
+	ops := append(slices.Concat(g.fence, guard.operations(uuid)), amended(ovndb.NB.GlobalTable(), uuid, gone, a.Put))
 	for _, text := range a.Added {
 		ops = append(ops, ovsdb.Operation{Op: ovsdb.OperationInsert, Table: noteTable, Row: JournalRow{Text: text}.row(revisionKind)})
 	}

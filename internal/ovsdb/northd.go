@@ -44,7 +44,7 @@ func (g *Gateways) AskNorthd(ctx context.Context) (asked int64, err error) {
 
 // signOfLife asks for one, and has the number that is waited for be the last result.
 func signOfLife(uuid string) []ovsdb.Operation {
-	table, where := globalTable(ovndb.NB), at(uuid)
+	table, where := ovndb.NB.GlobalTable(), at(uuid)
 	return []ovsdb.Operation{
 		{
 			Op: ovsdb.OperationMutate, Table: table, Where: where,
@@ -66,7 +66,7 @@ func askedFor(results []ovsdb.OperationResult) (int64, error) {
 // AwaitNorthd waits until ovn-northd has followed the nb_cfg that was asked for.
 func (g *Gateways) AwaitNorthd(ctx context.Context, asked int64, waiting Waiting) error {
 	for {
-		answers, err := read(ctx, g.nb, query{table: globalTable(ovndb.NB), columns: []string{"sb_cfg"}})
+		answers, err := read(ctx, g.nb, query{table: ovndb.NB.GlobalTable(), columns: []string{"sb_cfg"}})
 		if err != nil {
 			return err
 		}

@@ -26,19 +26,11 @@ type row ovsdb.Row
 // database connects to any server of a database, whatever its schema: what is not in
 // the schema is not asked for.
 func (d *Dialer) database(ctx context.Context, db ovndb.Database, endpoints ...string) (client.Client, error) {
-	m, err := model.NewClientDBModel(string(db), map[string]model.Model{globalTable(db): &globalRow{}})
+	m, err := model.NewClientDBModel(string(db), map[string]model.Model{db.GlobalTable(): &globalRow{}})
 	if err != nil {
 		return nil, fmt.Errorf("cannot model %s: %w", db, err)
 	}
 	return d.connect(ctx, m, endpoints...)
-}
-
-// globalTable is the table of the database's only row.
-func globalTable(db ovndb.Database) string {
-	if db == ovndb.SB {
-		return "SB_Global"
-	}
-	return "NB_Global"
 }
 
 // read asks everything in one transaction, so that it is of one moment. A table that

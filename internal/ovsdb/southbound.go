@@ -71,7 +71,7 @@ func (g *Gateways) Southbound(ctx context.Context) (Southbound, error) {
 		query{table: "Chassis", columns: []string{"name", "hostname", "other_config", externalIDs}},
 		query{table: "Chassis_Private", columns: []string{"name", "nb_cfg", "nb_cfg_timestamp"}},
 		ofType("chassisredirect"), ofType("external"),
-		query{table: globalTable(ovndb.SB), columns: []string{configColumn}},
+		query{table: ovndb.SB.GlobalTable(), columns: []string{configColumn}},
 	)
 	if err != nil {
 		return Southbound{}, fmt.Errorf("cannot look for chassis in SB: %w", err)

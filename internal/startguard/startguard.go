@@ -159,12 +159,11 @@ func Remove(p ovndb.Paths) (reload bool, err error) {
 
 // Record is the operation that notes in a database which clusters it takes the place of.
 func Record(db ovndb.Database, clusters []raft.ID) string {
-	table := map[ovndb.Database]string{ovndb.NB: "NB_Global", ovndb.SB: "SB_Global"}[db]
 	var all []string
 	for _, id := range clusters {
 		all = append(all, string(id))
 	}
 	value := strings.Join(all, " ")
 	return fmt.Sprintf(`[%q,{"op":"mutate","table":%q,"where":[],"mutations":[["external_ids","delete",["set",[%q]]],["external_ids","insert",["map",[[%q,%q]]]]]}]`,
-		db, table, observe.SupersededKey, observe.SupersededKey, value)
+		db, db.GlobalTable(), observe.SupersededKey, observe.SupersededKey, value)
 }
