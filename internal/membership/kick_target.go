@@ -303,9 +303,10 @@ func (k *kickOperation) advice(plan raft.Plan, view raft.View, owner observe.Own
 	case raft.WouldLoseQuorum:
 		return status.Remediation(plan.Refusal, view, k.application)
 	case raft.NoQuorum, raft.NotMember:
+		clusters := status.Views{d: view}
 		return []string{
-			"wait for an election, or run the action on a unit that shows a leader: " + status.StatusCommand(k.application, status.OtherUnit(k.application, status.Views{d: view})),
-			status.LostQuorumRemediation(k.application),
+			"wait for an election, or run the action on a unit that shows a leader: " + status.StatusCommand(k.application, status.OtherUnit(k.application, clusters)),
+			status.LostQuorumRemediation(k.application, clusters),
 		}
 	case raft.SoleMember:
 		return []string{"add units, and wait until they have joined: juju add-unit " + s.Env.App}

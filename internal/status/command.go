@@ -5,6 +5,7 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
@@ -34,9 +35,19 @@ func RejoinCommand(m observe.Application, servers map[ovndb.Database]observe.Ser
 // recoveryPlanCommand is the line for a unit that knows no leader: which unit sees one, how
 // far each copy goes, and what a recovery would do. It changes nothing, and runs on the unit
 // itself: without a quorum no other one is known to be up, while what they have published
-// is read from Juju. Where this unit is the one that is cut off, it says so.
-func recoveryPlanCommand(m observe.Application) string {
-	return m.Version.Render(juju.Command{Unit: m.Unit, Action: "recover", Params: []juju.Param{{Key: "dry-run", Value: "true"}}})
+// is read from Juju. Where this unit is the one that is cut off, it says so. A unit that is being
+// removed makes no new cluster: there it is the line for one that stays and is heard, or else what keeps its data.
+func recoveryPlanCommand(m observe.Application, clusters Views) string {
+	on := m.Unit
+	if m.Dying(m.Unit) {
+		others := m.Others()
+		heard := slices.IndexFunc(others, func(unit string) bool { return !m.Dying(unit) && evidenceOf(m, clusters, unit) <= isHeard })
+		if heard < 0 {
+			return m.Version.Render(juju.Command{Unit: m.Unit, Action: "backup"})
+		}
+		on = others[heard]
+	}
+	return m.Version.Render(juju.Command{Unit: on, Action: "recover", Params: []juju.Param{{Key: "dry-run", Value: "true"}}})
 }
 
 // KickCommand is the line that kicks a member of one or of both databases. What

@@ -1,6 +1,7 @@
 package status_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
+	"github.com/ovn-central/ovn-central-operator/internal/relation"
 	"github.com/ovn-central/ovn-central-operator/internal/status"
 )
 
@@ -23,4 +25,36 @@ func TestNoKickIsPrintedWhileTheLeaderLeaves(t *testing.T) {
 	ways := status.NoQuorumRemediation(m, alone)
 	assert.Contains(t, ways[0], "this unit is cut off: ")
 	assert.Contains(t, ways[0], "kick nb-identity=aa00")
+}
+
+// A unit that is being removed makes no new cluster: it names one that stays and is there, or else what keeps its data.
+func TestLostQuorumIsNotToBeRecoveredOnAUnitThatIsBeingRemoved(t *testing.T) {
+	for name, test := range map[string]struct {
+		goal  map[string]string
+		heard []string
+		want  string
+	}{
+		"it stays":                 {map[string]string{"ovn-central/1": "active"}, nil, "juju run ovn-central/0 recover dry-run=true"},
+		"another stays, is heard":  {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, []string{"aa01"}, "juju run ovn-central/1 recover dry-run=true"},
+		"another stays, is silent": {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "active"}, nil, "juju run ovn-central/0 backup"},
+		"the one that is heard goes too": {
+			map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying", "ovn-central/2": "active"}, []string{"aa01", "aa02"}, "juju run ovn-central/2 recover dry-run=true",
+		},
+		"none stays": {map[string]string{"ovn-central/0": "dying", "ovn-central/1": "dying"}, []string{"aa01"}, "juju run ovn-central/0 backup"},
+	} {
+		m := observe.Application{Unit: "ovn-central/0", Goal: map[string]juju.UnitGoal{"ovn-central/0": {Status: "active"}}, Published: relation.UnitIdentities{}}
+		st := raft.Status{Role: raft.Candidate, State: raft.ClusterMember, Server: "aa00", Servers: []raft.Member{{Short: "aa00", Self: true}}}
+		for unit, status := range test.goal {
+			m.Goal[unit] = juju.UnitGoal{Status: status}
+		}
+		for i, short := range []string{"aa01", "aa02"} {
+			m.Published[fmt.Sprintf("ovn-central/%d", i+1)] = relation.Identities{ovndb.NB: {Server: raft.ID(short)}}
+			st.Servers = append(st.Servers, raft.Member{Short: short})
+		}
+		for _, short := range test.heard {
+			st.Connections = append(st.Connections, raft.Connection{Peer: short, Incoming: true, Up: true})
+		}
+		ways := status.NoQuorumRemediation(m, observe.ServerState{Database: ovndb.NB, Condition: ovndb.Serving, Status: st})
+		assert.Contains(t, ways[1], "if they are lost for good: "+test.want+" (docs/how-to/recover-quorum.md)", name)
+	}
 }

@@ -179,5 +179,5 @@ func noQuorumText(r observe.Report) string {
 	if len(names) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), recoveryPlanCommand(r.Application), strings.Join(texts, "; "))
+	return fmt.Sprintf("%s: no quorum; run: %s (%s)", strings.Join(names, ", "), recoveryPlanCommand(r.Application, viewsOf(r)), strings.Join(texts, "; "))
 }

@@ -21,16 +21,17 @@ func NoQuorumRemediation(m observe.Application, l observe.ServerState) []string 
 		return []string{"wait: the leader is leaving, or an election is under way"}
 	}
 	target := map[ovndb.Database]string{l.Database: string(l.Status.Server)}
-	other := OtherUnit(m, Views{l.Database: {Status: l.Status}})
+	clusters := Views{l.Database: {Status: l.Status}}
+	other := OtherUnit(m, clusters)
 	return []string{
 		fmt.Sprintf("if %s shows a leader, this unit is cut off: %s", StatusCommand(m, other), KickCommand(m, other, target, true)),
-		LostQuorumRemediation(m),
+		LostQuorumRemediation(m, clusters),
 	}
 }
 
 // LostQuorumRemediation is what to do where no unit has a leader, in one line.
-func LostQuorumRemediation(m observe.Application) string {
-	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + recoveryPlanCommand(m) +
+func LostQuorumRemediation(m observe.Application, clusters Views) string {
+	return "if no unit shows a leader, start the servers that are down; if they are lost for good: " + recoveryPlanCommand(m, clusters) +
 		" (docs/how-to/recover-quorum.md)"
 }
 

@@ -28,7 +28,7 @@ func Next(r observe.Report) []string {
 		case healthOf(c) == electing || healthOf(c) == majorityUnconfirmed:
 			return nil // it ends by itself, and until then each change is refused
 		default:
-			return []string{recoveryPlanCommand(r.Application)} // first of all, which unit sees a leader
+			return []string{recoveryPlanCommand(r.Application, viewsOf(r))} // first of all, which unit sees a leader
 		}
 	}
 	for _, k := range staleMembers(r) {
