@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/ovn-central/ovn-central-operator/internal/backup"
-	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
 	"github.com/ovn-central/ovn-central-operator/internal/raft"
@@ -334,22 +333,6 @@ func (u *Reconciler) recoveryState(ctx context.Context) (r *record, s plan.State
 	p.judging = true
 	s, err = u.state(ctx, p)
 	return r, s, err
-}
-
-// refuseDying refuses to begin on a unit that is being removed: its hooks make no new cluster, and no other
-// unit stops its server for it.
-func (u *Reconciler) refuseDying(s plan.State) []string {
-	if !s.Dying {
-		return nil
-	}
-	for _, p := range s.Peers {
-		if !p.Dying {
-			return []string{fmt.Sprintf("this unit is being removed, so that it makes no new cluster; to see the plan of a unit that stays, run: %s",
-				u.Env.Version.Render(juju.Command{Unit: p.Unit, Action: "recover", Params: []juju.Param{{Key: "dry-run", Value: "true"}}}))}
-		}
-	}
-	return []string{"this unit is being removed, so that it makes no new cluster, and no unit stays; to keep its data, run: " +
-		u.command("backup") + "; then deploy the application again, and restore the backup there"}
 }
 
 // withoutRaftLeader are the databases whose server here knows no leader, or all.

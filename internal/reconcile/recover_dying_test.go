@@ -7,17 +7,30 @@ import (
 
 	"github.com/ovn-central/ovn-central-operator/internal/juju"
 	"github.com/ovn-central/ovn-central-operator/internal/observe"
+	"github.com/ovn-central/ovn-central-operator/internal/ovndb"
 	"github.com/ovn-central/ovn-central-operator/internal/plan"
+	"github.com/ovn-central/ovn-central-operator/internal/recovery"
 )
 
-// The request of a unit that is being removed would be kept, and never carried out.
+// The request of a unit that is being removed would be kept, and never carried out. Which of the units that stay is
+// lost is not known there.
 func TestRecoveryOnAUnitThatIsBeingRemovedIsRefusedWithTheWayOut(t *testing.T) {
 	t.Parallel()
 	u := &Reconciler{Machine: &observe.Machine{Env: juju.Env{Unit: "ovn-central/0"}}}
-	staying, dying := plan.Peer{Unit: "ovn-central/2"}, plan.Peer{Unit: "ovn-central/1", Dying: true}
-	assert.Empty(t, u.refuseDying(plan.State{Peers: []plan.Peer{staying, dying}}))
-	assert.Equal(t, []string{"this unit is being removed, so that it makes no new cluster; to see the plan of a unit that stays, run: juju run ovn-central/2 recover dry-run=true"},
-		u.refuseDying(plan.State{Dying: true, Peers: []plan.Peer{dying, staying}}))
-	assert.Equal(t, []string{"this unit is being removed, so that it makes no new cluster, and no unit stays; to keep its data, run: juju run ovn-central/0 backup; then deploy the application again, and restore the backup there"},
-		u.refuseDying(plan.State{Dying: true, Peers: []plan.Peer{dying}}))
+	const first = "this unit is being removed, so that it makes no new cluster; to keep its data, run: juju run ovn-central/0 backup; then "
+	const elsewhere, anew = "restore the backup on a unit that stays, or, if all of these are lost, deploy the application again, and restore it there", "deploy the application again, and restore the backup there"
+	copied := &recovery.Copy{Cluster: "c"}
+	for name, test := range map[string]struct {
+		dying bool
+		peers []recovery.Peer
+		want  []string
+	}{
+		"it stays":                     {false, []recovery.Peer{{Unit: "ovn-central/1", Copy: copied}}, nil},
+		"a unit that stays has a copy": {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: copied}}, []string{first + elsewhere}},
+		"one that stays has none":      {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}, {Unit: "ovn-central/2", Copy: &recovery.Copy{Cluster: "d"}}}, []string{first + anew}},
+		"none stays":                   {true, []recovery.Peer{{Unit: "ovn-central/1", Dying: true, Copy: copied}}, []string{first + anew}},
+	} {
+		s := plan.State{Dying: test.dying, Recovery: map[ovndb.Database]recovery.State{ovndb.NB: {Cluster: "c", Peers: test.peers}}}
+		assert.Equal(t, test.want, u.refuseDying(s), name)
+	}
 }

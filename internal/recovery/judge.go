@@ -107,6 +107,8 @@ func (s State) ahead(m Member, c Copy, given, force bool) string {
 		what = "has a leader: the quorum is not lost; this unit is cut off, look at its network"
 	}
 	switch {
+	case !c.HasRaftLeader && s.dying(m.Unit) && m.Answers: // it makes no new cluster
+		return fmt.Sprintf("%s has newer data and is being removed (%s; this unit's end with %s); make a backup there, and restore it here, adding %s to give-up", m.Unit, c.end(), s.Own.end(), m.Unit)
 	case m.Answers && force:
 		return fmt.Sprintf("%s %s; its server answers, so it can't be given up, not even with force", m.Unit, what)
 	case given && !m.Answers:

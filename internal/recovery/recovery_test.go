@@ -126,6 +126,14 @@ func TestRefusals(t *testing.T) {
 				return s
 			}(), forced(1, 2), "the cluster has a quorum: ssl:10.0.0.2:6643",
 		},
+		"a unit that is being removed has newer data": {
+			func() State {
+				s := of(3).publishes(Copy{Term: 2, Index: 11}).answers(1)
+				s.Peers[0].Dying = true
+				return s
+			}(), forced(1, 2),
+			"nb: ovn-central/1 has newer data and is being removed (term 2, index 11; this unit's end with term 2, index 10); make a backup there, and restore it here, adding ovn-central/1 to give-up",
+		},
 		"a unit has said nothing": {of(3).publishes(behind), givingUp(), "ovn-central/2 has not reported how far its copy goes"},
 		"a unit is being removed": {
 			func() State { s := of(3).publishes(behind); s.Peers[1].Dying = true; return s }(), givingUp(), "ovn-central/2 may come back",
